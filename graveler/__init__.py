@@ -1,0 +1,1 @@
+"""Graveler's versioning engine: pure Python over the ports of `graveler.ports`."""

@@ -1,0 +1,103 @@
+"""Every error the engine raises, grouped by what a caller would do about it.
+
+    GravelerError
+    ├ NotFoundError            the named thing does not exist
+    ├ InvalidInputError        the request can never succeed as it is
+    ├ AuthenticationError      no valid credential, or no policy that allows it
+    ├ ForbiddenError           protected branch, read-only repository, default branch
+    ├ AlreadyExistsError       a name is taken
+    ├ ConflictError            the histories disagree
+    │ └ MergeConflictError     a merge found objects changed on both sides
+    ├ GoneError                it existed; its data do not any more
+    ├ PreconditionFailedError  If-Match or If-None-Match did not hold
+    ├ RangeNotSatisfiableError the byte range lies outside the object
+    ├ TooLargeError            more bytes than a request or an answer can carry
+    ├ UnsupportedError         a part of lakeFS's API that this system does not serve
+    ├ ContentionError          too many lost races; try again later
+    │ └ StaleVersionError      lost one compare-and-swap; retried inside the engine
+    ├ ThrottledError           the store asks for fewer requests; try again later
+    ├ UnknownOutcomeError      a write may have landed: read back, never guess
+    └ CorruptDataError         stored bytes are not what was written: alarm, never retry
+
+`graveler.http.errors` maps each leaf to an HTTP status; messages name the thing and the remedy.
+"""
+
+
+class GravelerError(Exception):
+    """Root of every error that the engine raises on purpose."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class NotFoundError(GravelerError):
+    """The named thing does not exist."""
+
+
+class InvalidInputError(GravelerError):
+    """The request can never succeed as it is."""
+
+
+class AuthenticationError(GravelerError):
+    """No valid credential was presented, or no policy allows the action."""
+
+
+class ForbiddenError(GravelerError):
+    """The repository's own rules refuse the change."""
+
+
+class AlreadyExistsError(GravelerError):
+    """The name is taken."""
+
+
+class ConflictError(GravelerError):
+    """The request disagrees with the history it would change."""
+
+
+class MergeConflictError(ConflictError):
+    """A merge found objects that both sides changed differently."""
+
+
+class GoneError(GravelerError):
+    """The thing existed, and its data do not exist any more."""
+
+
+class PreconditionFailedError(GravelerError):
+    """A condition that the caller set does not hold."""
+
+
+class RangeNotSatisfiableError(GravelerError):
+    """The byte range lies outside the object; size_bytes is the object's size, None if unknown."""
+
+    def __init__(self, message: str, size_bytes: int | None = None) -> None:
+        super().__init__(message)
+        self.size_bytes = size_bytes
+
+
+class TooLargeError(GravelerError):
+    """The request or the answer has more bytes than can pass."""
+
+
+class UnsupportedError(GravelerError):
+    """This part of lakeFS's API is not served."""
+
+
+class ContentionError(GravelerError):
+    """Too many writers raced for one branch; trying again later can succeed."""
+
+
+class StaleVersionError(ContentionError):
+    """Another writer changed the record since it was read; read again and retry."""
+
+
+class ThrottledError(GravelerError):
+    """A store asked for fewer requests; trying again later can succeed."""
+
+
+class UnknownOutcomeError(GravelerError):
+    """A write may or may not have landed; read back before deciding."""
+
+
+class CorruptDataError(GravelerError):
+    """Stored bytes differ from what was written; the message names file and offset."""

@@ -1,0 +1,39 @@
+"""Limits of the system, each with its reason. Stored data depend on those marked "do not change"."""
+
+# lakeFS's limit, and that of a DynamoDB sort key, which holds the path.
+PATH_BYTES_MAX = 1024
+
+# lakeFS pages everything by 1,000 and reports this number as max_per_page.
+PAGE_AMOUNT_DEFAULT = 100
+PAGE_AMOUNT_MAX = 1000
+
+DELETE_OBJECTS_MAX = 1000
+
+# A DynamoDB item holds 400 KB; the rest of the item needs room beside these.
+USER_METADATA_BYTES_MAX = 128 * 1024
+COMMIT_BYTES_MAX = 300 * 1024
+
+# A staged write retries when a commit seals its token underneath it. lakeFS gives up after three.
+BRANCH_WRITE_TRIES_MAX = 3
+# Moving a branch head retries when another commit or merge came first. lakeFS gives up after ten.
+BRANCH_UPDATE_TRIES_MAX = 10
+
+# A request that read a branch before a commit may still read the tokens which that commit dropped.
+# No request lives longer than Lambda's 15 minutes.
+TOKEN_RETENTION_S = 15 * 60
+
+# A physical address that was handed out can be linked for this long.
+PHYSICAL_ADDRESS_LIFE_S = 24 * 60 * 60
+PRESIGNED_URL_LIFE_S = 15 * 60
+
+# S3: one PUT or one server-side copy carries at most 5 GiB; an upload has at most 10,000 parts.
+SINGLE_COPY_BYTES_MAX = 5 * 1024**3
+UPLOAD_PARTS_MAX = 10_000
+
+# Lambda takes and returns 6 MB of JSON; base64 makes binary a third larger.
+LAMBDA_PAYLOAD_BYTES_MAX = 6 * 1024 * 1024
+GATEWAY_BODY_BYTES_MAX = 10 * 1024 * 1024
+
+# Range breaking (docs/adr/0004). Settings of a deployment; changing them changes later IDs only.
+RANGE_RAGGEDNESS_RECORDS = 8_192
+RANGE_BYTES_MAX = 20 * 1024 * 1024
