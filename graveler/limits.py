@@ -1,4 +1,4 @@
-"""Limits of the system, each with its reason. Stored data depend on those marked "do not change"."""
+"""Limits of the system, each with its reason."""
 
 # lakeFS's limit, and that of a DynamoDB sort key, which holds the path.
 PATH_BYTES_MAX = 1024

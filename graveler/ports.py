@@ -84,7 +84,7 @@ class RefStore(Protocol):
     def repository_and_branch(
         self, repository: Repository, name: str
     ) -> tuple[Repository | None, Branch | None]:
-        """The repository of that name as it stands, and the branch of the given uid; one request."""
+        """The repository of that name as it stands, the branch of the given uid; one request."""
 
     def branches(
         self, repository: Repository, prefix: str, after: str, amount: int, *, show_hidden: bool
@@ -173,7 +173,7 @@ class RefStore(Protocol):
     def commits_below(
         self, repository: Repository, generation: int, amount: int
     ) -> tuple[Commit, ...]:
-        """Up to amount commits of that generation or lower, highest first; eventually consistent."""
+        """Up to amount commits of that generation or lower, highest first; may lag behind."""
 
 
 class StagingStore(Protocol):

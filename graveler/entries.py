@@ -1,0 +1,163 @@
+"""Stored values: an identity that decides equality, and the data it stands for.
+
+A stored value is `varint(len(identity)) identity varint(len(data)) data`, the lengths zigzag
+varints (lakeFS pkg/graveler/committed/value.go). In a range the data are an Entry message and the
+identity is the entry's; in a metarange they are a RangeData message and the range's ID as hex text.
+The messages are in `graveler/proto/stored.proto`.
+
+The engine carries stored values around as bytes and looks inside only where it must.
+"""
+
+from google.protobuf.message import DecodeError
+
+from graveler.errors import CorruptDataError
+from graveler.identity import entry_identity
+from graveler.model import AddressType, Entry, RangeHeader, Record
+from graveler.proto import stored_pb2 as messages
+
+_NS_PER_S = 1_000_000_000
+
+# The prefix of every value whose identity is a SHA-256: zigzag varint of 32.
+_DIGEST_PREFIX = b"\x40"
+_DIGEST_END = 33
+
+
+def _varint(number: int) -> bytes:
+    """Zigzag varint of a non-negative number."""
+    number <<= 1
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _read_part(stored: bytes, position: int) -> tuple[bytes, int]:
+    """The length-prefixed part at position, and the position after it."""
+    length = shift = 0
+    while True:
+        if position >= len(stored) or shift > 63:
+            raise CorruptDataError(f"a stored value of {len(stored)} bytes breaks off in a length")
+        byte = stored[position]
+        position += 1
+        length |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    length = (length >> 1) ^ -(length & 1)
+    if not 0 <= length <= len(stored) - position:
+        raise CorruptDataError(f"a stored value of {len(stored)} bytes claims a part of {length}")
+    return stored[position : position + length], position + length
+
+
+def join_value(identity: bytes, data: bytes) -> bytes:
+    """The stored value of identity and data."""
+    return _varint(len(identity)) + identity + _varint(len(data)) + data
+
+
+def split_value(stored: bytes) -> tuple[bytes, bytes]:
+    """Identity and data of a stored value; what follows them is ignored, as lakeFS does.
+
+    Raises:
+        CorruptDataError: the bytes are no stored value.
+    """
+    identity, position = _read_part(stored, 0)
+    data, _ = _read_part(stored, position)
+    return identity, data
+
+
+def value_identity(stored: bytes) -> bytes:
+    """The identity of a stored value: equal exactly for values of the same content."""
+    if stored[:1] == _DIGEST_PREFIX and len(stored) > _DIGEST_END:
+        return stored[1:_DIGEST_END]
+    return split_value(stored)[0]
+
+
+def same_content(one: bytes, other: bytes) -> bool:
+    """Whether two stored values have equal identities."""
+    return one == other or value_identity(one) == value_identity(other)
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """The Entry message of an entry; metadata are in key order, so that equal entries are equal."""
+    message = messages.Entry(
+        address=entry.address,
+        size=entry.size_bytes,
+        e_tag=entry.checksum,
+        metadata=entry.metadata,
+        address_type=entry.address_type.name,
+        content_type=entry.content_type,
+    )
+    seconds, nanos = divmod(entry.last_modified_ns, _NS_PER_S)
+    message.last_modified.SetInParent()  # a zero time is stored, too
+    message.last_modified.seconds = seconds
+    message.last_modified.nanos = nanos
+    return message.SerializeToString(deterministic=True)
+
+
+def decode_entry(data: bytes) -> Entry:
+    """The entry of an Entry message.
+
+    Raises:
+        CorruptDataError: the bytes are no Entry message.
+    """
+    try:
+        message = messages.Entry.FromString(data)
+        modified = message.last_modified
+        return Entry(
+            address=message.address,
+            address_type=AddressType(message.address_type),
+            size_bytes=message.size,
+            checksum=message.e_tag,
+            last_modified_ns=modified.seconds * _NS_PER_S + modified.nanos,
+            content_type=message.content_type,
+            metadata=dict(message.metadata) if message.metadata else {},
+        )
+    except (DecodeError, ValueError) as e:
+        raise CorruptDataError(f"{len(data)} bytes that should be an Entry are not: {e}") from e
+
+
+def entry_value(entry: Entry) -> bytes:
+    """The stored value of an entry."""
+    return join_value(entry_identity(entry), encode_entry(entry))
+
+
+def value_entry(stored: bytes) -> Entry:
+    """The entry in a stored value."""
+    return decode_entry(split_value(stored)[1])
+
+
+def encode_range(header: RangeHeader) -> bytes:
+    """The RangeData message of a range."""
+    return messages.RangeData(
+        min_key=header.min_key,
+        max_key=header.max_key,
+        estimated_size=header.size_bytes,
+        count=header.count,
+    ).SerializeToString()
+
+
+def range_record(header: RangeHeader) -> Record:
+    """The record that stands for a range in its metarange; its key is the range's last key."""
+    return header.max_key, join_value(header.id.encode(), encode_range(header))
+
+
+def record_range(stored: bytes) -> RangeHeader:
+    """The range that a metarange's stored value stands for.
+
+    Raises:
+        CorruptDataError: the bytes describe no range.
+    """
+    identity, data = split_value(stored)
+    try:
+        message = messages.RangeData.FromString(data)
+        return RangeHeader(
+            id=identity.decode("ascii"),
+            min_key=message.min_key,
+            max_key=message.max_key,
+            count=message.count,
+            size_bytes=message.estimated_size,
+        )
+    except (DecodeError, UnicodeDecodeError) as e:
+        raise CorruptDataError(f"{len(data)} bytes that should be a RangeData are not: {e}") from e

@@ -1,0 +1,119 @@
+"""Digests that name things: entries, records, files, commits.
+
+Two formulas live here. lakeFS's tagged hashing (pkg/ident/ident.go) gives entry identities and
+commit IDs, so that both systems agree on what is equal and on what a commit is called. The data
+model's own formula gives the IDs of range and metarange files:
+
+    record ID = h(h(key) || h(identity))        h = SHA-256
+    file ID   = h(record ID 1 || ... || record ID n), in hex
+
+A record's identity in the second formula is what tells its stored value apart: the whole stored
+value of an entry, the range's ID of a range. The same records give the same ID, whatever the
+block size, the compressor or the way they came together.
+"""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from graveler.model import Commit, Entry
+
+ID_LENGTH = 64  # hex digits of a SHA-256
+
+
+def _int64(number: int) -> bytes:
+    return b"\x02\x08" + number.to_bytes(8, "big", signed=True)
+
+
+def _string(text: str) -> bytes:
+    data = text.encode()
+    return b"\x01" + _int64(len(data)) + data
+
+
+def _mapping(mapping: Mapping[str, str]) -> bytes:
+    items = sorted(mapping.items(), key=lambda item: item[0].encode())
+    pairs = (_string(key) + _string(value) for key, value in items)
+    return b"\x04" + _int64(len(items)) + b"".join(pairs)
+
+
+def _nested(digest: bytes) -> bytes:
+    return b"\x05\x00" + _int64(len(digest)) + digest
+
+
+def _strings(texts: Sequence[str]) -> bytes:
+    return b"\x03" + _int64(len(texts)) + b"".join(map(_string, texts))
+
+
+def entry_identity(entry: Entry) -> bytes:
+    """32 bytes that are equal exactly for objects of equal content; address and time do not count.
+
+    Source: lakeFS pkg/catalog/entry.go.
+    """
+    parts = _int64(entry.size_bytes) + _string(entry.checksum) + _mapping(entry.metadata)
+    if entry.content_type:
+        parts += _string(entry.content_type)
+    return sha256(parts).digest()
+
+
+def commit_id(
+    *,
+    committer: str,
+    message: str,
+    metarange_id: str,
+    creation_date: int,
+    metadata: Mapping[str, str],
+    parents: Sequence[str],
+) -> str:
+    """The ID of a commit with these fields; generation and version do not count.
+
+    Source: lakeFS pkg/graveler/graveler.go, Commit.Identity.
+    """
+    return sha256(
+        _string("commit:v1")
+        + _string(committer)
+        + _string(message)
+        + _string(metarange_id)
+        + _int64(creation_date)
+        + _mapping(metadata)
+        + _nested(sha256(_strings(parents)).digest())
+    ).hexdigest()
+
+
+def make_commit(
+    *,
+    committer: str,
+    message: str,
+    metarange_id: str,
+    creation_date: int,
+    metadata: Mapping[str, str],
+    parents: Sequence[str],
+    generation: int,
+) -> Commit:
+    """A commit of these fields under its own ID."""
+    identified = commit_id(
+        committer=committer,
+        message=message,
+        metarange_id=metarange_id,
+        creation_date=creation_date,
+        metadata=metadata,
+        parents=parents,
+    )
+    return Commit(
+        id=identified,
+        committer=committer,
+        message=message,
+        metarange_id=metarange_id,
+        creation_date=creation_date,
+        parents=tuple(parents),
+        metadata=metadata,
+        generation=generation,
+    )
+
+
+def key_hash(key: bytes) -> bytes:
+    """h(key): half of a record's ID, and what decides whether a range ends after the key."""
+    return sha256(key).digest()
+
+
+def record_id(hash_of_key: bytes, identity: bytes) -> bytes:
+    """The ID of a record, from its key's hash and the bytes that tell its stored value apart."""
+    return sha256(hash_of_key + sha256(identity).digest()).digest()
