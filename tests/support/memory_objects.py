@@ -1,0 +1,257 @@
+"""Committed files, objects, accounts and time in memory; `memory` has refs and staging."""
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from graveler.errors import (
+    AlreadyExistsError,
+    CorruptDataError,
+    GoneError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+    RangeNotSatisfiableError,
+)
+from graveler.ports import Clock, Credential, Installation, ObjectInfo, UploadedPart, User
+
+
+class FixedClock:
+    """Stands still, or moves by step_ns at each look, until a test ticks it."""
+
+    def __init__(self, now_ns: int = 1_700_000_000 * 10**9, step_ns: int = 0) -> None:
+        self._now_ns = now_ns
+        self._step_ns = step_ns
+        self._lock = threading.Lock()
+
+    def now_ns(self) -> int:
+        with self._lock:
+            now_ns = self._now_ns
+            self._now_ns += self._step_ns
+            return now_ns
+
+    def tick(self, seconds: float) -> None:
+        with self._lock:
+            self._now_ns += round(seconds * 10**9)
+
+
+class MemoryCommittedFiles:
+    """CommittedFiles in a dictionary; `reads` lists what was asked: (method, file ID)."""
+
+    def __init__(self) -> None:
+        self.files: dict[tuple[str, str], bytes] = {}
+        self.reads: list[tuple[str, str]] = []
+
+    def _file(self, method: str, namespace: str, file_id: str) -> bytes:
+        self.reads.append((method, file_id))
+        if (namespace, file_id) not in self.files:
+            raise CorruptDataError(f"{namespace}/_lakefs/{file_id} does not exist")
+        return self.files[namespace, file_id]
+
+    def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
+        content = self._file("read_tail", namespace, file_id)
+        return content[max(0, len(content) - length) :], len(content)
+
+    def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
+        content = self._file("read", namespace, file_id)
+        if offset + length > len(content):
+            raise CorruptDataError(f"{namespace}/_lakefs/{file_id} ends before {offset + length}")
+        return content[offset : offset + length]
+
+    def read_all(self, namespace: str, file_id: str) -> bytes:
+        return self._file("read_all", namespace, file_id)
+
+    def write(self, namespace: str, file_id: str, content: bytes) -> None:
+        self.files.setdefault((namespace, file_id), content)
+
+
+@dataclass
+class _Object:
+    content: bytes
+    info: ObjectInfo
+
+
+@dataclass
+class _Upload:
+    uri: str
+    content_type: str
+    parts: dict[int, bytes] = field(default_factory=dict)
+
+
+class MemoryObjectStore:
+    """ObjectStore in a dictionary; presigned URLs are used by `request_presigned`."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.missing_buckets: set[str] = set()
+        self._clock = clock or FixedClock()
+        self._objects: dict[str, _Object] = {}
+        self._uploads: dict[str, _Upload] = {}
+        self._lock = threading.RLock()
+
+    def _check_bucket(self, uri: str) -> None:
+        bucket = uri.removeprefix("s3://").split("/", 1)[0]
+        if not uri.startswith("s3://") or bucket in self.missing_buckets:
+            raise InvalidInputError(f"bucket {bucket} does not exist")
+
+    def _store(self, uri: str, content: bytes, content_type: str, checksum: str) -> ObjectInfo:
+        info = ObjectInfo(len(content), checksum, self._clock.now_ns(), content_type)
+        self._objects[uri] = _Object(content, info)
+        return info
+
+    def put(
+        self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
+    ) -> ObjectInfo:
+        with self._lock:
+            self._check_bucket(uri)
+            if if_absent and uri in self._objects:
+                raise PreconditionFailedError(f"{uri} exists")
+            return self._store(uri, content, content_type, _md5(content))
+
+    def _object(self, uri: str) -> _Object:
+        self._check_bucket(uri)
+        if uri not in self._objects:
+            raise GoneError(f"{uri} does not exist")
+        return self._objects[uri]
+
+    def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+        with self._lock:
+            content = self._object(uri).content
+            if byte_range is None:
+                return content
+            if byte_range[0] >= len(content):
+                raise RangeNotSatisfiableError(f"{uri} is shorter", len(content))
+            return content[byte_range[0] : byte_range[1] + 1]
+
+    def head(self, uri: str) -> ObjectInfo | None:
+        with self._lock:
+            self._check_bucket(uri)
+            return self._objects[uri].info if uri in self._objects else None
+
+    def copy(
+        self,
+        source_uri: str,
+        target_uri: str,
+        size_bytes: int,  # noqa: ARG002 - the port's; nothing is too large here
+    ) -> ObjectInfo:
+        with self._lock:
+            source = self._object(source_uri)
+            self._check_bucket(target_uri)
+            return self._store(
+                target_uri, source.content, source.info.content_type, source.info.checksum
+            )
+
+    def delete(self, uri: str) -> None:
+        with self._lock:
+            self._check_bucket(uri)
+            self._objects.pop(uri, None)
+
+    def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
+        return _url("GET", uri=uri, expires_s=expires_s, file_name=file_name)
+
+    def presign_put(self, uri: str, expires_s: int) -> str:
+        return _url("PUT", uri=uri, expires_s=expires_s)
+
+    def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
+        return _url("PART", uri=uri, upload=upload_id, part=part_number, expires_s=expires_s)
+
+    def request_presigned(self, url: str, content: bytes = b"") -> bytes:
+        """Do what a presigned URL allows: the content of a GET, the checksum after a PUT."""
+        parsed = urlsplit(url)
+        asked = dict(parse_qsl(parsed.query))
+        with self._lock:
+            if parsed.netloc == "GET":
+                return self.get(asked["uri"])
+            if parsed.netloc == "PUT":
+                return self.put(asked["uri"], content, "application/octet-stream").checksum.encode()
+            self._upload(asked["uri"], asked["upload"]).parts[int(asked["part"])] = content
+            return _md5(content).encode()
+
+    def create_upload(self, uri: str, content_type: str) -> str:
+        with self._lock:
+            self._check_bucket(uri)
+            upload_id = f"upload{len(self._uploads)}"
+            self._uploads[upload_id] = _Upload(uri, content_type)
+            return upload_id
+
+    def _upload(self, uri: str, upload_id: str) -> _Upload:
+        upload = self._uploads.get(upload_id)
+        if upload is None or upload.uri != uri:
+            raise NotFoundError(f"upload {upload_id} not found")
+        return upload
+
+    def copy_part(
+        self,
+        uri: str,
+        upload_id: str,
+        part_number: int,
+        source_uri: str,
+        byte_range: tuple[int, int] | None,
+    ) -> str:
+        with self._lock:
+            content = self.get(source_uri, byte_range)
+            self._upload(uri, upload_id).parts[part_number] = content
+            return _md5(content)
+
+    def complete_upload(
+        self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
+    ) -> ObjectInfo:
+        with self._lock:
+            upload = self._upload(uri, upload_id)
+            numbers = [part.number for part in parts]
+            if not parts or numbers != sorted(set(numbers)):
+                raise InvalidInputError("parts are not in ascending order")
+            for part in parts:
+                if _md5(upload.parts.get(part.number, b"")) != part.checksum:
+                    raise InvalidInputError(f"part {part.number} is not what was uploaded")
+            del self._uploads[upload_id]
+            contents = [upload.parts[number] for number in numbers]
+            digests = b"".join(hashlib.md5(content).digest() for content in contents)
+            checksum = f"{_md5(digests)}-{len(parts)}"
+            return self._store(uri, b"".join(contents), upload.content_type, checksum)
+
+    def abort_upload(self, uri: str, upload_id: str) -> None:
+        with self._lock:
+            self._upload(uri, upload_id)
+            del self._uploads[upload_id]
+
+
+def _url(method: str, **asked: str | int) -> str:
+    return f"memory://{method}/?{urlencode(asked)}"
+
+
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content).hexdigest()
+
+
+class MemoryAccountStore:
+    """AccountStore in dictionaries."""
+
+    def __init__(self, installation_id: str = "00000000-0000-4000-8000-000000000000") -> None:
+        self._installation = Installation(installation_id, b"\x01" * 32)
+        self._users: dict[str, User] = {}
+        self._credentials: dict[str, Credential] = {}
+        self._lock = threading.Lock()
+
+    def installation(self) -> Installation:
+        return self._installation
+
+    def is_set_up(self) -> bool:
+        with self._lock:
+            return bool(self._users)
+
+    def set_up(self, user: User, credential: Credential) -> None:
+        with self._lock:
+            if self._users:
+                raise AlreadyExistsError("the installation is set up already")
+            self._users[user.name] = user
+            self._credentials[credential.access_key_id] = credential
+
+    def user(self, name: str) -> User | None:
+        with self._lock:
+            return self._users.get(name)
+
+    def credential(self, access_key_id: str) -> Credential | None:
+        with self._lock:
+            return self._credentials.get(access_key_id)
