@@ -1,0 +1,60 @@
+# `make` explains itself: the text after ## beside each target.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: help serve test check bench format install jars
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+# CI may keep the servers' jars somewhere else between runs.
+export GRAVELER_JARS ?= $(CURDIR)/.cache/jars
+
+PYTHON_INSTALLED := $(VENV)/.installed
+JARS_FETCHED := $(GRAVELER_JARS)/.fetched
+LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
+
+help: ## Show this text
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+serve: install jars ## Run the whole system on this machine: http://127.0.0.1:8000
+	@exec $(PYTHON) -m local --die-with-parent
+
+check: install ## Format, lint, types, import rules and every test that needs no server
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/pytest -m "not server"
+
+test: check jars ## Everything: check, and the tests that need servers
+	$(VENV)/bin/pytest -m server
+
+bench: install jars ## Measure; prints numbers
+	$(PYTHON) -m bench
+
+format: install ## Format the code and mend what the linter can mend
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+
+install: $(PYTHON_INSTALLED)
+jars: $(JARS_FETCHED) $(LAUNCHER)
+
+$(PYTHON_INSTALLED): requirements-dev.txt
+	@echo "Installing Python packages into $(VENV)"
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; on Debian: apt install python3 python3-venv" >&2; exit 1; }
+	@test -x $(PYTHON) || python3 -m venv $(VENV)
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip
+	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv -r requirements-dev.txt
+	@touch $@
+
+$(JARS_FETCHED): local/pom.xml
+	@echo "Fetching DynamoDB Local and S3Proxy into $(GRAVELER_JARS)"
+	@for program in javac mvn; do command -v $$program >/dev/null || \
+	  { echo "$$program is missing; on Debian: apt install openjdk-17-jdk-headless maven" >&2; exit 1; }; done
+	@mvn --batch-mode --file local/pom.xml generate-resources -Djars="$(GRAVELER_JARS)"
+	@touch $@
+
+$(LAUNCHER): local/launcher/DynamoDBLauncher.java $(JARS_FETCHED)
+	@javac -cp "$(GRAVELER_JARS)/dynamodb/*" -d $(@D) $<

@@ -1,0 +1,1 @@
+"""The embedded stack: the Lambda handlers behind HTTP on loopback, beside local stores."""

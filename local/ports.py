@@ -1,0 +1,39 @@
+"""TCP ports of the loopback interface."""
+
+import secrets
+import socket
+import time
+
+HOST = "127.0.0.1"
+
+
+def is_listening(port: int) -> bool:
+    """Whether something accepts connections on the port."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def free_port() -> int:
+    """A port that nobody listens on, below those which systems hand to outgoing connections."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        if is_free(port, patience_s=0):
+            return port
+
+
+def is_free(port: int, patience_s: float) -> bool:
+    """Whether the port can be listened on, now or when its last owner is done within the time."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        with socket.socket() as probe:
+            # As servers do: connections of an earlier run that linger in TIME_WAIT do not matter.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                if time.monotonic() > deadline:
+                    return False
+            else:
+                return True
+        time.sleep(0.1)

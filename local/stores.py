@@ -1,0 +1,100 @@
+"""The two Java servers under the stack: DynamoDB Local and S3Proxy, on loopback, data in folders.
+
+Their jars are fetched by `make`, see local/pom.xml.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.keys import KeyPair, write_private
+from local.ports import HOST
+from local.processes import Child, StartError
+
+BUCKET = "graveler"
+
+# The serial collector and a small heap: two servers and the handlers share two cores.
+_DYNAMODB_JVM = ("-XX:+UseSerialGC", "-Xshare:auto", "-Xms64m", "-Xmx512m")
+# S3Proxy holds a signed PUT body in the heap while it checks the signature.
+_S3PROXY_JVM = ("-XX:+UseSerialGC", "-Xshare:auto", "-Xms64m", "-Xmx1g")
+_SIGNED_PUT_BYTES_MAX = 128 * 1024 * 1024
+
+
+def jars_folder() -> Path:
+    """Where `make` put the jars."""
+    default = Path(__file__).parent.parent / ".cache" / "jars"
+    return Path(os.environ.get("GRAVELER_JARS", default)).absolute()
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server and where it answers."""
+
+    child: Child
+    port: int
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+
+def start_dynamodb(port: int, data: Path | None, log: Path) -> Server:
+    """Start DynamoDB Local; data None keeps everything in memory.
+
+    Raises:
+        StartError: the jars are missing.
+    """
+    jars = _jars("dynamodb")
+    if data is None:
+        where: tuple[str | Path, ...] = ("-inMemory",)
+    else:
+        data.mkdir(parents=True, exist_ok=True)
+        where = ("-dbPath", data)
+    command = (
+        *("java", *_DYNAMODB_JVM, f"-Djava.library.path={jars}"),
+        *("-cp", f"{_jars('launcher')}:{jars}/*", "DynamoDBLauncher"),
+        *("-sharedDb", "-disableTelemetry", "-port", str(port), *where),
+    )
+    return Server(Child("DynamoDB Local", command, log), port)
+
+
+def start_s3proxy(port: int, data: Path, keys: KeyPair, log: Path) -> Server:
+    """Start S3Proxy with its objects under data, accepting the key pair; makes the bucket.
+
+    Raises:
+        StartError: the jars are missing.
+    """
+    jar = next(_jars("s3proxy").glob("s3proxy-*-jar-with-dependencies.jar"))
+    # The filesystem backend stores a bucket as a folder: the bucket exists before the server does.
+    (data / BUCKET).mkdir(parents=True, exist_ok=True)
+    properties = data.parent / f"{data.name}.properties"
+    write_private(properties, _s3proxy_properties(port, data, keys).encode())
+    command = ("java", *_S3PROXY_JVM, "-jar", jar, "--properties", properties)
+    return Server(Child("S3Proxy", command, log, {**os.environ, "LOG_LEVEL": "warn"}), port)
+
+
+def _jars(name: str) -> Path:
+    folder = jars_folder() / name
+    if not folder.is_dir():
+        raise StartError(f"{folder} is missing; `make jars` fetches it")
+    return folder
+
+
+def _s3proxy_properties(port: int, data: Path, keys: KeyPair) -> str:
+    settings = {
+        "s3proxy.endpoint": f"http://{HOST}:{port}",
+        "s3proxy.authorization": "aws-v4",
+        "s3proxy.identity": keys.access_key_id,
+        "s3proxy.credential": keys.secret_access_key,
+        # Clients send headers (checksums, storage classes) that the backend does not know.
+        "s3proxy.ignore-unknown-headers": "true",
+        "s3proxy.v4-max-non-chunked-request-size": str(_SIGNED_PUT_BYTES_MAX),
+        # Browsers upload and download by presigned URL, from whatever origin the UI has.
+        "s3proxy.cors-allow-all": "true",
+        "jclouds.provider": "filesystem-nio2",
+        "jclouds.filesystem.basedir": str(data),
+        "jclouds.identity": "unused",
+        "jclouds.credential": "unused",
+    }
+    # Backslashes begin escapes in a properties file.
+    return "".join(f"{name}={value}\n".replace("\\", "\\\\") for name, value in settings.items())

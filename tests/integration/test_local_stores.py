@@ -1,0 +1,79 @@
+"""The stores of the embedded stack are real ones, and nobody else's business."""
+
+import socket
+from urllib.parse import urlsplit
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from tests.support.stack import BUCKET, KEYS
+
+pytestmark = pytest.mark.server
+
+
+def s3_client(endpoint: str, secret: str = KEYS.secret_access_key):
+    return boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=KEYS.access_key_id,
+        aws_secret_access_key=secret,
+        config=Config(signature_version="s3v4", s3={"addressing_style": "path"}),
+    )
+
+
+def other_addresses() -> list[str]:
+    """Addresses of this machine outside of 127.0.0.1."""
+    return ["127.0.0.2", *{info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None)}]
+
+
+def test_objects_are_stored_with_their_metadata(s3_endpoint):
+    s3 = s3_client(s3_endpoint)
+    put = s3.put_object(
+        Bucket=BUCKET, Key="a/b c+d", Body=b"content", ContentType="text/x", Metadata={"k": "v"}
+    )
+    got = s3.get_object(Bucket=BUCKET, Key="a/b c+d")
+    assert got["Body"].read() == b"content"
+    assert (got["ETag"], got["ContentType"], got["Metadata"]) == (put["ETag"], "text/x", {"k": "v"})
+
+
+def test_an_object_is_not_overwritten_when_it_must_be_absent(s3_endpoint):
+    s3 = s3_client(s3_endpoint)
+    s3.put_object(Bucket=BUCKET, Key="once", Body=b"1", IfNoneMatch="*")
+    with pytest.raises(ClientError, match="PreconditionFailed"):
+        s3.put_object(Bucket=BUCKET, Key="once", Body=b"2", IfNoneMatch="*")
+
+
+def test_a_wrong_secret_is_refused(s3_endpoint):
+    with pytest.raises(ClientError, match=r"SignatureDoesNotMatch|Forbidden"):
+        s3_client(s3_endpoint, secret="wrong").list_objects_v2(Bucket=BUCKET)
+
+
+@pytest.mark.parametrize("endpoint", ["dynamodb_endpoint", "s3_endpoint"])
+def test_servers_answer_on_127_0_0_1_only(endpoint, request):
+    port = urlsplit(request.getfixturevalue(endpoint)).port
+    for address in {*other_addresses()} - {"127.0.0.1"}:
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+            assert probe.connect_ex((address, port)) != 0, f"listens on {address}"
+
+
+def test_conditional_writes_have_one_winner(dynamodb_endpoint):
+    dynamodb = boto3.client(
+        "dynamodb",
+        endpoint_url=dynamodb_endpoint,
+        region_name="us-east-1",
+        aws_access_key_id="any",
+        aws_secret_access_key="any",
+    )
+    dynamodb.create_table(
+        TableName="local-stores",
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    item = {"Item": {"id": {"S": "x"}}, "ConditionExpression": "attribute_not_exists(id)"}
+    dynamodb.put_item(TableName="local-stores", **item)
+    with pytest.raises(dynamodb.exceptions.ConditionalCheckFailedException):
+        dynamodb.put_item(TableName="local-stores", **item)
