@@ -1,0 +1,1 @@
+"""Committed data: immutable ranges of records, and metaranges that list them."""

@@ -1,0 +1,174 @@
+"""Applying sorted changes to a metarange, at a cost that follows the changes.
+
+Theory of operation. The base's ranges are walked in order next to the changes:
+
+    base       [a····f][g··k][l·······r][s···]
+    changes         ^d             ^n      ^p        ^x
+    result     [a··d·f][g··k][l··n··p··r][s····x]
+               rewritten copied rewritten  rewritten: its end was open
+
+A range that no change touches is taken over by its header, unread. A touched one is read, changed
+and written again through the writer, which breaks by key, so that a change inside a range leaves
+the range's end where it was. Two cases need a neighbour. When a change deletes the very key that
+ended a range, the records before it run on into the next range, which is therefore read, too. And
+the last range of a metarange usually ends only because the records did: records beyond it continue
+it. With both, the result is the one that writing the same records afresh would give.
+
+A base range that ends where our own rule would not end it (lakeFS wrote it, or the deployment's
+raggedness was another one) keeps its end while its last key lives; else one change would ripple
+through everything behind it.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from graveler.committed.metarange import MetaRange
+from graveler.committed.store import Committed
+from graveler.committed.writer import MetaRangeWriter
+from graveler.entries import same_content
+from graveler.model import Change, RangeHeader
+
+# Changes beyond the last range are written in batches of this many records.
+_BATCH_RECORDS = 4096
+
+
+@dataclass(slots=True)
+class Applied:
+    """The metarange that came out, and how many records of each kind made it."""
+
+    metarange_id: str = ""
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+
+    @property
+    def total(self) -> int:
+        """Records that differ from the base; 0 means that nothing changed."""
+        return self.added + self.changed + self.removed
+
+
+class _Changes:
+    """Changes in key order, taken in stretches."""
+
+    def __init__(self, changes: Iterable[Change]) -> None:
+        self._rest = iter(changes)
+        self.next: Change | None = next(self._rest, None)
+
+    def take(self, last: bytes | None, amount: int | None = None) -> Iterator[Change]:
+        """The changes up to key last inclusive (None: all that are left), at most amount."""
+        while self.next is not None and (last is None or self.next[0] <= last):
+            yield self.next
+            self.next = next(self._rest, None)
+            if amount is not None:
+                amount -= 1
+                if amount == 0:
+                    return
+
+
+def _merge_range(
+    keys: list[bytes],
+    values: list[bytes],
+    changes: Iterable[Change],
+    applied: Applied,
+    *,
+    keep_equal: bool,
+) -> tuple[list[bytes], list[bytes]]:
+    """The range's records with the changes made, counted in applied."""
+    new_keys: list[bytes] = []
+    new_values: list[bytes] = []
+    done = 0
+    for key, value in changes:
+        at = bisect_left(keys, key, done)
+        new_keys += keys[done:at]
+        new_values += values[done:at]
+        exists = at < len(keys) and keys[at] == key
+        done = at + exists
+        if value is None:
+            applied.removed += exists
+            continue
+        new_keys.append(key)
+        if not exists:
+            applied.added += 1
+        elif same_content(values[at], value):
+            if keep_equal:
+                value = values[at]  # noqa: PLW2901 - the base's record stays, address and all
+            else:
+                applied.changed += value != values[at]
+        else:
+            applied.changed += 1
+        new_values.append(value)
+    new_keys += keys[done:]
+    new_values += values[done:]
+    return new_keys, new_values
+
+
+def apply_changes(
+    committed: Committed,
+    base: MetaRange,
+    changes: Iterable[Change],
+    *,
+    keep_equal: bool = True,
+) -> Applied:
+    """Store the metarange of base with the changes made; changes ascend by key, None deletes.
+
+    With keep_equal a change to a value of equal content is no change, and base's record stays
+    (a commit); without, the change's record is taken (a merge). Deleting what is not there is no
+    change either. Where nothing changed, the result is base.
+
+    Raises:
+        CorruptDataError: a file of base is missing or damaged.
+    """
+    applied = Applied()
+    writer = MetaRangeWriter(committed, base.namespace)
+    pending = _Changes(changes)
+    headers = base.headers()
+    header = next(headers, None)
+    while header is not None:
+        following = next(headers, None)
+        _apply_to_range(base, writer, header, following, pending, applied, keep_equal=keep_equal)
+        header = following
+    while pending.next is not None:
+        added = [c for c in pending.take(None, _BATCH_RECORDS) if c[1] is not None]
+        if added:
+            keys, values = zip(*added, strict=True)
+            writer.write_records(keys, values)
+            applied.added += len(added)
+    applied.metarange_id = writer.finish() if applied.total else base.id
+    return applied
+
+
+def _apply_to_range(
+    base: MetaRange,
+    writer: MetaRangeWriter,
+    header: RangeHeader,
+    following: RangeHeader | None,
+    pending: _Changes,
+    applied: Applied,
+    *,
+    keep_equal: bool,
+) -> None:
+    """Write one range of the base with its share of the changes, or take it over unread."""
+    touched = pending.next is not None and (
+        pending.next[0] <= header.max_key or (following is None and not writer.is_closed(header))
+    )
+    if not touched and not writer.is_open:
+        writer.write_range(header)
+        return
+    before = applied.total
+    keys, values = base.range_records(header)
+    keys, values = _merge_range(
+        keys, values, pending.take(header.max_key), applied, keep_equal=keep_equal
+    )
+    if applied.total == before and not writer.is_open and _goes_on(following, pending):
+        writer.write_range(header)
+        return
+    if keys:
+        writer.write_records(keys, values)
+        if following is not None and keys[-1] == header.max_key:
+            writer.end_range()
+
+
+def _goes_on(following: RangeHeader | None, pending: _Changes) -> bool:
+    """Whether nothing is left that would continue a range with an open end."""
+    return following is not None or pending.next is None

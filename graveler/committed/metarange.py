@@ -1,0 +1,71 @@
+"""Reading a metarange: the sorted list of ranges that is one commit's whole content."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import lru_cache
+
+from graveler.committed.store import Committed
+from graveler.entries import record_range
+from graveler.model import RangeHeader, Record
+
+# Headers are decoded again and again from the same cached blocks; bytes keep their hash.
+_header = lru_cache(maxsize=65_536)(record_range)
+
+
+class MetaRange:
+    """All records of one metarange, by key, without reading what a caller does not ask for.
+
+    The empty ID stands for no objects at all: a repository's first commit has it.
+    """
+
+    __slots__ = ("_committed", "id", "namespace")
+
+    def __init__(self, committed: Committed, namespace: str, metarange_id: str) -> None:
+        self.id = metarange_id
+        self.namespace = namespace
+        self._committed = committed
+
+    def get(self, key: bytes) -> bytes | None:
+        """The stored value of the key."""
+        if not self.id:
+            return None
+        found = self._committed.table(self.namespace, self.id).seek_ge(key)
+        if found is None:
+            return None
+        header = _header(found[1])
+        if key < header.min_key:
+            return None
+        return self._committed.table(self.namespace, header.id).get(key)
+
+    def headers(self, start: bytes = b"") -> Iterator[RangeHeader]:
+        """The ranges that may hold keys from start on, in order."""
+        if not self.id:
+            return
+        for block in self._committed.table(self.namespace, self.id).blocks(start):
+            first = bisect_left(block.keys, start)
+            for stored in block.values[first:]:
+                yield _header(stored)
+
+    def range_records(self, header: RangeHeader) -> tuple[list[bytes], list[bytes]]:
+        """Keys and stored values of a whole range."""
+        keys: list[bytes] = []
+        values: list[bytes] = []
+        for block in self._committed.whole(self.namespace, header.id).blocks():
+            keys += block.keys
+            values += block.values
+        return keys, values
+
+    def records(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Record]:
+        """The records with start <= key < end, by key."""
+        for header in self.headers(start):
+            if end is not None and header.min_key >= end:
+                return
+            for block in self._committed.whole(self.namespace, header.id).blocks(start):
+                keys, values = block.keys, block.values
+                first = bisect_left(keys, start) if keys[0] < start else 0
+                last = len(keys)
+                if end is not None and keys[-1] >= end:
+                    last = bisect_left(keys, end)
+                yield from zip(keys[first:last], values[first:last], strict=True)
+                if last < len(keys):
+                    return

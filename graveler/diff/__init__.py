@@ -1,0 +1,1 @@
+"""Differences between metaranges, at a cost that follows the difference."""

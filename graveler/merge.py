@@ -1,0 +1,81 @@
+"""Three-way merge: what the source changed since the merge base, made to the destination.
+
+The table of the concepts (A, B, C: contents; X: no object):
+
+    base  source  destination  result
+    A     A       A            A          nobody changed it
+    A     B       B            B          both the same way; the source's record is taken
+    A     B       C            conflict
+    A     A       B            B          only the destination changed it
+    A     B       A            B          only the source changed it
+    A     X       X            X          both deleted it
+    A     B       X            conflict   changed and deleted
+    A     X       B            conflict   deleted and changed
+    A     A       X            X          the destination deleted it
+    A     X       A            X          the source deleted it
+    X     B       B            B          both added the same
+    X     B       C            conflict   both added, differently
+
+A strategy settles every conflict for one side, its deletions included.
+"""
+
+from collections.abc import Iterator
+
+from graveler.committed.apply import Applied, apply_changes
+from graveler.committed.metarange import MetaRange
+from graveler.committed.store import Committed
+from graveler.diff.three_way import Meeting, source_changes
+from graveler.errors import InvalidInputError, MergeConflictError
+from graveler.model import Change
+
+# What the API calls a strategy, and what the merge commit's metadata call it.
+STRATEGIES = {"": "default", "dest-wins": "dest-wins", "source-wins": "source-wins"}
+
+
+def check_strategy(strategy: str) -> None:
+    """Return if there is such a strategy.
+
+    Raises:
+        InvalidInputError: there is none.
+    """
+    if strategy not in STRATEGIES:
+        raise InvalidInputError(
+            f"invalid merge strategy {strategy!r}: use dest-wins, source-wins, or none"
+        )
+
+
+def merge_changes(
+    base: MetaRange, source: MetaRange, destination: MetaRange, strategy: str = ""
+) -> Iterator[Change]:
+    """The changes that turn destination into the merge, in key order.
+
+    Raises:
+        MergeConflictError: both sides changed a key differently, and no strategy settles it.
+    """
+    for found in source_changes(base, source, destination):
+        if found.meeting is Meeting.CONFLICT:
+            if not strategy:
+                path = found.change.key.decode("utf-8", "replace")
+                raise MergeConflictError(f"conflict: both sides changed {path!r} differently")
+            if strategy == "dest-wins":
+                continue
+        yield found.change.key, found.change.right
+
+
+def merge(
+    committed: Committed,
+    base: MetaRange,
+    source: MetaRange,
+    destination: MetaRange,
+    strategy: str = "",
+) -> Applied:
+    """Store the metarange of the merge; with applied.total 0 it is destination's.
+
+    Raises:
+        MergeConflictError: as merge_changes says; nothing refers to what was written until then.
+    """
+    if base.id == destination.id and base.id != source.id:
+        # Nothing to weigh: the merge is the source as it stands. The count only says "changed".
+        return Applied(metarange_id=source.id, changed=1)
+    changes = merge_changes(base, source, destination, strategy)
+    return apply_changes(committed, destination, changes, keep_equal=False)

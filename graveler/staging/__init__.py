@@ -1,0 +1,1 @@
+"""Staged changes, laid over committed data."""

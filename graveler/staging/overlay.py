@@ -1,0 +1,98 @@
+"""A branch as its readers see it: staged changes over committed records.
+
+A branch has one staging token that takes writes, and sealed tokens that a commit is about to
+apply, newest first. The newest change of a path wins over older ones and over the commit; a
+tombstone hides the path.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import merge as heap_merge
+from itertools import islice
+
+from graveler.committed.metarange import MetaRange
+from graveler.diff.two_way import Difference
+from graveler.entries import same_content
+from graveler.model import Change, Record
+
+# How far a reader looks ahead in staged changes before it asks the store anew further on.
+_LOOK_AHEAD = 1000
+
+
+def newest_changes(tokens: Sequence[Iterable[Change]]) -> Iterator[Change]:
+    """The changes of several tokens, newest first given, as one: by path, the newest winning."""
+    if len(tokens) == 1:
+        yield from tokens[0]
+        return
+    ranked = [
+        ((path, rank, value) for path, value in changes) for rank, changes in enumerate(tokens)
+    ]
+    latest = None
+    for path, _, value in heap_merge(*ranked, key=lambda item: item[:2]):
+        if path != latest:
+            latest = path
+            yield path, value
+
+
+class StagedChanges:
+    """Staged changes by path from any point on, without asking the store for each jump."""
+
+    def __init__(self, scan: Callable[[bytes], Iterator[Change]], start: bytes) -> None:
+        """Scan tells the changes from a path on; start is where the first reading begins."""
+        self._scan = scan
+        self._rest = scan(start)
+        self._window: list[Change] = []
+
+    def from_path(self, start: bytes) -> Iterator[Change]:
+        """The changes from start on; start never goes back."""
+        while self._fill() and self._window[-1][0] < start:
+            ended = len(self._window) < _LOOK_AHEAD
+            self._window.clear()
+            if ended:
+                return
+            self._rest = self._scan(start)
+        del self._window[: bisect_left(self._window, start, key=lambda change: change[0])]
+        while self._window:
+            yield from self._window
+            self._window.clear()
+            self._fill()
+
+    def _fill(self) -> bool:
+        if not self._window:
+            self._window = list(islice(self._rest, _LOOK_AHEAD))
+        return bool(self._window)
+
+
+def live_records(changes: Iterator[Change], committed: Iterator[Record]) -> Iterator[Record]:
+    """What a reader sees: committed records with the changes made; both ascend by key."""
+    change = next(changes, None)
+    if change is None:
+        yield from committed
+        return
+    for record in committed:
+        key = record[0]
+        while change is not None and change[0] < key:
+            if change[1] is not None:
+                yield change[0], change[1]
+            change = next(changes, None)
+        if change is None or change[0] != key:
+            yield record
+        else:
+            if change[1] is not None:
+                yield key, change[1]
+            change = next(changes, None)
+    while change is not None:
+        if change[1] is not None:
+            yield change[0], change[1]
+        change = next(changes, None)
+
+
+def effective_changes(changes: Iterable[Change], committed: MetaRange) -> Iterator[Difference]:
+    """The changes that would change the commit: no rewriting of equal content, no void deletion."""
+    for path, value in changes:
+        present = committed.get(path)
+        if present is None:
+            if value is not None:
+                yield Difference(path, None, value)
+        elif value is None or not same_content(present, value):
+            yield Difference(path, present, value)
