@@ -1,0 +1,146 @@
+"""The bytes that every part of an SSTable is made of; docs/formats/sstable.md draws the whole file.
+
+Stored: nothing here may change. Decoders raise ValueError or IndexError for bytes that no writer
+makes; `graveler.sstable.reader` turns both into CorruptDataError, which names file and offset.
+"""
+
+from typing import Final, NamedTuple
+
+import cramjam
+import google_crc32c
+
+# A stored key is an internal key: the user's key, then `sequence << 8 | kind` in 8 bytes,
+# little-endian.
+TRAILER_BYTES: Final = 8
+RECORD_TRAILER: Final = b"\x01" + bytes(7)  # sequence 0, kind 1: a plain value
+SEPARATOR_TRAILER: Final = b"\x11" + b"\xff" * 7  # highest sequence, kind 17: bounds a block
+EMPTY_TRAILER: Final = b"\xff" + bytes(7)  # kind 255: the index entry of a table without records
+
+BLOCK_TRAILER_BYTES: Final = 5  # type, checksum
+_RAW: Final = 0
+_SNAPPY: Final = 1
+
+FOOTER_BYTES: Final = 53
+_FOOTER_HANDLES_END: Final = 41
+_CHECKSUM_CRC32C: Final = 1
+_FOOTER_END: Final = (2).to_bytes(4, "little") + bytes.fromhex("f7cff485b741e288")  # version, magic
+
+INDEX_TYPE_SINGLE: Final = 0
+INDEX_TYPE_TWO_LEVEL: Final = 2
+
+
+class Handle(NamedTuple):
+    """Where a block's payload lies; its 5 bytes of trailer follow and do not count."""
+
+    offset: int
+    length: int
+
+    @property
+    def end(self) -> int:
+        """The offset after the block and its trailer."""
+        return self.offset + self.length + BLOCK_TRAILER_BYTES
+
+    def encode(self) -> bytes:
+        return VARINT[self.offset] + VARINT[self.length]
+
+
+class _Varints(dict[int, bytes]):
+    """The unsigned varint of every number, remembered for small ones: a look-up in hot loops."""
+
+    def __missing__(self, number: int) -> bytes:
+        rest, out = number, bytearray()
+        while rest > 0x7F:
+            out.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        out.append(rest)
+        encoded = bytes(out)
+        if number < 1 << 14:
+            self[number] = encoded
+        return encoded
+
+
+VARINT: Final = _Varints()
+
+
+def read_varint(data: bytes, position: int) -> tuple[int, int]:
+    """The unsigned varint at position, and the position after it."""
+    number = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, position
+        shift += 7
+        if shift > 63:
+            raise ValueError("a varint is longer than 64 bits")
+
+
+def read_handle(data: bytes, position: int = 0) -> tuple[Handle, int]:
+    """The handle at position, and the position after it."""
+    offset, position = read_varint(data, position)
+    length, position = read_varint(data, position)
+    return Handle(offset, length), position
+
+
+def _checksum(payload_and_type: bytes) -> bytes:
+    """CRC32C, masked so that a checksum of bytes that hold checksums stays a good one."""
+    crc: int = google_crc32c.value(payload_and_type)
+    masked = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    return masked.to_bytes(4, "little")
+
+
+def seal_block(raw: bytes, *, compress: bool) -> bytes:
+    """The block as stored: payload, type, checksum. Snappy stays only where it saves an eighth."""
+    sealed = raw + b"\x00"
+    if compress:
+        compressed = bytes(cramjam.snappy.compress_raw(raw))
+        if len(compressed) < len(raw) - len(raw) // 8:
+            sealed = compressed + b"\x01"
+    return sealed + _checksum(sealed)
+
+
+def open_block(stored: bytes) -> bytes:
+    """The raw block that was sealed.
+
+    Raises:
+        ValueError: the checksum does not match, or the block is compressed in an unknown way.
+    """
+    if _checksum(stored[:-4]) != stored[-4:]:
+        raise ValueError("the checksum does not match")
+    kind = stored[-BLOCK_TRAILER_BYTES]
+    payload = stored[:-BLOCK_TRAILER_BYTES]
+    if kind == _RAW:
+        return payload
+    if kind != _SNAPPY:
+        raise ValueError(f"block type {kind} is neither raw nor Snappy")
+    try:
+        return bytes(cramjam.snappy.decompress_raw(payload))
+    except cramjam.DecompressionError as e:
+        raise ValueError(f"not Snappy: {e}") from e
+
+
+def encode_footer(metaindex: Handle, index: Handle) -> bytes:
+    """The last 53 bytes of a table."""
+    handles = bytes([_CHECKSUM_CRC32C]) + metaindex.encode() + index.encode()
+    return handles.ljust(_FOOTER_HANDLES_END, b"\x00") + _FOOTER_END
+
+
+def decode_footer(footer: bytes) -> tuple[Handle, Handle]:
+    """The handles of metaindex and index.
+
+    Raises:
+        ValueError: these are not the last 53 bytes of a table, or of a newer or older kind.
+    """
+    if footer[-8:] != _FOOTER_END[-8:]:
+        raise ValueError("not an SSTable: wrong magic number at the end")
+    if footer[_FOOTER_HANDLES_END:] != _FOOTER_END:
+        version = int.from_bytes(footer[_FOOTER_HANDLES_END:-8], "little")
+        raise ValueError(f"format version {version} is not 2")
+    if footer[0] != _CHECKSUM_CRC32C:
+        raise ValueError(f"checksum type {footer[0]} is not CRC32C")
+    metaindex, position = read_handle(footer, 1)
+    index, position = read_handle(footer, position)
+    if position > _FOOTER_HANDLES_END:
+        raise ValueError("the footer's handles are too long")
+    return metaindex, index

@@ -1,0 +1,227 @@
+r"""Writing a table: records in, the bytes of a whole file out.
+
+Theory of operation
+-------------------
+Where blocks are cut decides the bytes of a file and the estimated size that ranges are broken by,
+so the rules are lakeFS's (pebble's), to the byte:
+
+- A block's size is its entries so far, 4 bytes per restart point, and 4 for their number.
+- Before a record is added, its block is cut if that size has reached the target; or if it is
+  above 90 % of the target and the record, encoded without a shared prefix, would exceed the target.
+- A cut block is compressed and appended, and the index gets its separator and handle. The index
+  block grows under the same rule; once it was cut, the index has two levels.
+- The estimated size is what was appended, plus the sizes of the open data and index blocks. A cut
+  index partition drops out of it, so it can shrink.
+
+`add_many` is the hot loop: everything in it is a local name, and varints of small numbers are
+dictionary look-ups. The length of a shared prefix comes from integers, without a loop: read as
+little-endian numbers, two stored keys differ first in the lowest byte that is not zero in their
+exclusive or. A stored key is its user's key, a byte 1 and seven zeros, so the number of
+`key + b"\x01"` is the whole stored key's; the zeros above its end are why the result is capped.
+A key cannot share past its own end with a smaller one: there it has the byte 1, the other one not.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from graveler.sstable.block import encode_block, encode_restarts
+from graveler.sstable.format import (
+    RECORD_TRAILER,
+    TRAILER_BYTES,
+    VARINT,
+    Handle,
+    encode_footer,
+    seal_block,
+)
+from graveler.sstable.properties import TableStatistics, table_properties
+from graveler.sstable.separator import separator, successor
+
+BLOCK_SIZE_BYTES = 4096
+_RESTART_INTERVAL_MASK = 15  # every 16th record of a data block is a restart point
+_HANDLE_BYTES_MAX = 20  # what the cut rule of the index assumes of a handle
+
+
+class TableWriter:
+    """Builds one table in memory; kind is its property `type`, `ranges` or `metaranges`.
+
+    metadata become user properties beside min_key, max_key, count and estimated_size_bytes.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        metadata: Mapping[str, str] | None = None,
+        *,
+        block_size_bytes: int = BLOCK_SIZE_BYTES,
+        compress: bool = True,
+    ) -> None:
+        self._user_properties = {"type": kind, **(metadata or {})}
+        self._block_size_bytes = block_size_bytes
+        self._threshold_bytes = (block_size_bytes * 90 + 99) // 100
+        self._compress = compress
+        self._file: list[bytes] = []
+        self._file_bytes = 0
+        self._statistics = TableStatistics()
+        self._first_key = b""
+        self._last_key: bytes | None = None
+        # The open data block.
+        self._parts: list[bytes] = []
+        self._restarts: list[int] = []
+        self._block_bytes = 4
+        self._block_records = 0
+        # The open index block, and the partitions before it.
+        self._index: list[tuple[bytes, bytes]] = []
+        self._index_bytes = 4
+        self._partitions: list[list[tuple[bytes, bytes]]] = []
+
+    @property
+    def count(self) -> int:
+        """How many records were added."""
+        return self._statistics.records
+
+    @property
+    def estimated_size_bytes(self) -> int:
+        """The size so far, as lakeFS estimates it: what is compressed, and what is yet to be."""
+        return self._file_bytes + self._block_bytes + self._index_bytes
+
+    def add(self, key: bytes, value: bytes) -> None:
+        """Add one record; see add_many."""
+        self.add_many((key,), (value,))
+
+    def add_many(
+        self, keys: Sequence[bytes], values: Sequence[bytes], size_bytes_max: int | None = None
+    ) -> int:
+        """Add records up to the first that makes the estimated size reach size_bytes_max.
+
+        Returns:
+            How many were added: all of them when no maximum is given or reached.
+
+        Raises:
+            ValueError: the keys do not ascend strictly, or there are more keys than values or the
+                other way. That is a bug of the caller; the writer is of no use afterwards.
+        """
+        varint, trailer, from_bytes = VARINT, RECORD_TRAILER, int.from_bytes
+        target, threshold = self._block_size_bytes, self._threshold_bytes
+        parts, restarts = self._parts, self._restarts
+        block_bytes, block_records = self._block_bytes, self._block_records
+        last = self._last_key
+        if last is None and keys:
+            self._first_key = keys[0]
+        last_length = len(last or b"")
+        last_number = from_bytes((last or b"") + b"\x01", "little")
+        room = self._room(size_bytes_max)
+        added = 0
+        for key, value in zip(keys, values, strict=True):
+            if last is not None and key <= last:
+                raise ValueError(f"keys must ascend: {key!r} after {last!r}")
+            key_length, value_length = len(key), len(value)
+            if block_bytes > threshold and block_records:
+                stored_length = key_length + TRAILER_BYTES
+                if block_bytes >= target or target < (
+                    block_bytes + stored_length + value_length + 4
+                    + (0 if block_records & _RESTART_INTERVAL_MASK else 4)
+                    + len(varint[stored_length]) + len(varint[value_length])
+                ):  # fmt: skip
+                    self._cut_block(separator(last or b"", key))
+                    block_bytes, block_records = 4, 0
+                    room = self._room(size_bytes_max)
+            number = from_bytes(key + b"\x01", "little")
+            if block_records & _RESTART_INTERVAL_MASK:
+                difference = number ^ last_number
+                shared = (difference & -difference).bit_length() - 1 >> 3
+                if shared > last_length:
+                    shared = min(shared, last_length + TRAILER_BYTES)
+                suffix = key[shared:] + trailer
+            else:
+                shared = 0
+                suffix = key + trailer
+                restarts.append(block_bytes - 4 - 4 * len(restarts))
+                block_bytes += 4
+            head = varint[shared] + varint[len(suffix)] + varint[value_length]
+            parts += head, suffix, value
+            block_bytes += len(head) + len(suffix) + value_length
+            block_records += 1
+            added += 1
+            last, last_length, last_number = key, key_length, number
+            if block_bytes >= room:
+                break
+        self._last_key = last
+        self._block_bytes, self._block_records = block_bytes, block_records
+        statistics = self._statistics
+        statistics.records += added
+        statistics.key_bytes += sum(map(len, islice(keys, added))) + added * TRAILER_BYTES
+        statistics.value_bytes += sum(map(len, islice(values, added)))
+        return added
+
+    def finish(self) -> bytes:
+        """The whole file; nothing can be added afterwards."""
+        properties = {
+            "min_key": self._first_key,
+            "max_key": self._last_key or b"",
+            "count": str(self.count).encode(),
+            "estimated_size_bytes": str(self.estimated_size_bytes).encode(),
+        } | {name: value.encode() for name, value in self._user_properties.items()}
+        self._cut_block(successor(self._last_key))
+        self._statistics.data_bytes = self._file_bytes
+        index = self._append_index()
+        properties |= table_properties(self._statistics, compress=self._compress)
+        entries = sorted((name.encode(), value) for name, value in properties.items())
+        handle = self._append(encode_block(entries, share_prefixes=True), compress=False)
+        entries = [(b"rocksdb.properties", handle.encode())]
+        metaindex = self._append(encode_block(entries), compress=False)
+        self._file.append(encode_footer(metaindex, index))
+        return b"".join(self._file)
+
+    def _room(self, size_bytes_max: int | None) -> float:
+        """The size of the open data block at which the estimated size reaches the maximum."""
+        if size_bytes_max is None:
+            return float("inf")
+        return size_bytes_max - self._file_bytes - self._index_bytes
+
+    def _append(self, raw: bytes, *, compress: bool) -> Handle:
+        stored = seal_block(raw, compress=compress)
+        handle = Handle(self._file_bytes, len(stored) - 5)
+        self._file.append(stored)
+        self._file_bytes = handle.end
+        return handle
+
+    def _cut_block(self, bound: bytes) -> None:
+        """Append the open data block, and enter it in the index under its bound."""
+        self._parts.append(encode_restarts(self._restarts))
+        handle = self._append(b"".join(self._parts), compress=self._compress)
+        self._parts.clear()
+        self._restarts.clear()
+        self._block_bytes, self._block_records = 4, 0
+        self._statistics.data_blocks += 1
+        if self._index and self._is_index_full(len(bound)):
+            self._partitions.append(self._index)
+            self._index, self._index_bytes = [], 4
+        encoded = handle.encode()
+        self._index.append((bound, encoded))
+        self._index_bytes += 1 + len(VARINT[len(bound)]) + 1 + len(bound) + len(encoded) + 4
+
+    def _is_index_full(self, bound_length: int) -> bool:
+        size_bytes = self._index_bytes
+        if size_bytes >= self._block_size_bytes:
+            return True
+        added = bound_length + _HANDLE_BYTES_MAX + 4 + 4 + len(VARINT[bound_length]) + 1
+        return size_bytes > self._threshold_bytes and size_bytes + added > self._block_size_bytes
+
+    def _append_index(self) -> Handle:
+        """Append the index: one block, or its partitions and a block over them."""
+        statistics = self._statistics
+        if not self._partitions:
+            raw = encode_block(self._index)
+            statistics.index_bytes = len(raw) + 5
+            return self._append(raw, compress=self._compress)
+        self._partitions.append(self._index)
+        top: list[tuple[bytes, bytes]] = []
+        for partition in self._partitions:
+            raw = encode_block(partition)
+            statistics.index_bytes += len(raw)
+            top.append((partition[-1][0], self._append(raw, compress=self._compress).encode()))
+        raw = encode_block(top)
+        statistics.index_partitions = len(self._partitions)
+        statistics.top_index_bytes = len(raw)
+        statistics.index_bytes += len(raw) + 5
+        return self._append(raw, compress=self._compress)
