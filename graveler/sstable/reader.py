@@ -137,8 +137,8 @@ class Table:
         return cls.open(name, len(content), content, lambda _offset, _length: b"", blocks)
 
     @property
-    def memory_bytes(self) -> int:
-        """About what the table takes in memory when its whole index is decoded, without blocks."""
+    def index_size_bytes(self) -> int:
+        """About what the table itself takes in memory, its whole index decoded: no blocks."""
         data_blocks = read_varint(self.properties.get(DATA_BLOCKS, b"\x00"), 0)[0]
         return len(self._tail) + _OPEN_TABLE_BYTES + _INDEX_ENTRY_BYTES * data_blocks
 
