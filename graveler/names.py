@@ -1,0 +1,141 @@
+"""What names may look like: lakeFS's rules, so that a name is good in both systems or in none."""
+
+import re
+
+from graveler.errors import InvalidInputError
+from graveler.limits import PATH_BYTES_MAX
+
+# A name is part of a DynamoDB sort key, which holds 1,024 bytes. lakeFS itself sets no limit.
+NAME_BYTES_MAX = 1000
+
+_REPOSITORY_NAME = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
+_BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+# Control characters, space, halves of a surrogate pair (which no store can hold), and those of
+# Git's special characters that lakeFS refuses: `~`, `$` and a single `@` are allowed.
+_NOT_IN_TAG_NAMES = re.compile(r"[\x00-\x20\ud800-\udfff^:?*\[\\/]|\.\.|@\{")
+_SPACE = re.compile(r"[\t\n\f\r ]")
+
+_NAMESPACE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(.*)", re.DOTALL)
+_BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_IP_ADDRESS = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
+# `?` and `#` end the path for every tool that reads the namespace as a URI.
+_NOT_IN_PREFIXES = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff?#]")
+# An S3 key has 1,024 bytes; the longest that is made below a namespace has about 150.
+_NAMESPACE_PREFIX_BYTES_MAX = 800
+
+
+def check_repository_name(name: str) -> None:
+    """Refuse a text that cannot name a repository.
+
+    Raises:
+        InvalidInputError: the message says the rule.
+    """
+    if not _REPOSITORY_NAME.fullmatch(name):
+        raise InvalidInputError(
+            f"invalid repository name {_shown(name)}: it takes 3 to 63 lower-case letters, digits "
+            "and hyphens, and starts with a letter or digit"
+        )
+
+
+def is_branch_name(name: str) -> bool:
+    """Whether a branch may have that name."""
+    return _BRANCH_NAME.fullmatch(name) is not None and len(name) <= NAME_BYTES_MAX
+
+
+def check_branch_name(name: str) -> None:
+    """Refuse a text that cannot name a branch.
+
+    Raises:
+        InvalidInputError: the message says the rule.
+    """
+    if not is_branch_name(name):
+        raise InvalidInputError(
+            f"invalid branch name {_shown(name)}: it takes letters, digits, underscores and "
+            f"hyphens, does not start with a hyphen, and has 1 to {NAME_BYTES_MAX} bytes"
+        )
+
+
+def is_tag_name(name: str) -> bool:
+    """Whether a tag may have that name."""
+    return (
+        name not in ("", "@")
+        and not name.endswith((".", ".lock"))
+        and _NOT_IN_TAG_NAMES.search(name) is None
+        and len(name.encode()) <= NAME_BYTES_MAX
+    )
+
+
+def check_tag_name(name: str) -> None:
+    """Refuse a text that cannot name a tag.
+
+    Raises:
+        InvalidInputError: the message says the rule.
+    """
+    if not is_tag_name(name):
+        raise InvalidInputError(
+            f"invalid tag name {_shown(name)}: it has 1 to {NAME_BYTES_MAX} bytes, is not '@', "
+            "does not end in '.' or '.lock', and contains no spaces, control characters, '..', "
+            "'@{' or any of / ^ : ? * [ \\"
+        )
+
+
+def check_ref(ref: str) -> None:
+    """Refuse a text that cannot be a ref expression, whatever exists.
+
+    Raises:
+        InvalidInputError: it is empty or contains white space.
+    """
+    if ref == "" or _SPACE.search(ref):
+        raise InvalidInputError(
+            f"invalid ref {_shown(ref)}: it must not be empty or contain white space"
+        )
+
+
+def check_path(path: bytes) -> None:
+    """Refuse bytes that cannot be an object's path.
+
+    Raises:
+        InvalidInputError: the path is empty or too long.
+    """
+    if not 1 <= len(path) <= PATH_BYTES_MAX:
+        raise InvalidInputError(
+            f"invalid path of {len(path)} bytes: a path has 1 to {PATH_BYTES_MAX} bytes"
+        )
+
+
+def normalized_storage_namespace(uri: str) -> str:
+    """The storage namespace without trailing slashes: `s3://<bucket>` or `s3://<bucket>/<prefix>`.
+
+    Raises:
+        InvalidInputError: it is no S3 URI that could hold a repository.
+    """
+    parts = _NAMESPACE.fullmatch(uri)
+    if parts is None or parts[1] != "s3":
+        raise InvalidInputError(
+            f"invalid storage namespace {_shown(uri)}: only S3 is served, as s3://<bucket>/<prefix>"
+        )
+    bucket, prefix = parts[2], parts[3].rstrip("/")
+    is_bucket_name = (
+        _BUCKET_NAME.fullmatch(bucket) and ".." not in bucket and not _IP_ADDRESS.fullmatch(bucket)
+    )
+    if not is_bucket_name:
+        raise InvalidInputError(
+            f"invalid storage namespace {_shown(uri)}: {_shown(bucket)} is not the name of an S3 "
+            "bucket (3 to 63 lower-case letters, digits, dots and hyphens)"
+        )
+    if _NOT_IN_PREFIXES.search(prefix):
+        raise InvalidInputError(
+            f"invalid storage namespace {_shown(uri)}: it must not contain '?', '#' or control "
+            "characters"
+        )
+    if len(prefix.encode()) > _NAMESPACE_PREFIX_BYTES_MAX:
+        raise InvalidInputError(
+            f"invalid storage namespace {_shown(uri)}: what follows the bucket has at most "
+            f"{_NAMESPACE_PREFIX_BYTES_MAX} bytes"
+        )
+    return f"s3://{bucket}{prefix}"
+
+
+def _shown(text: str) -> str:
+    """The text as it may stand in a message: quoted, escaped, cut to a readable length."""
+    return ascii(text if len(text) <= 80 else f"{text[:77]}...")

@@ -1,0 +1,133 @@
+"""Names: lakeFS's verdicts on names, and what the messages tell."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graveler import names
+from graveler.errors import InvalidInputError
+
+VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "vectors" / "refs.json").read_text())
+Check = Callable[[str], None]
+
+
+def accepts(check: Check, name: str) -> bool:
+    try:
+        check(name)
+    except InvalidInputError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("case", VECTORS["names"], ids=lambda case: ascii(case["name"])[:40])
+def test_names_are_good_here_exactly_when_they_are_good_in_lakefs(case):
+    verdicts = [
+        accepts(check, case["name"])
+        for check in (names.check_repository_name, names.check_branch_name, names.check_tag_name)
+    ]
+    assert verdicts == [case["repository_ok"], case["branch_ok"], case["tag_ok"]]
+
+
+@pytest.mark.parametrize("case", VECTORS["parse"], ids=lambda case: ascii(case["expr"])[:40])
+def test_a_ref_is_a_text_without_white_space(case):
+    assert accepts(names.check_ref, case["expr"]) == case["validate_ref_ok"]
+
+
+@pytest.mark.parametrize("space", [*"\t\n\f\r ", "\v", "\u00a0", "\u2028"])
+def test_white_space_in_a_ref_is_ascii_white_space_as_go_sees_it(space):
+    assert accepts(names.check_ref, f"a{space}b") == (space not in "\t\n\f\r ")
+
+
+@pytest.mark.parametrize("length", [1, 1024])
+def test_a_path_of_1_to_1024_bytes_is_good(length):
+    names.check_path(b"\xff" * length)
+
+
+@pytest.mark.parametrize("length", [0, 1025])
+def test_a_path_of_another_length_is_refused_with_both_lengths(length):
+    with pytest.raises(InvalidInputError, match=rf"{length} bytes.*1 to 1024 bytes"):
+        names.check_path(b"a" * length)
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "told"),
+    [
+        (names.check_repository_name, "Lake", "repository name 'Lake'.*lower-case"),
+        (names.check_branch_name, "a/b", "branch name 'a/b'.*underscores"),
+        (names.check_branch_name, "-a", "branch name '-a'.*does not start with a hyphen"),
+        (names.check_tag_name, "a\nb", r"tag name 'a\\nb'.*control characters"),
+        (names.check_ref, "a b", "ref 'a b'.*white space"),
+    ],
+)
+def test_the_message_names_the_name_and_the_rule(check, name, told):
+    with pytest.raises(InvalidInputError, match=told):
+        check(name)
+
+
+def test_the_message_cuts_a_long_name():
+    with pytest.raises(InvalidInputError) as raised:
+        names.check_branch_name("/" * 100_000)
+    assert len(raised.value.message) < 300
+
+
+@pytest.mark.parametrize("check", [names.check_branch_name, names.check_tag_name])
+def test_a_name_that_no_key_of_the_store_can_hold_is_refused(check):
+    check("a" * names.NAME_BYTES_MAX)
+    with pytest.raises(InvalidInputError, match=str(names.NAME_BYTES_MAX)):
+        check("a" * (names.NAME_BYTES_MAX + 1))
+
+
+def test_a_tag_name_is_measured_in_bytes():
+    assert names.is_tag_name("é" * (names.NAME_BYTES_MAX // 2))
+    assert not names.is_tag_name("é" * (names.NAME_BYTES_MAX // 2 + 1))
+
+
+def test_half_a_surrogate_pair_is_no_tag_name():
+    assert not names.is_tag_name("a\ud800")
+
+
+@pytest.mark.parametrize(
+    ("uri", "normal"),
+    [
+        ("s3://bucket", "s3://bucket"),
+        ("s3://bucket/", "s3://bucket"),
+        ("s3://bucket/a/b", "s3://bucket/a/b"),
+        ("s3://bucket/a/b///", "s3://bucket/a/b"),
+        ("s3://my.bucket-1/é f", "s3://my.bucket-1/é f"),
+    ],
+)
+def test_a_storage_namespace_loses_its_trailing_slashes(uri, normal):
+    assert names.normalized_storage_namespace(uri) == normal
+
+
+@pytest.mark.parametrize(
+    "uri", ["gs://bucket/a", "local://a", "S3://bucket", "bucket/a", "", "s3:/b"]
+)
+def test_a_storage_namespace_outside_s3_is_refused_with_the_form_that_is_served(uri):
+    with pytest.raises(InvalidInputError, match="only S3 is served, as s3://<bucket>/<prefix>"):
+        names.normalized_storage_namespace(uri)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["s3://", "s3:///a", "s3://ab/a", "s3://Bucket/a", "s3://a_b/c", "s3://a..b/c", "s3://-ab",
+     "s3://ab-/x", "s3://127.0.0.1/x", "s3://a:b@c/x", "s3://" + "a" * 64],
+)  # fmt: skip
+def test_a_storage_namespace_needs_a_bucket_of_a_possible_name(uri):
+    with pytest.raises(InvalidInputError, match="not the name of an S3 bucket"):
+        names.normalized_storage_namespace(uri)
+
+
+@pytest.mark.parametrize(
+    "uri", ["s3://bucket/a?b", "s3://bucket/a#b", "s3://bucket/a\nb", "s3://bucket/\ud800"]
+)
+def test_a_storage_namespace_that_other_tools_would_read_differently_is_refused(uri):
+    with pytest.raises(InvalidInputError, match="must not contain"):
+        names.normalized_storage_namespace(uri)
+
+
+def test_a_storage_namespace_leaves_room_for_the_keys_below_it():
+    with pytest.raises(InvalidInputError, match="at most 800 bytes"):
+        names.normalized_storage_namespace("s3://bucket/" + "a" * 800)
