@@ -1,0 +1,65 @@
+"""Ref expressions: a name and modifiers, such as `main`, `main~2^1`, `main@` or `main$`.
+
+    expression = base *modifier
+    base       = 1*(any character but ~ ^ @ $)
+    modifier   = ("~" / "^") [number] / "@" / "$"
+
+`~n` goes up n first parents and `^n` to the n-th parent; a missing number is 1. `@` is a branch
+without its staged changes, `$` with them. Which base and modifiers go together depends on what
+the base names (`graveler.refs.resolve`).
+"""
+
+import re
+from dataclasses import dataclass
+
+from graveler.errors import InvalidInputError
+
+_BASE = re.compile(r"[^~^@$]+")
+_MODIFIER = re.compile(r"([~^@$])([^~^@$]*)")
+# Numbers are those of Go's Atoi: a sign and leading zeros are fine, ASCII digits only, 64 bits.
+_NUMBER = re.compile(r"([+-]?)0*([0-9]{1,19})")
+_INT64_MAX = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Modifier:
+    """One step from what the expression says so far; number is 1 where none is written."""
+
+    kind: str  # one of ~ ^ @ $
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefExpression:
+    """A parsed ref expression; nothing is known yet of what it names."""
+
+    base: str
+    modifiers: tuple[Modifier, ...]
+
+
+def parse(text: str) -> RefExpression:
+    """The parts of a ref expression.
+
+    Raises:
+        InvalidInputError: text does not follow the grammar; the message says where.
+    """
+    base = _BASE.match(text)
+    if base is None:
+        raise InvalidInputError(f"invalid ref {text!r}: a branch, tag or commit must come first")
+    modifiers = (
+        Modifier(kind, _number(text, kind, argument))
+        for kind, argument in _MODIFIER.findall(text, base.end())
+    )
+    return RefExpression(base[0], tuple(modifiers))
+
+
+def _number(text: str, kind: str, argument: str) -> int:
+    if argument == "":
+        return 1
+    if kind in "@$":
+        raise InvalidInputError(f"invalid ref {text!r}: nothing may follow '{kind}'")
+    digits = _NUMBER.fullmatch(argument)
+    number = int(digits[1] + digits[2]) if digits else None
+    if number is None or not -_INT64_MAX - 1 <= number <= _INT64_MAX:
+        raise InvalidInputError(f"invalid ref {text!r}: '{argument}' after '{kind}' is no number")
+    return number

@@ -1,0 +1,160 @@
+"""Commits by ID, and walks over their graph that cost few requests.
+
+Theory of operation. Commits never change, so what was read once stays true: a cache shared by the
+whole process holds them. A walk (log, merge base, `~n`) goes from commits to their parents; one
+request for each step would make a log of 1,000 commits wait 1,000 times. The store can give
+commits in order of generation, and a parent's generation is below its child's. So where a parent
+is not at hand, the walk reads a page of commits from the generation below the child's downwards:
+it holds the parent and, usually, much of what the walk will ask for next.
+
+Two things can be wrong with a page, and neither changes an answer:
+
+- It is eventually consistent. A parent that it does not show is read by ID.
+- It holds other branches' commits too, and where those are many, little of use. A page takes about
+  as long as a few reads by ID, so when less than that was used of the last one, the walk goes on
+  by ID and tries a page again after ever longer stretches.
+"""
+
+from collections.abc import Sequence
+
+from graveler.cache import BoundedCache
+from graveler.errors import CorruptDataError
+from graveler.model import Commit, Repository
+from graveler.ports import RefStore
+
+# By the repository's uid and the commit's ID; costs are bytes, about. Two repositories can hold
+# commits of one ID, and what one of them holds must not make it exist in the other.
+CommitCache = BoundedCache[tuple[str, str], Commit]
+
+# One more than a log of 1,000 commits needs to know that there are more: about half of the
+# megabyte that DynamoDB gives in one answer.
+READ_AHEAD_MAX = 1024
+READ_AHEAD_GROWTH = 4
+
+# A page of 1,024 commits takes about as long as 16 reads by ID.
+COMMITS_PER_READ = 64
+PAUSE_READS_MIN = 8
+PAUSE_READS_MAX = 256
+
+
+class History:
+    """The commits of one repository; make one for each request."""
+
+    def __init__(self, refs: RefStore, repository: Repository, cache: CommitCache) -> None:
+        self.repository = repository
+        self._refs = refs
+        self._cache = cache
+
+    def find(self, ids: Sequence[str]) -> dict[str, Commit]:
+        """Those of the commits that exist, by ID; at most one request."""
+        held = {commit_id: self.cached(commit_id) for commit_id in ids}
+        found = {commit_id: commit for commit_id, commit in held.items() if commit is not None}
+        missing = [commit_id for commit_id in held if commit_id not in found]
+        if missing:
+            for commit in self._refs.commits(self.repository, missing).values():
+                found[commit.id] = self._keep(commit)
+        return found
+
+    def commit(self, commit_id: str) -> Commit:
+        """The commit that a branch, a tag or another commit names.
+
+        Raises:
+            CorruptDataError: it does not exist, though it is named.
+        """
+        return self.commits([commit_id])[0]
+
+    def commits(self, ids: Sequence[str]) -> list[Commit]:
+        """The commits of these IDs, in their order; at most one request.
+
+        Raises:
+            CorruptDataError: one does not exist, though it is named.
+        """
+        found = self.find(ids)
+        for commit_id in ids:
+            if commit_id not in found:
+                raise CorruptDataError(
+                    f"commit {commit_id} of repository {self.repository.name} is missing, "
+                    "though a branch, a tag or another commit names it"
+                )
+        return [found[commit_id] for commit_id in ids]
+
+    def walk(self, read_ahead: int) -> "Walk":
+        """A walk that expects to read about so many commits."""
+        return Walk(self, read_ahead)
+
+    def cached(self, commit_id: str) -> Commit | None:
+        """The commit if this process holds it; no request."""
+        return self._cache.get((self.repository.uid, commit_id))
+
+    def page_below(self, generation: int, amount: int) -> dict[str, Commit]:
+        """Up to amount commits of that generation or lower, highest first; may miss new ones."""
+        page = self._refs.commits_below(self.repository, generation, amount)
+        return {commit.id: self._keep(commit) for commit in page}
+
+    def _keep(self, commit: Commit) -> Commit:
+        self._cache.put((self.repository.uid, commit.id), commit, _cost_bytes(commit))
+        return commit
+
+
+class Walk:
+    """One way down the commit graph; remembers how much reading ahead has brought."""
+
+    def __init__(self, history: History, read_ahead: int) -> None:
+        self._history = history
+        self._amount = min(max(read_ahead, 1), READ_AHEAD_MAX)
+        # What is left of the newest page: the cache may be too small to hold it.
+        self._ahead: dict[str, Commit] = {}
+        self._page_size = 0
+        self._used_min = 0  # so many of its commits must be used before another page is worth it
+        self._pause_reads = 0
+        self._next_pause_reads = PAUSE_READS_MIN
+
+    def parents(self, child: Commit, ids: Sequence[str]) -> list[Commit]:
+        """The parents of child that have these IDs, in their order.
+
+        Raises:
+            CorruptDataError: one does not exist.
+        """
+        at_hand = self._take(ids)
+        if len(at_hand) < len(ids) and self._page_pays():
+            self._ahead = self._history.page_below(max(child.generation - 1, 1), self._amount)
+            self._page_size = len(self._ahead)
+            self._used_min = max(1, self._page_size // COMMITS_PER_READ)
+            at_hand |= self._take([commit_id for commit_id in ids if commit_id not in at_hand])
+        missing = [commit_id for commit_id in ids if commit_id not in at_hand]
+        at_hand |= zip(missing, self._history.commits(missing), strict=True)
+        return [at_hand[commit_id] for commit_id in ids]
+
+    def _take(self, ids: Sequence[str]) -> dict[str, Commit]:
+        found = {}
+        for commit_id in ids:
+            commit = self._ahead.pop(commit_id, None) or self._history.cached(commit_id)
+            if commit is not None:
+                found[commit_id] = commit
+        return found
+
+    def _page_pays(self) -> bool:
+        """Whether to read a page now, judged by how much of the last one was used."""
+        if self._pause_reads > 0:
+            self._pause_reads -= 1
+            return False
+        if self._amount == 1:
+            self._amount = READ_AHEAD_GROWTH
+            return False
+        used = self._page_size - len(self._ahead)
+        if used < self._used_min:
+            self._pause_reads = self._next_pause_reads - 1
+            self._next_pause_reads = min(2 * self._next_pause_reads, PAUSE_READS_MAX)
+            self._ahead, self._page_size, self._used_min = {}, 0, 0
+            return False
+        if self._used_min > 0:
+            self._next_pause_reads = PAUSE_READS_MIN
+            self._amount = min(self._amount * READ_AHEAD_GROWTH, READ_AHEAD_MAX)
+        return True
+
+
+def _cost_bytes(commit: Commit) -> int:
+    texts = [commit.committer, commit.message, *commit.parents]
+    for key, value in commit.metadata.items():
+        texts += [key, value]
+    return 512 + sum(map(len, texts))

@@ -1,0 +1,138 @@
+"""From a ref expression to what it names in a repository.
+
+A base is looked up as a full commit ID, then as a branch, a tag, and the start of a commit ID;
+the first that exists wins. Texts that cannot be one of these are not looked up as such: a plain
+branch name costs one read of the branch, and a commit ID that this process knows costs none.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import repeat
+
+from graveler.errors import InvalidInputError, NotFoundError
+from graveler.model import Branch, Commit
+from graveler.names import check_ref, is_branch_name, is_tag_name
+from graveler.ports import RefStore
+from graveler.refs.expressions import Modifier, parse
+from graveler.refs.history import History
+
+_COMMIT_ID = re.compile(r"[0-9a-f]{64}")
+_COMMIT_ID_PREFIX = re.compile(r"[0-9a-f]{1,63}")
+
+
+class Staging(Enum):
+    """Which part of the staged changes a ref speaks of."""
+
+    WITH = "a branch: its head and what is staged over it"
+    WITHOUT = "a commit, or the head of a branch"
+    ONLY = "a branch's staged changes, where an operation tells them apart (`branch$`)"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a ref expression names; branch is set if the base is a branch without `~` or `^`."""
+
+    commit_id: str
+    branch: Branch | None = None
+    staging: Staging = Staging.WITHOUT
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The staging tokens to read before the commit, newest first."""
+        if self.branch is None or self.staging is Staging.WITHOUT:
+            return ()
+        return self.branch.tokens
+
+
+def resolve(refs: RefStore, history: History, text: str) -> Resolved:
+    """What the ref expression names now.
+
+    Raises:
+        InvalidInputError: text is no ref expression, or its modifiers do not fit its base.
+        NotFoundError: it names nothing.
+    """
+    check_ref(text)
+    expression = parse(text)
+    base = _resolve_base(refs, history, expression.base)
+    modifiers = expression.modifiers
+    if any(modifier.kind in "@$" for modifier in modifiers):
+        if base.branch is None or len(modifiers) > 1:
+            raise InvalidInputError(
+                f"invalid ref {text!r}: '@' and '$' follow a branch name, and nothing else"
+            )
+        staging = Staging.ONLY if modifiers[0].kind == "$" else Staging.WITHOUT
+        return Resolved(base.commit_id, base.branch, staging)
+    if not modifiers:
+        return base
+    return Resolved(_climb(history, base.commit_id, modifiers, text))
+
+
+def resolve_commit_id(refs: RefStore, history: History, text: str) -> str:
+    """The ID of the commit that the ref expression names: of a branch, its head.
+
+    Raises:
+        InvalidInputError: as `resolve`; or it names staged changes (`$`), which are no commit.
+        NotFoundError: it names nothing.
+    """
+    resolved = resolve(refs, history, text)
+    if resolved.staging is Staging.ONLY:
+        raise InvalidInputError(
+            f"invalid ref {text!r}: a commit is needed, and '$' names staged changes"
+        )
+    return resolved.commit_id
+
+
+def resolve_commit(refs: RefStore, history: History, text: str) -> Commit:
+    """The commit that the ref expression names; raises what `resolve_commit_id` does."""
+    return history.commit(resolve_commit_id(refs, history, text))
+
+
+def _resolve_base(refs: RefStore, history: History, base: str) -> Resolved:
+    if _COMMIT_ID.fullmatch(base) and history.find([base]):
+        return Resolved(base)
+    if is_branch_name(base):
+        branch = refs.branch(history.repository, base)
+        if branch is not None:
+            return Resolved(branch.commit_id, branch, Staging.WITH)
+    if is_tag_name(base):
+        tag = refs.tag(history.repository, base)
+        if tag is not None:
+            return Resolved(tag.commit_id)
+    if _COMMIT_ID_PREFIX.fullmatch(base):
+        commit_ids = refs.commit_ids_with_prefix(history.repository, base)
+        if len(commit_ids) == 1:
+            return Resolved(commit_ids[0])
+        if commit_ids:
+            raise NotFoundError(
+                f"ref {base!r} not found: several commit IDs start with it, write more of the one"
+            )
+    raise NotFoundError(f"ref {base!r} not found: no branch, tag or commit of that name")
+
+
+def _climb(history: History, commit_id: str, modifiers: Sequence[Modifier], text: str) -> str:
+    """The ID to which `~` and `^` lead; reads the commits on the way, and not the last one."""
+    climbs = sum(modifier.number for modifier in modifiers if modifier.kind == "~")
+    walk = history.walk(read_ahead=climbs - 1)
+    child: Commit | None = None
+    for kind, number in _steps(modifiers):
+        commit = walk.parents(child, [commit_id])[0] if child else history.commit(commit_id)
+        if kind == "~" and not commit.parents:
+            raise NotFoundError(f"ref {text!r} not found: commit {commit_id} has no parent")
+        if not 1 <= number <= len(commit.parents):
+            raise InvalidInputError(
+                f"invalid ref {text!r}: commit {commit_id} has {len(commit.parents)} parents, "
+                f"and '^{number}' asks for another one"
+            )
+        commit_id, child = commit.parents[number - 1], commit
+    return commit_id
+
+
+def _steps(modifiers: Sequence[Modifier]) -> Iterator[tuple[str, int]]:
+    """The numbers of the parents to go to, each with the kind of its modifier."""
+    for modifier in modifiers:
+        if modifier.kind == "~":
+            yield from repeat(("~", 1), modifier.number)  # none if the number is negative
+        elif modifier.number != 0:
+            yield "^", modifier.number

@@ -1,0 +1,83 @@
+"""Merge bases: lakeFS's answers, and the better one where lakeFS's is not the best."""
+
+from dataclasses import replace
+
+import pytest
+
+from graveler.errors import InvalidInputError
+from graveler.refs.merge_base import merge_base
+from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
+
+CASES = [
+    (i, case) for i, graph in enumerate(vectors("refs")["dag"]) for case in graph["merge_base"]
+]
+
+
+@pytest.mark.parametrize(("graph", "case"), CASES)
+def test_the_merge_base_is_that_of_lakefs(graph, case):
+    refs, id_of = refs_of_vectors(vectors("refs")["dag"][graph]["commits"])
+    base = merge_base(refs.history(), id_of(case["left"]), id_of(case["right"]))
+    assert base.id == id_of(case["base"])
+
+
+def test_a_commit_is_its_own_merge_base():
+    refs = CountingRefs()
+    commits = chain(3)
+    refs.add(commits)
+    assert merge_base(refs.history(), commits[2].id, commits[2].id) == commits[2]
+
+
+def test_an_ancestor_is_the_merge_base_whichever_side_it_is_on():
+    refs = CountingRefs()
+    commits = chain(300)
+    refs.add(commits)
+    assert merge_base(refs.history(), commits[7].id, commits[-1].id) == commits[7]
+    assert merge_base(refs.history(), commits[-1].id, commits[7].id) == commits[7]
+
+
+def test_a_branch_that_both_sides_merged_is_their_base_and_not_what_lies_below_it():
+    """lakeFS answers old here; what main deletes of new would come back with the merge."""
+    refs = CountingRefs()
+    old = child_of(message="old")
+    new = child_of(old, message="new")
+    main, dev = child_of(old, new, message="main"), child_of(old, new, message="dev")
+    refs.add([old, new, main, dev])
+    assert merge_base(refs.history(), main.id, dev.id) == new
+
+
+def test_histories_without_a_common_commit_cannot_be_merged():
+    refs = CountingRefs()
+    left, right = chain(3, "left"), chain(5, "right")
+    refs.add([*left, *right])
+    with pytest.raises(InvalidInputError, match="no common ancestor"):
+        merge_base(refs.history(), left[-1].id, right[-1].id)
+
+
+def test_wrong_generations_do_not_hide_a_common_ancestor():
+    refs = CountingRefs()
+    root = replace(child_of(), generation=9)
+    left = replace(child_of(root, message="left"), generation=1)
+    right = replace(child_of(root, message="right"), generation=1)
+    refs.add([root, left, right])
+    assert merge_base(refs.history(), left.id, right.id) == root
+
+
+def test_a_base_1000_commits_away_takes_few_requests():
+    refs = CountingRefs()
+    root = child_of()
+    left, right = chain(1000, "left", root), chain(1000, "right", root)
+    refs.add([root, *left, *right])
+    assert merge_base(refs.history(), left[-1].id, right[-1].id) == root
+    assert len(refs.requests) <= 7
+
+
+def test_a_base_nearby_takes_two_requests_and_none_when_the_commits_are_known():
+    refs = CountingRefs()
+    trunk = chain(50)
+    left, right = chain(3, "left", trunk[-1]), chain(3, "right", trunk[-1])
+    refs.add([*trunk, *left, *right])
+    history = refs.history()
+    assert merge_base(history, left[-1].id, right[-1].id) == trunk[-1]
+    assert len(refs.requests) == 2
+    assert merge_base(history, left[-1].id, right[-1].id) == trunk[-1]
+    assert len(refs.requests) == 2
