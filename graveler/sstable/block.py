@@ -71,7 +71,7 @@ def decode_block(raw: bytes) -> Block:
     anything that runs over the end of the entries misses that end exactly.
 
     Raises:
-        ValueError, IndexError: the bytes are no block.
+        ValueError: the bytes are no block.
     """
     end = len(raw) - 4 - 4 * int.from_bytes(raw[-4:], "little")
     if end < 0:
@@ -109,7 +109,7 @@ def decode_records(raw: bytes) -> Block:
     """The records of a data block: users' keys, strictly ascending.
 
     Raises:
-        ValueError, IndexError: the bytes are no data block of plain values.
+        ValueError: the bytes are no data block of plain values.
     """
     stored, values = decode_block(raw)
     keys = [key[:-TRAILER_BYTES] for key in stored if key.endswith(RECORD_TRAILER)]

@@ -1,7 +1,7 @@
 """The bytes that every part of an SSTable is made of; docs/formats/sstable.md draws the whole file.
 
-Stored: nothing here may change. Decoders raise ValueError or IndexError for bytes that no writer
-makes; `graveler.sstable.reader` turns both into CorruptDataError, which names file and offset.
+Stored: nothing here may change. Decoders raise ValueError for bytes that no writer makes;
+`graveler.sstable.reader` turns it into CorruptDataError, which names file and offset.
 """
 
 from typing import Final, NamedTuple
@@ -66,6 +66,8 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
     """The unsigned varint at position, and the position after it."""
     number = shift = 0
     while True:
+        if position >= len(data):
+            raise ValueError("a varint breaks off")
         byte = data[position]
         position += 1
         number |= (byte & 0x7F) << shift

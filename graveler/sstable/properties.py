@@ -98,7 +98,7 @@ def readable_properties(properties: Mapping[str, bytes]) -> dict[str, str | int]
     r"""Every property as text or number, by name; bytes that are no UTF-8 are escaped (`\xff`).
 
     Raises:
-        ValueError, IndexError: a number of the table's own is none.
+        ValueError: a number of the table's own is none.
     """
     readable: dict[str, str | int] = {}
     for name, value in sorted(properties.items()):

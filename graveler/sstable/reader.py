@@ -85,6 +85,14 @@ class _Partition(NamedTuple):
     lengths: list[int]
 
 
+class _Layout(NamedTuple):
+    """What the properties say of the file's other blocks."""
+
+    index_type: int
+    data_bytes: int  # all data blocks, which lie at the start of the file
+    data_blocks: int
+
+
 class Table:
     """An open table: immutable, and safe to share between threads."""
 
@@ -99,7 +107,7 @@ class Table:
         self._read = read
         cache: BlockCache = _NoCache() if blocks is None else blocks
         self._cached, self._keep = cache.get, cache.put
-        self._data_bytes = 0
+        self._layout = _Layout(INDEX_TYPE_SINGLE, 0, 0)
         self._bounds: list[bytes] = []
         self._handles: list[Handle] = []
         self._partitions: list[_Partition | None] = []
@@ -139,8 +147,7 @@ class Table:
     @property
     def index_size_bytes(self) -> int:
         """About what the table itself takes in memory, its whole index decoded: no blocks."""
-        data_blocks = read_varint(self.properties.get(DATA_BLOCKS, b"\x00"), 0)[0]
-        return len(self._tail) + _OPEN_TABLE_BYTES + _INDEX_ENTRY_BYTES * data_blocks
+        return len(self._tail) + _OPEN_TABLE_BYTES + _INDEX_ENTRY_BYTES * self._layout.data_blocks
 
     def get(self, key: bytes) -> bytes | None:
         """The value of the key, or None.
@@ -221,10 +228,10 @@ class Table:
             self._fail(metaindex.offset, "the metaindex names no properties")
         handle, _ = self._check(metaindex.offset, read_handle, handles[b"rocksdb.properties"])
         self.properties = self._decode(handle, _decode_properties, 0, metaindex.offset)
-        index_type, self._data_bytes = self._check(handle.offset, _layout, self.properties)
-        if index_type == INDEX_TYPE_TWO_LEVEL:
+        self._layout = self._check(handle.offset, _read_layout, self.properties)
+        if self._layout.index_type == INDEX_TYPE_TWO_LEVEL:
             self._bounds, self._handles = self._decode(
-                index, _decode_index, self._data_bytes, handle.offset
+                index, _decode_index, self._layout.data_bytes, handle.offset
             )
             self._partitions = [None] * len(self._handles)
         else:
@@ -234,7 +241,9 @@ class Table:
 
     def _load_partition(self, index: int) -> _Partition:
         handle = self._handles[index]
-        bounds, handles = self._decode(handle, _decode_index, self._data_bytes, self.size_bytes)
+        bounds, handles = self._decode(
+            handle, _decode_index, self._layout.data_bytes, self.size_bytes
+        )
         if self._bounds and bounds[-1] != self._bounds[index]:
             self._fail(handle.offset, "an index partition ends at another key than the index says")
         name = self.name
@@ -247,7 +256,7 @@ class Table:
     def _load_block(self, partition: _Partition, at: int) -> Block:
         bounds, ids, lengths = partition
         handle = Handle(ids[at][1], lengths[at])
-        block = self._decode(handle, decode_records, 0, self._data_bytes)
+        block = self._decode(handle, decode_records, 0, self._layout.data_bytes)
         keys = block.keys
         if keys and (keys[-1] > bounds[at] or (at and keys[0] <= bounds[at - 1])):
             self._fail(handle.offset, "a block holds keys outside its bounds")
@@ -272,7 +281,7 @@ class Table:
         """What the data decode to; failing to is corruption at that offset."""
         try:
             return decode(data)
-        except (ValueError, IndexError) as e:
+        except ValueError as e:
             raise CorruptDataError(f"{self.name}: offset {offset}: {e}") from e
 
     def _fail(self, offset: int, reason: str) -> NoReturn:
@@ -294,8 +303,7 @@ def _decode_index(raw: bytes) -> tuple[list[bytes], list[Handle]]:
     return bounds, [read_handle(value)[0] for value in values]
 
 
-def _layout(properties: Mapping[str, bytes]) -> tuple[int, int]:
-    """Index type, and the size of all data blocks, which lie at the start of the file."""
+def _read_layout(properties: Mapping[str, bytes]) -> _Layout:
     if properties.get(COMPARATOR, BYTEWISE) != BYTEWISE:
         raise ValueError(f"keys are in the order of {properties[COMPARATOR]!r}, not of their bytes")
     for name in (INDEX_KEY_IS_USER_KEY, INDEX_VALUE_IS_DELTA_ENCODED):
@@ -304,4 +312,6 @@ def _layout(properties: Mapping[str, bytes]) -> tuple[int, int]:
     index_type = int.from_bytes(properties.get(INDEX_TYPE, b""), "little")
     if index_type not in {INDEX_TYPE_SINGLE, INDEX_TYPE_TWO_LEVEL}:
         raise ValueError(f"index type {index_type} is neither 0 nor 2")
-    return index_type, read_varint(properties.get(DATA_SIZE, b""), 0)[0]
+    data_bytes, _ = read_varint(properties.get(DATA_SIZE, b""), 0)
+    data_blocks, _ = read_varint(properties.get(DATA_BLOCKS, b""), 0)
+    return _Layout(index_type, data_bytes, data_blocks)
