@@ -130,8 +130,10 @@ class Table:
             CorruptDataError: the bytes are not the end of a table.
         """
         table = cls(name, size_bytes, tail, read, blocks)
+        if size_bytes < FOOTER_BYTES:
+            table._fail(0, f"{size_bytes} bytes are too few for an SSTable")
         if not FOOTER_BYTES <= len(tail) <= size_bytes:
-            table._fail(0, f"{size_bytes} bytes, {len(tail)} of them at hand, are no SSTable")
+            table._fail(0, f"{len(tail)} bytes are not the end of a file of {size_bytes}")
         table._open_ends()
         return table
 
