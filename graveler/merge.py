@@ -25,6 +25,7 @@ from graveler.committed.apply import Applied, apply_changes
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Committed
 from graveler.diff.three_way import Meeting, source_changes
+from graveler.diff.two_way import diff
 from graveler.errors import InvalidInputError, MergeConflictError
 from graveler.model import Change
 
@@ -52,7 +53,7 @@ def merge_changes(
     Raises:
         MergeConflictError: both sides changed a key differently, and no strategy settles it.
     """
-    for found in source_changes(base, source, destination):
+    for found in source_changes(diff(base, source), destination):
         if found.meeting is Meeting.CONFLICT:
             if not strategy:
                 path = found.change.key.decode("utf-8", "replace")

@@ -113,9 +113,7 @@ class Event:
     kind: str
     repository: str
     time_ns: int
-    detail: Mapping[str, str | int | tuple[str, ...] | Mapping[str, str]] = field(
-        default_factory=dict
-    )
+    detail: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

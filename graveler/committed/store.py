@@ -14,10 +14,8 @@ from functools import partial
 from graveler.cache import BoundedCache
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
 from graveler.ports import CommittedFiles
-from graveler.sstable.reader import Block, Table
-
-# The index of a range of a few megabytes, its properties and its footer fit in this.
-TAIL_BYTES = 64 * 1024
+from graveler.sstable.block import Block
+from graveler.sstable.reader import TAIL_BYTES, Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ class MetaRangeWriter:
         self._table: TableWriter | None = None
         self._digest = sha256()
         self._first = self._last = b""
-        self._count = 0
 
     @property
     def is_open(self) -> bool:
@@ -56,29 +55,38 @@ class MetaRangeWriter:
 
     def write_records(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
         """Append records whose keys ascend."""
+        hashes = [sha256(key).digest() for key in keys]
+        ids = [
+            sha256(hashed + sha256(value).digest()).digest()
+            for hashed, value in zip(hashes, values, strict=True)
+        ]
         raggedness = self._breaking.raggedness_records
-        bytes_max = self._breaking.bytes_max
-        table = self._table
-        digest = self._digest
-        for key, value in zip(keys, values, strict=True):
-            if table is None:
-                table = self._table = TableWriter("ranges")
-                digest = self._digest = sha256()
-                self._first = key
-                self._count = 0
-            table.add(key, value)
-            hashed = sha256(key).digest()
-            digest.update(sha256(hashed + sha256(value).digest()).digest())
-            self._count += 1
-            if (
-                int.from_bytes(hashed[:8], "big") % raggedness == 0
-                or table.estimated_size_bytes >= bytes_max
-            ):
-                self._last = key
+        breaks = [
+            at
+            for at, hashed in enumerate(hashes, 1)
+            if int.from_bytes(hashed[:8], "big") % raggedness == 0
+        ]
+        begin = 0
+        for end in (*breaks, len(keys)):
+            while begin < end:
+                begin += self._add(keys[begin:end], values[begin:end], ids[begin:end])
+            if end != len(keys) or end in breaks[-1:]:
                 self.end_range()
-                table = None
-        if table is not None:
-            self._last = keys[-1]
+
+    def _add(self, keys: Sequence[bytes], values: Sequence[bytes], ids: Sequence[bytes]) -> int:
+        """Add records to the open range until it has its maximum size; how many it took."""
+        table = self._table
+        if table is None:
+            table = self._table = TableWriter("ranges")
+            self._digest = sha256()
+            self._first = keys[0]
+        bytes_max = self._breaking.bytes_max
+        added = table.add_many(keys, values, bytes_max)
+        self._digest.update(b"".join(ids[:added]))
+        self._last = keys[added - 1]
+        if table.estimated_size_bytes >= bytes_max:
+            self.end_range()
+        return added
 
     def end_range(self) -> None:
         """End the open range here, if there is one."""
@@ -90,7 +98,7 @@ class MetaRangeWriter:
             id=self._digest.hexdigest(),
             min_key=self._first,
             max_key=self._last,
-            count=self._count,
+            count=table.count,
             size_bytes=table.estimated_size_bytes,
         )
         self._store(header.id, table.finish())

@@ -6,12 +6,12 @@ anything else is a conflict. Keys that only the destination changed never come u
 follows what the source changed. Where destination and base share a range, it is not read twice.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from graveler.committed.metarange import MetaRange
-from graveler.diff.two_way import Difference, diff
+from graveler.diff.two_way import Difference
 from graveler.entries import same_content
 
 
@@ -38,15 +38,9 @@ def _same(one: bytes | None, other: bytes | None) -> bool:
     return same_content(one, other)
 
 
-def source_changes(
-    base: MetaRange,
-    source: MetaRange,
-    destination: MetaRange,
-    start: bytes = b"",
-    end: bytes | None = None,
-) -> Iterator[SourceChange]:
-    """Every change from base to source with start <= key < end, in key order."""
-    for change in diff(base, source, start, end):
+def source_changes(changes: Iterable[Difference], destination: MetaRange) -> Iterator[SourceChange]:
+    """How each change from base to source meets the destination, in the order given."""
+    for change in changes:
         present = destination.get(change.key)
         if _same(present, change.left):
             meeting = Meeting.ALONE

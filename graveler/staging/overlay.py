@@ -96,3 +96,24 @@ def effective_changes(changes: Iterable[Change], committed: MetaRange) -> Iterat
                 yield Difference(path, None, value)
         elif value is None or not same_content(present, value):
             yield Difference(path, present, value)
+
+
+def overlaid_differences(
+    differences: Iterator[Difference], changes: Iterator[Change], base: MetaRange
+) -> Iterator[Difference]:
+    """The differences from base to a commit with staged changes over it, from those to the commit.
+
+    Both ascend by key; a staged change replaces what the commit says of its path.
+    """
+    staged = next(changes, None)
+    committed = next(differences, None)
+    while staged is not None or committed is not None:
+        if staged is None or (committed is not None and committed.key < staged[0]):
+            assert committed is not None
+            yield committed
+            committed = next(differences, None)
+            continue
+        yield from effective_changes([staged], base)
+        if committed is not None and committed.key == staged[0]:
+            committed = next(differences, None)
+        staged = next(changes, None)

@@ -1,0 +1,194 @@
+"""Branches: create, read, delete, and take changes back."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from graveler.errors import (
+    AlreadyExistsError,
+    ContentionError,
+    ForbiddenError,
+    InvalidInputError,
+    StaleVersionError,
+)
+from graveler.identity import ID_LENGTH
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX
+from graveler.model import Branch, Change, Page, Repository
+from graveler.names import check_branch_name, check_path
+from graveler.operations.engine import Engine
+from graveler.operations.heads import Move, drop_after_ns, move_head, read_branch
+from graveler.operations.lookup import (
+    check_can_commit,
+    check_can_stage,
+    check_writable,
+    current_branch,
+    in_repository,
+    read_repository,
+)
+from graveler.operations.reading import View, view_of_branch
+from graveler.operations.writes import stage_changes
+from graveler.refs.resolve import resolve_commit_id
+from graveler.staging.listing import prefix_end
+from graveler.staging.overlay import effective_changes
+
+RESET_KINDS = ("reset", "common_prefix", "object")
+
+# Changes are taken back in batches of this many.
+_RESET_BATCH = 1000
+
+
+def create(
+    engine: Engine,
+    repository: str,
+    *,
+    name: str,
+    source: str,
+    hidden: bool = False,
+    force: bool = False,
+) -> Branch:
+    """A new branch whose head is the commit that source names.
+
+    Raises:
+        AlreadyExistsError: there is a branch of that name, or a commit with that ID.
+        NotFoundError: source names nothing.
+    """
+    check_branch_name(name)
+
+    def make(found: Repository) -> Branch:
+        check_writable(found, force=force)
+        refuse_commit_id(engine, found, name)
+        branch = Branch(
+            name=name,
+            commit_id=resolve_commit_id(engine.refs, engine.history(found), source),
+            staging_token=engine.names.new_staging_token(found, name),
+            hidden=hidden,
+        )
+        event = engine.event("branch_created", found, branch=name, commit_id=branch.commit_id)
+        engine.refs.create_branch(found, branch, event)
+        return branch
+
+    return in_repository(engine, repository, make)
+
+
+def refuse_commit_id(engine: Engine, repository: Repository, name: str) -> None:
+    """Refuse a name that a commit has as its ID: the commit would hide it.
+
+    Raises:
+        AlreadyExistsError: there is such a commit.
+    """
+    if len(name) == ID_LENGTH and engine.history(repository).find([name]):
+        raise AlreadyExistsError(f"{name!r} is the ID of a commit: choose another name")
+
+
+def get(engine: Engine, repository: str, name: str) -> Branch:
+    """The branch.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    return current_branch(engine, repository, name)[1]
+
+
+def list_page(
+    engine: Engine,
+    repository: str,
+    *,
+    prefix: str,
+    after: str,
+    amount: int,
+    show_hidden: bool = False,
+) -> Page[Branch]:
+    """A page of branches by name."""
+    found = read_repository(engine, repository)
+    return engine.refs.branches(found, prefix, after, amount, show_hidden=show_hidden)
+
+
+def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -> None:
+    """Delete the branch and everything staged on it; commits stay.
+
+    Raises:
+        ForbiddenError: it is the default branch, or the repository is read-only.
+    """
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        found, branch = current_branch(engine, repository, name)
+        check_writable(found, force=force)
+        if name == found.default_branch:
+            raise ForbiddenError(f"branch {name!r} is the default branch: it cannot be deleted")
+        event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
+        try:
+            engine.refs.delete_branch(found, branch, event, drop_after_ns(engine))
+        except StaleVersionError:
+            continue
+        engine.tokens.forget((found.uid, name))
+        return
+    raise ContentionError(f"branch {name!r} is changed all the time: try again")
+
+
+def reset(
+    engine: Engine,
+    repository: str,
+    name: str,
+    *,
+    kind: str,
+    path: bytes = b"",
+    force: bool = False,
+) -> None:
+    """Take back what is staged: everything, everything under a prefix, or one object.
+
+    Raises:
+        InvalidInputError: no such kind, or a kind that needs a path has none.
+        ForbiddenError: the branch is protected, or the repository read-only.
+    """
+    if kind not in RESET_KINDS:
+        raise InvalidInputError(f"reset type {kind!r} is not one of {', '.join(RESET_KINDS)}")
+    if kind == "object":
+        check_path(path)
+    found, branch = current_branch(engine, repository, name)
+    check_can_stage(found, name, force=force)
+    if kind == "reset":
+        move_head(engine, found, branch, lambda now: _without_tokens(engine, found, now))
+        engine.tokens.forget((found.uid, name))
+        return
+    end = path + b"\0" if kind == "object" else prefix_end(path)
+    _stage_back(engine, found, branch, path, end)
+
+
+def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> Move:
+    token = engine.names.new_staging_token(repository, branch.name)
+    return Move(branch, branch.commit_id, branch.sealed_tokens, new_staging_token=token)
+
+
+def _stage_back(
+    engine: Engine, repository: Repository, branch: Branch, start: bytes, end: bytes | None
+) -> None:
+    """Stage what is committed, or a tombstone, over what is staged with start <= path < end."""
+    view = view_of_branch(engine, repository, branch)
+    committed = view.committed
+    changed = effective_changes(view.changes(start, end), committed)
+    restored: Iterator[Change] = ((difference.key, difference.left) for difference in changed)
+    while batch := list(islice(restored, _RESET_BATCH)):
+        stage_changes(engine, repository, read_branch(engine, repository, branch.name), batch)
+
+
+def hard_reset(
+    engine: Engine, repository: str, name: str, *, ref: str, force: bool = False
+) -> None:
+    """Make the commit that ref names the branch's head; what is staged stays staged.
+
+    Raises:
+        ForbiddenError: the branch is protected, or the repository read-only.
+        InvalidInputError: a commit that was cut short has left uncommitted changes.
+    """
+    found, branch = current_branch(engine, repository, name)
+    check_can_commit(found, name, force=force)
+    commit_id = resolve_commit_id(engine.refs, engine.history(found), ref)
+
+    def plan(now: Branch) -> Move:
+        committed = engine.content(found, now.commit_id)
+        sealed = View(engine, found, now.sealed_tokens, committed)
+        if now.sealed_tokens and any(effective_changes(sealed.changes(), committed)):
+            raise InvalidInputError(
+                f"branch {name!r} has uncommitted changes: commit or reset them first"
+            )
+        return Move(now, commit_id, now.sealed_tokens)
+
+    move_head(engine, found, branch, plan)

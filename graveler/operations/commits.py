@@ -1,0 +1,188 @@
+"""Making and reading commits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from graveler.committed.apply import apply_changes
+from graveler.diff.two_way import diff
+from graveler.entries import same_content
+from graveler.errors import CorruptDataError, InvalidInputError, NotFoundError
+from graveler.model import Branch, Commit, Page, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.heads import (
+    Move,
+    commit_event,
+    move_head,
+    new_commit,
+    require_clean,
+    seal,
+)
+from graveler.operations.lookup import check_can_commit, current_branch, in_repository
+from graveler.operations.reading import View
+from graveler.refs import log as refs_log
+from graveler.refs.resolve import resolve_commit, resolve_commit_id
+from graveler.staging.listing import prefix_end
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRequest:
+    """What a commit shall say of itself."""
+
+    message: str
+    committer: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    date_s: int | None = None
+    allow_empty: bool = False
+    force: bool = False
+    source_metarange: str | None = None
+
+
+def commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Commit:
+    """Make everything staged on the branch its next commit.
+
+    Raises:
+        InvalidInputError: nothing that is staged changes anything, and that is not allowed.
+        ForbiddenError: the branch is protected, or the repository read-only.
+        ContentionError: other commits kept coming first.
+    """
+    found, current = current_branch(engine, repository, branch)
+    check_can_commit(found, branch, force=request.force)
+    if request.source_metarange is not None:
+        return _commit_metarange(engine, found, current, request)
+    current = seal(engine, found, current)
+
+    def plan(now: Branch) -> Move:
+        head = engine.history(found).commit(now.commit_id)
+        base = engine.metarange(found, head.metarange_id)
+        changes = View(engine, found, now.sealed_tokens, base).changes()
+        applied = apply_changes(engine.committed, base, changes)
+        if not applied.total and not request.allow_empty:
+            if not now.sealed_tokens:
+                raise _no_changes(branch)
+            # The tokens hold nothing: taken off, they do not slow readers down.
+            return Move(now, now.commit_id, now.sealed_tokens)
+        return _move_to(engine, found, now, head, applied.metarange_id, request)
+
+    move = move_head(engine, found, current, plan)
+    if move.commit is None:
+        raise _no_changes(branch)
+    return move.commit
+
+
+def _move_to(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    head: Commit,
+    metarange_id: str,
+    request: CommitRequest,
+) -> Move:
+    made = new_commit(
+        engine,
+        committer=request.committer,
+        message=request.message,
+        metarange_id=metarange_id,
+        metadata=request.metadata,
+        parents=(head,),
+        date_s=request.date_s,
+    )
+    event = commit_event(engine, "commit_created", repository, branch.name, made)
+    return Move(branch, made.id, branch.sealed_tokens, made, event)
+
+
+def _no_changes(branch: str) -> InvalidInputError:
+    return InvalidInputError(f"commit: no changes on branch {branch!r}: nothing was staged on it")
+
+
+def _commit_metarange(
+    engine: Engine, repository: Repository, branch: Branch, request: CommitRequest
+) -> Commit:
+    """Commit a metarange that is in the repository's namespace already, over a clean branch."""
+    metarange_id = request.source_metarange or ""
+    try:
+        next(engine.metarange(repository, metarange_id).headers(), None)
+    except CorruptDataError as error:
+        raise NotFoundError(f"metarange not found: {metarange_id!r}") from error
+
+    def plan(now: Branch) -> Move:
+        clean = require_clean(engine, repository, now)
+        head = engine.history(repository).commit(clean.commit_id)
+        if head.metarange_id == metarange_id and not request.allow_empty:
+            raise _no_changes(branch.name)
+        return _move_to(engine, repository, clean, head, metarange_id, request)
+
+    move = move_head(engine, repository, branch, plan)
+    assert move.commit is not None
+    return move.commit
+
+
+def get(engine: Engine, repository: str, ref: str) -> Commit:
+    """The commit that the ref expression names.
+
+    Raises:
+        NotFoundError: it names none.
+    """
+    return in_repository(
+        engine,
+        repository,
+        lambda found: resolve_commit(engine.refs, engine.history(found), ref),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuery:
+    """Which commits of a log, as `graveler.refs.log` explains; objects and prefixes filter."""
+
+    amount: int
+    after: str = ""
+    objects: tuple[bytes, ...] = ()
+    prefixes: tuple[bytes, ...] = ()
+    limit: bool = False
+    first_parent: bool = False
+    since_s: int | None = None
+    stop_at: str = ""
+
+
+def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Commit]:
+    """The commits that lead to the ref, newest first.
+
+    With objects or prefixes, only those that changed one of them.
+    """
+
+    def read(found: Repository) -> Page[Commit]:
+        history = engine.history(found)
+        start_id = resolve_commit_id(engine.refs, history, ref)
+        stop_at = resolve_commit_id(engine.refs, history, query.stop_at) if query.stop_at else ""
+        filtered = query.objects or query.prefixes
+        return refs_log.log(
+            history,
+            start_id,
+            amount=query.amount,
+            after=query.after,
+            limit=query.limit,
+            first_parent=query.first_parent,
+            since_s=query.since_s,
+            stop_at=stop_at,
+            matches=(lambda commit: _touches(engine, found, commit, query)) if filtered else None,
+        )
+
+    return in_repository(engine, repository, read)
+
+
+def _touches(engine: Engine, repository: Repository, commit: Commit, query: LogQuery) -> bool:
+    """Whether the commit changed one of the query's objects, or something under its prefixes."""
+    parent = engine.content(repository, commit.parents[0])
+    content = engine.metarange(repository, commit.metarange_id)
+    if parent.id == content.id:
+        return False
+    for path in query.objects:
+        before, after = parent.get(path), content.get(path)
+        if before is None or after is None:
+            if before is not after:
+                return True
+        elif not same_content(before, after):
+            return True
+    return any(
+        next(diff(parent, content, prefix, prefix_end(prefix)), None) is not None
+        for prefix in query.prefixes
+    )

@@ -1,0 +1,162 @@
+"""Differences as the API lists them: uncommitted ones, and those between two refs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graveler.committed.metarange import MetaRange
+from graveler.diff.three_way import Meeting, source_changes
+from graveler.diff.two_way import Difference, diff
+from graveler.model import Repository
+from graveler.operations.engine import Engine
+from graveler.operations.lookup import current_branch, in_repository
+from graveler.operations.objects import ObjectStat, object_stat
+from graveler.operations.reading import View, view_of_branch
+from graveler.refs.merge_base import merge_base
+from graveler.refs.resolve import Resolved, Staging, resolve, resolve_commit
+from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, list_page
+from graveler.staging.overlay import effective_changes, overlaid_differences
+
+
+@dataclass(frozen=True, slots=True)
+class DiffEntry:
+    """One line of a diff: an object, or (prefix_changed) everything under a common prefix.
+
+    left and right are the object on either side, None where there is none.
+    """
+
+    kind: str  # added, removed, changed, conflict or prefix_changed
+    path: bytes
+    left: ObjectStat | None = None
+    right: ObjectStat | None = None
+
+    @property
+    def is_prefix(self) -> bool:
+        """Whether the line stands for a common prefix."""
+        return self.kind == "prefix_changed"
+
+    @property
+    def size_bytes(self) -> int | None:
+        """The object's size: after the change, or what a removal removed."""
+        shown = self.right or self.left
+        return None if shown is None else shown.entry.size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    difference: Difference
+    kind: str
+
+
+def _key(found: _Found) -> bytes:
+    return found.difference.key
+
+
+def _page(repository: Repository, page: ListPage[_Found]) -> ListPage[DiffEntry]:
+    def shown(path: bytes, stored: bytes | None) -> ObjectStat | None:
+        return None if stored is None else object_stat(repository, path, stored)
+
+    results: list[DiffEntry | CommonPrefix] = []
+    for item in page.results:
+        if isinstance(item, CommonPrefix):
+            results.append(DiffEntry("prefix_changed", item.path))
+        else:
+            found = item.difference
+            left, right = shown(found.key, found.left), shown(found.key, found.right)
+            results.append(DiffEntry(item.kind, found.key, left, right))
+    return ListPage(results, page.next_after)
+
+
+def uncommitted(
+    engine: Engine, repository: str, branch: str, query: PageQuery
+) -> ListPage[DiffEntry]:
+    """A page of what is staged on the branch and differs from its head.
+
+    Raises:
+        NotFoundError: there is no such repository or branch.
+    """
+    found, current = current_branch(engine, repository, branch)
+    view = view_of_branch(engine, found, current)
+    staged = view.staged(query.start, query.end)
+
+    def items(start: bytes, _: bytes | None) -> Iterator[_Found]:
+        for difference in effective_changes(staged.from_path(start), view.committed):
+            yield _Found(difference, difference.kind)
+
+    return _page(found, list_page(items, _key, query))
+
+
+def between_refs(
+    engine: Engine,
+    repository: str,
+    left_ref: str,
+    right_ref: str,
+    query: PageQuery,
+    *,
+    two_dot: bool = False,
+) -> ListPage[DiffEntry]:
+    """A page of what right has that left has not.
+
+    Two-dot compares the two as they are. Three-dot shows what right changed since their merge
+    base, conflicts with left included, and hides what only left changed. `branch$` on the right
+    includes what is staged there.
+
+    Raises:
+        InvalidInputError: a ref is malformed, or the two have no common ancestor (three-dot).
+        NotFoundError: a ref names nothing.
+    """
+
+    def read(found: Repository) -> ListPage[DiffEntry]:
+        history = engine.history(found)
+        left = resolve_commit(engine.refs, history, left_ref)
+        resolved = resolve(engine.refs, history, right_ref)
+        left_content = engine.metarange(found, left.metarange_id)
+        right = _Right(engine, found, resolved)
+        if two_dot:
+            items = right.differences(left_content, query)
+            return _page(found, list_page(lambda s, e: _kinds(items(s, e)), _key, query))
+        base = merge_base(history, left.id, resolved.commit_id)
+        items = right.differences(engine.metarange(found, base.metarange_id), query)
+        return _page(
+            found, list_page(lambda s, e: _compared(items(s, e), left_content), _key, query)
+        )
+
+    return in_repository(engine, repository, read)
+
+
+class _Right:
+    """The right side of a diff: a commit, under a branch's staged changes where `$` says so."""
+
+    def __init__(self, engine: Engine, repository: Repository, resolved: Resolved) -> None:
+        tokens = resolved.tokens if resolved.staging is Staging.ONLY else ()
+        content = engine.content(repository, resolved.commit_id)
+        self._view = View(engine, repository, tokens, content)
+
+    def differences(self, base: MetaRange, query: PageQuery) -> "_Items":
+        return _Items(base, self._view, query)
+
+
+class _Items:
+    """Differences from base to a view, from any key on; the starts never go back."""
+
+    def __init__(self, base: MetaRange, view: View, query: PageQuery) -> None:
+        self._base = base
+        self._view = view
+        self._staged = view.staged(query.start, query.end) if view.tokens else None
+
+    def __call__(self, start: bytes, end: bytes | None) -> Iterator[Difference]:
+        committed = diff(self._base, self._view.committed, start, end)
+        if self._staged is None:
+            return committed
+        return overlaid_differences(committed, self._staged.from_path(start), self._base)
+
+
+def _kinds(differences: Iterator[Difference]) -> Iterator[_Found]:
+    for difference in differences:
+        yield _Found(difference, difference.kind)
+
+
+def _compared(changes: Iterator[Difference], left: MetaRange) -> Iterator[_Found]:
+    for found in source_changes(changes, left):
+        if found.meeting is not Meeting.AGREED:
+            conflict = found.meeting is Meeting.CONFLICT
+            yield _Found(found.change, "conflict" if conflict else found.change.kind)

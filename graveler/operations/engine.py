@@ -1,0 +1,78 @@
+"""The engine: every port and shared cache that operations work with."""
+
+from dataclasses import dataclass, field
+
+from graveler.cache import BoundedCache
+from graveler.committed.metarange import MetaRange
+from graveler.committed.store import Committed
+from graveler.model import Branch, Event, Repository
+from graveler.ports import Clock, Names, ObjectStore, RefStore, StagingStore
+from graveler.refs.history import CommitCache, History
+
+_COMMIT_CACHE_BYTES = 32 * 1024 * 1024
+_REPOSITORIES_MAX = 4096
+_TOKENS_MAX = 16_384
+
+NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Ports to the stores, and what one process remembers between requests.
+
+    The caches hold immutable things, or guesses that every use checks against the store:
+
+    commits: by repository and ID.
+    repositories: the record last seen, with the time in ns it was read.
+    tokens: the staging token last seen, by repository and branch.
+    """
+
+    refs: RefStore
+    staging: StagingStore
+    objects: ObjectStore
+    committed: Committed
+    clock: Clock
+    names: Names
+    signing_key: bytes
+    commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))
+    repositories: BoundedCache[str, tuple[Repository, int]] = field(
+        default_factory=lambda: BoundedCache(_REPOSITORIES_MAX)
+    )
+    tokens: BoundedCache[tuple[str, str], str] = field(
+        default_factory=lambda: BoundedCache(_TOKENS_MAX)
+    )
+
+    def history(self, repository: Repository) -> History:
+        """The repository's commits."""
+        return History(self.refs, repository, self.commits)
+
+    def metarange(self, repository: Repository, metarange_id: str) -> MetaRange:
+        """A metarange of the repository."""
+        return MetaRange(self.committed, repository.storage_namespace, metarange_id)
+
+    def content(self, repository: Repository, commit_id: str) -> MetaRange:
+        """The content of a commit that is known to exist.
+
+        Raises:
+            CorruptDataError: it does not.
+        """
+        commit = self.history(repository).commit(commit_id)
+        return self.metarange(repository, commit.metarange_id)
+
+    def now_s(self) -> int:
+        """Unix seconds."""
+        return self.clock.now_ns() // NS_PER_S
+
+    def event(self, kind: str, repository: Repository, **detail: object) -> Event:
+        """A new event of this kind."""
+        return Event(
+            id=self.names.new_uid(),
+            kind=kind,
+            repository=repository.name,
+            time_ns=self.clock.now_ns(),
+            detail=detail,
+        )
+
+    def remember(self, repository: Repository, branch: Branch) -> None:
+        """Keep the branch's staging token as a guess for the next reader."""
+        self.tokens.put((repository.uid, branch.name), branch.staging_token)

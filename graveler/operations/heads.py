@@ -1,0 +1,171 @@
+"""Moving a branch's head: the part that commit, merge, revert, cherry-pick and reset share.
+
+Theory of operation. Whatever moves a head ends in one transaction that changes commit, head,
+sealed tokens and outbox together, on condition that nobody else has moved the head since it was
+read. Whoever loses reads the branch again and works the move out again. A crash before the
+transaction loses nothing: what was written to the object store has no name yet, and sealed tokens
+stay readable and belong to the next commit.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from graveler.errors import ContentionError, InvalidInputError, StaleVersionError
+from graveler.identity import make_commit
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RETENTION_S
+from graveler.model import Branch, Commit, Event, Repository
+from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.lookup import branch_not_found
+from graveler.operations.reading import View, view_of_branch
+from graveler.staging.overlay import effective_changes
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where a head goes: a commit to store (or none), and the tokens whose changes it holds.
+
+    branch is what the move was worked out from; applied_tokens are the oldest of its sealed ones.
+    """
+
+    branch: Branch
+    commit_id: str
+    applied_tokens: tuple[str, ...]
+    commit: Commit | None = None
+    event: Event | None = None
+    new_staging_token: str | None = None
+
+
+def drop_after_ns(engine: Engine) -> int:
+    """When tokens that are taken off a branch now can be dropped."""
+    return engine.clock.now_ns() + TOKEN_RETENTION_S * NS_PER_S
+
+
+def move_head(
+    engine: Engine, repository: Repository, branch: Branch, plan: Callable[[Branch], Move]
+) -> Move:
+    """Move the branch as plan says of the branch as it stands; the move that was made.
+
+    Raises:
+        ContentionError: others moved it every time.
+        NotFoundError: the branch is gone.
+    """
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        move = plan(branch)
+        try:
+            engine.refs.move_branch(
+                repository,
+                move.branch,
+                commit=move.commit,
+                commit_id=move.commit_id,
+                applied_tokens=move.applied_tokens,
+                new_staging_token=move.new_staging_token,
+                event=move.event,
+                drop_after_ns=drop_after_ns(engine),
+            )
+        except StaleVersionError:
+            branch = read_branch(engine, repository, branch.name)
+        else:
+            return move
+    raise ContentionError(f"branch {branch.name!r} is changed all the time: try again")
+
+
+def read_branch(engine: Engine, repository: Repository, name: str) -> Branch:
+    """The branch as it stands.
+
+    Raises:
+        NotFoundError: it is gone.
+    """
+    branch = engine.refs.branch(repository, name)
+    if branch is None:
+        raise branch_not_found(name)
+    engine.remember(repository, branch)
+    return branch
+
+
+def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+    """The branch with a new staging token; what was staged so far is sealed."""
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        token = engine.names.new_staging_token(repository, branch.name)
+        try:
+            sealed = engine.refs.seal_token(repository, branch, token)
+        except StaleVersionError:
+            branch = read_branch(engine, repository, branch.name)
+        else:
+            engine.remember(repository, sealed)
+            return sealed
+    raise ContentionError(f"branch {branch.name!r} is changed all the time: try again")
+
+
+def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+    """The branch, if nothing is staged on it that would change its commit.
+
+    Staged leftovers that change nothing now (a tombstone over nothing) could change something over
+    another head, so they are sealed, to be taken off with the move. A write that arrives after
+    this look simply comes after the move.
+
+    Raises:
+        InvalidInputError: there are uncommitted changes.
+    """
+    view = view_of_branch(engine, repository, branch)
+    if next(engine.staging.scan(branch.staging_token, b"", None), None) is not None:
+        branch = seal(engine, repository, branch)
+        view = view_of_branch(engine, repository, branch)
+    sealed = View(engine, repository, branch.sealed_tokens, view.committed)
+    if branch.sealed_tokens and any(effective_changes(sealed.changes(), sealed.committed)):
+        raise InvalidInputError(
+            f"branch {branch.name!r} has uncommitted changes: commit or reset them first"
+        )
+    return branch
+
+
+def new_commit(
+    engine: Engine,
+    *,
+    committer: str,
+    message: str,
+    metarange_id: str,
+    metadata: Mapping[str, str],
+    parents: tuple[Commit, ...],
+    generation: int | None = None,
+    date_s: int | None = None,
+) -> Commit:
+    """A commit made now, or at the date given, above its parents.
+
+    Raises:
+        InvalidInputError: its texts are too large.
+    """
+    size_bytes = len(message.encode()) + sum(
+        len(key.encode()) + len(value.encode()) for key, value in metadata.items()
+    )
+    if size_bytes > COMMIT_BYTES_MAX:
+        raise InvalidInputError(
+            f"message and metadata of {size_bytes} bytes are too large for a commit: "
+            f"at most {COMMIT_BYTES_MAX} bytes fit"
+        )
+    return make_commit(
+        committer=committer,
+        message=message,
+        metarange_id=metarange_id,
+        creation_date=engine.now_s() if date_s is None else date_s,
+        metadata=metadata,
+        parents=[parent.id for parent in parents],
+        generation=generation or 1 + max(parent.generation for parent in parents),
+    )
+
+
+def commit_event(
+    engine: Engine, kind: str, repository: Repository, branch: str, commit: Commit, **more: str
+) -> Event:
+    """The event that tells of a commit made on a branch."""
+    return engine.event(
+        kind,
+        repository,
+        branch=branch,
+        commit_id=commit.id,
+        committer=commit.committer,
+        message=commit.message,
+        metadata=commit.metadata,
+        parents=commit.parents,
+        metarange_id=commit.metarange_id,
+        **more,
+    )

@@ -1,0 +1,70 @@
+"""Reading objects: stat and list at any ref."""
+
+from dataclasses import dataclass
+
+from graveler.addresses import physical_uri
+from graveler.entries import value_entry
+from graveler.errors import NotFoundError
+from graveler.model import Entry, Record, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.lookup import in_repository
+from graveler.operations.reading import read_value, view_with_staged
+from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, list_page
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStat:
+    """An object as a reader of its path sees it; physical_address is the whole URI of its data."""
+
+    path: bytes
+    entry: Entry
+    physical_address: str
+
+
+def object_stat(repository: Repository, path: bytes, stored: bytes) -> ObjectStat:
+    """The object that a stored value describes."""
+    entry = value_entry(stored)
+    return ObjectStat(path, entry, physical_uri(repository.storage_namespace, entry))
+
+
+def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
+    """The object at the path.
+
+    Raises:
+        InvalidInputError: the ref or the path is malformed.
+        NotFoundError: there is no such repository, ref or object.
+    """
+
+    def read(found: Repository) -> ObjectStat:
+        stored = read_value(engine, found, ref, path)
+        if stored is None:
+            raise NotFoundError(f"object not found: {path.decode('utf-8', 'replace')!r}")
+        return object_stat(found, path, stored)
+
+    return in_repository(engine, repository, read)
+
+
+def list_objects(
+    engine: Engine, repository: str, ref: str, query: PageQuery
+) -> ListPage[ObjectStat]:
+    """A page of objects by path, folded by the delimiter.
+
+    Raises:
+        InvalidInputError: the ref is malformed.
+        NotFoundError: there is no such repository or ref.
+    """
+
+    def read(found: Repository) -> ListPage[ObjectStat]:
+        view, staged = view_with_staged(engine, found, ref, query.start, query.end)
+        page = list_page(lambda start, end: view.records(staged, start, end), _record_key, query)
+        results: list[ObjectStat | CommonPrefix] = [
+            item if isinstance(item, CommonPrefix) else object_stat(found, *item)
+            for item in page.results
+        ]
+        return ListPage(results, page.next_after)
+
+    return in_repository(engine, repository, read)
+
+
+def _record_key(record: Record) -> bytes:
+    return record[0]

@@ -1,0 +1,173 @@
+"""Repositories: create, read, delete, metadata, branch protection rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+from graveler.errors import (
+    AlreadyExistsError,
+    ContentionError,
+    InvalidInputError,
+    PreconditionFailedError,
+    StaleVersionError,
+)
+from graveler.identity import make_commit
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX
+from graveler.model import Branch, Page, ProtectionRule, Repository
+from graveler.names import (
+    check_branch_name,
+    check_repository_name,
+    normalized_storage_namespace,
+)
+from graveler.operations.engine import Engine
+from graveler.operations.lookup import check_writable, read_repository
+
+# Its presence says that a namespace is taken; lakeFS's tools look for it, too.
+_MARKER = "_lakefs/dummy"
+_MARKER_TEXT = b"this is dummy data - created by lakeFS to check accessibility"
+
+
+def create(
+    engine: Engine,
+    *,
+    name: str,
+    storage_namespace: str,
+    default_branch: str = "main",
+    read_only: bool = False,
+) -> Repository:
+    """A new repository with a first commit and its default branch.
+
+    Raises:
+        AlreadyExistsError: there is a repository of that name.
+        InvalidInputError: a name is malformed, or the namespace is in use or out of reach.
+    """
+    check_repository_name(name)
+    check_branch_name(default_branch)
+    namespace = normalized_storage_namespace(storage_namespace)
+    if engine.refs.repository(name) is not None:
+        raise _taken(name)
+    marker = f"{namespace}/{_MARKER}"
+    if not read_only:
+        _claim(engine, marker, namespace)
+    repository = Repository(
+        name=name,
+        uid=engine.names.new_uid(),
+        storage_namespace=namespace,
+        default_branch=default_branch,
+        creation_date=engine.now_s(),
+        read_only=read_only,
+    )
+    first = make_commit(
+        committer="",
+        message="Repository created",
+        metarange_id="",
+        creation_date=repository.creation_date,
+        metadata={},
+        parents=(),
+        generation=1,
+    )
+    token = engine.names.new_staging_token(repository, default_branch)
+    branch = Branch(name=default_branch, commit_id=first.id, staging_token=token)
+    event = engine.event("repository_created", repository, storage_namespace=namespace)
+    try:
+        engine.refs.create_repository(repository, branch, first, event)
+    except AlreadyExistsError as error:
+        if not read_only:
+            engine.objects.delete(marker)
+        raise _taken(name) from error
+    return repository
+
+
+def _taken(name: str) -> AlreadyExistsError:
+    return AlreadyExistsError(f"error creating repository: not unique: {name!r} exists")
+
+
+def _claim(engine: Engine, marker: str, namespace: str) -> None:
+    try:
+        engine.objects.put(marker, _MARKER_TEXT, "text/plain", if_absent=True)
+    except PreconditionFailedError as error:
+        raise InvalidInputError(
+            f"storage namespace {namespace!r} is already in use: choose another prefix"
+        ) from error
+
+
+def get(engine: Engine, name: str) -> Repository:
+    """The repository.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    return read_repository(engine, name)
+
+
+def list_page(engine: Engine, *, prefix: str, after: str, amount: int) -> Page[Repository]:
+    """A page of repositories by name."""
+    return engine.refs.repositories(prefix, after, amount)
+
+
+def delete(engine: Engine, name: str, *, force: bool = False) -> None:
+    """Delete the repository with all its refs; what is in the object store stays.
+
+    Raises:
+        ForbiddenError: it is read-only, and not forced.
+    """
+    repository = read_repository(engine, name)
+    check_writable(repository, force=force)
+    engine.refs.delete_repository(repository, engine.event("repository_deleted", repository))
+    engine.repositories.forget(name)
+
+
+def metadata(engine: Engine, name: str) -> Mapping[str, str]:
+    """The repository's free-form metadata."""
+    return engine.refs.repository_metadata(read_repository(engine, name))
+
+
+def set_metadata(engine: Engine, name: str, put: Mapping[str, str], *, force: bool = False) -> None:
+    """Set keys of the metadata; the others stay."""
+    repository = read_repository(engine, name)
+    check_writable(repository, force=force)
+    engine.refs.update_repository_metadata(repository, put, ())
+
+
+def delete_metadata(engine: Engine, name: str, keys: Sequence[str], *, force: bool = False) -> None:
+    """Drop keys of the metadata; missing ones are fine."""
+    repository = read_repository(engine, name)
+    check_writable(repository, force=force)
+    engine.refs.update_repository_metadata(repository, {}, keys)
+
+
+def protection_rules(engine: Engine, name: str) -> tuple[tuple[ProtectionRule, ...], str]:
+    """The branch protection rules, and a checksum of them, "" where there are none."""
+    rules = read_repository(engine, name).protection_rules
+    return rules, _checksum(rules)
+
+
+def _checksum(rules: Sequence[ProtectionRule]) -> str:
+    return sha256(repr(tuple(rules)).encode()).hexdigest() if rules else ""
+
+
+def set_protection_rules(
+    engine: Engine, name: str, rules: Sequence[ProtectionRule], if_match: str | None = None
+) -> None:
+    """Replace the branch protection rules, given the checksum that they still have to have.
+
+    Raises:
+        PreconditionFailedError: they have another checksum.
+        InvalidInputError: a pattern is empty, or there twice.
+    """
+    patterns = [rule.pattern for rule in rules]
+    if "" in patterns or len(set(patterns)) != len(patterns):
+        raise InvalidInputError("branch protection patterns must not be empty, nor repeated")
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        old = read_repository(engine, name)
+        if if_match is not None and if_match != _checksum(old.protection_rules):
+            raise PreconditionFailedError(
+                "the branch protection rules have changed: read them again"
+            )
+        try:
+            engine.refs.update_repository(old, replace(old, protection_rules=tuple(rules)))
+        except StaleVersionError:
+            continue
+        engine.repositories.forget(name)
+        return
+    raise ContentionError(f"repository {name!r} is changed all the time: try again")

@@ -1,0 +1,67 @@
+"""Tags: immutable names for commits."""
+
+from graveler.errors import NotFoundError
+from graveler.model import Page, Repository, Tag
+from graveler.names import check_tag_name
+from graveler.operations.branches import refuse_commit_id
+from graveler.operations.engine import Engine
+from graveler.operations.lookup import check_writable, in_repository, read_repository
+from graveler.refs.resolve import resolve_commit_id
+
+
+def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool = False) -> Tag:
+    """A new tag of the commit that ref names.
+
+    Raises:
+        AlreadyExistsError: there is a tag of that name, or a commit with that ID.
+        NotFoundError: ref names nothing.
+    """
+    check_tag_name(name)
+
+    def make(found: Repository) -> Tag:
+        check_writable(found, force=force)
+        refuse_commit_id(engine, found, name)
+        tag = Tag(name, resolve_commit_id(engine.refs, engine.history(found), ref))
+        event = engine.event("tag_created", found, tag=name, commit_id=tag.commit_id)
+        engine.refs.create_tag(found, tag, event)
+        return tag
+
+    return in_repository(engine, repository, make)
+
+
+def get(engine: Engine, repository: str, name: str) -> Tag:
+    """The tag.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    check_tag_name(name)
+    return in_repository(engine, repository, lambda found: _read(engine, found, name))
+
+
+def _read(engine: Engine, repository: Repository, name: str) -> Tag:
+    tag = engine.refs.tag(repository, name)
+    if tag is None:
+        raise NotFoundError(f"tag not found: {name!r}")
+    return tag
+
+
+def list_page(
+    engine: Engine, repository: str, *, prefix: str, after: str, amount: int
+) -> Page[Tag]:
+    """A page of tags by name."""
+    return engine.refs.tags(read_repository(engine, repository), prefix, after, amount)
+
+
+def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -> None:
+    """Delete the tag; its commit stays.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    check_tag_name(name)
+    found = read_repository(engine, repository)
+    check_writable(found, force=force)
+    tag = _read(engine, found, name)
+    event = engine.event("tag_deleted", found, tag=name, commit_id=tag.commit_id)
+    engine.refs.delete_tag(found, tag, event)

@@ -1,0 +1,161 @@
+"""Presigned multipart uploads: parts go straight to the object store."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graveler.errors import InvalidInputError
+from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
+from graveler.model import Repository
+from graveler.operations.engine import Engine
+from graveler.operations.links import get_physical_address, verified_uri
+from graveler.operations.lookup import current_branch
+from graveler.operations.objects import ObjectStat, stat
+from graveler.operations.writes import (
+    DEFAULT_CONTENT_TYPE,
+    branch_for_staging,
+    check_user_metadata,
+    described_entry,
+    stage_entry,
+)
+from graveler.ports import UploadedPart
+
+
+@dataclass(frozen=True, slots=True)
+class MultipartUpload:
+    """An upload that has begun, with URLs for its first parts."""
+
+    upload_id: str
+    physical_address: str
+    presigned_urls: tuple[str, ...]
+
+
+def create(
+    engine: Engine, repository: str, branch: str, path: bytes, *, parts: int = 0
+) -> MultipartUpload:
+    """Begin an upload for the path, with URLs for its first parts.
+
+    Raises:
+        InvalidInputError: there are too many parts.
+        NotFoundError: there is no such repository or branch.
+        ForbiddenError: the branch is protected, or the repository read-only.
+    """
+    if not 0 <= parts <= UPLOAD_PARTS_MAX:
+        raise InvalidInputError(f"parts is {parts}: it must be from 0 to {UPLOAD_PARTS_MAX}")
+    branch_for_staging(engine, repository, branch, path, force=False)
+    address = get_physical_address(engine, repository, branch, path)
+    upload_id = engine.objects.create_upload(address.uri, DEFAULT_CONTENT_TYPE)
+    urls = tuple(
+        engine.objects.presign_part(address.uri, upload_id, number, PRESIGNED_URL_LIFE_S)
+        for number in range(1, parts + 1)
+    )
+    return MultipartUpload(upload_id, address.signed_uri, urls)
+
+
+def _own_uri(
+    engine: Engine, repository: Repository, branch: str, path: bytes, physical_address: str
+) -> str:
+    """The URI of an upload in our data: no upload elsewhere is ours to touch."""
+    uri = verified_uri(engine, repository, branch, path, physical_address)
+    if uri == physical_address:
+        raise InvalidInputError(
+            f"physical address {physical_address!r} was not issued for this path"
+        )
+    return uri
+
+
+def _check_part_number(part_number: int) -> None:
+    if not 1 <= part_number <= UPLOAD_PARTS_MAX:
+        raise InvalidInputError(f"part number {part_number} is not from 1 to {UPLOAD_PARTS_MAX}")
+
+
+def presign_part(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    upload_id: str,
+    part_number: int,
+    *,
+    physical_address: str,
+) -> str:
+    """A URL that takes one part of the upload by PUT."""
+    _check_part_number(part_number)
+    found, _ = current_branch(engine, repository, branch)
+    uri = _own_uri(engine, found, branch, path, physical_address)
+    return engine.objects.presign_part(uri, upload_id, part_number, PRESIGNED_URL_LIFE_S)
+
+
+def copy_part(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    upload_id: str,
+    part_number: int,
+    *,
+    physical_address: str,
+    source_ref: str,
+    source_path: bytes,
+    byte_range: tuple[int, int] | None = None,
+) -> str:
+    """Make an object, or a range of its bytes, a part of the upload; the part's checksum."""
+    _check_part_number(part_number)
+    found, _ = current_branch(engine, repository, branch)
+    uri = _own_uri(engine, found, branch, path, physical_address)
+    source = stat(engine, repository, source_ref, source_path)
+    return engine.objects.copy_part(
+        uri, upload_id, part_number, source.physical_address, byte_range
+    )
+
+
+def complete(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    upload_id: str,
+    *,
+    physical_address: str,
+    parts: Sequence[UploadedPart],
+    content_type: str | None = None,
+    metadata: Mapping[str, str],
+    if_absent: bool = False,
+    force: bool = False,
+) -> ObjectStat:
+    """Put the parts together and make them the object at the path.
+
+    Raises:
+        InvalidInputError: the parts are not those uploaded, or the address is not the upload's.
+        NotFoundError: there is no such upload.
+        PreconditionFailedError: if_absent, and there is an object.
+    """
+    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    check_user_metadata(metadata)
+    uri = _own_uri(engine, found, branch, path, physical_address)
+    info = engine.objects.complete_upload(uri, upload_id, parts)
+    entry = described_entry(
+        engine,
+        found,
+        physical_address=uri,
+        checksum=info.checksum,
+        size_bytes=info.size_bytes,
+        content_type=content_type,
+        metadata=metadata,
+        mtime_s=None,
+    )
+    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)
+
+
+def abort(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    upload_id: str,
+    *,
+    physical_address: str,
+) -> None:
+    """Give the upload up and free what was uploaded of it."""
+    found, _ = current_branch(engine, repository, branch)
+    uri = _own_uri(engine, found, branch, path, physical_address)
+    engine.objects.abort_upload(uri, upload_id)
