@@ -1,0 +1,54 @@
+"""The one map from an error's class to its HTTP status, and the body that every error has."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from graveler import errors
+
+STATUSES: Mapping[type[errors.GravelerError], int] = {
+    errors.InvalidInputError: 400,
+    errors.AuthenticationError: 401,
+    errors.ForbiddenError: 403,
+    errors.NotFoundError: 404,
+    errors.AlreadyExistsError: 409,
+    errors.ConflictError: 409,
+    errors.GoneError: 410,
+    errors.PreconditionFailedError: 412,
+    errors.TooLargeError: 413,
+    errors.RangeNotSatisfiableError: 416,
+    errors.ContentionError: 429,
+    errors.UnknownOutcomeError: 500,
+    errors.CorruptDataError: 500,
+    errors.UnsupportedError: 501,
+    errors.ThrottledError: 503,
+}
+
+# Clients back off by themselves and start at about this; proxies and other tools need the number.
+RETRY_AFTER_S = 1
+
+
+class ErrorBody(msgspec.Struct, frozen=True):
+    """lakeFS's error body; clients print the message as it is."""
+
+    message: str
+
+
+def status_of(error: errors.GravelerError) -> int:
+    """The status of an error, that of its nearest mapped ancestor."""
+    for ancestor in type(error).__mro__:
+        status = STATUSES.get(ancestor)
+        if status is not None:
+            return status
+    msg = f"no status for {type(error).__name__}: add it to the table"
+    raise AssertionError(msg)
+
+
+def headers_of(error: errors.GravelerError) -> dict[str, str]:
+    """What the error's answer says beside its message."""
+    if isinstance(error, errors.ThrottledError | errors.ContentionError):
+        return {"Retry-After": str(RETRY_AFTER_S)}
+    if isinstance(error, errors.RangeNotSatisfiableError) and error.size_bytes is not None:
+        # The Python client reads the size from this header to end a read at the end of the object.
+        return {"Content-Range": f"bytes */{error.size_bytes}"}
+    return {}

@@ -1,0 +1,94 @@
+"""Headers around an object: what a read answers, and what a write carries."""
+
+from collections.abc import Mapping
+from email.utils import formatdate
+from urllib.parse import quote
+
+from graveler.errors import UnsupportedError
+from graveler.model import Entry
+
+_META_PREFIX = "x-lakefs-meta-"
+# lakectl keeps notes for itself: `x-lakefs-internal-client-mtime` is `::lakefs::client-mtime`.
+_INTERNAL_PREFIX = "x-lakefs-internal-"
+_INTERNAL_KEY_PREFIX = "::lakefs::"
+
+# A browser may show these, without running anything in them (see the policy below); it downloads
+# the rest.
+_INLINE_TYPES = frozenset(
+    {
+        "application/javascript",
+        "application/json",
+        "application/pdf",
+        "application/xml",
+        "video/mp4",
+        "video/webm",
+    }
+)
+_INLINE_FAMILIES = ("image/", "audio/", "text/")
+
+
+def etag_of(entry: Entry) -> str:
+    return f'"{entry.checksum}"'
+
+
+def of_object(entry: Entry, path: bytes) -> dict[str, str]:
+    """The headers of every answer that is about an object's content, less its length."""
+    media_type = entry.content_type.partition(";")[0].strip().lower()
+    inline = media_type in _INLINE_TYPES or media_type.startswith(_INLINE_FAMILIES)
+    file_name = quote(file_name_of(path))
+    disposition = "inline" if inline else f"attachment; filename*=UTF-8''{file_name}"
+    return {
+        "ETag": etag_of(entry),
+        "Last-Modified": formatdate(entry.last_modified_ns // 10**9, usegmt=True),
+        "Content-Type": _one_line(entry.content_type) or "application/octet-stream",
+        "Content-Disposition": disposition,
+        "Accept-Ranges": "bytes",
+        # Every read is checked again: the branch may have moved and access been withdrawn.
+        "Cache-Control": "no-store, must-revalidate",
+        "Expires": "0",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'",
+    }
+
+
+def file_name_of(path: bytes) -> str:
+    """The name under which a browser would save the object."""
+    return path.rstrip(b"/").rpartition(b"/")[2].decode("utf-8", "replace") or "object"
+
+
+def is_unmodified(if_none_match: str | None, entry: Entry) -> bool:
+    """Whether the reader already holds this content: one of its entity tags is the object's."""
+    if if_none_match is None:
+        return False
+    tags = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
+    return "*" in tags or etag_of(entry) in tags
+
+
+def requires_absence(headers: Mapping[str, str]) -> bool:
+    """Whether a write must fail where the path exists: `If-None-Match: *`, the only condition.
+
+    Raises:
+        UnsupportedError: any other If-None-Match, or If-Match.
+    """
+    if "if-match" in headers:
+        raise UnsupportedError("If-Match is not served for objects; use If-None-Match: *")
+    condition = headers.get("if-none-match")
+    if condition is not None and condition.strip() != "*":
+        raise UnsupportedError(f"If-None-Match: {condition} is not served for writes; use *")
+    return condition is not None
+
+
+def user_metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
+    """The metadata that an upload carries in its headers, whose names arrive in lower case."""
+    metadata = {}
+    for name, value in headers.items():
+        if name.startswith(_META_PREFIX):
+            metadata[name[len(_META_PREFIX) :]] = value
+        elif name.startswith(_INTERNAL_PREFIX):
+            metadata[_INTERNAL_KEY_PREFIX + name[len(_INTERNAL_PREFIX) :]] = value
+    return metadata
+
+
+def _one_line(text: str) -> str:
+    """A stored content type, made safe for a header: stage and link take it from JSON."""
+    return "".join(letter for letter in text if " " <= letter <= "~").strip()

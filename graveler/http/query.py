@@ -1,0 +1,112 @@
+"""The query string of a request, typed: every wrong value is named in a 400."""
+
+import re
+from datetime import datetime
+from urllib.parse import parse_qsl
+
+from graveler.errors import InvalidInputError
+from graveler.limits import PAGE_AMOUNT_DEFAULT, PAGE_AMOUNT_MAX
+
+# What Go's strconv.ParseBool takes. Python clients send `True`, Go and JavaScript ones `true`.
+_BOOLEANS = {
+    **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
+}
+# No more digits than a 64-bit integer has; int() alone would also take "1_0" and other scripts.
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_RFC3339 = re.compile(
+    r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})", re.ASCII
+)
+
+
+class Query:
+    """The parameters of one request; a repeated parameter counts once unless all are asked for."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, raw: str) -> None:
+        self._values: dict[str, list[str]] = {}
+        if not raw:
+            return
+        try:
+            pairs = parse_qsl(raw, keep_blank_values=True, errors="strict")
+        except ValueError as error:
+            raise InvalidInputError("the query string is not valid UTF-8") from error
+        for name, value in pairs:
+            self._values.setdefault(name, []).append(value)
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Every value of a parameter that may be repeated, in order."""
+        return tuple(self._values.get(name, ()))
+
+    def optional_text(self, name: str) -> str | None:
+        """The value, None when the parameter is absent."""
+        values = self._values.get(name)
+        return values[0] if values else None
+
+    def text(self, name: str) -> str:
+        """The value, "" when the parameter is absent."""
+        return self.optional_text(name) or ""
+
+    def required_text(self, name: str) -> str:
+        """The value.
+
+        Raises:
+            InvalidInputError: it is absent or empty.
+        """
+        value = self.text(name)
+        if not value:
+            raise InvalidInputError(f"query parameter `{name}` is required")
+        return value
+
+    def path(self, name: str = "path") -> bytes:
+        """The object path that the parameter holds.
+
+        Raises:
+            InvalidInputError: it is absent or empty.
+        """
+        return self.required_text(name).encode()
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """The boolean, in any of the spellings that lakeFS takes."""
+        value = self.optional_text(name)
+        if value is None:
+            return default
+        if value not in _BOOLEANS:
+            raise InvalidInputError(
+                f"query parameter `{name}` must be true or false, not {value!r}"
+            )
+        return _BOOLEANS[value]
+
+    def integer(self, name: str, *, default: int, minimum: int | None, maximum: int) -> int:
+        """The number within its bounds; default when the parameter is absent."""
+        value = self.optional_text(name)
+        if value is None:
+            return default
+        if not _INTEGER.fullmatch(value):
+            raise InvalidInputError(f"query parameter `{name}` must be an integer, not {value!r}")
+        number = int(value)
+        if number > maximum:
+            raise InvalidInputError(f"query parameter `{name}` must be at most {maximum}")
+        if minimum is not None and number < minimum:
+            raise InvalidInputError(f"query parameter `{name}` must be at least {minimum}")
+        return number
+
+    def amount(self) -> int:
+        """The size of the page that is asked for; absent, zero and negative mean the default."""
+        number = self.integer("amount", default=0, minimum=None, maximum=PAGE_AMOUNT_MAX)
+        return number if number > 0 else PAGE_AMOUNT_DEFAULT
+
+    def unix_time(self, name: str) -> int | None:
+        """The RFC 3339 moment in whole Unix seconds, None when the parameter is absent."""
+        value = self.optional_text(name)
+        if value is None:
+            return None
+        if _RFC3339.fullmatch(value):
+            try:
+                return int(datetime.fromisoformat(value.upper()).timestamp() // 1)
+            except (ValueError, OverflowError):
+                pass  # right in shape, but no such day or hour
+        raise InvalidInputError(
+            f"query parameter `{name}` must be a time such as 2026-01-31T12:00:00Z, not {value!r}"
+        )

@@ -1,0 +1,226 @@
+"""Every request body of lakeFS's API that is served, field by field.
+
+Decoding is strict in types and lenient in extras: a wrong type or a missing field is a 400 that
+names the field, an unknown field is ignored, as lakeFS does.
+"""
+
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from graveler.errors import InvalidInputError
+from graveler.limits import UPLOAD_PARTS_MAX
+
+T = TypeVar("T")
+
+# Bounds of an int64, which Go clients send and DynamoDB and protobuf can hold.
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+# The largest Unix second that is still an int64 of nanoseconds.
+UnixTime = Annotated[int, Meta(ge=0, le=(2**63 - 1) // 10**9)]
+PartNumber = Annotated[int, Meta(ge=1, le=UPLOAD_PARTS_MAX)]
+NonEmpty = Annotated[str, Meta(min_length=1)]
+
+
+_decoders: dict[object, msgspec.json.Decoder[Any]] = {}
+
+
+def decode(body: bytes, shape: type[T]) -> T:
+    """The body as the shape describes it.
+
+    Raises:
+        InvalidInputError: it is no JSON, or a field is missing or has the wrong type.
+    """
+    if not body:
+        raise InvalidInputError("the request has no body; a JSON object is required")
+    decoder: msgspec.json.Decoder[T] | None = _decoders.get(shape)
+    if decoder is None:
+        decoder = _decoders[shape] = msgspec.json.Decoder(shape)
+    try:
+        return decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInputError(f"request body: {error}") from error
+
+
+# Setup, login and statistics
+
+
+class AccessKey(Struct, frozen=True):
+    access_key_id: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[!-9;-~]+\Z")]
+    secret_access_key: Annotated[str, Meta(min_length=1, max_length=1024)]
+
+
+class Setup(Struct, frozen=True):
+    username: Annotated[str, Meta(min_length=1, max_length=256)]
+    key: AccessKey | None = None
+
+
+class Login(Struct, frozen=True):
+    access_key_id: str
+    secret_access_key: str
+
+
+class StatsEvent(Struct, frozen=True, rename={"event_class": "class"}):
+    event_class: str
+    name: str
+    count: Count
+
+
+class StatsEvents(Struct, frozen=True):
+    events: list[StatsEvent]
+
+
+# Repositories
+
+
+class RepositoryCreation(Struct, frozen=True):
+    name: str
+    storage_namespace: str
+    storage_id: str = ""
+    default_branch: str = "main"
+    sample_data: bool = False
+    read_only: bool = False
+
+
+class RepositoryMetadataSet(Struct, frozen=True):
+    metadata: dict[str, str]
+
+
+class RepositoryMetadataKeys(Struct, frozen=True):
+    keys: list[str]
+
+
+class ProtectionRuleBody(Struct, frozen=True):
+    pattern: NonEmpty
+
+
+# Branches, tags, commits
+
+
+class BranchCreation(Struct, frozen=True):
+    name: str
+    source: str
+    force: bool = False
+    hidden: bool = False
+
+
+class ResetCreation(Struct, frozen=True):
+    type: Literal["object", "common_prefix", "reset"]
+    path: str = ""
+    force: bool = False
+
+
+class CommitOverrides(Struct, frozen=True):
+    message: str = ""
+    metadata: dict[str, str] = {}
+
+
+class RevertCreation(Struct, frozen=True):
+    ref: str
+    parent_number: Annotated[int, Meta(ge=0, le=2**31 - 1)]
+    commit_overrides: CommitOverrides = CommitOverrides()
+    force: bool = False
+    allow_empty: bool = False
+
+
+class CherryPickCreation(Struct, frozen=True):
+    ref: str
+    parent_number: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    commit_overrides: CommitOverrides = CommitOverrides()
+    force: bool = False
+
+
+class TagCreation(Struct, frozen=True):
+    id: str
+    ref: str
+    force: bool = False
+
+
+class CommitCreation(Struct, frozen=True):
+    message: str
+    metadata: dict[str, str] = {}
+    date: UnixTime | None = None
+    allow_empty: bool = False
+    force: bool = False
+
+
+class Merge(Struct, frozen=True):
+    message: str = ""
+    metadata: dict[str, str] = {}
+    strategy: str = ""
+    force: bool = False
+    allow_empty: bool = False
+    squash_merge: bool = False
+
+
+# Objects
+
+
+class PathList(Struct, frozen=True):
+    paths: list[str]
+
+
+class ObjectCopyCreation(Struct, frozen=True):
+    src_path: str
+    src_ref: str | None = None
+    force: bool = False
+    shallow: bool = False
+
+
+class UserMetadataUpdate(Struct, frozen=True):
+    set: dict[str, str]
+
+
+class ObjectStageCreation(Struct, frozen=True):
+    physical_address: str
+    checksum: str
+    size_bytes: Count
+    mtime: UnixTime | None = None
+    metadata: dict[str, str] = {}
+    content_type: str = ""
+    force: bool = False
+
+
+class StagingAddress(Struct, frozen=True):
+    physical_address: str
+
+
+class StagingMetadata(Struct, frozen=True):
+    staging: StagingAddress
+    checksum: str
+    size_bytes: Count
+    user_metadata: dict[str, str] = {}
+    content_type: str = ""
+    mtime: UnixTime | None = None
+    force: bool = False
+
+
+# Presigned multipart uploads
+
+
+class Part(Struct, frozen=True):
+    part_number: PartNumber
+    etag: str
+
+
+class UploadCompletion(Struct, frozen=True):
+    physical_address: str
+    parts: Annotated[list[Part], Meta(max_length=UPLOAD_PARTS_MAX)]
+    user_metadata: dict[str, str] = {}
+    content_type: str = ""
+
+
+class UploadAddress(Struct, frozen=True):
+    physical_address: str
+
+
+class CopyPartSource(Struct, frozen=True):
+    repository: str
+    ref: str
+    path: str
+    range: str | None = None
+
+
+class UploadPartCopy(Struct, frozen=True):
+    physical_address: str
+    copy_source: CopyPartSource

@@ -1,0 +1,305 @@
+"""Every answer of lakeFS's API that is served, field by field, and how engine records become one.
+
+Optional fields have a default and are left out while they hold it; fields without a default are
+always there, because the official clients refuse an answer that lacks them. Object paths and
+names are decoded from bytes here and nowhere else.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from graveler.limits import PAGE_AMOUNT_MAX
+from graveler.model import Branch, Commit, Entry, Repository, Tag
+
+T = TypeVar("T")
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(answer: object) -> str:
+    """The answer as JSON text."""
+    return _encoder.encode(answer).decode()
+
+
+# Pages
+
+
+class Pagination(Struct, frozen=True):
+    has_more: bool
+    next_offset: str
+    results: int
+    max_per_page: int = PAGE_AMOUNT_MAX
+
+
+class Listing(Struct, Generic[T], frozen=True):
+    pagination: Pagination
+    results: list[T]
+
+
+def listing(rows: list[T], next_after: str) -> Listing[T]:
+    """A page of rows; next_after is "" when there are no more."""
+    return Listing(Pagination(next_after != "", next_after, len(rows)), rows)
+
+
+# Setup, login, user
+
+
+class LoginConfig(Struct, frozen=True):
+    rbac: str = msgspec.field(name="RBAC")
+    username_ui_placeholder: str
+    password_ui_placeholder: str
+    login_url: str
+    login_url_method: str
+    login_failed_message: str
+    login_cookie_names: list[str]
+    logout_url: str
+
+
+class SetupState(Struct, frozen=True):
+    state: str
+    comm_prefs_missing: bool
+    login_config: LoginConfig
+
+
+class CredentialsWithSecret(Struct, frozen=True):
+    access_key_id: str
+    secret_access_key: str
+    creation_date: int
+
+
+class AuthenticationToken(Struct, frozen=True):
+    token: str
+    token_expiration: int
+
+
+class UserRow(Struct, frozen=True):
+    id: str
+    creation_date: int
+    friendly_name: str
+
+
+class CurrentUser(Struct, frozen=True):
+    user: UserRow
+
+
+class AuthCapabilities(Struct, frozen=True):
+    invite_user: bool = False
+    forgot_password: bool = False
+
+
+# Configuration
+
+
+class VersionConfig(Struct, frozen=True):
+    version: str
+    version_context: str
+
+
+class StorageConfig(Struct, frozen=True):
+    blockstore_type: str
+    blockstore_namespace_example: str
+    namespace_validity_regex: str = msgspec.field(name="blockstore_namespace_ValidityRegex")
+    default_namespace_prefix: str
+    pre_sign_support: bool
+    pre_sign_support_ui: bool
+    import_support: bool
+    import_validity_regex: str
+    pre_sign_multipart_upload: bool
+
+
+class UiConfig(Struct, frozen=True):
+    custom_viewers: list[str] = []
+
+
+class CapabilitiesConfig(Struct, frozen=True):
+    pass
+
+
+class Config(Struct, frozen=True):
+    version_config: VersionConfig
+    storage_config: StorageConfig
+    storage_config_list: list[StorageConfig]
+    ui_config: UiConfig
+    capabilities_config: CapabilitiesConfig
+
+
+class GarbageCollectionConfig(Struct, frozen=True):
+    grace_period: int
+
+
+# Repositories
+
+
+class RepositoryRow(Struct, frozen=True):
+    id: str
+    creation_date: int
+    default_branch: str
+    storage_namespace: str
+    read_only: bool
+    # There is one storage; the Python wrapper looks any other ID up and fails.
+    storage_id: str = ""
+
+
+def repository_row(repository: Repository) -> RepositoryRow:
+    return RepositoryRow(
+        repository.name,
+        repository.creation_date,
+        repository.default_branch,
+        repository.storage_namespace,
+        repository.read_only,
+    )
+
+
+class ProtectionRuleRow(Struct, frozen=True):
+    pattern: str
+
+
+# Branches, tags, commits
+
+
+class Ref(Struct, frozen=True):
+    id: str
+    commit_id: str
+
+
+def ref_row(named: Branch | Tag) -> Ref:
+    return Ref(named.name, named.commit_id)
+
+
+class CommitRow(Struct, frozen=True):
+    id: str
+    parents: Sequence[str]
+    committer: str
+    message: str
+    creation_date: int
+    meta_range_id: str
+    metadata: Mapping[str, str]
+    generation: int
+    version: int
+
+
+def commit_row(commit: Commit) -> CommitRow:
+    return CommitRow(
+        commit.id,
+        commit.parents,
+        commit.committer,
+        commit.message,
+        commit.creation_date,
+        commit.metarange_id,
+        commit.metadata,
+        commit.generation,
+        commit.version,
+    )
+
+
+class MergeResult(Struct, frozen=True):
+    reference: str
+
+
+class MergeBase(Struct, frozen=True):
+    source_commit_id: str
+    destination_commit_id: str
+    base_commit_id: str
+
+
+# Differences
+
+
+class RightStats(Struct, frozen=True):
+    checksum: str
+    mtime: int
+    content_type: str
+    metadata: Mapping[str, str]
+
+
+class DiffRow(Struct, frozen=True, omit_defaults=True):
+    type: str
+    path: str
+    path_type: str
+    size_bytes: int | None = None
+    right: RightStats | None = None
+
+
+def right_stats(entry: Entry) -> RightStats:
+    return RightStats(
+        entry.checksum, entry.last_modified_ns // 10**9, entry.content_type, entry.metadata
+    )
+
+
+# Objects
+
+
+class ObjectStats(Struct, frozen=True, gc=False, omit_defaults=True):
+    path: str
+    path_type: str
+    physical_address: str
+    checksum: str
+    size_bytes: int
+    mtime: int
+    metadata: Mapping[str, str] | None = None
+    content_type: str | None = None
+    physical_address_expiry: int | None = None
+
+
+def text_of(path: bytes) -> str:
+    """A stored path as text; what is no UTF-8, which only an import can bring, shows as U+FFFD."""
+    return path.decode("utf-8", "replace")
+
+
+def object_stats(
+    path: bytes,
+    entry: Entry,
+    physical_address: str,
+    *,
+    user_metadata: bool = True,
+    expiry: int | None = None,
+) -> ObjectStats:
+    return ObjectStats(
+        text_of(path),
+        "object",
+        physical_address,
+        entry.checksum,
+        entry.size_bytes,
+        entry.last_modified_ns // 1_000_000_000,
+        entry.metadata if user_metadata else {},
+        entry.content_type,
+        expiry,
+    )
+
+
+def common_prefix(path: bytes) -> ObjectStats:
+    """A folder of a listing; the clients require every one of these fields, empty as they are."""
+    return ObjectStats(text_of(path), "common_prefix", "", "", 0, 0)
+
+
+class ObjectError(Struct, frozen=True):
+    status_code: int
+    message: str
+    path: str
+
+
+class ObjectErrorList(Struct, frozen=True):
+    errors: list[ObjectError]
+
+
+class StorageLocation(Struct, frozen=True, omit_defaults=True):
+    physical_address: str
+    presigned_url: str | None = None
+    presigned_url_expiry: int | None = None
+
+
+class UnderlyingProperties(Struct, frozen=True, omit_defaults=True):
+    storage_class: str | None = None
+
+
+class MultipartUploadRow(Struct, frozen=True):
+    upload_id: str
+    physical_address: str
+    presigned_urls: Sequence[str]
+
+
+class UploadTo(Struct, frozen=True):
+    presigned_url: str

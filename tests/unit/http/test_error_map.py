@@ -1,0 +1,54 @@
+import pytest
+
+from graveler import errors
+from graveler.http.errors import STATUSES, headers_of, status_of
+
+
+def leaves(kind: type[errors.GravelerError]) -> list[type[errors.GravelerError]]:
+    children = kind.__subclasses__()
+    return [leaf for child in children for leaf in leaves(child)] if children else [kind]
+
+
+@pytest.mark.parametrize("kind", leaves(errors.GravelerError))
+def test_every_error_has_a_status_of_its_own_or_of_its_parent(kind):
+    assert any(ancestor in STATUSES for ancestor in kind.__mro__)
+    assert 400 <= status_of(kind("m")) < 600
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (errors.InvalidInputError("m"), 400),
+        (errors.AuthenticationError("m"), 401),
+        (errors.ForbiddenError("m"), 403),
+        (errors.NotFoundError("m"), 404),
+        (errors.MergeConflictError("m"), 409),
+        (errors.StaleVersionError("m"), 429),
+        (errors.ThrottledError("m"), 503),
+        (errors.UnknownOutcomeError("m"), 500),
+    ],
+)
+def test_clients_get_the_statuses_that_they_act_upon(error, status):
+    assert status_of(error) == status
+
+
+def test_a_busy_store_says_when_to_come_back():
+    assert headers_of(errors.ThrottledError("m")) == {"Retry-After": "1"}
+    assert headers_of(errors.ContentionError("m")) == {"Retry-After": "1"}
+    assert headers_of(errors.NotFoundError("m")) == {}
+
+
+def test_a_range_outside_the_object_tells_its_size():
+    assert headers_of(errors.RangeNotSatisfiableError("m", 0)) == {"Content-Range": "bytes */0"}
+    assert headers_of(errors.RangeNotSatisfiableError("m")) == {}
+
+
+def test_an_error_class_without_a_status_is_noticed():
+    class Stranger(errors.GravelerError):
+        pass
+
+    try:
+        with pytest.raises(AssertionError, match="Stranger"):
+            status_of(Stranger("m"))
+    finally:
+        del Stranger

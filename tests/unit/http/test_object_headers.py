@@ -1,0 +1,74 @@
+import pytest
+
+from graveler.errors import UnsupportedError
+from graveler.http import object_headers
+from graveler.model import AddressType, Entry
+
+
+def entry(content_type="text/plain", checksum="abc"):
+    return Entry("data/x", AddressType.RELATIVE, 5, checksum, 1_700_000_000 * 10**9, content_type)
+
+
+def test_a_read_tells_what_it_is_and_that_it_must_not_be_kept():
+    headers = object_headers.of_object(entry(), b"dir/a b.txt")
+    assert headers["ETag"] == '"abc"'
+    assert headers["Last-Modified"] == "Tue, 14 Nov 2023 22:13:20 GMT"
+    assert headers["Content-Type"] == "text/plain"
+    assert headers["Cache-Control"] == "no-store, must-revalidate"
+    assert headers["Content-Security-Policy"] == "default-src 'none'"
+
+
+@pytest.mark.parametrize(
+    "content_type", ["image/png", "text/csv; charset=utf-8", "application/pdf", "AUDIO/ogg"]
+)
+def test_what_a_browser_can_show_is_shown(content_type):
+    headers = object_headers.of_object(entry(content_type), b"a")
+    assert headers["Content-Disposition"] == "inline"
+
+
+@pytest.mark.parametrize("content_type", ["application/octet-stream", "", "application/x-sh"])
+def test_everything_else_is_a_download_under_its_own_name(content_type):
+    headers = object_headers.of_object(entry(content_type), 'dir/ä "b\n'.encode())
+    assert headers["Content-Disposition"] == "attachment; filename*=UTF-8''%C3%A4%20%22b%0A"
+
+
+def test_a_stored_content_type_cannot_add_headers():
+    headers = object_headers.of_object(entry("text/plain\r\nSet-Cookie: a=b"), b"a")
+    assert "\n" not in headers["Content-Type"]
+    assert "\r" not in headers["Content-Type"]
+
+
+@pytest.mark.parametrize("tag", ['"abc"', 'W/"abc"', '"x", "abc"', "*"])
+def test_a_reader_who_has_the_content_is_told_so(tag):
+    assert object_headers.is_unmodified(tag, entry())
+
+
+@pytest.mark.parametrize("tag", [None, '"abd"', "abc", '""'])
+def test_a_reader_who_has_something_else_gets_the_content(tag):
+    assert not object_headers.is_unmodified(tag, entry())
+
+
+def test_if_none_match_star_is_the_one_condition_of_writes():
+    assert object_headers.requires_absence({"if-none-match": "*"})
+    assert not object_headers.requires_absence({})
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"if-none-match": '"abc"'}, {"if-match": "*"}, {"if-none-match": "*", "if-match": "x"}],
+)
+def test_other_conditions_of_writes_are_refused_and_not_ignored(headers):
+    with pytest.raises(UnsupportedError):
+        object_headers.requires_absence(headers)
+
+
+def test_metadata_come_from_both_kinds_of_headers():
+    headers = {
+        "x-lakefs-meta-owner": "me",
+        "x-lakefs-internal-client-mtime": "5",
+        "x-lakefs-client": "lakectl",
+    }
+    assert object_headers.user_metadata_of(headers) == {
+        "owner": "me",
+        "::lakefs::client-mtime": "5",
+    }
