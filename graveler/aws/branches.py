@@ -1,0 +1,178 @@
+"""Branches in DynamoDB: sealing, and the finishing transaction."""
+
+from collections.abc import Sequence
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from graveler.aws.commits import commit_item
+from graveler.aws.errors import ConditionFailedError
+from graveler.aws.models import BRANCH, BranchItem, partition_of
+from graveler.aws.records import Records, cleanup_item, outbox_item
+from graveler.aws.tables import Raw, key
+from graveler.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    StaleVersionError,
+    UnknownOutcomeError,
+)
+from graveler.model import Branch, Commit, Event, Page, Repository
+
+# An update expression has at most 4 KB, of which removing one list element takes about ten bytes.
+_REMOVALS_MAX = 300
+
+
+def branch_item(repository: Repository, branch: Branch) -> BranchItem:
+    """The item that holds the branch."""
+    return BranchItem(
+        partition_of(repository),
+        BRANCH + branch.name,
+        commit_id=branch.commit_id,
+        staging_token=branch.staging_token,
+        sealed_tokens=list(reversed(branch.sealed_tokens)),
+        version=branch.version,
+        hidden=branch.hidden,
+    )
+
+
+def branch_of(raw: Raw) -> Branch:
+    """The branch that the raw item holds."""
+    item = BranchItem.from_raw_data(dict(raw))
+    return Branch(
+        name=item.sort.removeprefix(BRANCH),
+        commit_id=item.commit_id,
+        staging_token=item.staging_token,
+        sealed_tokens=tuple(reversed(item.sealed_tokens)),
+        version=int(item.version),
+        hidden=item.hidden,
+    )
+
+
+def branch_key(repository: Repository, name: str) -> Raw:
+    """The key of a branch's item."""
+    return key(partition_of(repository), BRANCH + name)
+
+
+class BranchRecords(Records):
+    """The part of RefStore that concerns branches."""
+
+    __slots__ = ()
+
+    def branch(self, repository: Repository, name: str) -> Branch | None:
+        raw = self.tables.get(partition_of(repository), BRANCH + name)
+        return None if raw is None else branch_of(raw)
+
+    def branches(
+        self, repository: Repository, prefix: str, after: str, amount: int, *, show_hidden: bool
+    ) -> Page[Branch]:
+        def shown(raw: Raw) -> Branch | None:
+            branch = branch_of(raw)
+            return branch if show_hidden or not branch.hidden else None
+
+        return self._page(partition_of(repository), BRANCH, prefix, after, amount, shown)
+
+    def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
+        put = self.tables.put(branch_item(repository, branch), BranchItem.sort.does_not_exist())
+        if not self._transact([{"Put": put}], outbox_item(repository, event)):
+            raise AlreadyExistsError(f"branch {branch.name} already exists")
+
+    def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
+        request = self.tables.update(
+            branch_key(repository, branch.name),
+            [
+                BranchItem.staging_token.set(new_token),
+                BranchItem.sealed_tokens.set(
+                    BranchItem.sealed_tokens.append([branch.staging_token])
+                ),
+            ],
+            BranchItem.staging_token == branch.staging_token,
+        )
+        request["ReturnValues"] = "ALL_NEW"
+        request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        try:
+            return branch_of(self.tables.dynamodb.call("UpdateItem", request)["Attributes"])
+        except ConditionFailedError as error:
+            if error.item is None:
+                raise NotFoundError(f"branch {branch.name} does not exist any more") from error
+            current = branch_of(error.item)
+            if new_token not in current.tokens:
+                raise StaleVersionError(f"branch {branch.name} was sealed by another") from error
+            return current  # by an earlier attempt of this very call
+        except UnknownOutcomeError:
+            after = self.branch(repository, branch.name)
+            if after is None or new_token not in after.tokens:
+                raise
+            return after
+
+    def move_branch(
+        self,
+        repository: Repository,
+        old: Branch,
+        *,
+        commit: Commit | None,
+        commit_id: str,
+        applied_tokens: Sequence[str],
+        new_staging_token: str | None,
+        event: Event | None,
+        drop_after_ns: int,
+    ) -> None:
+        actions, condition = _move(old, commit_id, applied_tokens, new_staging_token)
+        update = self.tables.update(branch_key(repository, old.name), actions, condition)
+        dropped = [*applied_tokens, *([] if new_staging_token is None else [old.staging_token])]
+        cleanup = cleanup_item(drop_after_ns, dropped)
+        writes: list[Raw] = [{"Update": update}]
+        if commit is not None:
+            # Without a condition: whatever has this ID is this commit.
+            writes.append({"Put": self.tables.put(commit_item(repository, commit))})
+        if event is None:
+            is_done = self._transact(writes, cleanup)
+        else:
+            if dropped:
+                writes.append({"Put": self.tables.put(cleanup)})
+            is_done = self._transact(writes, outbox_item(repository, event))
+        if is_done:
+            return
+        if self.branch(repository, old.name) is None:
+            raise NotFoundError(f"branch {old.name} does not exist any more")
+        raise StaleVersionError(f"branch {old.name} changed since it was read")
+
+    def delete_branch(
+        self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
+    ) -> None:
+        unchanged = (
+            (BranchItem.version == branch.version)
+            & (BranchItem.commit_id == branch.commit_id)
+            & (BranchItem.staging_token == branch.staging_token)
+        )
+        delete = self.tables.delete(branch_key(repository, branch.name), unchanged)
+        cleanup = self.tables.put(cleanup_item(drop_after_ns, branch.tokens))
+        writes = [{"Delete": delete}, {"Put": cleanup}]
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise StaleVersionError(f"branch {branch.name} changed since it was read")
+
+
+def _move(
+    old: Branch, commit_id: str, applied_tokens: Sequence[str], new_staging_token: str | None
+) -> tuple[list[Action], Condition]:
+    """The update that moves a branch, and the condition under which it may.
+
+    Sealing meanwhile does not matter: it appends to the list from whose front this removes. A
+    branch that was deleted and made again may have the same version and head; the newest token
+    that goes must therefore be where it was.
+    """
+    count = len(applied_tokens)
+    kept = len(old.sealed_tokens) - count
+    assert tuple(applied_tokens) == old.sealed_tokens[kept:]
+    sealed = BranchItem.sealed_tokens
+    actions: list[Action] = [BranchItem.commit_id.set(commit_id), BranchItem.version.add(1)]
+    condition = (BranchItem.version == old.version) & (BranchItem.commit_id == old.commit_id)
+    if new_staging_token is not None:
+        actions.append(BranchItem.staging_token.set(new_staging_token))
+    if new_staging_token is not None or count > _REMOVALS_MAX:
+        condition &= BranchItem.staging_token == old.staging_token
+    if count > _REMOVALS_MAX:
+        actions.append(sealed.set(list(reversed(old.sealed_tokens[:kept]))))
+    elif count:
+        condition &= sealed[count - 1] == applied_tokens[0]
+        actions += [sealed[position].remove() for position in range(count)]
+    return actions, condition

@@ -1,0 +1,82 @@
+"""Drops in the background what nobody reads any more: staging tokens and deleted repositories.
+
+Work is registered with its due time by the transaction that makes it, and taken off only when it
+is done: a sweep that stops is picked up by the next, and doing a piece twice does no harm.
+"""
+
+from dataclasses import dataclass
+
+from graveler.aws.branches import branch_of
+from graveler.aws.models import BRANCH, CLEANUPS, CleanupItem
+from graveler.aws.tables import Raw, Request, Tables, key
+from graveler.ports import StagingStore
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanup:
+    """Due work: staging tokens, or the partition of a deleted repository ("" if none)."""
+
+    id: str
+    tokens: tuple[str, ...]
+    repository: str
+
+
+class CleanupStore:
+    """The registered work, in the order in which it becomes due."""
+
+    def __init__(self, tables: Tables, staging: StagingStore) -> None:
+        self._tables = tables
+        self._staging = staging
+
+    def due(self, now_ns: int, amount: int) -> tuple[Cleanup, ...]:
+        """The first pieces of work whose time has come."""
+        request: Request = {
+            "TableName": self._tables.refs,
+            "KeyConditionExpression": "#p = :p AND #s < :now",
+            "ExpressionAttributeNames": {"#p": "partition", "#s": "sort"},
+            "ExpressionAttributeValues": {
+                ":p": {"S": CLEANUPS},
+                ":now": {"S": f"{now_ns:020d}"},
+            },
+            "ConsistentRead": True,
+            "Limit": amount,
+        }
+        return tuple(_cleanup_of(raw) for raw in next(self._tables.pages(request)))
+
+    def done(self, cleanup: Cleanup) -> None:
+        """Take the work off the register."""
+        self._tables.dynamodb.call("DeleteItem", self._tables.delete(key(CLEANUPS, cleanup.id)))
+
+    def sweep(self, now_ns: int, amount: int) -> int:
+        """Do up to amount pieces of due work; how many were done, less than amount when no more."""
+        cleanups = self.due(now_ns, amount)
+        for cleanup in cleanups:
+            for token in cleanup.tokens:
+                self._staging.drop(token)
+            if cleanup.repository:
+                self._drop_repository(cleanup.repository)
+            self.done(cleanup)
+        return len(cleanups)
+
+    def _drop_repository(self, partition: str) -> None:
+        """Drop the repository's staged changes, then its records.
+
+        A branch goes after its tokens, so that a stopped sweep finds those again.
+        """
+        request = self._tables.query(partition, BRANCH)
+        for raws in self._tables.pages(request):
+            for raw in raws:
+                for token in branch_of(raw).tokens:
+                    self._staging.drop(token)
+        request = self._tables.query(partition, "")
+        request["ProjectionExpression"] = "#p, #s"
+        request["ExpressionAttributeNames"] = {"#p": "partition", "#s": "sort"}
+        for raws in self._tables.pages(request):
+            self._tables.write_batch(
+                self._tables.refs, [{"DeleteRequest": {"Key": raw}} for raw in raws]
+            )
+
+
+def _cleanup_of(raw: Raw) -> Cleanup:
+    item = CleanupItem.from_raw_data(dict(raw))
+    return Cleanup(item.sort, tuple(item.tokens or ()), item.repository or "")

@@ -1,0 +1,72 @@
+"""Commits in DynamoDB: by ID, by prefix of the ID, and in generation order."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from graveler.aws.models import COMMIT, COMMITS_BY_GENERATION, CommitItem, partition_of
+from graveler.aws.records import Records
+from graveler.aws.tables import Raw, Request, key
+from graveler.model import Commit, Repository
+
+_COMMIT = msgspec.json.Decoder(Commit)
+
+
+def commit_item(repository: Repository, commit: Commit) -> CommitItem:
+    """The item that holds the commit."""
+    return CommitItem(
+        partition_of(repository),
+        COMMIT + commit.id,
+        generation=commit.generation,
+        commit=msgspec.json.encode(commit).decode(),
+    )
+
+
+def _commit_of(raw: Raw) -> Commit:
+    # Not by way of the model: a log reads a thousand of them at once.
+    return _COMMIT.decode(raw["commit"]["S"])
+
+
+class CommitRecords(Records):
+    """The part of RefStore that concerns commits."""
+
+    __slots__ = ()
+
+    def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
+        partition = partition_of(repository)
+        if len(ids) == 1:
+            raw = self.tables.get(partition, COMMIT + ids[0])
+            raws = [] if raw is None else [raw]
+        else:
+            keys = [key(partition, COMMIT + commit_id) for commit_id in dict.fromkeys(ids)]
+            raws = self.tables.get_batch(self.tables.refs, keys)
+        return {commit.id: commit for commit in map(_commit_of, raws)}
+
+    def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[str, ...]:
+        request = self.tables.query(partition_of(repository), COMMIT + prefix, limit=2)
+        request["ProjectionExpression"] = "#s"
+        raws = next(self.tables.pages(request))
+        return tuple(raw["sort"]["S"].removeprefix(COMMIT) for raw in raws)
+
+    def commits_below(
+        self, repository: Repository, generation: int, amount: int
+    ) -> tuple[Commit, ...]:
+        request: Request = {
+            "TableName": self.tables.refs,
+            "IndexName": COMMITS_BY_GENERATION,
+            "KeyConditionExpression": "#p = :p AND #g <= :g",
+            "ExpressionAttributeNames": {"#p": "partition", "#g": "generation", "#c": "commit"},
+            "ExpressionAttributeValues": {
+                ":p": {"S": partition_of(repository)},
+                ":g": {"N": str(generation)},
+            },
+            "ProjectionExpression": "#c",
+            "ScanIndexForward": False,
+            "Limit": amount,
+        }
+        commits: list[Commit] = []
+        for raws in self.tables.pages(request):
+            commits += [_commit_of(raw) for raw in raws]
+            if len(commits) >= amount:
+                break
+        return tuple(commits[:amount])

@@ -1,0 +1,37 @@
+"""Connections to AWS, made once per process and shared by all threads."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import botocore.session
+
+from graveler.aws.dynamodb import DynamoDB
+from graveler.aws.http_client import HttpClient
+from graveler.aws.retries import Retries
+from graveler.aws.settings import Settings
+from graveler.aws.signing import Credentials, Signer
+
+
+@lru_cache(maxsize=1)
+def session() -> botocore.session.Session:
+    """The process's session: the usual chain of environment, profile and role."""
+    return botocore.session.get_session()
+
+
+def credentials() -> Callable[[], Credentials]:
+    """What gives the process's credentials as they are at each call; temporary ones are renewed."""
+    found = session().get_credentials()
+    if found is None:
+        raise RuntimeError("no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+    return found.get_frozen_credentials  # type: ignore[return-value] # the stubs allow no key at all
+
+
+def dynamodb(
+    settings: Settings,
+    retries: Retries | None = None,
+    observe: Callable[[str], None] | None = None,
+) -> DynamoDB:
+    """A client of the deployment's DynamoDB."""
+    endpoint = settings.dynamodb_endpoint or f"https://dynamodb.{settings.region}.amazonaws.com"
+    signer = Signer("dynamodb", settings.region, credentials())
+    return DynamoDB(HttpClient(endpoint), signer, retries, observe)

@@ -1,0 +1,52 @@
+"""What DynamoDB and S3 answer when they refuse, and what the engine is told.
+
+The adapters catch ConditionFailedError and TransactionCancelledError themselves, read back whose
+doing it was, and raise the engine's own errors. RequestRefusedError is nobody's input: a missing
+table, a missing permission, a bug of ours; nothing catches it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+# Each of these says: the same request may succeed a little later, and has had no effect.
+THROTTLING_CODES = frozenset(
+    {
+        "LimitExceededException",
+        "ProvisionedThroughputExceeded",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "SlowDown",
+        "Throttling",
+        "ThrottlingError",
+        "ThrottlingException",
+        "TooManyRequestsException",
+        "TransactionConflict",
+        "TransactionConflictException",
+        "TransactionInProgressException",
+    }
+)
+
+
+class ConditionFailedError(Exception):
+    """The condition of a single write did not hold; item is what is stored, when asked for."""
+
+    def __init__(self, item: Mapping[str, Any] | None) -> None:
+        super().__init__("the condition did not hold")
+        self.item = item
+
+
+class TransactionCancelledError(Exception):
+    """A condition of a transaction did not hold; codes has one reason per write, in order."""
+
+    def __init__(self, codes: tuple[str, ...]) -> None:
+        super().__init__(f"the transaction was cancelled: {', '.join(codes)}")
+        self.codes = codes
+
+
+class RequestRefusedError(Exception):
+    """The service understood the request and will never do it."""
+
+    def __init__(self, request: str, code: str, message: str) -> None:
+        super().__init__(f"{request} was refused: {code}: {message}")
+        self.code = code

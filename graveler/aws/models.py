@@ -1,0 +1,150 @@
+"""What the items of the two tables look like: PynamoDB models (docs/formats/dynamodb.md).
+
+The models give items their attributes, conditions and update actions. They hold no connection:
+`tables` sends what is built from them, so one process may use several deployments.
+
+Refs table: a partition holds records of one kind of owner, the sort key begins with the kind.
+Strings sort by their UTF-8 bytes.
+"""
+
+from typing import Any
+
+from pynamodb.attributes import (
+    BinaryAttribute,
+    BooleanAttribute,
+    ListAttribute,
+    MapAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+)
+from pynamodb.models import Model
+
+from graveler.model import Repository
+
+REPOSITORIES = "repositories"
+ACCOUNTS = "accounts"
+CLEANUPS = "cleanups"
+
+BRANCH = "branch#"
+TAG = "tag#"
+COMMIT = "commit#"
+OUTBOX = "outbox#"
+METADATA = "metadata"
+
+INSTALLATION = "installation"
+FIRST_ADMINISTRATOR = "first-administrator"
+USER = "user#"
+CREDENTIAL = "credential#"
+
+COMMITS_BY_GENERATION = "commits-by-generation"
+
+
+def partition_of(repository: Repository) -> str:
+    """Where every record of a repository lives, except that which gives its name a meaning."""
+    return f"repository#{repository.name}#{repository.uid}"
+
+
+class RefsItem(Model):
+    """An item of the refs table."""
+
+    partition = UnicodeAttribute(hash_key=True)
+    sort = UnicodeAttribute(range_key=True)
+
+
+class RepositoryItem(RefsItem):
+    """`repositories` / name. Protection rules are a JSON array."""
+
+    uid = UnicodeAttribute()
+    storage_namespace = UnicodeAttribute()
+    default_branch = UnicodeAttribute()
+    creation_date = NumberAttribute()
+    read_only = BooleanAttribute()
+    protection_rules = UnicodeAttribute()
+
+
+class BranchItem(RefsItem):
+    """Partition of the repository / `branch#<name>`.
+
+    Sealed tokens stand oldest first, the other way round than in the engine: sealing appends at
+    the end, finishing removes from the front, and so neither disturbs the other.
+    """
+
+    commit_id = UnicodeAttribute()
+    staging_token = UnicodeAttribute()
+    sealed_tokens: ListAttribute[Any] = ListAttribute(of=UnicodeAttribute)
+    version = NumberAttribute()
+    hidden = BooleanAttribute()
+
+
+class TagItem(RefsItem):
+    """Partition of the repository / `tag#<name>`."""
+
+    commit_id = UnicodeAttribute()
+
+
+class CommitItem(RefsItem):
+    """Partition of the repository / `commit#<id>`; the commit is JSON.
+
+    Only commits have a generation, so only they are in the index by generation.
+    """
+
+    generation = NumberAttribute()
+    commit = UnicodeAttribute()
+
+
+class MetadataItem(RefsItem):
+    """Partition of the repository / `metadata`: the free-form metadata."""
+
+    metadata: MapAttribute[str, str] = MapAttribute()  # type: ignore[no-untyped-call] # PynamoDB's
+
+
+class OutboxItem(RefsItem):
+    """Partition of the repository / `outbox#<event id>`; the event is JSON.
+
+    The table's stream carries it to the bus; the item itself goes when its time to live is over.
+    """
+
+    event = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
+
+
+class CleanupItem(RefsItem):
+    """`cleanups` / `<due time in ns, 20 digits>#<unique>`: tokens or a repository to drop."""
+
+    tokens: ListAttribute[Any] = ListAttribute(of=UnicodeAttribute, null=True)
+    repository = UnicodeAttribute(null=True)
+
+
+class InstallationItem(RefsItem):
+    """`accounts` / `installation`; the key is encrypted."""
+
+    id = UnicodeAttribute()
+    signing_key = BinaryAttribute(legacy_encoding=False)
+
+
+class FirstAdministratorItem(RefsItem):
+    """`accounts` / `first-administrator`: there is one, and this was the first credential."""
+
+    access_key_id = UnicodeAttribute()
+
+
+class UserItem(RefsItem):
+    """`accounts` / `user#<name>`."""
+
+    creation_date = NumberAttribute()
+
+
+class CredentialItem(RefsItem):
+    """`accounts` / `credential#<access key ID>`; the secret is encrypted."""
+
+    user = UnicodeAttribute()
+    secret = BinaryAttribute(legacy_encoding=False)
+    creation_date = NumberAttribute()
+
+
+class StagedItem(Model):
+    """An item of the staging table; without a value it is a tombstone."""
+
+    token = UnicodeAttribute(hash_key=True)
+    path = BinaryAttribute(range_key=True, legacy_encoding=False)
+    value = BinaryAttribute(null=True, legacy_encoding=False)

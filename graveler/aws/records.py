@@ -1,0 +1,101 @@
+"""What repositories, branches, tags and commits have in common: pages, and writes with an event.
+
+Whose write was it? Every transaction puts one item under a name that nobody else uses, its proof:
+mostly the outbox item of the event, whose ID is unique. If a condition fails, or no answer comes,
+the proof tells: it exists if and only if this very transaction happened, by an earlier attempt
+whose answer was lost.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import uuid4
+
+import msgspec
+
+from graveler.aws.errors import TransactionCancelledError
+from graveler.aws.models import (
+    CLEANUPS,
+    OUTBOX,
+    CleanupItem,
+    OutboxItem,
+    RefsItem,
+    partition_of,
+)
+from graveler.aws.tables import Raw, Tables, key
+from graveler.errors import UnknownOutcomeError
+from graveler.model import Event, Page, Repository
+
+T = TypeVar("T")
+
+# The stream keeps records for a day; the item stays longer so that a person can look.
+_OUTBOX_LIFE_S = 7 * 24 * 60 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Access to the refs table."""
+
+    tables: Tables
+
+    def _page(
+        self,
+        partition: str,
+        kind: str,
+        prefix: str,
+        after: str,
+        amount: int,
+        record_of: Callable[[Raw], T | None],
+    ) -> Page[T]:
+        """The page of records of a kind by name; those of which record_of makes None are hidden."""
+        lowest = kind + prefix
+        request = self.tables.query(partition, lowest, limit=amount + 1)
+        if after and after >= prefix:
+            if not after.startswith(prefix):
+                return Page(())  # the page begins behind everything with this prefix
+            request["ExclusiveStartKey"] = key(partition, kind + after)
+        results: list[T] = []
+        last_name = ""
+        for raws in self.tables.pages(request):
+            for raw in raws:
+                record = record_of(raw)
+                if record is None:
+                    continue
+                if len(results) == amount:
+                    return Page(tuple(results), last_name)
+                results.append(record)
+                last_name = raw["sort"]["S"].removeprefix(kind)
+        return Page(tuple(results))
+
+    def _transact(self, writes: Sequence[Raw], proof: RefsItem) -> bool:
+        """Do the writes and put the proof; False when a condition of the writes did not hold.
+
+        Raises:
+            UnknownOutcomeError: the answer was lost, and there is no proof so far.
+        """
+        try:
+            self.tables.transact([*writes, {"Put": self.tables.put(proof)}])
+        except TransactionCancelledError:
+            return self._exists(proof)
+        except UnknownOutcomeError:
+            if not self._exists(proof):
+                raise
+        return True
+
+    def _exists(self, item: RefsItem) -> bool:
+        return self.tables.get(item.partition, item.sort) is not None
+
+
+def outbox_item(repository: Repository, event: Event) -> OutboxItem:
+    """The item that reports the event: one per event, whoever writes it."""
+    return OutboxItem(
+        partition_of(repository),
+        OUTBOX + event.id,
+        event=msgspec.json.encode(event).decode(),
+        expires_at=event.time_ns // 10**9 + _OUTBOX_LIFE_S,
+    )
+
+
+def cleanup_item(drop_after_ns: int, tokens: Sequence[str]) -> CleanupItem:
+    """A new item that registers staging tokens to be dropped after that time."""
+    return CleanupItem(CLEANUPS, f"{drop_after_ns:020d}#{uuid4()}", tokens=list(tokens))

@@ -1,0 +1,28 @@
+"""The RefStore on DynamoDB; `repositories`, `branches`, `tags` and `commits` have its parts."""
+
+from graveler.aws.branches import BranchRecords, branch_key, branch_of
+from graveler.aws.commits import CommitRecords
+from graveler.aws.models import REPOSITORIES
+from graveler.aws.repositories import RepositoryRecords, repository_of
+from graveler.aws.tables import key
+from graveler.aws.tags import TagRecords
+from graveler.model import Branch, Repository
+
+
+class DynamoRefStore(RepositoryRecords, BranchRecords, TagRecords, CommitRecords):
+    """`graveler.ports.RefStore` over the refs table."""
+
+    __slots__ = ()
+
+    def repository_and_branch(
+        self, repository: Repository, name: str
+    ) -> tuple[Repository | None, Branch | None]:
+        keys = [key(REPOSITORIES, repository.name), branch_key(repository, name)]
+        found_repository: Repository | None = None
+        found_branch: Branch | None = None
+        for raw in self.tables.get_batch(self.tables.refs, keys):
+            if raw["partition"]["S"] == REPOSITORIES:
+                found_repository = repository_of(raw)
+            else:
+                found_branch = branch_of(raw)
+        return found_repository, found_branch

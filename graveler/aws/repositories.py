@@ -1,0 +1,145 @@
+"""Repositories in DynamoDB."""
+
+from collections.abc import Mapping, Sequence
+from uuid import uuid4
+
+import msgspec
+
+from graveler.aws.branches import branch_item
+from graveler.aws.commits import commit_item
+from graveler.aws.errors import ConditionFailedError
+from graveler.aws.models import (
+    CLEANUPS,
+    METADATA,
+    REPOSITORIES,
+    CleanupItem,
+    MetadataItem,
+    RepositoryItem,
+    partition_of,
+)
+from graveler.aws.records import Records, outbox_item
+from graveler.aws.tables import Raw, key
+from graveler.errors import AlreadyExistsError, ContentionError, NotFoundError, StaleVersionError
+from graveler.limits import TOKEN_RETENTION_S
+from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Repository
+
+_RULES = msgspec.json.Decoder(tuple[ProtectionRule, ...])
+
+
+def _repository_item(repository: Repository) -> RepositoryItem:
+    return RepositoryItem(
+        REPOSITORIES,
+        repository.name,
+        uid=repository.uid,
+        storage_namespace=repository.storage_namespace,
+        default_branch=repository.default_branch,
+        creation_date=repository.creation_date,
+        read_only=repository.read_only,
+        protection_rules=msgspec.json.encode(repository.protection_rules).decode(),
+    )
+
+
+def repository_of(raw: Raw) -> Repository:
+    """The repository that the raw item holds."""
+    item = RepositoryItem.from_raw_data(dict(raw))
+    return Repository(
+        name=item.sort,
+        uid=item.uid,
+        storage_namespace=item.storage_namespace,
+        default_branch=item.default_branch,
+        creation_date=int(item.creation_date),
+        read_only=item.read_only,
+        protection_rules=_RULES.decode(item.protection_rules),
+    )
+
+
+class RepositoryRecords(Records):
+    """The part of RefStore that concerns repositories."""
+
+    __slots__ = ()
+
+    def repository(self, name: str) -> Repository | None:
+        raw = self.tables.get(REPOSITORIES, name)
+        return None if raw is None else repository_of(raw)
+
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
+        return self._page(REPOSITORIES, "", prefix, after, amount, repository_of)
+
+    def create_repository(
+        self, repository: Repository, branch: Branch, commit: Commit, event: Event
+    ) -> None:
+        put = self.tables.put
+        is_new = RepositoryItem.sort.does_not_exist()
+        metadata = MetadataItem(partition_of(repository), METADATA, metadata={})
+        writes = [
+            {"Put": put(_repository_item(repository), is_new)},
+            {"Put": put(branch_item(repository, branch))},
+            {"Put": put(commit_item(repository, commit))},
+            {"Put": put(metadata)},
+        ]
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise AlreadyExistsError(f"repository {repository.name} already exists")
+
+    def update_repository(self, old: Repository, new: Repository) -> None:
+        raw = self.tables.get(REPOSITORIES, old.name)
+        current = None if raw is None else repository_of(raw)
+        if current == new:
+            return
+        if raw is None or current != old:
+            raise StaleVersionError(f"repository {old.name} changed since it was read")
+        stored = RepositoryItem.from_raw_data(dict(raw))
+        # The rules are compared as they are stored, whichever version of the code wrote them.
+        unchanged = (
+            (RepositoryItem.uid == stored.uid)
+            & (RepositoryItem.storage_namespace == stored.storage_namespace)
+            & (RepositoryItem.default_branch == stored.default_branch)
+            & (RepositoryItem.read_only == stored.read_only)
+            & (RepositoryItem.protection_rules == stored.protection_rules)
+        )
+        try:
+            self.tables.dynamodb.call("PutItem", self.tables.put(_repository_item(new), unchanged))
+        except ConditionFailedError as error:
+            if self.repository(old.name) != new:
+                raise StaleVersionError(
+                    f"repository {old.name} changed since it was read"
+                ) from error
+
+    def delete_repository(self, repository: Repository, event: Event) -> None:
+        due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
+        cleanup = CleanupItem(
+            CLEANUPS, f"{due_ns:020d}#{uuid4()}", repository=partition_of(repository)
+        )
+        is_this_one = RepositoryItem.uid == repository.uid
+        writes = [
+            {"Delete": self.tables.delete(key(REPOSITORIES, repository.name), is_this_one)},
+            {"Put": self.tables.put(cleanup)},
+        ]
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise NotFoundError(f"repository {repository.name} does not exist any more")
+
+    def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
+        raw = self.tables.get(partition_of(repository), METADATA)
+        return {} if raw is None else _metadata_of(raw)
+
+    def update_repository_metadata(
+        self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
+    ) -> None:
+        # One update expression could do it, but holds some 250 keys at most.
+        for _ in self.tables.dynamodb.retries.attempts():
+            raw = self.tables.get(partition_of(repository), METADATA)
+            if raw is None:
+                raise NotFoundError(f"repository {repository.name} does not exist any more")
+            old = _metadata_of(raw)
+            new = {name: value for name, value in old.items() if name not in remove} | dict(put)
+            item = MetadataItem(partition_of(repository), METADATA, metadata=new)
+            unchanged = MetadataItem.metadata == old
+            try:
+                self.tables.dynamodb.call("PutItem", self.tables.put(item, unchanged))
+            except ConditionFailedError:
+                continue
+            return
+        raise ContentionError(f"too many writers of the metadata of repository {repository.name}")
+
+
+def _metadata_of(raw: Raw) -> dict[str, str]:
+    return {name: value["S"] for name, value in raw["metadata"]["M"].items()}

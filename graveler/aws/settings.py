@@ -1,0 +1,68 @@
+"""What a deployment is configured with, read from the environment once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
+
+_MB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One deployment's settings: `GRAVELER_<NAME>` in the environment, and AWS's own region."""
+
+    region: str
+    refs_table: str
+    staging_table: str
+
+    # Of the embedded stack; None means AWS itself.
+    dynamodb_endpoint: str | None = None
+    s3_endpoint: str | None = None
+    # Where browsers and clients reach the same objects, if not at s3_endpoint.
+    s3_public_endpoint: str | None = None
+
+    # Secrets at rest: `kms` needs the key's ID; the embedded stack has `local`.
+    cipher: str = "kms"
+    kms_key_id: str = ""
+
+    # Who knows it may create the first administrator; "" lets nobody.
+    setup_token: str = ""
+
+    range_raggedness_records: int = RANGE_RAGGEDNESS_RECORDS
+    range_bytes_max: int = RANGE_BYTES_MAX
+
+    # Bounded caches of immutable content: whole files on disk, decoded blocks and headers in RAM.
+    file_cache_folder: str = "/tmp/graveler"  # noqa: S108 - the one place a Lambda may write
+    file_cache_bytes_max: int = 256 * _MB
+    block_cache_bytes_max: int = 128 * _MB
+    # How often a file is read in pieces before it is fetched whole.
+    file_cache_reads: int = 4
+
+    # How long repositories and credentials may be remembered: a change takes this long to show.
+    record_cache_s: int = 5
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
+        """The settings that the environment gives; what it does not name has its default.
+
+        Raises:
+            ValueError: a setting is missing or not a number.
+        """
+        values: dict[str, str | int | None] = {
+            "region": environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
+        }
+        for name, text in environment.items():
+            field = name.removeprefix("GRAVELER_").lower()
+            if name == field or field not in cls.__dataclass_fields__ or field == "region":
+                continue
+            is_number = cls.__dataclass_fields__[field].type is int
+            values[field] = int(text) if is_number else text
+        missing = [
+            f"GRAVELER_{f.upper()}" for f in ("refs_table", "staging_table") if f not in values
+        ]
+        if not values["region"]:
+            missing.append("AWS_REGION")
+        if missing:
+            raise ValueError(f"not set in the environment: {', '.join(missing)}")
+        return cls(**values)  # type: ignore[arg-type] # each has the type of its field by now

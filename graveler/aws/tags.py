@@ -1,0 +1,37 @@
+"""Tags in DynamoDB."""
+
+from graveler.aws.models import TAG, TagItem, partition_of
+from graveler.aws.records import Records, outbox_item
+from graveler.aws.tables import Raw, key
+from graveler.errors import AlreadyExistsError, StaleVersionError
+from graveler.model import Event, Page, Repository, Tag
+
+
+def _tag_of(raw: Raw) -> Tag:
+    item = TagItem.from_raw_data(dict(raw))
+    return Tag(item.sort.removeprefix(TAG), item.commit_id)
+
+
+class TagRecords(Records):
+    """The part of RefStore that concerns tags."""
+
+    __slots__ = ()
+
+    def tag(self, repository: Repository, name: str) -> Tag | None:
+        raw = self.tables.get(partition_of(repository), TAG + name)
+        return None if raw is None else _tag_of(raw)
+
+    def tags(self, repository: Repository, prefix: str, after: str, amount: int) -> Page[Tag]:
+        return self._page(partition_of(repository), TAG, prefix, after, amount, _tag_of)
+
+    def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
+        item = TagItem(partition_of(repository), TAG + tag.name, commit_id=tag.commit_id)
+        put = self.tables.put(item, TagItem.sort.does_not_exist())
+        if not self._transact([{"Put": put}], outbox_item(repository, event)):
+            raise AlreadyExistsError(f"tag {tag.name} already exists")
+
+    def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
+        tag_key = key(partition_of(repository), TAG + tag.name)
+        delete = self.tables.delete(tag_key, TagItem.commit_id == tag.commit_id)
+        if not self._transact([{"Delete": delete}], outbox_item(repository, event)):
+            raise StaleVersionError(f"tag {tag.name} changed since it was read")
