@@ -1,6 +1,5 @@
 """Reading a metarange: the sorted list of ranges that is one commit's whole content."""
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -42,9 +41,7 @@ class MetaRange:
         if not self.id:
             return
         for block in self._committed.table(self.namespace, self.id).blocks(start):
-            first = bisect_left(block.keys, start)
-            for stored in block.values[first:]:
-                yield _header(stored)
+            yield from map(_header, block.values)
 
     def range_records(self, header: RangeHeader) -> tuple[list[bytes], list[bytes]]:
         """Keys and stored values of a whole range."""
@@ -60,12 +57,5 @@ class MetaRange:
         for header in self.headers(start):
             if end is not None and header.min_key >= end:
                 return
-            for block in self._committed.whole(self.namespace, header.id).blocks(start):
-                keys, values = block.keys, block.values
-                first = bisect_left(keys, start) if keys[0] < start else 0
-                last = len(keys)
-                if end is not None and keys[-1] >= end:
-                    last = bisect_left(keys, end)
-                yield from zip(keys[first:last], values[first:last], strict=True)
-                if last < len(keys):
-                    return
+            for block in self._committed.whole(self.namespace, header.id).blocks(start, end):
+                yield from zip(block.keys, block.values, strict=True)

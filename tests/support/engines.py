@@ -1,0 +1,53 @@
+"""Engines for tests: on memory fakes, with whatever a test wants to be different."""
+
+from dataclasses import dataclass
+
+from graveler.committed.store import Breaking, Committed
+from graveler.operations.engine import Engine
+from tests.support.memory import (
+    CountingNames,
+    FixedClock,
+    MemoryCommittedFiles,
+    MemoryObjectStore,
+    MemoryRefStore,
+    MemoryStagingStore,
+)
+
+
+@dataclass
+class MemoryWorld:
+    """Memory stores, and engines over them: each engine is another process with its own caches."""
+
+    clock: FixedClock
+    names: CountingNames
+    refs: MemoryRefStore
+    staging: MemoryStagingStore
+    objects: MemoryObjectStore
+    files: MemoryCommittedFiles
+    breaking: Breaking
+
+    def engine(self) -> Engine:
+        return Engine(
+            refs=self.refs,
+            staging=self.staging,
+            objects=self.objects,
+            committed=Committed(self.files, breaking=self.breaking),
+            clock=self.clock,
+            names=self.names,
+            signing_key=b"signing key of the tests",
+        )
+
+
+def memory_world(breaking: Breaking | None = None, step_ns: int = 10**9) -> MemoryWorld:
+    """Empty stores; the clock goes on by step_ns whenever somebody looks."""
+    clock = FixedClock(step_ns=step_ns)
+    refs = MemoryRefStore()
+    return MemoryWorld(
+        clock=clock,
+        names=CountingNames(clock),
+        refs=refs,
+        staging=MemoryStagingStore(refs),
+        objects=MemoryObjectStore(clock),
+        files=MemoryCommittedFiles(),
+        breaking=breaking or Breaking(),
+    )
