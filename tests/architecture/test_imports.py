@@ -1,0 +1,51 @@
+"""The rooms and layers of CONTRIBUTING.md hold: import-linter checks what `.importlinter` says."""
+
+import ast
+from configparser import ConfigParser
+
+from importlinter.cli import lint_imports
+
+from tests.architecture.test_sizes_and_names import ROOMS, ROOT
+
+# What import rules cannot see: these need no import, or come with a module that is fine.
+IMPURE_BUILTINS = {"open", "input", "print", "breakpoint"}
+IMPURE_METHODS = {"now", "utcnow", "today"}
+
+
+def test_every_contract_holds(capsys):
+    broken = lint_imports(config_filename=str(ROOT / ".importlinter"), no_cache=True)
+    assert broken == 0, capsys.readouterr().out
+
+
+def test_every_room_that_holds_modules_is_checked():
+    config = ConfigParser()
+    config.read(ROOT / ".importlinter")
+    checked = config["importlinter"]["root_packages"].split()
+    rooms = [room for room in ROOMS if any((ROOT / room).rglob("*.py"))]
+    assert sorted(checked) == sorted(rooms)
+
+
+def impure_calls(source: str) -> list[str]:
+    """The calls in a module's source that do I/O or ask for the time."""
+    calls = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    names = [call.id for call in calls if isinstance(call, ast.Name)]
+    methods = [call.attr for call in calls if isinstance(call, ast.Attribute)]
+    return [name for name in names if name in IMPURE_BUILTINS] + [
+        method for method in methods if method in IMPURE_METHODS
+    ]
+
+
+def test_the_engine_opens_no_file_and_asks_no_clock():
+    outside = ("graveler/aws/", "graveler/sstable/__main__.py")
+    found = {
+        name: calls
+        for path in (ROOT / "graveler").rglob("*.py")
+        if not (name := str(path.relative_to(ROOT))).startswith(outside)
+        and (calls := impure_calls(path.read_text()))
+    }
+    assert found == {}
+
+
+def test_impure_calls_are_seen():
+    source = "with open('f') as f:\n    print(datetime.now())\nclock.now_ns()\n"
+    assert sorted(impure_calls(source)) == ["now", "open", "print"]

@@ -1,0 +1,62 @@
+"""Modules and functions stay small, and names say what they hold."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("graveler", "functions", "local", "cli", "infra", "glue_jobs")
+MODULE_LINES_MAX = 400
+FUNCTION_LINES_MAX = 70
+NAMES_THAT_SAY_NOTHING = {
+    stem + ending
+    for stem in ("util", "helper", "common", "manager", "misc", "shared")
+    for ending in ("", "s")
+}
+NAMES_OF_CLIENTS = {"lakefs", "lakefs_sdk"}  # our acceptance tests import the real ones
+
+
+def modules() -> list[Path]:
+    written = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
+    return [path for path in written if not path.stem.endswith("_pb2")]
+
+
+def shown(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def functions(source: str) -> Iterator[tuple[str, int]]:
+    """The name and the number of lines of each function and method."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            yield node.name, node.end_lineno - node.lineno + 1
+
+
+def test_there_are_modules_to_look_at():
+    assert {"graveler/model.py", "graveler/refs/log.py"} <= set(map(shown, modules()))
+
+
+@pytest.mark.parametrize("path", modules(), ids=shown)
+def test_a_module_and_its_functions_are_short(path):
+    source = path.read_text()
+    assert len(source.splitlines()) <= MODULE_LINES_MAX
+    assert [found for found in functions(source) if found[1] > FUNCTION_LINES_MAX] == []
+
+
+def test_functions_are_measured_from_their_first_line_to_their_last():
+    body = "    x = 1\n" * FUNCTION_LINES_MAX
+    source = f"class A:\n  def short(self):\n    pass\n\n\nasync def long(\n):\n{body}"
+    assert list(functions(source)) == [("long", FUNCTION_LINES_MAX + 2), ("short", 2)]
+
+
+def test_no_module_or_package_has_a_name_that_says_nothing():
+    found = {
+        shown(path): part
+        for path in modules()
+        for part in (*path.relative_to(ROOT).parts[:-1], path.stem)
+        if part in NAMES_THAT_SAY_NOTHING | NAMES_OF_CLIENTS
+    }
+    assert found == {}
