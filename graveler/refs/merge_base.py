@@ -9,9 +9,9 @@ Where merges cross, there can be several common ancestors of which none leads to
 choice among them is kept. But the candidate may also be an ancestor of a better one: when M has
 the parents (old, new) and old is an ancestor of new (every merge into a branch that had not moved
 makes such a commit), old gets its colours from M and not by way of new. A merge that starts from
-old brings back what one side has deleted since. So the walk goes on until it comes to the candidate:
-common ancestors that it meets before shadow all that they lead to, and if the candidate lies in the
-shadow, the first of them, which nothing can shadow, is the merge base.
+old brings back what one side has deleted since. So the walk goes on until it comes to the
+candidate: common ancestors that it meets before shadow all that they lead to, and if the candidate
+lies in the shadow, the first of them, which nothing can shadow, is the merge base.
 """
 
 from dataclasses import dataclass
