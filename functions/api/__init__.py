@@ -1,0 +1,1 @@
+"""lakeFS's HTTP API behind API Gateway."""

@@ -1,0 +1,49 @@
+"""The few kinds of answers that the API gives."""
+
+from collections.abc import Mapping
+
+from aws_lambda_powertools.event_handler import Response
+
+from graveler.errors import GravelerError
+from graveler.http import errors
+from graveler.http.responses import encode
+
+Answer = Response[str] | Response[bytes] | Response[None]
+
+# Exactly this: the web UI compares it for equality, without a charset.
+JSON_TYPE = "application/json"
+_JSON_HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "SAMEORIGIN"}
+
+# Ten thousand presigned URLs are 15 MB of JSON, which squeeze to less than one; small answers are
+# not worth the time.
+_COMPRESSED_ABOVE_CHARACTERS = 1024 * 1024
+
+
+def of_json(
+    answer: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response[str]:
+    """A JSON document."""
+    body = encode(answer)
+    return Response(
+        status,
+        JSON_TYPE,
+        body,
+        {**_JSON_HEADERS, **headers} if headers else _JSON_HEADERS,
+        compress=len(body) > _COMPRESSED_ABOVE_CHARACTERS,
+    )
+
+
+def of_error(error: GravelerError) -> Response[str]:
+    """The status and the message of an error."""
+    return of_json(
+        errors.ErrorBody(error.message), errors.status_of(error), errors.headers_of(error)
+    )
+
+
+def of_text(text: str, content_type: str, status: int = 200) -> Response[str]:
+    return Response(status, content_type, text, {"X-Content-Type-Options": "nosniff"})
+
+
+def empty(status: int = 204, headers: Mapping[str, str] | None = None) -> Response[str]:
+    """No body: the status and the headers say it all."""
+    return Response(status, None, "", headers)

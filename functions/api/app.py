@@ -1,0 +1,238 @@
+"""From an API Gateway event to an answer: routing, authentication, errors.
+
+Theory of operation. `build_app` binds the tables of the route modules to one engine and returns a
+callable for events. Powertools finds the route; around it stand, in this order: authentication
+(before anything else, so that nobody learns anything without a credential), the route, and the one
+map from errors to answers. Lambda gives a process one event at a time, other servers need not:
+a request's state lives in context variables, never in the resolver, so threads may share an app.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Event, Request, Services, cookies_of, request_id_of
+from functions.api.routes import (
+    accounts,
+    branches,
+    commits,
+    configuration,
+    content,
+    objects,
+    protection,
+    refs,
+    repositories,
+    staging,
+    tags,
+    uploads,
+)
+from functions.api.routing import Operation, Route, Template
+from functions.api.settings import Settings
+from functions.api.unserved import UNSERVED
+from graveler.errors import GravelerError, InvalidInputError, TooLargeError, UnsupportedError
+from graveler.http.auth import Authenticator
+from graveler.http.errors import ErrorBody, status_of
+from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
+from graveler.operations.engine import Engine
+from graveler.ports import AccountStore
+
+App = Callable[[Event, Any], dict[str, Any]]
+
+API_PREFIX = "/api/v1"
+
+# Routing tries one after the other: what is asked most stands first.
+_RESOURCES = (
+    objects,
+    content,
+    staging,
+    commits,
+    branches,
+    repositories,
+    refs,
+    tags,
+    uploads,
+    configuration,
+    accounts,
+    protection,
+)
+OPERATIONS: tuple[Operation, ...] = tuple(
+    operation for resource in _RESOURCES for operation in resource.operations.table
+)
+
+# Headers, and the JSON around them and the body.
+_ANSWER_OVERHEAD_BYTES = 32 * 1024
+
+logger = Logger(service="graveler-api")
+
+_event: ContextVar[APIGatewayProxyEventV2] = ContextVar("event")
+_context: ContextVar[dict[str, Any]] = ContextVar("context")
+
+
+class _Resolver(APIGatewayHttpResolver):
+    """The resolver with its per-request state where threads cannot mix it up."""
+
+    @property
+    def current_event(self) -> APIGatewayProxyEventV2:
+        return _event.get()
+
+    @property
+    def context(self) -> dict[str, Any]:
+        return _context.get({})
+
+    @context.setter
+    def context(self, value: dict[str, Any]) -> None:
+        _context.set(value)
+
+    def resolve(self, event: Event, context: LambdaContext) -> dict[str, Any]:
+        _event.set(APIGatewayProxyEventV2(dict(event)))
+        _context.set({})
+        return super().resolve(event, context)
+
+
+def build_app(engine: Engine, accounts_store: AccountStore, settings: Settings) -> App:
+    """The whole API over one engine: give it an event, get the answer for API Gateway."""
+    authenticator = Authenticator(accounts_store, engine.clock)
+    services = Services(engine, accounts_store, authenticator, settings)
+    resolver = _Resolver()
+    for operation in OPERATIONS:
+        template = operation.template
+        resolver.route(API_PREFIX + template.path, template.method)(
+            _bound(operation.route, template, services)
+        )
+    resolver.get("/_health")(_health)
+    log_out = Template("GET", "/logout", "logout", public=True)
+    resolver.get(log_out.path)(_bound(accounts.log_out, log_out, services))
+    resolver.exception_handler(GravelerError)(_of_error)
+    resolver.exception_handler(Exception)(_of_bug)
+    resolver.not_found(lambda _: _without_route(services))
+
+    def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
+        answer = resolver.resolve(event, context)
+        if not _passes(answer):
+            answer = _too_large()
+        answer["headers"]["X-Request-ID"] = request_id_of(event)
+        if event["requestContext"]["http"]["method"] == "HEAD":
+            answer["body"] = ""
+        return answer
+
+    return app
+
+
+def _bound(route: Route, template: Template, services: Services) -> Callable[..., Answer]:
+    """The route as the resolver calls it: with the parameters of the path by name."""
+
+    def call(**path_parameters: str) -> Answer:
+        event = _event.get().raw_event
+        user = "" if template.public else _user_of(event, services)
+        return route(Request(event, services, path_parameters, user))
+
+    call.__name__ = template.name
+    return call
+
+
+def _user_of(event: Event, services: Services) -> str:
+    authorization = (event.get("headers") or {}).get("authorization")
+    return services.authenticator.user_of(authorization, cookies_of(event))
+
+
+def _health() -> Answer:
+    return answers.of_text("alive!", "text/plain")
+
+
+def _without_route(services: Services) -> Answer:
+    """The answer where nothing is served: 501, 405, 400 or 404, whichever tells the most."""
+    event = _event.get()
+    path = event.path
+    if not path.startswith(f"{API_PREFIX}/"):
+        return _of_no_endpoint()
+    segments = path[len(API_PREFIX) :].split("/")
+    if "" in segments[1:]:
+        raise InvalidInputError(f"{path} has an empty segment")
+    known = [template for template in _templates() if template.matches(segments)]
+    for template in known:
+        if template.method == event.http_method:
+            if not template.public:
+                _user_of(event.raw_event, services)
+            raise UnsupportedError(f"{template.name} is not served: see docs/api.md")
+    if known:
+        allowed = sorted({template.method for template in known})
+        message = f"{event.http_method} is not allowed on {path}, only {', '.join(allowed)}"
+        return answers.of_json(ErrorBody(message), 405, {"Allow": ", ".join(allowed)})
+    return _of_no_endpoint()
+
+
+def _templates() -> Iterator[Template]:
+    for operation in OPERATIONS:
+        yield operation.template
+    yield from UNSERVED
+
+
+def _of_no_endpoint() -> Answer:
+    return answers.of_json(ErrorBody("invalid API endpoint"), 404)
+
+
+def _passes(answer: dict[str, Any]) -> bool:
+    """Whether the answer fits into what Lambda returns, as JSON."""
+    body: str = answer["body"]
+    room = LAMBDA_PAYLOAD_BYTES_MAX - _ANSWER_OVERHEAD_BYTES
+    if answer["isBase64Encoded"]:
+        return len(body) <= room
+    # At worst every character becomes \\uXXXX.
+    return len(body) * 6 <= room or len(json.dumps(body)) <= room
+
+
+def _too_large() -> dict[str, Any]:
+    error = TooLargeError(
+        f"the answer is larger than {LAMBDA_PAYLOAD_BYTES_MAX} bytes: ask for less, with a smaller "
+        "amount or fewer parts, or accept gzip"
+    )
+    answer = answers.of_error(error)
+    return {
+        "statusCode": answer.status_code,
+        "headers": dict(answer.headers),
+        "cookies": [],
+        "body": answer.body,
+        "isBase64Encoded": False,
+    }
+
+
+def _of_error(error: GravelerError) -> Answer:
+    status = status_of(error)
+    if status >= 500 and status != 501:
+        _report(error, status)
+    return answers.of_error(error)
+
+
+def _of_bug(error: Exception) -> Answer:
+    """A failure that nobody foresaw: told in full to the log, and to the client by its number."""
+    _report(error, 500)
+    request_id = request_id_of(_event.get().raw_event)
+    return answers.of_json(ErrorBody(f"internal error, request {request_id}"), 500)
+
+
+def _report(error: Exception, status: int) -> None:
+    """Log and count a failure of ours; what clients do wrong is in API Gateway's access log."""
+    # Late: a healthy process never needs it.
+    from aws_lambda_powertools.metrics import MetricUnit, single_metric  # noqa: PLC0415
+
+    event, route = _event.get(), _context.get({}).get("_route")
+    operation = route.func.__name__ if route else "none"
+    name = type(error).__name__
+    logger.error(
+        f"{name}: {error}",
+        exc_info=error if status == 500 else None,
+        request_id=request_id_of(event.raw_event),
+        operation=operation,
+        method=event.http_method,
+        path=event.path,
+    )
+    with single_metric(name, MetricUnit.Count, 1, namespace="Graveler") as metric:
+        metric.add_dimension("operation", operation)

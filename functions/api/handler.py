@@ -1,0 +1,18 @@
+"""The Lambda function: API Gateway (HTTP API, payload format 2.0) calls `handler`."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from functions.api.app import build_app
+from functions.api.settings import Settings
+from graveler.aws import wiring
+
+# Built while the process starts, when Lambda gives the most processor, and before any request.
+_app = build_app(wiring.engine(), wiring.accounts(), Settings.from_environment(os.environ))
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Answer one request."""
+    return _app(event, context)

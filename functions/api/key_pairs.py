@@ -1,0 +1,16 @@
+"""New access key pairs, in the shape that `lakectl doctor` takes for healthy."""
+
+import base64
+import secrets
+import string
+
+from graveler.http.requests import AccessKey
+
+_LETTERS = string.ascii_uppercase + string.digits
+
+
+def generate() -> AccessKey:
+    """A pair that nobody can guess: AKIA, I or J, 14 letters, Q; and 40 characters of base64."""
+    middle = "".join(secrets.choice(_LETTERS) for _ in range(14))
+    access_key_id = f"AKIA{secrets.choice('IJ')}{middle}Q"
+    return AccessKey(access_key_id, base64.b64encode(secrets.token_bytes(30)).decode())

@@ -1,0 +1,118 @@
+"""One request as the routes see it: an API Gateway v2 event, decoded once and checked."""
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+from urllib.parse import unquote_to_bytes
+
+from functions.api.settings import Settings
+from graveler.errors import InvalidInputError, TooLargeError
+from graveler.http import requests
+from graveler.http.auth import Authenticator
+from graveler.http.query import Query
+from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
+from graveler.operations.engine import Engine
+from graveler.ports import AccountStore
+
+T = TypeVar("T")
+
+# What API Gateway hands to a function (payload format 2.0).
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the routes work with; built once per process."""
+
+    engine: Engine
+    accounts: AccountStore
+    authenticator: Authenticator
+    settings: Settings
+
+
+class Request:
+    """A request of an authenticated user ("" on the few public operations)."""
+
+    def __init__(
+        self, event: Event, services: Services, path_parameters: Mapping[str, str], user: str
+    ) -> None:
+        self._event = event
+        self._path_parameters = path_parameters
+        self.services = services
+        self.engine = services.engine
+        self.user = user
+        self.query = Query(event.get("rawQueryString") or "")
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers, their names in lower case, as API Gateway delivers them."""
+        headers: Mapping[str, str] = self._event.get("headers") or {}
+        return headers
+
+    def header(self, name: str) -> str | None:
+        """A header by its lower-case name."""
+        return self.headers.get(name)
+
+    def name(self, parameter: str) -> str:
+        """A parameter of the path, percent-decoded once.
+
+        Raises:
+            InvalidInputError: it is not UTF-8.
+        """
+        raw = self._path_parameters[parameter]
+        if "%" not in raw:
+            return raw
+        try:
+            return unquote_to_bytes(raw).decode()
+        except UnicodeDecodeError as error:
+            raise InvalidInputError(f"path parameter `{parameter}` is not valid UTF-8") from error
+
+    @cached_property
+    def repository(self) -> str:
+        return self.name("repository")
+
+    @cached_property
+    def branch(self) -> str:
+        return self.name("branch")
+
+    @cached_property
+    def body(self) -> bytes:
+        """The body's bytes.
+
+        Raises:
+            TooLargeError: it has more bytes than Lambda can take; then it did not come through
+                API Gateway, or not all of it did.
+            InvalidInputError: it is not what its encoding says.
+        """
+        body = self._event.get("body") or ""
+        if len(body) > LAMBDA_PAYLOAD_BYTES_MAX:
+            raise TooLargeError(
+                f"a request carries at most {LAMBDA_PAYLOAD_BYTES_MAX} bytes, base64 included; "
+                "write larger objects with a presigned URL (presign=true)"
+            )
+        if not self._event.get("isBase64Encoded"):
+            return str(body).encode("utf-8", "surrogatepass")
+        try:
+            return base64.b64decode(body, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise InvalidInputError("the body is not base64, as the request says it is") from error
+
+    def decode(self, shape: type[T]) -> T:
+        """The JSON body as the shape describes it; see `graveler.http.requests`."""
+        return requests.decode(self.body, shape)
+
+
+def request_id_of(event: Event) -> str:
+    """The ID that the client gave the request, or else API Gateway's; printable and short."""
+    given: str = (event.get("headers") or {}).get("x-request-id", "")
+    if given and len(given) <= 128 and given.isascii() and given.isprintable():
+        return given
+    return str((event.get("requestContext") or {}).get("requestId", ""))
+
+
+def cookies_of(event: Event) -> Sequence[str]:
+    cookies: Sequence[str] = event.get("cookies") or ()
+    return cookies

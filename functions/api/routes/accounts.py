@@ -1,0 +1,103 @@
+"""Setting up, logging in, and who one is."""
+
+import hmac
+
+from aws_lambda_powertools.shared.cookies import Cookie, SameSite
+
+from functions.api import answers, key_pairs
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.errors import AlreadyExistsError, AuthenticationError
+from graveler.http import requests, responses
+from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE, SESSION_LIFE_S
+from graveler.ports import Credential, User
+
+operations = Operations()
+
+_SETUP_TOKEN_HEADER = "x-graveler-setup-token"  # noqa: S105 - the name of a header
+
+_LOGIN_CONFIG = responses.LoginConfig(
+    rbac="none",
+    username_ui_placeholder="Access Key ID",
+    password_ui_placeholder="Secret Access Key",  # noqa: S106 - a label
+    login_url="",
+    login_url_method="none",
+    login_failed_message="The credentials don't match.",
+    login_cookie_names=[SESSION_COOKIE],
+    logout_url="/logout",
+)
+
+
+@operations.add("GET", "/user", "getCurrentUser")
+def get_current_user(request: Request) -> Answer:
+    user = request.services.accounts.user(request.user)
+    if user is None:  # deleted since its credential was last looked up
+        raise AuthenticationError(FAILURE_MESSAGE)
+    return answers.of_json(
+        responses.CurrentUser(responses.UserRow(user.name, user.creation_date, user.name))
+    )
+
+
+@operations.add("GET", "/setup_lakefs", "getSetupState", public=True)
+def get_setup_state(request: Request) -> Answer:
+    state = "initialized" if request.services.accounts.is_set_up() else "not_initialized"
+    return answers.of_json(
+        responses.SetupState(state, comm_prefs_missing=False, login_config=_LOGIN_CONFIG)
+    )
+
+
+@operations.add("POST", "/setup_lakefs", "setup", public=True)
+def set_up(request: Request) -> Answer:
+    token = request.services.settings.setup_token
+    given = request.header(_SETUP_TOKEN_HEADER) or ""
+    if not token or not hmac.compare_digest(given.encode(), token.encode()):
+        raise AuthenticationError(
+            f"the header {_SETUP_TOKEN_HEADER} must carry the setup token of this deployment"
+        )
+    body = request.decode(requests.Setup)
+    if request.services.accounts.is_set_up():
+        raise AlreadyExistsError("lakeFS already initialized")
+    now_s = request.engine.now_s()
+    pair = body.key or key_pairs.generate()
+    credential = Credential(pair.access_key_id, pair.secret_access_key, body.username, now_s)
+    try:
+        request.services.accounts.set_up(User(body.username, now_s), credential)
+    except AlreadyExistsError as error:
+        raise AlreadyExistsError("lakeFS already initialized") from error
+    return answers.of_json(
+        responses.CredentialsWithSecret(pair.access_key_id, pair.secret_access_key, now_s)
+    )
+
+
+@operations.add("POST", "/auth/login", "login", public=True)
+def log_in(request: Request) -> Answer:
+    body = request.decode(requests.Login)
+    session = request.services.authenticator.log_in(body.access_key_id, body.secret_access_key)
+    answer = answers.of_json(responses.AuthenticationToken(session.token, session.expires_at))
+    answer.cookies.append(_session_cookie(request, session.token, SESSION_LIFE_S))
+    return answer
+
+
+@operations.add("GET", "/auth/capabilities", "getAuthCapabilities", public=True)
+def get_auth_capabilities(request: Request) -> Answer:  # noqa: ARG001 - every route takes it
+    return answers.of_json(responses.AuthCapabilities())
+
+
+def log_out(request: Request) -> Answer:
+    """Forget the browser's session; the page that follows asks to log in."""
+    answer = answers.empty(302, {"Location": "/"})
+    answer.cookies.append(_session_cookie(request, "", 0))
+    return answer
+
+
+def _session_cookie(request: Request, value: str, max_age_s: int) -> Cookie:
+    return Cookie(
+        SESSION_COOKIE,
+        value,
+        path="/",
+        max_age=max_age_s,
+        http_only=True,
+        same_site=SameSite.LAX_MODE,
+        secure=request.services.settings.secure_cookies,
+    )

@@ -1,0 +1,122 @@
+"""Branches: create, read, list, delete, and move back."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import requests, responses
+from graveler.operations import branches, merges
+
+operations = Operations()
+
+_BRANCHES = "/repositories/<repository>/branches"
+_BRANCH = f"{_BRANCHES}/<branch>"
+
+
+@operations.add("GET", _BRANCH, "getBranch")
+def get_branch(request: Request) -> Answer:
+    branch = branches.get(request.engine, request.repository, request.branch)
+    return answers.of_json(responses.ref_row(branch))
+
+
+@operations.add("GET", _BRANCHES, "listBranches")
+def list_branches(request: Request) -> Answer:
+    query = request.query
+    page = branches.list_page(
+        request.engine,
+        request.repository,
+        prefix=query.text("prefix"),
+        after=query.text("after"),
+        amount=query.amount(),
+        show_hidden=query.flag("show_hidden"),
+    )
+    rows = [responses.ref_row(record) for record in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+@operations.add("POST", _BRANCHES, "createBranch")
+def create_branch(request: Request) -> Answer:
+    body = request.decode(requests.BranchCreation)
+    branch = branches.create(
+        request.engine,
+        request.repository,
+        name=body.name,
+        source=body.source,
+        hidden=body.hidden,
+        force=body.force,
+    )
+    # The commit ID as plain text: clients expect it bare, under this type.
+    return answers.of_text(branch.commit_id, "text/html", 201)
+
+
+@operations.add("DELETE", _BRANCH, "deleteBranch")
+def delete_branch(request: Request) -> Answer:
+    branches.delete(
+        request.engine, request.repository, request.branch, force=request.query.flag("force")
+    )
+    return answers.empty()
+
+
+@operations.add("PUT", _BRANCH, "resetBranch")
+def reset_branch(request: Request) -> Answer:
+    body = request.decode(requests.ResetCreation)
+    branches.reset(
+        request.engine,
+        request.repository,
+        request.branch,
+        kind=body.type,
+        path=body.path.encode(),
+        force=body.force,
+    )
+    return answers.empty()
+
+
+@operations.add("PUT", f"{_BRANCH}/hard_reset", "hardResetBranch")
+def hard_reset_branch(request: Request) -> Answer:
+    branches.hard_reset(
+        request.engine,
+        request.repository,
+        request.branch,
+        ref=request.query.required_text("ref"),
+        force=request.query.flag("force"),
+    )
+    return answers.empty()
+
+
+@operations.add("POST", f"{_BRANCH}/revert", "revertBranch")
+def revert_branch(request: Request) -> Answer:
+    body = request.decode(requests.RevertCreation)
+    merges.revert(
+        request.engine,
+        request.repository,
+        request.branch,
+        merges.RevertRequest(
+            ref=body.ref,
+            committer=request.user,
+            parent_number=body.parent_number,
+            message=body.commit_overrides.message,
+            metadata=body.commit_overrides.metadata,
+            force=body.force,
+            allow_empty=body.allow_empty,
+        ),
+    )
+    return answers.empty()
+
+
+@operations.add("POST", f"{_BRANCH}/cherry-pick", "cherryPick")
+def cherry_pick(request: Request) -> Answer:
+    body = request.decode(requests.CherryPickCreation)
+    made = merges.cherry_pick(
+        request.engine,
+        request.repository,
+        request.branch,
+        merges.CherryPickRequest(
+            ref=body.ref,
+            committer=request.user,
+            parent_number=body.parent_number,
+            message=body.commit_overrides.message,
+            metadata=body.commit_overrides.metadata,
+            force=body.force,
+        ),
+    )
+    return answers.of_json(responses.commit_row(made), 201)

@@ -1,0 +1,68 @@
+"""What the server is and can do; clients decide by it how they work."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import requests, responses
+from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
+
+operations = Operations()
+
+# The lakeFS whose API this is. lakefs-spec reads each part as an integer, and lakectl warns on
+# standard error of any context but this one.
+_VERSION = responses.VersionConfig("1.84.0", "lakeFS")
+
+
+@operations.add("GET", "/config", "getConfig")
+def get_config(request: Request) -> Answer:
+    return answers.of_json(
+        responses.Config(
+            _VERSION,
+            _storage_config(request),
+            [],  # one storage: the Python wrapper looks storages up here by ID if there are more
+            responses.UiConfig(),
+            responses.CapabilitiesConfig(),
+        )
+    )
+
+
+@operations.add("GET", "/config/version", "getLakeFSVersion")
+def get_version(request: Request) -> Answer:  # noqa: ARG001 - every route takes the request
+    return answers.of_json(_VERSION)
+
+
+@operations.add("GET", "/config/storage", "getStorageConfig")
+def get_storage_config(request: Request) -> Answer:
+    return answers.of_json(_storage_config(request))
+
+
+@operations.add("GET", "/config/garbage-collection", "getGarbageCollectionConfig")
+def get_garbage_collection_config(request: Request) -> Answer:  # noqa: ARG001 - as above
+    return answers.of_json(responses.GarbageCollectionConfig(PHYSICAL_ADDRESS_LIFE_S))
+
+
+@operations.add("POST", "/statistics", "postStatsEvents")
+def post_statistics(request: Request) -> Answer:
+    # Checked and dropped: nobody here collects what users do.
+    request.decode(requests.StatsEvents)
+    return answers.empty()
+
+
+@operations.add("GET", "/healthcheck", "healthCheck", public=True)
+def healthcheck(request: Request) -> Answer:  # noqa: ARG001 - as above
+    return answers.empty()
+
+
+def _storage_config(request: Request) -> responses.StorageConfig:
+    return responses.StorageConfig(
+        blockstore_type="s3",
+        blockstore_namespace_example="s3://example-bucket/",
+        namespace_validity_regex="^s3://",
+        default_namespace_prefix=request.services.settings.namespace_prefix,
+        pre_sign_support=True,
+        pre_sign_support_ui=False,
+        import_support=False,
+        import_validity_regex="^s3://",
+        pre_sign_multipart_upload=True,
+    )

@@ -1,0 +1,67 @@
+"""The content of objects: whole, in part, as headers alone, or by redirect to the object store."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routes.presigning import presigned_get
+from functions.api.routing import Operations
+from graveler.http import byte_range, object_headers
+from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
+from graveler.operations import objects
+
+operations = Operations()
+
+_OBJECT = "/repositories/<repository>/refs/<ref>/objects"
+
+# Four characters of base64 carry three bytes; the headers need some room beside them.
+CONTENT_BYTES_MAX = (LAMBDA_PAYLOAD_BYTES_MAX - 64 * 1024) // 4 * 3
+
+
+@operations.add("GET", _OBJECT, "getObject")
+def get_object(request: Request) -> Answer:
+    found = objects.stat(
+        request.engine, request.repository, request.name("ref"), request.query.path()
+    )
+    entry = found.entry
+    if object_headers.is_unmodified(request.header("if-none-match"), entry):
+        return answers.empty(304, {"ETag": object_headers.etag_of(entry)})
+    if request.query.flag("presign"):
+        return _redirect(request, found)
+    wanted = _wanted_range(request, entry.size_bytes)
+    first, last = wanted or (0, entry.size_bytes - 1)
+    if last - first + 1 > CONTENT_BYTES_MAX:
+        # The client repeats its Range header at the object store.
+        return _redirect(request, found)
+    content = request.engine.objects.get(found.physical_address, wanted)
+    headers = object_headers.of_object(entry, found.path)
+    if wanted:
+        headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
+    return Response(206 if wanted else 200, None, content, headers)
+
+
+@operations.add("HEAD", _OBJECT, "headObject")
+def head_object(request: Request) -> Answer:
+    found = objects.stat(
+        request.engine, request.repository, request.name("ref"), request.query.path()
+    )
+    entry = found.entry
+    wanted = _wanted_range(request, entry.size_bytes)
+    first, last = wanted or (0, entry.size_bytes - 1)
+    headers = object_headers.of_object(entry, found.path)
+    headers["Content-Length"] = str(last - first + 1)
+    if wanted:
+        headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
+    return answers.empty(206 if wanted else 200, headers)
+
+
+def _wanted_range(request: Request, size_bytes: int) -> tuple[int, int] | None:
+    header = request.header("range")
+    return byte_range.parse(header, size_bytes) if header else None
+
+
+def _redirect(request: Request, found: objects.ObjectStat) -> Answer:
+    # The URL is a credential for its short life: no cache may keep it.
+    headers = {"Location": presigned_get(request, found), "Cache-Control": "no-store"}
+    return answers.empty(302, headers)

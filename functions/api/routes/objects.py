@@ -1,0 +1,179 @@
+"""Objects: read, list, write, delete, copy."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routes.presigning import object_row
+from functions.api.routing import Operations
+from graveler.errors import GoneError, UnsupportedError
+from graveler.http import errors, multipart, object_headers, requests, responses
+from graveler.operations import objects, writes
+from graveler.staging.listing import CommonPrefix, PageQuery
+
+operations = Operations()
+
+_READ = "/repositories/<repository>/refs/<ref>/objects"
+_WRITE = "/repositories/<repository>/branches/<branch>/objects"
+
+
+@operations.add("GET", f"{_READ}/stat", "statObject")
+def stat_object(request: Request) -> Answer:
+    query = request.query
+    found = objects.stat(request.engine, request.repository, request.name("ref"), query.path())
+    return answers.of_json(
+        object_row(
+            request,
+            found,
+            user_metadata=query.flag("user_metadata", default=True),
+            presign=query.flag("presign"),
+        )
+    )
+
+
+@operations.add("GET", f"{_READ}/ls", "listObjects")
+def list_objects(request: Request) -> Answer:
+    query = request.query
+    user_metadata = query.flag("user_metadata", default=True)
+    presign = query.flag("presign")
+    page = objects.list_objects(
+        request.engine,
+        request.repository,
+        request.name("ref"),
+        PageQuery(
+            amount=query.amount(),
+            prefix=query.text("prefix").encode(),
+            after=query.text("after").encode(),
+            delimiter=query.text("delimiter").encode(),
+        ),
+    )
+    rows = [
+        responses.common_prefix(found.path)
+        if isinstance(found, CommonPrefix)
+        else object_row(request, found, user_metadata=user_metadata, presign=presign)
+        for found in page.results
+    ]
+    return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
+
+
+@operations.add("POST", _WRITE, "uploadObject")
+def upload_object(request: Request) -> Answer:
+    query = request.query
+    path = query.path()
+    force = query.flag("force")
+    if query.text("storageClass") not in {"", "STANDARD"}:
+        raise UnsupportedError("storage classes are not served; leave storageClass out")
+    if_absent = object_headers.requires_absence(request.headers)
+    content_type = request.header("content-type") or ""
+
+    def read_content() -> tuple[bytes, str]:
+        if not multipart.is_form(content_type):
+            return request.body, content_type
+        part = multipart.content_part(request.body, content_type)
+        return part.content, part.content_type
+
+    stat = writes.upload(
+        request.engine,
+        request.repository,
+        request.branch,
+        path,
+        read_content=read_content,
+        metadata=object_headers.user_metadata_of(request.headers),
+        if_absent=if_absent,
+        force=force,
+    )
+    return answers.of_json(object_row(request, stat), 201)
+
+
+@operations.add("DELETE", _WRITE, "deleteObject")
+def delete_object(request: Request) -> Answer:
+    writes.delete(
+        request.engine,
+        request.repository,
+        request.branch,
+        request.query.path(),
+        force=request.query.flag("force"),
+    )
+    return answers.empty()
+
+
+@operations.add("POST", f"{_WRITE}/delete", "deleteObjects")
+def delete_objects(request: Request) -> Answer:
+    paths = request.decode(requests.PathList).paths
+    failures = writes.delete_many(
+        request.engine,
+        request.repository,
+        request.branch,
+        [path.encode() for path in paths],
+        force=request.query.flag("force"),
+    )
+    rows = [
+        responses.ObjectError(errors.status_of(error), error.message, responses.text_of(path))
+        for path, error in failures
+    ]
+    return answers.of_json(responses.ObjectErrorList(rows))
+
+
+@operations.add("POST", f"{_WRITE}/copy", "copyObject")
+def copy_object(request: Request) -> Answer:
+    body = request.decode(requests.ObjectCopyCreation)
+    stat = writes.copy(
+        request.engine,
+        request.repository,
+        request.branch,
+        request.query.path("dest_path"),
+        source_ref=body.src_ref or None,
+        source_path=body.src_path.encode(),
+        force=body.force,
+        shallow=body.shallow,
+    )
+    return answers.of_json(object_row(request, stat), 201)
+
+
+@operations.add("PUT", f"{_WRITE}/stat/user_metadata", "updateObjectUserMetadata")
+def update_object_user_metadata(request: Request) -> Answer:
+    body = request.decode(requests.UserMetadataUpdate)
+    writes.set_user_metadata(
+        request.engine, request.repository, request.branch, request.query.path(), body.set
+    )
+    # lakeFS's specification says 201; its server sends 204, and lakectl takes nothing else.
+    return answers.empty(204)
+
+
+@operations.add("PUT", _WRITE, "stageObject")
+def stage_object(request: Request) -> Answer:
+    path = request.query.path()
+    body = request.decode(requests.ObjectStageCreation)
+    stat = writes.stage(
+        request.engine,
+        request.repository,
+        request.branch,
+        path,
+        physical_address=body.physical_address,
+        checksum=body.checksum,
+        size_bytes=body.size_bytes,
+        content_type=body.content_type,
+        metadata=body.metadata,
+        mtime_s=body.mtime,
+        if_absent=object_headers.requires_absence(request.headers),
+        force=body.force,
+    )
+    return answers.of_json(object_row(request, stat), 201)
+
+
+@operations.add("GET", f"{_WRITE}/stage_allowed", "uploadObjectPreflight")
+def upload_object_preflight(request: Request) -> Answer:
+    writes.branch_for_staging(
+        request.engine, request.repository, request.branch, request.query.path(), force=False
+    )
+    return answers.empty()
+
+
+@operations.add("GET", f"{_READ}/underlyingProperties", "getUnderlyingProperties")
+def get_underlying_properties(request: Request) -> Answer:
+    found = objects.stat(
+        request.engine, request.repository, request.name("ref"), request.query.path()
+    )
+    if request.engine.objects.head(found.physical_address) is None:
+        raise GoneError(f"the data of {responses.text_of(found.path)} do not exist any more")
+    # The object store's port does not tell storage classes, and the field is optional.
+    return answers.of_json(responses.UnderlyingProperties())

@@ -1,0 +1,31 @@
+"""Presigned URLs and when they end; rows of objects that may carry one."""
+
+from functions.api.request import Request
+from graveler.http import object_headers, responses
+from graveler.limits import PRESIGNED_URL_LIFE_S
+from graveler.operations.objects import ObjectStat
+
+
+def presigned_get(request: Request, found: ObjectStat) -> str:
+    """A URL from which anybody can read the object's content for a while."""
+    return request.engine.objects.presign_get(
+        found.physical_address, PRESIGNED_URL_LIFE_S, object_headers.file_name_of(found.path)
+    )
+
+
+def expiry_s(request: Request) -> int:
+    """When a URL that is presigned now ends, in Unix seconds."""
+    return request.engine.now_s() + PRESIGNED_URL_LIFE_S
+
+
+def object_row(
+    request: Request, found: ObjectStat, *, user_metadata: bool = True, presign: bool = False
+) -> responses.ObjectStats:
+    """The object as the API shows it, with a presigned URL for its address if that is asked."""
+    return responses.object_stats(
+        found.path,
+        found.entry,
+        presigned_get(request, found) if presign else found.physical_address,
+        user_metadata=user_metadata,
+        expiry=expiry_s(request) if presign else None,
+    )

@@ -1,0 +1,73 @@
+"""Branch protection rules, in today's form and in the deprecated one of single rules."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.errors import AlreadyExistsError, NotFoundError
+from graveler.http import requests, responses
+from graveler.model import ProtectionRule
+from graveler.operations import repositories
+
+operations = Operations()
+
+_RULES = "/repositories/<repository>/settings/branch_protection"
+_SINGLE_RULES = "/repositories/<repository>/branch_protection"
+
+
+@operations.add("GET", _RULES, "getBranchProtectionRules")
+def get_rules(request: Request) -> Answer:
+    rules, checksum = repositories.protection_rules(request.engine, request.repository)
+    return answers.of_json(_rows(rules), headers={"ETag": f'"{checksum}"'})
+
+
+@operations.add("PUT", _RULES, "setBranchProtectionRules")
+def set_rules(request: Request) -> Answer:
+    rules = request.decode(list[requests.ProtectionRuleBody])
+    if_match = request.header("if-match")
+    repositories.set_protection_rules(
+        request.engine,
+        request.repository,
+        [ProtectionRule(rule.pattern) for rule in rules],
+        None if if_match is None else if_match.strip().strip('"'),
+    )
+    return answers.empty()
+
+
+@operations.add("GET", f"{_SINGLE_RULES}/set_allowed", "createBranchProtectionRulePreflight")
+def set_rules_preflight(request: Request) -> Answer:
+    repositories.get(request.engine, request.repository)
+    return answers.empty()
+
+
+@operations.add("GET", _SINGLE_RULES, "internalGetBranchProtectionRules")
+def get_single_rules(request: Request) -> Answer:
+    rules, _ = repositories.protection_rules(request.engine, request.repository)
+    return answers.of_json(_rows(rules))
+
+
+@operations.add("POST", _SINGLE_RULES, "internalCreateBranchProtectionRule")
+def create_single_rule(request: Request) -> Answer:
+    pattern = request.decode(requests.ProtectionRuleBody).pattern
+    rules, checksum = repositories.protection_rules(request.engine, request.repository)
+    if any(rule.pattern == pattern for rule in rules):
+        raise AlreadyExistsError(f"there is a branch protection rule for {pattern!r} already")
+    repositories.set_protection_rules(
+        request.engine, request.repository, [*rules, ProtectionRule(pattern)], checksum
+    )
+    return answers.empty()
+
+
+@operations.add("DELETE", _SINGLE_RULES, "internalDeleteBranchProtectionRule")
+def delete_single_rule(request: Request) -> Answer:
+    pattern = request.decode(requests.ProtectionRuleBody).pattern
+    rules, checksum = repositories.protection_rules(request.engine, request.repository)
+    kept = [rule for rule in rules if rule.pattern != pattern]
+    if len(kept) == len(rules):
+        raise NotFoundError(f"there is no branch protection rule for {pattern!r}")
+    repositories.set_protection_rules(request.engine, request.repository, kept, checksum)
+    return answers.empty()
+
+
+def _rows(rules: tuple[ProtectionRule, ...]) -> list[responses.ProtectionRuleRow]:
+    return [responses.ProtectionRuleRow(rule.pattern) for rule in rules]

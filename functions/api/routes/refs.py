@@ -1,0 +1,104 @@
+"""Between two refs: differences, merges, merge bases."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.errors import InvalidInputError, MergeConflictError
+from graveler.http import requests, responses
+from graveler.operations import diffs, merges
+from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
+
+operations = Operations()
+
+_MERGE = "/repositories/<repository>/refs/<source_ref>/merge/<destination_branch>"
+
+
+@operations.add("GET", "/repositories/<repository>/branches/<branch>/diff", "diffBranch")
+def diff_branch(request: Request) -> Answer:
+    page = diffs.uncommitted(
+        request.engine, request.repository, request.branch, _page_query(request)
+    )
+    return _diff_answer(request, page)
+
+
+@operations.add("GET", "/repositories/<repository>/refs/<left_ref>/diff/<right_ref>", "diffRefs")
+def diff_refs(request: Request) -> Answer:
+    kind = request.query.text("type") or "three_dot"
+    if kind not in {"two_dot", "three_dot"}:
+        raise InvalidInputError(
+            f"query parameter `type` must be two_dot or three_dot, not {kind!r}"
+        )
+    page = diffs.between_refs(
+        request.engine,
+        request.repository,
+        request.name("left_ref"),
+        request.name("right_ref"),
+        _page_query(request),
+        two_dot=kind == "two_dot",
+    )
+    return _diff_answer(request, page)
+
+
+@operations.add("POST", _MERGE, "mergeIntoBranch")
+def merge_into_branch(request: Request) -> Answer:
+    body = request.decode(requests.Merge) if request.body else requests.Merge()
+    try:
+        made = merges.merge(
+            request.engine,
+            request.repository,
+            request.name("source_ref"),
+            request.name("destination_branch"),
+            merges.MergeRequest(
+                message=body.message,
+                committer=request.user,
+                metadata=body.metadata,
+                strategy=body.strategy,
+                force=body.force,
+                allow_empty=body.allow_empty,
+                squash=body.squash_merge,
+            ),
+        )
+    except MergeConflictError:
+        # Not an error body: lakeFS answers a conflict with a result that has no reference.
+        return answers.of_json(responses.MergeResult(""), 409)
+    return answers.of_json(responses.MergeResult(made.id))
+
+
+@operations.add("GET", _MERGE, "findMergeBase")
+def find_merge_base(request: Request) -> Answer:
+    source_id, destination_id, base_id = merges.merge_base(
+        request.engine,
+        request.repository,
+        request.name("source_ref"),
+        request.name("destination_branch"),
+    )
+    return answers.of_json(responses.MergeBase(source_id, destination_id, base_id))
+
+
+def _page_query(request: Request) -> PageQuery:
+    query = request.query
+    return PageQuery(
+        amount=query.amount(),
+        after=query.text("after").encode(),
+        prefix=query.text("prefix").encode(),
+        delimiter=query.text("delimiter").encode(),
+    )
+
+
+def _diff_answer(request: Request, page: ListPage[diffs.DiffEntry]) -> Answer:
+    with_stats = request.query.flag("include_right_stats")
+    rows = [_diff_row(item, with_stats=with_stats) for item in page.results]
+    return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
+
+
+def _diff_row(item: diffs.DiffEntry | CommonPrefix, *, with_stats: bool) -> responses.DiffRow:
+    assert not isinstance(item, CommonPrefix)  # a diff shows those as entries
+    right = item.right if with_stats else None
+    return responses.DiffRow(
+        item.kind,
+        responses.text_of(item.path),
+        "common_prefix" if item.is_prefix else "object",
+        item.size_bytes,
+        responses.right_stats(right.entry) if right else None,
+    )

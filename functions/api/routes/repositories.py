@@ -1,0 +1,95 @@
+"""Repositories and their free-form metadata."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.errors import InvalidInputError, UnsupportedError
+from graveler.http import requests, responses
+from graveler.limits import PAGE_AMOUNT_MAX
+from graveler.model import Page, Repository
+from graveler.operations import repositories
+
+operations = Operations()
+
+_REPOSITORIES = "/repositories"
+_REPOSITORY = "/repositories/<repository>"
+
+
+@operations.add("GET", _REPOSITORY, "getRepository")
+def get_repository(request: Request) -> Answer:
+    repository = repositories.get(request.engine, request.repository)
+    return answers.of_json(responses.repository_row(repository))
+
+
+@operations.add("GET", _REPOSITORIES, "listRepositories")
+def list_repositories(request: Request) -> Answer:
+    page = _page(request)
+    rows = [responses.repository_row(repository) for repository in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+def _page(request: Request) -> Page[Repository]:
+    """The page that is asked for; with `search`, of the names that contain it."""
+    query = request.query
+    prefix, after, amount = query.text("prefix"), query.text("after"), query.amount()
+    search = query.text("search")
+    if not search:
+        return repositories.list_page(request.engine, prefix=prefix, after=after, amount=amount)
+    found: list[Repository] = []
+    while True:
+        page = repositories.list_page(
+            request.engine, prefix=prefix, after=after, amount=PAGE_AMOUNT_MAX
+        )
+        found += [repository for repository in page.results if search in repository.name]
+        if len(found) > amount:
+            return Page(tuple(found[:amount]), found[amount - 1].name)
+        if not page.has_more:
+            return Page(tuple(found))
+        after = page.next_after
+
+
+@operations.add("POST", _REPOSITORIES, "createRepository")
+def create_repository(request: Request) -> Answer:
+    body = request.decode(requests.RepositoryCreation)
+    if request.query.flag("bare"):
+        raise UnsupportedError("bare repositories are not served; leave `bare` out")
+    if body.sample_data:
+        raise UnsupportedError("sample data are not served; leave `sample_data` out")
+    if body.storage_id:
+        raise InvalidInputError(
+            f"storage_id {body.storage_id!r} is unknown: there is one storage, leave it out"
+        )
+    repository = repositories.create(
+        request.engine,
+        name=body.name,
+        storage_namespace=body.storage_namespace,
+        default_branch=body.default_branch or "main",
+        read_only=body.read_only,
+    )
+    return answers.of_json(responses.repository_row(repository), 201)
+
+
+@operations.add("DELETE", _REPOSITORY, "deleteRepository")
+def delete_repository(request: Request) -> Answer:
+    repositories.delete(request.engine, request.repository, force=request.query.flag("force"))
+    return answers.empty()
+
+
+@operations.add("GET", f"{_REPOSITORY}/metadata", "getRepositoryMetadata")
+def get_repository_metadata(request: Request) -> Answer:
+    return answers.of_json(repositories.metadata(request.engine, request.repository))
+
+
+@operations.add("POST", f"{_REPOSITORY}/metadata", "setRepositoryMetadata")
+def set_repository_metadata(request: Request) -> Answer:
+    body = request.decode(requests.RepositoryMetadataSet)
+    repositories.set_metadata(request.engine, request.repository, body.metadata)
+    return answers.empty()
+
+
+@operations.add("DELETE", f"{_REPOSITORY}/metadata", "deleteRepositoryMetadata")
+def delete_repository_metadata(request: Request) -> Answer:
+    body = request.decode(requests.RepositoryMetadataKeys)
+    repositories.delete_metadata(request.engine, request.repository, body.keys)
+    return answers.empty()

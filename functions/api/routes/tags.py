@@ -1,0 +1,53 @@
+"""Tags."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import requests, responses
+from graveler.operations import tags
+
+operations = Operations()
+
+_TAGS = "/repositories/<repository>/tags"
+_TAG = f"{_TAGS}/<tag>"
+
+
+@operations.add("GET", _TAG, "getTag")
+def get_tag(request: Request) -> Answer:
+    tag = tags.get(request.engine, request.repository, request.name("tag"))
+    return answers.of_json(responses.ref_row(tag))
+
+
+@operations.add("GET", _TAGS, "listTags")
+def list_tags(request: Request) -> Answer:
+    query = request.query
+    page = tags.list_page(
+        request.engine,
+        request.repository,
+        prefix=query.text("prefix"),
+        after=query.text("after"),
+        amount=query.amount(),
+    )
+    rows = [responses.ref_row(record) for record in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+@operations.add("POST", _TAGS, "createTag")
+def create_tag(request: Request) -> Answer:
+    body = request.decode(requests.TagCreation)
+    tag = tags.create(
+        request.engine, request.repository, name=body.id, ref=body.ref, force=body.force
+    )
+    return answers.of_json(responses.ref_row(tag), 201)
+
+
+@operations.add("DELETE", _TAG, "deleteTag")
+def delete_tag(request: Request) -> Answer:
+    tags.delete(
+        request.engine,
+        request.repository,
+        request.name("tag"),
+        force=request.query.flag("force"),
+    )
+    return answers.empty()

@@ -1,0 +1,117 @@
+"""Presigned multipart uploads: the parts go straight to the object store."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routes.presigning import object_row
+from functions.api.routing import Operations
+from graveler.errors import InvalidInputError, UnsupportedError
+from graveler.http import object_headers, requests, responses
+from graveler.http.byte_range import parse as parse_byte_range
+from graveler.limits import UPLOAD_PARTS_MAX
+from graveler.operations import objects, uploads
+from graveler.ports import UploadedPart
+
+operations = Operations()
+
+_UPLOADS = "/repositories/<repository>/branches/<branch>/staging/pmpu"
+_UPLOAD = f"{_UPLOADS}/<upload_id>"
+_PART = f"{_UPLOAD}/parts/<part_number>"
+
+
+@operations.add("POST", _UPLOADS, "createPresignMultipartUpload")
+def create_upload(request: Request) -> Answer:
+    parts = request.query.integer("parts", default=0, minimum=0, maximum=UPLOAD_PARTS_MAX)
+    upload = uploads.create(
+        request.engine, request.repository, request.branch, request.query.path(), parts=parts
+    )
+    row = responses.MultipartUploadRow(
+        upload.upload_id, upload.physical_address, upload.presigned_urls
+    )
+    return answers.of_json(row, 201)
+
+
+@operations.add("PUT", _PART, "uploadPart")
+def upload_part(request: Request) -> Answer:
+    path = request.query.path()
+    part_number = _part_number(request)
+    url = uploads.presign_part(
+        request.engine,
+        request.repository,
+        request.branch,
+        path,
+        request.name("upload_id"),
+        part_number,
+        physical_address=request.decode(requests.UploadAddress).physical_address,
+    )
+    return answers.of_json(responses.UploadTo(url))
+
+
+@operations.add("PUT", f"{_PART}/copy", "uploadPartCopy")
+def upload_part_copy(request: Request) -> Answer:
+    path = request.query.path()
+    part_number = _part_number(request)
+    body = request.decode(requests.UploadPartCopy)
+    source = body.copy_source
+    if source.repository != request.repository:
+        raise UnsupportedError("parts are copied inside one repository only")
+    source_path = source.path.encode()
+    byte_range = None
+    if source.range:
+        found = objects.stat(request.engine, request.repository, source.ref, source_path)
+        byte_range = parse_byte_range(source.range, found.entry.size_bytes)
+    checksum = uploads.copy_part(
+        request.engine,
+        request.repository,
+        request.branch,
+        path,
+        request.name("upload_id"),
+        part_number,
+        physical_address=body.physical_address,
+        source_ref=source.ref,
+        source_path=source_path,
+        byte_range=byte_range,
+    )
+    return answers.empty(204, {"ETag": f'"{checksum}"'})
+
+
+@operations.add("PUT", _UPLOAD, "completePresignMultipartUpload")
+def complete_upload(request: Request) -> Answer:
+    path = request.query.path()
+    body = request.decode(requests.UploadCompletion)
+    stat = uploads.complete(
+        request.engine,
+        request.repository,
+        request.branch,
+        path,
+        request.name("upload_id"),
+        physical_address=body.physical_address,
+        parts=[UploadedPart(part.part_number, part.etag.strip('"')) for part in body.parts],
+        content_type=body.content_type,
+        metadata=body.user_metadata,
+        if_absent=object_headers.requires_absence(request.headers),
+        force=request.query.flag("force"),
+    )
+    return answers.of_json(object_row(request, stat))
+
+
+@operations.add("DELETE", _UPLOAD, "abortPresignMultipartUpload")
+def abort_upload(request: Request) -> Answer:
+    path = request.query.path()
+    uploads.abort(
+        request.engine,
+        request.repository,
+        request.branch,
+        path,
+        request.name("upload_id"),
+        physical_address=request.decode(requests.UploadAddress).physical_address,
+    )
+    return answers.empty()
+
+
+def _part_number(request: Request) -> int:
+    text = request.name("part_number")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 5 else 0
+    if not 1 <= number <= UPLOAD_PARTS_MAX:
+        raise InvalidInputError(f"part number {text!r} is not between 1 and {UPLOAD_PARTS_MAX}")
+    return number

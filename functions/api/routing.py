@@ -1,0 +1,61 @@
+"""How a route module declares its operations: a table, filled by decorators.
+
+`app.py` registers the tables with the resolver. A template's path stands below /api/v1 and holds
+parameters as `<name>`; its name is the operationId of lakeFS's specification.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from functions.api.answers import Answer
+from functions.api.request import Request
+
+Route = Callable[[Request], Answer]
+
+
+@dataclass(frozen=True)
+class Template:
+    """One operation's method and path; a public one needs no credentials."""
+
+    method: str
+    path: str
+    name: str
+    public: bool = False
+
+    @cached_property
+    def _segments(self) -> tuple[str, ...]:
+        return tuple(self.path.split("/"))
+
+    def matches(self, segments: list[str]) -> bool:
+        """Whether a path, split at its slashes, is one that the template describes."""
+        return len(segments) == len(self._segments) and all(
+            ours.startswith("<") or ours == theirs
+            for ours, theirs in zip(self._segments, segments, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A template and the function that serves it."""
+
+    template: Template
+    route: Route
+
+
+class Operations:
+    """The operations of one resource, in the order in which they are matched."""
+
+    def __init__(self) -> None:
+        self.table: list[Operation] = []
+
+    def add(
+        self, method: str, path: str, name: str, *, public: bool = False
+    ) -> Callable[[Route], Route]:
+        """Declare the decorated function as the operation."""
+
+        def declare(route: Route) -> Route:
+            self.table.append(Operation(Template(method, path, name, public), route))
+            return route
+
+        return declare

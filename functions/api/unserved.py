@@ -1,0 +1,90 @@
+"""The operations of lakeFS's API that are not served; they answer 501, so that nobody has to guess.
+
+What is in neither this table nor a route module is not lakeFS's, and answers 404.
+"""
+
+from functions.api.routing import Template
+
+# Like their served neighbours, these need no credentials.
+_PUBLIC = frozenset({"externalPrincipalLogin", "oauthCallback", "setupCommPrefs", "stsLogin"})
+
+# Method and path below /api/v1, and the operationId.
+_TABLE = """
+POST   /auth/external/principal/login externalPrincipalLogin
+GET    /auth/external/principals getExternalPrincipal
+GET    /auth/groups listGroups
+POST   /auth/groups createGroup
+DELETE /auth/groups/<group_id> deleteGroup
+GET    /auth/groups/<group_id> getGroup
+GET    /auth/groups/<group_id>/acl getGroupACL
+POST   /auth/groups/<group_id>/acl setGroupACL
+GET    /auth/groups/<group_id>/members listGroupMembers
+DELETE /auth/groups/<group_id>/members/<user_id> deleteGroupMembership
+PUT    /auth/groups/<group_id>/members/<user_id> addGroupMembership
+GET    /auth/groups/<group_id>/policies listGroupPolicies
+DELETE /auth/groups/<group_id>/policies/<policy_id> detachPolicyFromGroup
+PUT    /auth/groups/<group_id>/policies/<policy_id> attachPolicyToGroup
+GET    /auth/policies listPolicies
+POST   /auth/policies createPolicy
+DELETE /auth/policies/<policy_id> deletePolicy
+GET    /auth/policies/<policy_id> getPolicy
+PUT    /auth/policies/<policy_id> updatePolicy
+GET    /auth/users listUsers
+POST   /auth/users createUser
+DELETE /auth/users/<user_id> deleteUser
+GET    /auth/users/<user_id> getUser
+GET    /auth/users/<user_id>/credentials listUserCredentials
+POST   /auth/users/<user_id>/credentials createCredentials
+DELETE /auth/users/<user_id>/credentials/<access_key_id> deleteCredentials
+GET    /auth/users/<user_id>/credentials/<access_key_id> getCredentials
+DELETE /auth/users/<user_id>/external/principals deleteUserExternalPrincipal
+POST   /auth/users/<user_id>/external/principals createUserExternalPrincipal
+GET    /auth/users/<user_id>/external/principals/ls listUserExternalPrincipals
+GET    /auth/users/<user_id>/groups listUserGroups
+GET    /auth/users/<user_id>/policies listUserPolicies
+DELETE /auth/users/<user_id>/policies/<policy_id> detachPolicyFromUser
+PUT    /auth/users/<user_id>/policies/<policy_id> attachPolicyToUser
+GET    /oidc/callback oauthCallback
+POST   /setup_comm_prefs setupCommPrefs
+POST   /sts/login stsLogin
+GET    /usage-report/summary getUsageReportSummary
+GET    /repositories/<repository>/actions/runs listRepositoryRuns
+GET    /repositories/<repository>/actions/runs/<run_id> getRun
+GET    /repositories/<repository>/actions/runs/<run_id>/hooks listRunHooks
+GET    /repositories/<repository>/actions/runs/<run_id>/hooks/<hook_run_id>/output getRunHookOutput
+DELETE /repositories/<repository>/branches/<branch>/import importCancel
+GET    /repositories/<repository>/branches/<branch>/import importStatus
+POST   /repositories/<repository>/branches/<branch>/import importStart
+POST   /repositories/<repository>/commits CreateCommitRecord
+GET    /repositories/<repository>/dump dumpStatus
+POST   /repositories/<repository>/dump dumpSubmit
+POST   /repositories/<repository>/gc/prepare_commits prepareGarbageCollectionCommits
+POST   /repositories/<repository>/gc/prepare_commits/async prepareGarbageCollectionCommitsAsync
+GET    /repositories/<repository>/gc/prepare_commits/status prepareGarbageCollectionCommitsStatus
+POST   /repositories/<repository>/gc/prepare_uncommited prepareGarbageCollectionUncommitted
+DELETE /repositories/<repository>/gc/rules internalDeleteGarbageCollectionRules
+GET    /repositories/<repository>/gc/rules internalGetGarbageCollectionRules
+POST   /repositories/<repository>/gc/rules internalSetGarbageCollectionRules
+GET    /repositories/<repository>/gc/rules/set_allowed setGarbageCollectionRulesPreflight
+GET    /repositories/<repository>/metadata/meta_range/<meta_range> getMetaRange
+GET    /repositories/<repository>/metadata/object/<type>/<object_id> getMetadataObject
+GET    /repositories/<repository>/metadata/range/<range> getRange
+GET    /repositories/<repository>/pulls listPullRequests
+POST   /repositories/<repository>/pulls createPullRequest
+GET    /repositories/<repository>/pulls/<pull_request> getPullRequest
+PATCH  /repositories/<repository>/pulls/<pull_request> updatePullRequest
+PUT    /repositories/<repository>/pulls/<pull_request>/merge mergePullRequest
+POST   /repositories/<repository>/refs/<branch>/symlink createSymlinkFile
+PUT    /repositories/<repository>/refs/dump dumpRefs
+PUT    /repositories/<repository>/refs/restore restoreRefs
+GET    /repositories/<repository>/restore restoreStatus
+POST   /repositories/<repository>/restore restoreSubmit
+DELETE /repositories/<repository>/settings/gc_rules deleteGCRules
+GET    /repositories/<repository>/settings/gc_rules getGCRules
+PUT    /repositories/<repository>/settings/gc_rules setGCRules
+"""
+
+UNSERVED = tuple(
+    Template(method, path, name, name in _PUBLIC)
+    for method, path, name in (line.split() for line in _TABLE.strip().splitlines())
+)

@@ -1,0 +1,151 @@
+"""The API as a client sees it: real API Gateway events through the real app, on memory stores."""
+
+import base64
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from functions.api.app import build_app
+from functions.api.settings import Settings
+from graveler.ports import Credential, User
+from tests.support.engines import MemoryWorld, memory_world
+from tests.support.memory import MemoryAccountStore
+
+ACCESS_KEY_ID = "AKIAJTESTTESTTESTTEQ"
+SECRET = "dGVzdCBzZWNyZXQgdGVzdCBzZWNyZXQgdGVzdCBz"
+SETUP_TOKEN = "one-time"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the client gets."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+    cookies: list[str]
+
+    @property
+    def json(self) -> Any:
+        assert self.headers["Content-Type"] == "application/json"
+        return json.loads(self.content)
+
+    @property
+    def message(self) -> str:
+        assert set(self.json) == {"message"}
+        return self.json["message"]
+
+
+def event(
+    method: str,
+    path: str,
+    *,
+    query: str = "",
+    headers: dict[str, str] | None = None,
+    body: bytes | None = None,
+    cookies: list[str] | None = None,
+    raw_text: bool = False,
+) -> dict[str, Any]:
+    """An event as API Gateway (HTTP API, payload format 2.0) makes it; path is percent-encoded."""
+    made: dict[str, Any] = {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": query,
+        "headers": {name.lower(): value for name, value in (headers or {}).items()},
+        "requestContext": {
+            "http": {"method": method, "path": path, "sourceIp": "127.0.0.1"},
+            "requestId": "gateway-request",
+            "stage": "$default",
+            "domainName": "api.example.com",
+        },
+        "isBase64Encoded": body is not None and not raw_text,
+    }
+    if cookies:
+        made["cookies"] = cookies
+    if body is not None:
+        made["body"] = body.decode() if raw_text else base64.b64encode(body).decode()
+    return made
+
+
+class ApiClient:
+    """A user with an access key, a world of memory stores, and short ways to ask."""
+
+    def __init__(self, settings: Settings | None = None, *, set_up: bool = True) -> None:
+        self.world: MemoryWorld = memory_world()
+        self.accounts = MemoryAccountStore()
+        if set_up:
+            credential = Credential(ACCESS_KEY_ID, SECRET, "ann", 1_600_000_000)
+            self.accounts.set_up(User("ann", 1_600_000_000), credential)
+        self.engine = self.world.engine()
+        self.app = build_app(
+            self.engine, self.accounts, settings or Settings(setup_token=SETUP_TOKEN)
+        )
+
+    @cached_property
+    def authorization(self) -> str:
+        return "Basic " + base64.b64encode(f"{ACCESS_KEY_ID}:{SECRET}".encode()).decode()
+
+    def send(self, event: dict[str, Any]) -> Reply:
+        answer = self.app(event, None)
+        json.dumps(answer)  # Lambda does as much
+        body = answer["body"]
+        content = base64.b64decode(body) if answer["isBase64Encoded"] else body.encode()
+        return Reply(answer["statusCode"], answer["headers"], content, answer.get("cookies", []))
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        /,
+        *,
+        query: str | None = None,
+        headers: dict[str, str] | None = None,
+        **parameters: Any,
+    ) -> Reply:
+        """Ask with credentials; body is bytes, or an object for JSON; parameters are the query."""
+        sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        kind = {} if sent is None else {"content-type": "application/json"}
+        return self.send(
+            event(
+                method,
+                f"/api/v1{path}",
+                query=urlencode(parameters, doseq=True) if query is None else query,
+                headers={"authorization": self.authorization, **kind, **(headers or {})},
+                body=sent,
+            )
+        )
+
+    # What most tests begin with
+
+    def repository(self, name: str = "repo", **fields: Any) -> None:
+        body = {"name": name, "storage_namespace": f"s3://bucket/{name}", **fields}
+        assert self.ask("POST", "/repositories", body).status == 201
+
+    def upload(self, path: str, content: bytes = b"x", branch: str = "main", **headers: str) -> Any:
+        reply = self.ask(
+            "POST",
+            f"/repositories/repo/branches/{branch}/objects",
+            content,
+            path=path,
+            headers={"content-type": "text/plain", **headers},
+        )
+        assert reply.status == 201, reply
+        return reply.json
+
+    def commit(self, message: str = "m", branch: str = "main", **fields: Any) -> Any:
+        path = f"/repositories/repo/branches/{branch}/commits"
+        reply = self.ask("POST", path, {"message": message, **fields})
+        assert reply.status == 201, reply
+        return reply.json
+
+    def branch(self, name: str, source: str = "main") -> None:
+        body = {"name": name, "source": source}
+        assert self.ask("POST", "/repositories/repo/branches", body).status == 201
+
+    def paths(self, ref: str = "main") -> list[str]:
+        reply = self.ask("GET", f"/repositories/repo/refs/{quote(ref, safe='')}/objects/ls")
+        return [row["path"] for row in reply.json["results"]]
