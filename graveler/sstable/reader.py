@@ -83,6 +83,7 @@ class _Partition(NamedTuple):
     bounds: list[bytes]
     ids: list[BlockId]
     lengths: list[int]
+    floor: bytes | None  # the bound before the first one
 
 
 class _Layout(NamedTuple):
@@ -186,7 +187,7 @@ class Table:
         first = bisect_left(self._bounds, start)
         for index in range(first, len(self._bounds)):
             partition = self._partitions[index] or self._load_partition(index)
-            bounds, ids, _ = partition
+            bounds, ids = partition.bounds, partition.ids
             for at in range(bisect_left(bounds, start) if index == first else 0, len(ids)):
                 block = self._cached(ids[at]) or self._load_block(partition, at)
                 keys, values = block
@@ -248,19 +249,23 @@ class Table:
         )
         if self._bounds and bounds[-1] != self._bounds[index]:
             self._fail(handle.offset, "an index partition ends at another key than the index says")
-        name = self.name
         partition = _Partition(
-            bounds, [(name, offset) for offset, _ in handles], [length for _, length in handles]
+            bounds,
+            [(self.name, offset) for offset, _ in handles],
+            [length for _, length in handles],
+            self._bounds[index - 1] if index else None,
         )
         self._partitions[index] = partition
         return partition
 
     def _load_block(self, partition: _Partition, at: int) -> Block:
-        bounds, ids, lengths = partition
+        bounds, ids, lengths, floor = partition
         handle = Handle(ids[at][1], lengths[at])
         block = self._decode(handle, decode_records, 0, self._layout.data_bytes)
         keys = block.keys
-        if keys and (keys[-1] > bounds[at] or (at and keys[0] <= bounds[at - 1])):
+        if at:
+            floor = bounds[at - 1]
+        if keys and (keys[-1] > bounds[at] or (floor is not None and keys[0] <= floor)):
             self._fail(handle.offset, "a block holds keys outside its bounds")
         self._keep(ids[at], block, block.memory_bytes)
         return block

@@ -1,0 +1,136 @@
+"""SSTables hold any records: what goes in comes out, whatever the options."""
+
+from bisect import bisect_left
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graveler.sstable import Table, TableWriter
+from graveler.sstable.block import decode_block, encode_block, shared_prefix_length
+from graveler.sstable.format import RECORD_TRAILER, TRAILER_BYTES, VARINT, read_varint
+from graveler.sstable.separator import separator, successor
+
+# Bytes that matter: what separators raise or cannot raise, and what trailers are made of.
+edge_bytes = st.lists(st.sampled_from([0, 1, 2, 0x61, 0x62, 0xFE, 0xFF]), max_size=14).map(bytes)
+keys = edge_bytes | st.binary(max_size=40) | st.binary(min_size=120, max_size=300)
+values = st.binary(max_size=20) | st.integers(0, 20_000).map(lambda n: b"v" * n)
+tables = st.dictionaries(keys, values, max_size=60).map(lambda d: sorted(d.items()))
+# Runs of keys that continue each other through zeros and ones, as trailers do.
+nested_keys = st.lists(
+    st.sampled_from([b"\x00", b"\x01", b"\x01" + bytes(7), b"a"]), max_size=30
+).map(lambda steps: [b"".join(steps[:end]) for end in range(len(steps) + 1)])
+block_sizes = st.sampled_from([1, 16, 64, 300, 4096, 100_000])
+
+
+def write(records, block_size_bytes=4096, *, compress=True):
+    writer = TableWriter("ranges", block_size_bytes=block_size_bytes, compress=compress)
+    writer.add_many([key for key, _ in records], [value for _, value in records])
+    return writer.finish()
+
+
+@given(tables, block_sizes, st.booleans(), st.lists(keys, max_size=20))
+@settings(deadline=None)
+def test_a_table_answers_like_a_sorted_list(records, block_size_bytes, compress, others):
+    table = Table.from_bytes("t", write(records, block_size_bytes, compress=compress))
+    held = dict(records)
+    sorted_keys = list(held)
+    assert list(table.scan()) == records
+    assert table.properties["count"] == str(len(records)).encode()
+    for key in [*sorted_keys, *others]:
+        index = bisect_left(sorted_keys, key)
+        assert table.get(key) == held.get(key)
+        assert table.seek_ge(key) == (records[index] if index < len(records) else None)
+        assert list(table.scan(key)) == records[index:]
+        assert list(table.scan(b"", key)) == records[:index]
+
+
+@given(nested_keys, block_sizes)
+@settings(deadline=None)
+def test_keys_that_look_like_trailers_survive(nested, block_size_bytes):
+    records = [(key, b"") for key in nested]
+    table = Table.from_bytes("t", write(records, block_size_bytes))
+    assert list(table.scan()) == records
+    assert all(table.get(key) == b"" for key in nested)
+
+
+@given(nested_keys | st.lists(keys, unique=True).map(sorted))
+def test_shared_prefixes_are_those_of_stored_keys(ascending):
+    block = write([(key, b"") for key in ascending], 1 << 30, compress=False)
+    at, previous = 0, b""
+    for number, key in enumerate(ascending):
+        stored = key + RECORD_TRAILER
+        shared, at = read_varint(block, at)
+        unshared, at = read_varint(block, at)
+        _, at = read_varint(block, at)
+        at += unshared
+        expected = shared_prefix_length(previous, stored) if number % 16 else 0
+        assert shared == expected
+        previous = stored
+
+
+@given(st.lists(keys, min_size=2, max_size=2, unique=True).map(sorted))
+def test_a_separator_is_short_and_lies_between_its_neighbours(pair):
+    last, following = pair
+    stored = separator(last, following)
+    bound = stored[:-TRAILER_BYTES]
+    assert last <= bound < following
+    assert len(bound) <= len(last)
+    assert stored.endswith(RECORD_TRAILER) == (bound == last)
+
+
+@given(keys)
+def test_a_successor_is_short_and_not_less(last):
+    bound = successor(last)[:-TRAILER_BYTES]
+    assert last <= bound
+    assert len(bound) <= max(1, len(last))
+
+
+def test_separators_follow_the_rule_that_decides_the_bytes_of_files():
+    for last, following, bound in [
+        (b"abcdef", b"abzz", b"abd"),
+        (b"abc", b"abcd", b"abc"),
+        (b"a1xy", b"a2", b"a1y"),
+        (b"a1xy", b"a2z", b"a2"),
+        (b"a1\xff\xff", b"a2", b"a1\xff\xff"),
+        (b"a1\xffx", b"a2", b"a1\xffy"),
+        (b"", b"a", b""),
+    ]:
+        assert separator(last, following)[:-TRAILER_BYTES] == bound
+    assert successor(b"op-1")[:-TRAILER_BYTES] == b"p"
+    assert successor(b"\xff\xffab")[:-TRAILER_BYTES] == b"\xff\xffb"
+    assert successor(b"\xff") == b"\xff" + RECORD_TRAILER
+
+
+@given(st.integers(0, 2**64 - 1), st.binary(max_size=3))
+def test_a_varint_reads_back(number, after):
+    assert read_varint(VARINT[number] + after, 0) == (number, len(VARINT[number]))
+
+
+@given(st.lists(st.tuples(keys, values), max_size=20), st.booleans())
+def test_a_block_reads_back(entries, share_prefixes):
+    block = decode_block(encode_block(entries, share_prefixes=share_prefixes))
+    assert list(zip(*block, strict=True)) == entries
+
+
+@given(tables, st.lists(st.integers(1, 10), max_size=60), st.integers(1, 30_000))
+@settings(deadline=None)
+def test_how_records_are_handed_over_changes_no_byte(records, pieces, size_bytes_max):
+    bulk = TableWriter("ranges", block_size_bytes=128)
+    rest = records
+    for piece in [*pieces, len(records)]:
+        bulk.add_many([key for key, _ in rest[:piece]], [value for _, value in rest[:piece]])
+        rest = rest[piece:]
+    single = TableWriter("ranges", block_size_bytes=128)
+    stopping = TableWriter("ranges", block_size_bytes=128)
+    added = stopping.add_many(
+        [key for key, _ in records], [value for _, value in records], size_bytes_max
+    )
+    for number, (key, value) in enumerate(records):
+        assert (number < added) == (number == 0 or single.estimated_size_bytes < size_bytes_max)
+        single.add(key, value)
+        if number + 1 == added:
+            assert single.estimated_size_bytes == stopping.estimated_size_bytes
+            break
+    for key, value in records[added:]:
+        single.add(key, value)
+    assert bulk.finish() == single.finish() == write(records, 128)
