@@ -8,6 +8,7 @@ import botocore.session
 from graveler.aws.dynamodb import DynamoDB
 from graveler.aws.http_client import HttpClient
 from graveler.aws.retries import Retries
+from graveler.aws.s3 import S3
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
 
@@ -35,3 +36,18 @@ def dynamodb(
     endpoint = settings.dynamodb_endpoint or f"https://dynamodb.{settings.region}.amazonaws.com"
     signer = Signer("dynamodb", settings.region, credentials())
     return DynamoDB(HttpClient(endpoint), signer, retries, observe)
+
+
+def s3(
+    settings: Settings,
+    retries: Retries | None = None,
+    observe: Callable[[str], None] | None = None,
+) -> S3:
+    """A client of the deployment's S3."""
+    return S3(settings.region, credentials(), settings.s3_endpoint, retries, observe)
+
+
+def public_s3(settings: Settings) -> S3:
+    """What presigned URLs are made with: S3 as clients outside reach it."""
+    endpoint = settings.s3_public_endpoint or settings.s3_endpoint
+    return S3(settings.region, credentials(), endpoint)

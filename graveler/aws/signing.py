@@ -1,6 +1,6 @@
-"""AWS Signature Version 4 of a request in headers.
+"""AWS Signature Version 4, of a request in its headers and of a URL in its query.
 
-https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 """
 
 import time
@@ -8,6 +8,12 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from hmac import digest
 from typing import Protocol
+from urllib.parse import quote
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+
+# The body's digest in a presigned request: who signs does not know the body.
+UNSIGNED = "UNSIGNED-PAYLOAD"
 
 
 class Credentials(Protocol):
@@ -33,7 +39,6 @@ class Signer:
         credentials: Callable[[], Credentials],
         now_s: Callable[[], float] = time.time,
     ) -> None:
-        self._scope_tail = f"{region}/{service}/aws4_request"
         self._service = service
         self._region = region
         self._credentials = credentials
@@ -64,7 +69,7 @@ class Signer:
         Path and query are as they go on the wire, query parameters sorted, header names lower case.
         """
         credentials = self._credentials()
-        moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._now_s()))
+        moment = self._moment()
         result = {**headers, "x-amz-date": moment}
         if credentials.token:
             result["x-amz-security-token"] = credentials.token
@@ -72,13 +77,50 @@ class Signer:
         names = ";".join([name for name, _ in signing])
         lines = "".join([f"{name}:{value}\n" for name, value in signing])
         canonical = f"{method}\n{path}\n{query}\n{lines}\n{names}\n{body_sha256}"
-        scope = f"{moment[:8]}/{self._scope_tail}"
-        hashed = sha256(canonical.encode()).hexdigest()
-        text = f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{hashed}"
-        key = self._key(credentials.secret_key, moment[:8])
-        signature = digest(key, text.encode(), sha256).hex()
+        signature = self._signature(credentials.secret_key, moment, canonical)
         result["authorization"] = (
-            f"AWS4-HMAC-SHA256 Credential={credentials.access_key}/{scope}, "
+            f"{_ALGORITHM} Credential={credentials.access_key}/{self._scope(moment)}, "
             f"SignedHeaders={names}, Signature={signature}"
         )
         return result
+
+    def presigned_query(
+        self, method: str, host: str, path: str, parameters: Mapping[str, str], expires_s: int
+    ) -> str:
+        """The query that lets whoever holds it do this one request, with any body, for a time."""
+        credentials = self._credentials()
+        moment = self._moment()
+        signing = {
+            **parameters,
+            "X-Amz-Algorithm": _ALGORITHM,
+            "X-Amz-Credential": f"{credentials.access_key}/{self._scope(moment)}",
+            "X-Amz-Date": moment,
+            "X-Amz-Expires": str(expires_s),
+            "X-Amz-SignedHeaders": "host",
+        }
+        if credentials.token:
+            signing["X-Amz-Security-Token"] = credentials.token
+        query = query_of(signing)
+        canonical = f"{method}\n{path}\n{query}\nhost:{host}\n\nhost\n{UNSIGNED}"
+        signature = self._signature(credentials.secret_key, moment, canonical)
+        return f"{query}&X-Amz-Signature={signature}"
+
+    def _moment(self) -> str:
+        return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._now_s()))
+
+    def _scope(self, moment: str) -> str:
+        return f"{moment[:8]}/{self._region}/{self._service}/aws4_request"
+
+    def _signature(self, secret: str, moment: str, canonical: str) -> str:
+        hashed = sha256(canonical.encode()).hexdigest()
+        text = f"{_ALGORITHM}\n{moment}\n{self._scope(moment)}\n{hashed}"
+        return digest(self._key(secret, moment[:8]), text.encode(), sha256).hex()
+
+
+def query_of(parameters: Mapping[str, str]) -> str:
+    """The parameters as they stand in a canonical query: encoded, and sorted by name."""
+    return "&".join([f"{_quoted(name)}={_quoted(parameters[name])}" for name in sorted(parameters)])
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="-_.~")

@@ -1,0 +1,55 @@
+"""The CommittedFiles on S3: `_lakefs/<id>` under the storage namespace."""
+
+from graveler.aws.s3 import S3, Location, S3Error, S3Request
+from graveler.errors import CorruptDataError
+
+
+class S3CommittedFiles:
+    """`graveler.ports.CommittedFiles` over S3."""
+
+    def __init__(self, s3: S3) -> None:
+        self._s3 = s3
+
+    def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
+        return self._get(_uri(namespace, file_id), f"bytes=-{length}")
+
+    def _get(self, uri: str, byte_range: str | None) -> tuple[bytes, int]:
+        """The bytes of the range, and the size of the whole file."""
+        headers = {} if byte_range is None else {"range": byte_range}
+        try:
+            answer = self._s3.request(S3Request("GET", Location.of(uri), headers=headers))
+        except S3Error as error:
+            if error.status == 404:
+                raise CorruptDataError(f"{uri} is missing") from error
+            if error.status == 416:
+                raise CorruptDataError(f"{uri} ends before {byte_range}") from error
+            raise
+        size = answer.headers.get("content-range", "").rpartition("/")[2]
+        return answer.body, int(size) if size.isdecimal() else len(answer.body)
+
+    def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
+        if length == 0:
+            return b""
+        uri = _uri(namespace, file_id)
+        content, _ = self._get(uri, f"bytes={offset}-{offset + length - 1}")
+        if len(content) != length:
+            raise CorruptDataError(
+                f"{uri} at {offset}: {len(content)} bytes where {length} should be"
+            )
+        return content
+
+    def read_all(self, namespace: str, file_id: str) -> bytes:
+        return self._get(_uri(namespace, file_id), None)[0]
+
+    def write(self, namespace: str, file_id: str, content: bytes) -> None:
+        location = Location.of(_uri(namespace, file_id))
+        headers = {"content-type": "application/octet-stream", "if-none-match": "*"}
+        try:
+            self._s3.request(S3Request("PUT", location, headers=headers, body=content))
+        except S3Error as error:
+            if error.status != 412:  # one of that ID is there: as good
+                raise
+
+
+def _uri(namespace: str, file_id: str) -> str:
+    return f"{namespace}/_lakefs/{file_id}"
