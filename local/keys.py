@@ -1,46 +1,51 @@
-"""The key pair of the embedded stack: lakeFS's shape, made once, kept in a private file."""
+"""The key pair of the embedded stack, made once and kept in a private file."""
 
-import base64
-import json
 import os
-import secrets
-import string
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
-_KEY_LETTERS = string.ascii_uppercase + string.digits
+import msgspec
+
+from functions.api import key_pairs
+from graveler.http.requests import AccessKey
+from local.processes import StartError
+
+ACCESS_KEY_ID = "GRAVELER_ACCESS_KEY_ID"
+SECRET_ACCESS_KEY = "GRAVELER_SECRET_ACCESS_KEY"  # noqa: S105 - a variable's name
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class KeyPair:
-    """An access key ID and its secret; never printed by accident."""
+def key_pair(path: Path, environment: Mapping[str, str]) -> AccessKey:
+    """The pair that the environment gives, else the stored one, else a new one.
 
-    access_key_id: str
-    secret_access_key: str
+    The first start stores what it uses, so that the next one needs no environment.
+
+    Raises:
+        StartError: half a pair, or one that no client could send.
+    """
+    given = _given(environment)
+    if not path.exists():
+        write_private(path, msgspec.json.encode(given or key_pairs.generate()))
+    return given or msgspec.json.decode(path.read_bytes(), type=AccessKey)
 
 
-def new_key_pair() -> KeyPair:
-    """A fresh pair in the shape that `lakectl doctor` expects: AKIAI + 14 + Q, 40 of base64."""
-    middle = "".join(secrets.choice(_KEY_LETTERS) for _ in range(14))
-    return KeyPair(f"AKIAI{middle}Q", base64.b64encode(secrets.token_bytes(30)).decode())
-
-
-def stored_key_pair(path: Path) -> KeyPair:
-    """The pair in the file; the first call makes one and stores it for the owner's eyes only."""
-    if path.exists():
-        return KeyPair(**json.loads(path.read_text()))
-    keys = new_key_pair()
-    content = {
-        "access_key_id": keys.access_key_id,
-        "secret_access_key": keys.secret_access_key,
-    }
-    write_private(path, json.dumps(content).encode())
-    return keys
+def _given(environment: Mapping[str, str]) -> AccessKey | None:
+    values = (environment.get(ACCESS_KEY_ID, ""), environment.get(SECRET_ACCESS_KEY, ""))
+    if not any(values):
+        return None
+    if not all(values):
+        raise StartError(f"set both {ACCESS_KEY_ID} and {SECRET_ACCESS_KEY}, or neither")
+    try:
+        return msgspec.convert(
+            dict(zip(AccessKey.__struct_fields__, values, strict=True)), AccessKey
+        )
+    except msgspec.ValidationError as error:
+        raise StartError(
+            f"{ACCESS_KEY_ID} and {SECRET_ACCESS_KEY} are no key pair: {error}"
+        ) from error
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Store content in a file of mode 0600, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Store content in a file that only its owner may read; whole or not at all."""
     partial = path.with_name(path.name + ".partial")
     partial.unlink(missing_ok=True)
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

@@ -14,11 +14,13 @@ from local.ports import is_listening
 # linux/prctl.h. The signal is sent when the parent *thread* ends: start children from the main one.
 _PR_SET_PDEATHSIG = 1
 
+START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
+_POLL_INTERVAL_S = 0.02
 
 
 class StartError(Exception):
-    """The stack cannot start; the message is one line that names the remedy."""
+    """The stack cannot run; the message is one line that names the remedy."""
 
 
 def die_with_parent(parent_pid: int) -> None:
@@ -42,6 +44,7 @@ class Child:
         command: Sequence[str | Path],
         log: Path,
         environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
     ) -> None:
         self.name = name
         self.log = log
@@ -54,7 +57,8 @@ class Child:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env=None if environment is None else dict(environment),
+                env=environment,
+                cwd=folder,
                 start_new_session=True,
                 preexec_fn=lambda: die_with_parent(parent_pid),  # noqa: PLW1509 - starts no thread
             )
@@ -63,16 +67,11 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
-    @property
-    def exit_code(self) -> int | None:
-        """The exit code; None while the process runs."""
-        return self._process.poll()
-
-    def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> None:
+    def stop(self) -> None:
         """Ask the process to end, kill it when it does not; returns once it has ended."""
         self._process.terminate()
         try:
-            self._process.wait(timeout_s)
+            self._process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self.kill()
 
@@ -85,28 +84,38 @@ class Child:
         """Pass while the process runs.
 
         Raises:
-            StartError: it ended; the message quotes the end of its log.
+            StartError: it ended.
         """
-        if self.exit_code is not None:
-            last_lines = self.log.read_text(errors="replace").strip().splitlines()[-3:]
-            raise StartError(
-                f"{self.name} ended with exit code {self.exit_code}: "
-                f"{' | '.join(last_lines)} (all of it: {self.log})"
-            )
+        exit_code = self._process.poll()
+        if exit_code is not None:
+            raise StartError(f"{self.name} ended with exit code {exit_code}: {self._last_words()}")
 
+    def wait_until_done(self) -> None:
+        """Return when the process has ended well.
 
-def wait_until_listening(child: Child, port: int, timeout_s: float = 30.0) -> None:
-    """Return when something accepts connections on 127.0.0.1:port.
+        Raises:
+            StartError: it failed, or the time is over.
+        """
+        try:
+            if self._process.wait(START_TIMEOUT_S) != 0:
+                raise StartError(self._last_words())
+        except subprocess.TimeoutExpired as error:
+            self.kill()
+            raise StartError(f"{self.name} is not done in time; see {self.log}") from error
 
-    Raises:
-        StartError: the child ended, or the time is over.
-    """
-    deadline = time.monotonic() + timeout_s
-    while not is_listening(port):
-        child.check_alive()
-        if time.monotonic() > deadline:
-            raise StartError(
-                f"{child.name} does not listen on port {port} after {timeout_s:.0f} s; "
-                f"see {child.log}"
-            )
-        time.sleep(0.02)
+    def wait_until_listening(self, port: int) -> None:
+        """Return when something accepts connections on the port, supposedly this process.
+
+        Raises:
+            StartError: the process ended, or the time is over.
+        """
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not is_listening(port):
+            self.check_alive()
+            if time.monotonic() > deadline:
+                raise StartError(f"{self.name} does not listen on port {port}; see {self.log}")
+            time.sleep(_POLL_INTERVAL_S)
+
+    def _last_words(self) -> str:
+        lines = self.log.read_text(errors="replace").strip().splitlines() or ["no output"]
+        return f"{lines[-1]} (more in {self.log})"

@@ -7,7 +7,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.keys import KeyPair, write_private
+from graveler.http.requests import AccessKey
+from local.keys import write_private
 from local.ports import HOST
 from local.processes import Child, StartError
 
@@ -58,7 +59,7 @@ def start_dynamodb(port: int, data: Path | None, log: Path) -> Server:
     return Server(Child("DynamoDB Local", command, log), port)
 
 
-def start_s3proxy(port: int, data: Path, keys: KeyPair, log: Path) -> Server:
+def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> Server:
     """Start S3Proxy with its objects under data, accepting the key pair; makes the bucket.
 
     Raises:
@@ -80,7 +81,7 @@ def _jars(name: str) -> Path:
     return folder
 
 
-def _s3proxy_properties(port: int, data: Path, keys: KeyPair) -> str:
+def _s3proxy_properties(port: int, data: Path, keys: AccessKey) -> str:
     settings = {
         "s3proxy.endpoint": f"http://{HOST}:{port}",
         "s3proxy.authorization": "aws-v4",

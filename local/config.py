@@ -1,0 +1,112 @@
+"""What the person who starts the stack may choose, and where things lie in the data folder."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graveler.http.requests import AccessKey
+from local.keys import key_pair
+from local.lambda_runtime import REGION
+from local.ports import HOST, free_port
+from local.processes import StartError
+from local.stores import BUCKET
+
+ROOT = Path(__file__).parent.parent
+
+PORT_DEFAULT = 8000
+S3_PORT_DEFAULT = 8001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """One stack: its ports, its folder and its key pair."""
+
+    port: int
+    s3_port: int
+    dynamodb_port: int
+    data: Path
+    keys: AccessKey
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str], data: Path) -> "Config":
+        """The stack that the environment describes, on a data folder that nobody else uses.
+
+        Raises:
+            StartError: a variable makes no sense.
+        """
+        port = _port(environment, "GRAVELER_PORT", PORT_DEFAULT)
+        s3_port = _port(environment, "GRAVELER_S3_PORT", S3_PORT_DEFAULT)
+        if port == s3_port:
+            raise StartError(
+                f"GRAVELER_PORT and GRAVELER_S3_PORT are both {port}; they must differ"
+            )
+        return cls(
+            port=port,
+            s3_port=s3_port,
+            dynamodb_port=free_port(),
+            data=data,
+            keys=key_pair(data / "keys.json", environment),
+        )
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def s3_endpoint(self) -> str:
+        return f"http://{HOST}:{self.s3_port}"
+
+    def log(self, name: str) -> Path:
+        """The log file of one process."""
+        return self.data / "logs" / f"{name}.log"
+
+    def handler_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """The environment of the Lambda functions: graveler.aws.settings, functions.api.settings.
+
+        Of the surrounding one it keeps what cannot lead to another AWS account or through a proxy,
+        and what the WSGI server would take for a request's header.
+        """
+        kept = {
+            name: value
+            for name, value in environment.items()
+            if not name.upper().startswith(("AWS_", "HTTP_", "HTTPS_", "ALL_PROXY", "CONTENT_"))
+        }
+        return kept | {
+            "AWS_REGION": REGION,
+            "AWS_ACCESS_KEY_ID": self.keys.access_key_id,
+            "AWS_SECRET_ACCESS_KEY": self.keys.secret_access_key,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "GRAVELER_ACCESS_KEY_ID": self.keys.access_key_id,
+            "GRAVELER_SECRET_ACCESS_KEY": self.keys.secret_access_key,
+            "GRAVELER_REFS_TABLE": "graveler-refs",
+            "GRAVELER_STAGING_TABLE": "graveler-staging",
+            "GRAVELER_DYNAMODB_ENDPOINT": f"http://{HOST}:{self.dynamodb_port}",
+            "GRAVELER_S3_ENDPOINT": self.s3_endpoint,
+            "GRAVELER_CIPHER": "local.cipher:local_cipher",
+            "GRAVELER_CIPHER_KEY_FILE": str(self.data / "cipher.key"),
+            "GRAVELER_FILE_CACHE_FOLDER": str(self.data / "cache"),
+            "GRAVELER_NAMESPACE_PREFIX": f"s3://{BUCKET}/",
+            "POWERTOOLS_TRACE_DISABLED": "true",
+            "PYTHONUNBUFFERED": "1",
+        }
+
+
+def data_folder(environment: Mapping[str, str]) -> Path:
+    """The folder that holds all state of the stack; only its owner may look into it."""
+    folder = Path(environment.get("GRAVELER_DATA") or ROOT / ".graveler").absolute()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StartError(f"GRAVELER_DATA: cannot make {folder}: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StartError(f"GRAVELER_DATA: {folder} is not writable")
+    return folder
+
+
+def _port(environment: Mapping[str, str], name: str, default: int) -> int:
+    """The port that the variable names; 0 means any free one."""
+    text = environment.get(name) or str(default)
+    if not text.isascii() or not text.isdigit() or int(text) > 65_535:
+        raise StartError(f"{name} is {text!r}; it must be a number from 0 (any free port) to 65535")
+    return int(text) or free_port()

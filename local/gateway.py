@@ -1,0 +1,193 @@
+"""API Gateway's HTTP API in small: a WSGI application in front of one Lambda function.
+
+Theory of operation. A request becomes an event of payload format 2.0, the function answers, the
+answer becomes a response. The gateway refuses what the real one refuses (bodies over 10 MB) and
+what Lambda refuses (events over 6 MB). As the real one does, it hands on the path *decoded*, so
+`%2F` and `/` look alike in `rawPath`, and the query string as it was sent.
+"""
+
+import base64
+import binascii
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl
+from uuid import uuid4
+
+import msgspec
+
+from graveler.limits import GATEWAY_BODY_BYTES_MAX
+from local.lambda_runtime import Function, PayloadTooLargeError
+
+logger = logging.getLogger(__name__)
+
+Environ = Mapping[str, Any]
+StartResponse = Callable[[str, list[tuple[str, str]]], object]
+Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+_TEXT_TYPES = ("text/", "application/json", "application/javascript", "application/xml")
+_TOO_LARGE = (
+    "the request is too large for the API: upload objects through a presigned URL, "
+    "and split long lists"
+)
+_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+# What is read and thrown away of a refused body, so that the client hears the answer.
+_DRAINED_BYTES_MAX = 1024**3
+
+
+class _Answer(msgspec.Struct):
+    """What a handler returns; API Gateway assumes the defaults."""
+
+    statusCode: int = 200  # noqa: N815 - API Gateway's name
+    headers: dict[str, str] = {}
+    multiValueHeaders: dict[str, list[str]] = {}  # noqa: N815
+    cookies: list[str] = []
+    body: str | None = None
+    isBase64Encoded: bool = False  # noqa: N815
+
+
+_decode_answer = msgspec.json.Decoder(_Answer, strict=False).decode
+
+
+def application(function: Function) -> Application:
+    """The WSGI application that passes every request to the function."""
+
+    def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        status, headers, body = _respond(function, environ)
+        start_response(_STATUS_LINES.get(status, f"{status} Status"), headers)
+        return [body]
+
+    return answer
+
+
+def _respond(function: Function, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
+    body = _body_of(environ)
+    if body is None:
+        return _message(413, _TOO_LARGE)
+    try:
+        answer = _decode_answer(function.invoke(event_of(environ, body)))
+        return _response_of(answer)
+    except PayloadTooLargeError:
+        return _message(413, _TOO_LARGE)
+    except Exception:  # as Lambda: a failed handler is a fact, not our failure
+        logger.exception("%s failed", function.name)
+        return _message(502, "Internal Server Error")
+
+
+def _body_of(environ: Environ) -> bytes | None:
+    """The request's body; None when API Gateway would not take it."""
+    stream = environ["wsgi.input"]
+    if int(environ.get("CONTENT_LENGTH") or 0) <= GATEWAY_BODY_BYTES_MAX:
+        # A chunked body does not tell its length before its end.
+        body: bytes = stream.read(GATEWAY_BODY_BYTES_MAX + 1)
+        if len(body) <= GATEWAY_BODY_BYTES_MAX:
+            return body
+    drained = 0
+    while drained < _DRAINED_BYTES_MAX and (block := stream.read(1024 * 1024)):
+        drained += len(block)
+    return None
+
+
+def event_of(environ: Environ, body: bytes) -> dict[str, Any]:
+    """The request as API Gateway describes it to a function."""
+    now_s = time.time()
+    method = environ["REQUEST_METHOD"]
+    path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
+    query = environ.get("QUERY_STRING", "")
+    headers = _headers_of(environ, len(body))
+    cookies = headers.pop("cookie", None)
+    event: dict[str, Any] = {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": query,
+        "headers": headers,
+        "requestContext": {
+            "accountId": "000000000000",
+            "apiId": "local",
+            "domainName": headers.get("host", ""),
+            "domainPrefix": "local",
+            "http": {
+                "method": method,
+                "path": path,
+                "protocol": environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
+                "sourceIp": environ.get("REMOTE_ADDR", ""),
+                "userAgent": headers.get("user-agent", ""),
+            },
+            "requestId": str(uuid4()),
+            "routeKey": "$default",
+            "stage": "$default",
+            "time": time.strftime("%d/%b/%Y:%H:%M:%S +0000", time.gmtime(now_s)),
+            "timeEpoch": int(now_s * 1000),
+        },
+        "isBase64Encoded": False,
+    }
+    if cookies is not None:
+        event["cookies"] = [cookie.strip() for cookie in cookies.split(";")]
+    if query:
+        event["queryStringParameters"] = _parameters_of(query)
+    if body:
+        text = _text_of(headers.get("content-type", ""), body)
+        event["isBase64Encoded"] = text is None
+        event["body"] = base64.b64encode(body).decode() if text is None else text
+    return event
+
+
+def _headers_of(environ: Environ, body_bytes: int) -> dict[str, str]:
+    headers = {
+        name[5:].replace("_", "-").lower(): value
+        for name, value in environ.items()
+        if name.startswith("HTTP_")
+    }
+    # API Gateway reads the whole body first, and tells its length however it came.
+    headers.pop("transfer-encoding", None)
+    if body_bytes or "CONTENT_LENGTH" in environ:
+        headers["content-length"] = str(body_bytes)
+    if content_type := environ.get("CONTENT_TYPE"):
+        headers["content-type"] = content_type
+    return headers
+
+
+def _parameters_of(query: str) -> dict[str, str]:
+    """Parameters by name; the values of one name joined by commas."""
+    parameters: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True, errors="replace"):
+        parameters[name] = f"{parameters[name]},{value}" if name in parameters else value
+    return parameters
+
+
+def _text_of(content_type: str, body: bytes) -> str | None:
+    """The body as text; None when API Gateway would call it binary."""
+    if not content_type.lower().startswith(_TEXT_TYPES):
+        return None
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _response_of(answer: _Answer) -> tuple[int, list[tuple[str, str]], bytes]:
+    body = (answer.body or "").encode()
+    if answer.isBase64Encoded:
+        body = binascii.a2b_base64(body, strict_mode=True)
+    headers = list(answer.headers.items())
+    headers += [(name, value) for name, all_ in answer.multiValueHeaders.items() for value in all_]
+    headers += [("Set-Cookie", cookie) for cookie in answer.cookies]
+    names = {name.lower() for name, _ in headers}
+    if "content-type" not in names and body:
+        headers.append(("Content-Type", "application/json"))
+    # The answer to a HEAD tells the length of a body that is not there.
+    if "content-length" not in names:
+        headers.append(("Content-Length", str(len(body))))
+    return answer.statusCode, headers, body
+
+
+def _message(status: int, message: str) -> tuple[int, list[tuple[str, str]], bytes]:
+    body = msgspec.json.encode({"message": message})
+    return (
+        status,
+        [("Content-Type", "application/json"), ("Content-Length", str(len(body)))],
+        body,
+    )

@@ -1,0 +1,55 @@
+"""The processes that serve HTTP: the API's handler behind the gateway, on one shared port.
+
+Started by the supervisor as `python -m local.http_server PORT`.
+"""
+
+import os
+import sys
+
+from granian import Granian
+from granian.constants import Interfaces
+from granian.log import LogLevels
+
+from local.gateway import Application, application
+from local.lambda_runtime import Function
+from local.ports import HOST
+from local.processes import die_with_parent
+
+# Measured on two cores, see docs/adr: beside the stores, two processes with eight threads each
+# keep both cores busy; more only take memory.
+PROCESSES = 2
+THREADS = 8
+CONNECTIONS_WAITING_MAX = 512
+
+# API Gateway gives up after this time.
+API_TIMEOUT_S = 30.0
+
+
+def api() -> Application:
+    """The WSGI application of one process; called in that process."""
+    die_with_parent(os.getppid())
+    from functions.api.handler import handler  # noqa: PLC0415 - connects to the stores
+
+    return application(Function("graveler-api", handler, API_TIMEOUT_S))
+
+
+def main(port: int) -> None:
+    """Serve until a signal ends it."""
+    Granian(
+        "local.http_server:api",
+        factory=True,
+        interface=Interfaces.WSGI,
+        address=HOST,
+        port=port,
+        workers=PROCESSES,
+        blocking_threads=THREADS,
+        backpressure=CONNECTIONS_WAITING_MAX,
+        respawn_failed_workers=True,
+        workers_kill_timeout=2,
+        websockets=False,
+        log_level=LogLevels.warning,
+    ).serve()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,75 @@
+"""What Lambda is to a handler: JSON in, JSON out, a payload limit and a context.
+
+The event and the answer really pass through JSON, so that a handler which works here keeps no
+object that Lambda would not have carried.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+
+REGION = "us-east-1"
+
+
+class PayloadTooLargeError(Exception):
+    """Lambda would not carry an event or an answer of this size."""
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaContext:
+    """What Lambda tells a handler about its invocation."""
+
+    function_name: str
+    deadline_s: float  # of time.monotonic()
+    memory_limit_in_mb: int = 1024
+    function_version: str = "$LATEST"
+    log_stream_name: str = "local"
+    aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    @property
+    def invoked_function_arn(self) -> str:
+        return f"arn:aws:lambda:{REGION}:000000000000:function:{self.function_name}"
+
+    @property
+    def log_group_name(self) -> str:
+        return f"/aws/lambda/{self.function_name}"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return max(0, round((self.deadline_s - time.monotonic()) * 1000))
+
+
+Handler = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A Lambda function: a handler and the limits around it."""
+
+    name: str
+    handler: Handler
+    timeout_s: float
+
+    def invoke(self, event: Mapping[str, Any]) -> bytes:
+        """The handler's answer to the event, as JSON.
+
+        Raises:
+            PayloadTooLargeError: the event is too large; the handler was not called.
+            Exception: whatever the handler raises; or its answer is no JSON or too large.
+        """
+        payload = _encode(event)
+        if len(payload) > LAMBDA_PAYLOAD_BYTES_MAX:
+            raise PayloadTooLargeError(f"an event of {len(payload)} bytes")
+        context = LambdaContext(self.name, time.monotonic() + self.timeout_s)
+        answer = _encode(self.handler(_decode(payload), context))
+        if len(answer) > LAMBDA_PAYLOAD_BYTES_MAX:
+            raise ValueError(f"{self.name} answered {len(answer)} bytes, more than Lambda returns")
+        return answer

@@ -1,0 +1,162 @@
+"""Start the processes of the stack in order, watch them, stop them in reverse.
+
+Theory of operation. The supervisor owns the data folder by a lock that the kernel takes back when
+it ends, and its children by the parent-death signal (`local.processes`). So however it ends, even
+by SIGKILL, nothing is left running, and the next start finds ports, lock and data. Signals become
+SystemExit, which unwinds the same stack of `stop` calls as a failure does.
+"""
+
+import fcntl
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+from local.config import ROOT, Config, data_folder
+from local.ports import is_free
+from local.processes import Child, StartError
+from local.stores import start_dynamodb, start_s3proxy
+
+# How long a stack that was killed a moment ago may hold ports and lock.
+PATIENCE_S = 5.0
+
+WATCH_INTERVAL_S = 0.5
+LOG_BYTES_MAX = 10 * 1024 * 1024
+
+Say = Callable[[str], None]
+
+
+def run(environment: Mapping[str, str], say: Say) -> None:
+    """Run the stack until a signal ends it with SystemExit; nothing of it is left running.
+
+    Raises:
+        StartError: it cannot start, or one of its processes ended.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _exit)
+    data = data_folder(environment)
+    with ExitStack() as stops:
+        stops.enter_context(_lock(data))
+        config = Config.from_environment(environment, data)
+        stack = _Stack(config, config.handler_environment(environment), stops)
+        try:
+            stack.start(say)
+            say(_welcome(config))
+            while True:
+                time.sleep(WATCH_INTERVAL_S)
+                stack.watch()
+        except SystemExit:
+            say("Stopping")
+            raise
+
+
+class _Stack:
+    """The processes of one stack."""
+
+    def __init__(self, config: Config, environment: Mapping[str, str], stops: ExitStack) -> None:
+        self._config = config
+        self._environment = environment
+        self._stops = stops
+        self._children: list[Child] = []
+
+    def start(self, say: Say) -> None:
+        """Start everything; returns when requests can be served."""
+        config = self._config
+        for port, name in ((config.port, "GRAVELER_PORT"), (config.s3_port, "GRAVELER_S3_PORT")):
+            if not is_free(port, PATIENCE_S):
+                raise StartError(f"port {port} is in use: set {name} to another one")
+        say("Starting the stores: DynamoDB Local and S3Proxy")
+        dynamodb_data = config.data / "dynamodb"
+        dynamodb = start_dynamodb(config.dynamodb_port, dynamodb_data, config.log("dynamodb"))
+        self._keep(dynamodb.child)
+        s3 = start_s3proxy(config.s3_port, config.data / "s3", config.keys, config.log("s3proxy"))
+        self._keep(s3.child)
+        dynamodb.child.wait_until_listening(dynamodb.port)
+        s3.child.wait_until_listening(s3.port)
+
+        self._python("provision").wait_until_done()
+        # What was being written when the machine went down must not pass for a cached file.
+        shutil.rmtree(config.data / "cache", ignore_errors=True)
+
+        say("Starting the functions")
+        self._keep(self._python("background"))
+        http_server = self._keep(self._python("http_server", str(config.port)))
+        http_server.wait_until_listening(config.port)
+
+    def watch(self) -> None:
+        """Look after the processes once.
+
+        Raises:
+            StartError: one of them ended.
+        """
+        for child in self._children:
+            child.check_alive()
+            _bound(child.log)
+
+    def _python(self, module: str, *arguments: str) -> Child:
+        command = (sys.executable, "-m", f"local.{module}", *arguments)
+        return Child(module, command, self._config.log(module), self._environment, ROOT)
+
+    def _keep(self, child: Child) -> Child:
+        self._children.append(child)
+        self._stops.callback(child.stop)
+        return child
+
+
+def _exit(_number: int, _frame: object) -> None:
+    # One signal is enough: another one would interrupt the stopping.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    raise SystemExit(0)
+
+
+def _lock(data: Path) -> IO[bytes]:
+    """An open file that means: this data folder is ours until it is closed."""
+    file = (data / "lock").open("ab")
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > deadline:
+                file.close()
+                raise StartError(
+                    f"another stack uses {data}: stop it, or set GRAVELER_DATA to another folder"
+                ) from error
+            time.sleep(0.1)
+        else:
+            return file
+
+
+def _bound(log: Path) -> None:
+    """Keep one older part of a log that has grown too long; its writers append, and go on."""
+    if log.stat().st_size > LOG_BYTES_MAX:
+        shutil.copyfile(log, log.with_suffix(".log.1"))
+        with log.open("r+b") as file:
+            file.truncate()
+
+
+def _welcome(config: Config) -> str:
+    keys = config.keys
+    return f"""
+Graveler is ready.
+
+  endpoint           {config.endpoint}
+  access key ID      {keys.access_key_id}
+  secret access key  {keys.secret_access_key}
+  S3 endpoint        {config.s3_endpoint} (the same key pair)
+  data and logs      {config.data}
+
+Any s3://graveler/<name> is a storage namespace. A first command:
+
+  curl -u '{keys.access_key_id}:{keys.secret_access_key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{{"name": "first", "storage_namespace": "s3://graveler/first"}}' \\
+    {config.endpoint}/api/v1/repositories
+
+Ctrl-C stops it; the data stay.
+"""

@@ -1,0 +1,204 @@
+"""Requests reach a function as API Gateway would describe them, and its answers come back whole."""
+
+import io
+import json
+import logging
+
+import pytest
+
+from graveler.limits import GATEWAY_BODY_BYTES_MAX, LAMBDA_PAYLOAD_BYTES_MAX
+from local.gateway import application
+from local.lambda_runtime import Function, LambdaContext
+
+
+class Gateway:
+    """The gateway before a function that answers as it is told, and remembers what it was asked."""
+
+    def __init__(self, answer=None):
+        self.answer = {"statusCode": 200} if answer is None else answer
+        self.events = []
+        self.contexts = []
+        self._application = application(Function("tested", self._handle, timeout_s=30))
+
+    def _handle(self, event, context):
+        self.events.append(event)
+        self.contexts.append(context)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def ask(self, method="GET", path="/", query="", body=b"", **environ):
+        """The status, the headers (a list, since names repeat) and the body of the answer."""
+        started = []
+        chunks = self._application(
+            {
+                "REQUEST_METHOD": method,
+                "PATH_INFO": path.encode().decode("latin-1"),
+                "QUERY_STRING": query,
+                "SERVER_PROTOCOL": "HTTP/1.1",
+                "REMOTE_ADDR": "127.0.0.1",
+                "wsgi.input": io.BytesIO(body),
+                **environ,
+            },
+            lambda status, headers: started.append((status, headers)),
+        )
+        ((status, headers),) = started
+        return int(status.split()[0]), headers, b"".join(chunks)
+
+    def event(self, *args, **kwargs):
+        self.ask(*args, **kwargs)
+        return self.events[-1]
+
+
+def test_a_request_is_described_in_payload_format_2():
+    event = Gateway().event(
+        "GET", "/api/v1/config", "a=1", HTTP_HOST="localhost:8000", HTTP_USER_AGENT="agent/1"
+    )
+    context = event.pop("requestContext")
+    assert event == {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": "/api/v1/config",
+        "rawQueryString": "a=1",
+        "queryStringParameters": {"a": "1"},
+        "headers": {"host": "localhost:8000", "user-agent": "agent/1"},
+        "isBase64Encoded": False,
+    }
+    assert context["http"] == {
+        "method": "GET",
+        "path": "/api/v1/config",
+        "protocol": "HTTP/1.1",
+        "sourceIp": "127.0.0.1",
+        "userAgent": "agent/1",
+    }
+    assert (context["stage"], context["domainName"]) == ("$default", "localhost:8000")
+
+
+def test_every_request_has_an_id_of_its_own():
+    gateway = Gateway()
+    ids = {gateway.event()["requestContext"]["requestId"] for _ in range(3)}
+    assert len(ids) == 3
+
+
+def test_the_path_is_decoded_and_the_query_string_is_not():
+    event = Gateway().event(path="/refs/é~1", query="path=a%2Fb+c&path=d&empty=&%C3%A9=%FF")
+    assert event["rawPath"] == event["requestContext"]["http"]["path"] == "/refs/é~1"
+    assert event["rawQueryString"] == "path=a%2Fb+c&path=d&empty=&%C3%A9=%FF"
+    assert event["queryStringParameters"] == {"path": "a/b c,d", "empty": "", "é": "\ufffd"}
+
+
+def test_cookies_stand_apart_from_headers():
+    event = Gateway().event(HTTP_COOKIE="a=1; b=2", HTTP_X_LAKEFS_CLIENT="python-lakefs")
+    assert event["cookies"] == ["a=1", "b=2"]
+    assert event["headers"] == {"x-lakefs-client": "python-lakefs"}
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "text", "is_base64"),
+    [
+        ("application/json", b'{"a": "\xc3\xa9"}', '{"a": "é"}', False),
+        ("text/plain; charset=utf-8", b"x", "x", False),
+        ("application/octet-stream", b"\x00\xff", "AP8=", True),
+        ("multipart/form-data; boundary=b", b"--b", "LS1i", True),
+        ("application/json", b"\xff", "/w==", True),
+        ("", b"x", "eA==", True),
+    ],
+)
+def test_text_passes_as_text_and_the_rest_as_base64(content_type, body, text, is_base64):
+    event = Gateway().event("POST", body=body, CONTENT_TYPE=content_type)
+    assert (event["body"], event["isBase64Encoded"]) == (text, is_base64)
+
+
+def test_a_chunked_body_has_its_length_by_the_time_it_arrives():
+    event = Gateway().event("POST", body=b"12345", HTTP_TRANSFER_ENCODING="chunked")
+    assert event["headers"] == {"content-length": "5"}
+
+
+@pytest.mark.parametrize("tells_length", [True, False])
+def test_a_body_that_api_gateway_refuses_never_reaches_the_function(tells_length):
+    gateway = Gateway()
+    body = bytes(GATEWAY_BODY_BYTES_MAX + 1)
+    length = {"CONTENT_LENGTH": str(len(body))} if tells_length else {}
+    status, headers, content = gateway.ask("POST", body=body, **length)
+    assert (status, gateway.events) == (413, [])
+    assert ("Content-Type", "application/json") in headers
+    assert "presigned URL" in json.loads(content)["message"]
+
+
+def test_a_body_that_lambda_refuses_never_reaches_the_function():
+    """Base64 makes 5 MB of binary too large for Lambda; as text they pass."""
+    gateway = Gateway()
+    body = b"x" * (5 * 1024 * 1024)
+    assert gateway.ask("POST", body=body, CONTENT_TYPE="image/png")[0] == 413
+    assert gateway.events == []
+    assert gateway.ask("POST", body=body, CONTENT_TYPE="text/plain")[0] == 200
+
+
+def test_an_answer_becomes_a_response():
+    answer = {
+        "statusCode": 201,
+        "headers": {"Content-Type": "text/x", "ETag": '"1"'},
+        "multiValueHeaders": {"Link": ["<a>", "<b>"]},
+        "cookies": ["a=1; Path=/", "b=2"],
+        "body": "é",
+    }
+    assert Gateway(answer).ask() == (
+        201,
+        [
+            ("Content-Type", "text/x"),
+            ("ETag", '"1"'),
+            ("Link", "<a>"),
+            ("Link", "<b>"),
+            ("Set-Cookie", "a=1; Path=/"),
+            ("Set-Cookie", "b=2"),
+            ("Content-Length", "2"),
+        ],
+        "é".encode(),
+    )
+
+
+def test_a_binary_answer_comes_back_as_bytes():
+    answer = {"statusCode": 200, "body": "AP8=", "isBase64Encoded": True}
+    assert Gateway(answer).ask()[2] == b"\x00\xff"
+
+
+def test_the_answer_to_a_head_keeps_the_length_it_tells():
+    answer = {"statusCode": 200, "headers": {"Content-Length": "99"}, "body": ""}
+    status, headers, body = Gateway(answer).ask("HEAD")
+    assert (status, headers, body) == (200, [("Content-Length", "99")], b"")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        RuntimeError("a bug"),
+        {"statusCode": 200, "body": "x" * LAMBDA_PAYLOAD_BYTES_MAX},
+        {"statusCode": "two hundred"},
+        {"statusCode": 200, "body": object()},
+        ["no", "object"],
+        {"statusCode": 200, "body": "no base64", "isBase64Encoded": True},
+    ],
+    ids=["raises", "too large", "bad status", "no JSON", "no object", "bad base64"],
+)
+def test_a_function_that_fails_answers_502_and_is_logged(answer, caplog):
+    with caplog.at_level(logging.ERROR):
+        status, _, body = Gateway(answer).ask()
+    assert (status, json.loads(body)) == (502, {"message": "Internal Server Error"})
+    assert "tested failed" in caplog.text
+
+
+def test_what_the_function_keeps_of_an_event_is_its_own():
+    """The event went through JSON: a handler sees no tuple, no bytes and no shared object."""
+    gateway = Gateway({"statusCode": 200, "headers": {"X-Kept": "yes"}})
+    first = gateway.event()
+    first["headers"]["changed"] = "yes"
+    assert "changed" not in gateway.event()["headers"]
+
+
+def test_a_function_is_told_its_name_and_its_time():
+    gateway = Gateway()
+    gateway.ask()
+    (context,) = gateway.contexts
+    assert isinstance(context, LambdaContext)
+    assert context.invoked_function_arn.endswith(":function:tested")
+    assert 0 < context.get_remaining_time_in_millis() <= 30_000
