@@ -42,13 +42,19 @@ class S3CommittedFiles:
         return self._get(_uri(namespace, file_id), None)[0]
 
     def write(self, namespace: str, file_id: str, content: bytes) -> None:
+        self.store(namespace, file_id, content)
+
+    def store(self, namespace: str, file_id: str, content: bytes) -> bool:
+        """Store the file; False if one of that ID exists, which may have other bytes."""
         location = Location.of(_uri(namespace, file_id))
         headers = {"content-type": "application/octet-stream", "if-none-match": "*"}
         try:
             self._s3.request(S3Request("PUT", location, headers=headers, body=content))
         except S3Error as error:
-            if error.status != 412:  # one of that ID is there: as good
+            if error.status != 412:
                 raise
+            return False
+        return True
 
 
 def _uri(namespace: str, file_id: str) -> str:

@@ -7,6 +7,7 @@ import botocore.session
 
 from graveler.aws.dynamodb import DynamoDB
 from graveler.aws.http_client import HttpClient
+from graveler.aws.kms import Kms, KmsCipher
 from graveler.aws.retries import Retries
 from graveler.aws.s3 import S3
 from graveler.aws.settings import Settings
@@ -51,3 +52,9 @@ def public_s3(settings: Settings) -> S3:
     """What presigned URLs are made with: S3 as clients outside reach it."""
     endpoint = settings.s3_public_endpoint or settings.s3_endpoint
     return S3(settings.region, credentials(), endpoint)
+
+
+def kms_cipher(settings: Settings) -> KmsCipher:
+    """A cipher by the deployment's KMS key."""
+    http = HttpClient(f"https://kms.{settings.region}.amazonaws.com")
+    return KmsCipher(Kms(http, Signer("kms", settings.region, credentials())), settings.kms_key_id)

@@ -19,7 +19,13 @@ from graveler.aws.models import (
 )
 from graveler.aws.records import Records, outbox_item
 from graveler.aws.tables import Raw, key
-from graveler.errors import AlreadyExistsError, ContentionError, NotFoundError, StaleVersionError
+from graveler.errors import (
+    AlreadyExistsError,
+    ContentionError,
+    NotFoundError,
+    StaleVersionError,
+    UnknownOutcomeError,
+)
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Repository
 
@@ -137,6 +143,9 @@ class RepositoryRecords(Records):
                 self.tables.dynamodb.call("PutItem", self.tables.put(item, unchanged))
             except ConditionFailedError:
                 continue
+            except UnknownOutcomeError:
+                if self.repository_metadata(repository) != new:
+                    raise
             return
         raise ContentionError(f"too many writers of the metadata of repository {repository.name}")
 

@@ -7,10 +7,12 @@ import msgspec
 from pynamodb.expressions.condition import Condition
 
 from graveler.aws.branches import branch_key, branch_of
-from graveler.aws.dynamodb import Call, binary
+from graveler.aws.dynamodb import binary
 from graveler.aws.errors import ConditionFailedError
+from graveler.aws.json_service import Call
 from graveler.aws.models import StagedItem
 from graveler.aws.tables import Raw, Request, Tables
+from graveler.errors import UnknownOutcomeError
 from graveler.limits import PATH_BYTES_MAX
 from graveler.model import Branch, Repository
 from graveler.ports import Staged
@@ -92,6 +94,9 @@ class DynamoStagingStore:
             self._dynamodb.call("PutItem", request)
         except ConditionFailedError:
             return False
+        except UnknownOutcomeError:
+            if self.get(token, path) != Staged(value):
+                raise
         return True
 
     def scan(

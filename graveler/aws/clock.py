@@ -1,0 +1,10 @@
+"""The Clock of real time."""
+
+import time
+
+
+class SystemClock:
+    """`graveler.ports.Clock` by the machine's clock."""
+
+    def now_ns(self) -> int:
+        return time.time_ns()

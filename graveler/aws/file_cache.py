@@ -1,0 +1,199 @@
+"""A bounded cache of committed files in a local folder, in front of S3.
+
+Files are immutable, so nothing is ever invalid: there is eviction only, the least recently used
+first. A file is first read in pieces, and fetched whole when it has been read a few times; threads
+that want it at the same time wait for one fetch. A file appears by rename and so is whole. What
+comes from here is as good as from S3, since whoever reads a block verifies its checksum.
+
+Several processes may share the folder: each counts the files that it knows of, and a file that
+another process evicted is a miss.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from concurrent.futures import Future
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+from uuid import uuid4
+
+_COUNTED_FILES_MAX = 10_000
+
+
+class FileSource(Protocol):
+    """The truth behind the cache."""
+
+    def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]: ...
+
+    def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes: ...
+
+    def read_all(self, namespace: str, file_id: str) -> bytes: ...
+
+    def store(self, namespace: str, file_id: str, content: bytes) -> bool:
+        """Store the file; False if one of that ID exists, which may have other bytes."""
+
+
+class CachedFiles:
+    """`graveler.ports.CommittedFiles` that keeps what is read again and again."""
+
+    def __init__(
+        self, source: FileSource, folder: Path, bytes_max: int, reads_before_fetch: int
+    ) -> None:
+        self._source = source
+        self._folder = folder
+        self._bytes_max = bytes_max
+        self._reads_before_fetch = reads_before_fetch
+        self._lock = threading.Lock()
+        self._sizes: OrderedDict[str, int] = OrderedDict()  # least recently used first
+        self._bytes = 0
+        self._reads: OrderedDict[str, int] = OrderedDict()
+        self._fetching: dict[str, Future[bytes]] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+        self._find_files()
+
+    def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
+        name = _name(namespace, file_id)
+        size = self._size(name)
+        if size is not None:
+            kept = min(length, size)
+            content = self._read_cached(name, size - kept, kept)
+            if content is not None:
+                return content, size
+        if self._is_wanted_whole(name):
+            whole = self._fetch(namespace, file_id)
+            return whole[max(0, len(whole) - length) :], len(whole)
+        tail, size = self._source.read_tail(namespace, file_id, length)
+        if len(tail) == size:
+            self._keep(name, tail)
+        return tail, size
+
+    def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
+        name = _name(namespace, file_id)
+        size = self._size(name)
+        if size is not None and offset + length <= size:
+            content = self._read_cached(name, offset, length)
+            if content is not None:
+                return content
+        if self._is_wanted_whole(name):
+            whole = self._fetch(namespace, file_id)
+            if offset + length <= len(whole):
+                return whole[offset : offset + length]
+        # Also what lies beyond the end: the source has the words for it.
+        return self._source.read(namespace, file_id, offset, length)
+
+    def read_all(self, namespace: str, file_id: str) -> bytes:
+        name = _name(namespace, file_id)
+        size = self._size(name)
+        if size is not None:
+            content = self._read_cached(name, 0, size)
+            if content is not None:
+                return content
+        return self._fetch(namespace, file_id)
+
+    def write(self, namespace: str, file_id: str, content: bytes) -> None:
+        # If a file of this ID exists, it may be compressed in another way; a reader may hold the
+        # index of that one, and these bytes would not fit it.
+        if self._source.store(namespace, file_id, content):
+            self._keep(_name(namespace, file_id), content)
+
+    def _size(self, name: str) -> int | None:
+        with self._lock:
+            size = self._sizes.get(name)
+            if size is not None:
+                self._sizes.move_to_end(name)
+            return size
+
+    def _read_cached(self, name: str, offset: int, length: int) -> bytes | None:
+        try:
+            descriptor = os.open(self._folder / name, os.O_RDONLY)
+            try:
+                content = os.pread(descriptor, length, offset)
+            finally:
+                os.close(descriptor)
+        except OSError:
+            content = b""
+        if len(content) == length:
+            return content
+        with self._lock:  # another process evicted it
+            self._bytes -= self._sizes.pop(name, 0)
+        return None
+
+    def _is_wanted_whole(self, name: str) -> bool:
+        with self._lock:
+            if name in self._fetching:
+                return True
+            reads = self._reads.pop(name, 0) + 1
+            self._reads[name] = reads
+            if len(self._reads) > _COUNTED_FILES_MAX:
+                self._reads.popitem(last=False)
+            return reads > self._reads_before_fetch
+
+    def _fetch(self, namespace: str, file_id: str) -> bytes:
+        """The whole file, fetched by one thread for all that ask for it meanwhile."""
+        name = _name(namespace, file_id)
+        with self._lock:
+            fetching = self._fetching.get(name)
+            if fetching is None:
+                mine: Future[bytes] = Future()
+                self._fetching[name] = mine
+        if fetching is not None:
+            return fetching.result()
+        try:
+            content = self._source.read_all(namespace, file_id)
+            self._keep(name, content)
+            mine.set_result(content)
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._fetching[name]
+        return content
+
+    def _keep(self, name: str, content: bytes) -> None:
+        if len(content) > self._bytes_max:
+            return
+        partial = self._folder / f"{name}.{uuid4().hex}"
+        try:
+            partial.write_bytes(content)
+            partial.replace(self._folder / name)
+        except OSError:
+            # A full disk makes reads slower, not wrong.
+            partial.unlink(missing_ok=True)
+            return
+        self._account(name, len(content))
+
+    def _account(self, name: str, size: int) -> None:
+        """Count the file, and evict others until all fit."""
+        with self._lock:
+            self._reads.pop(name, None)
+            self._bytes += size - self._sizes.pop(name, 0)
+            self._sizes[name] = size
+            evicted = []
+            while self._bytes > self._bytes_max:
+                oldest, oldest_size = self._sizes.popitem(last=False)
+                self._bytes -= oldest_size
+                evicted.append(oldest)
+        for oldest in evicted:
+            (self._folder / oldest).unlink(missing_ok=True)
+
+    def _find_files(self) -> None:
+        """Count what earlier processes left, and remove what they left half written."""
+        found: list[tuple[float, str, int]] = []
+        for path in self._folder.iterdir():
+            if path.suffix:
+                path.unlink(missing_ok=True)
+                continue
+            try:
+                status = path.stat()
+            except FileNotFoundError:
+                continue
+            found.append((status.st_mtime, path.name, status.st_size))
+        for _, name, size in sorted(found):
+            self._account(name, size)
+
+
+def _name(namespace: str, file_id: str) -> str:
+    # Files of one ID in two namespaces may have different bytes.
+    return f"{sha256(namespace.encode()).hexdigest()[:16]}-{file_id}"

@@ -1,0 +1,38 @@
+"""The Names of real life: unique without asking anybody."""
+
+import itertools
+import os
+import threading
+from uuid import uuid4
+
+from graveler.addresses import encode_xid
+from graveler.model import Repository
+from graveler.ports import Clock
+
+
+class SystemNames:
+    """`graveler.ports.Names` by time, process and count."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._pid = 0
+        self._process = b""
+        self._count = itertools.count()
+
+    def new_uid(self) -> str:
+        pid = os.getpid()
+        if pid != self._pid:
+            # At the first use, and not when the module is imported: a process that was forked, or
+            # restored from a snapshot of a started one, must not go on with another's names.
+            with self._lock:
+                if pid != self._pid:
+                    self._process = os.urandom(3) + (pid % 2**16).to_bytes(2, "big")
+                    self._count = itertools.count(int.from_bytes(os.urandom(3), "big"))
+                    self._pid = pid
+        time_s = self._clock.now_ns() // 10**9 % 2**32
+        count = next(self._count) % 2**24
+        return encode_xid(time_s.to_bytes(4, "big") + self._process + count.to_bytes(3, "big"))
+
+    def new_staging_token(self, repository: Repository, branch: str) -> str:
+        return f"{repository.name}-{branch}:{uuid4()}"
