@@ -80,7 +80,9 @@ class _Resolver(APIGatewayHttpResolver):
     """The resolver with its per-request state where threads cannot mix it up."""
 
     @property
-    def current_event(self) -> APIGatewayProxyEventV2:
+    def current_event(  # type: ignore[override] # the base class has one variable for all threads
+        self,
+    ) -> APIGatewayProxyEventV2:
         return _event.get()
 
     @property

@@ -1,7 +1,5 @@
 """The content of objects: whole, in part, as headers alone, or by redirect to the object store."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
@@ -38,7 +36,7 @@ def get_object(request: Request) -> Answer:
     headers = object_headers.of_object(entry, found.path)
     if wanted:
         headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
-    return Response(206 if wanted else 200, None, content, headers)
+    return answers.of_bytes(content, 206 if wanted else 200, headers)
 
 
 @operations.add("HEAD", _OBJECT, "headObject")

@@ -69,12 +69,12 @@ def test_an_access_key_tells_its_user(authenticator):
     ],
 )
 def test_every_bad_credential_gets_the_one_message(authenticator, header):
-    with pytest.raises(AuthenticationError, match="^error authenticating request$"):
+    with pytest.raises(AuthenticationError, match=r"^error authenticating request$"):
         authenticator.user_of(header, [])
 
 
 def test_no_credential_is_refused(authenticator):
-    with pytest.raises(AuthenticationError, match="^error authenticating request$"):
+    with pytest.raises(AuthenticationError, match=r"^error authenticating request$"):
         authenticator.user_of(None, ["other=1"])
 
 

@@ -1,0 +1,177 @@
+"""Setting up, logging in, configuration."""
+
+import re
+
+import jwt
+import pytest
+from lakefs_sdk import models
+
+from functions.api.settings import Settings
+from tests.support.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
+
+TOKEN = {"x-graveler-setup-token": SETUP_TOKEN}
+
+
+@pytest.fixture
+def api():
+    return ApiClient()
+
+
+@pytest.fixture
+def empty():
+    return ApiClient(set_up=False)
+
+
+def test_the_state_says_whether_there_is_an_administrator(api, empty):
+    fresh = empty.send(event("GET", "/api/v1/setup_lakefs")).json
+    assert fresh["state"] == "not_initialized"
+    assert fresh["comm_prefs_missing"] is False
+    assert fresh["login_config"]["RBAC"] == "none"
+    assert api.send(event("GET", "/api/v1/setup_lakefs")).json["state"] == "initialized"
+    models.SetupState.from_dict(fresh)
+
+
+def test_setting_up_makes_a_key_that_works(empty):
+    reply = empty.send(
+        event("POST", "/api/v1/setup_lakefs", body=b'{"username":"root"}', headers=TOKEN)
+    )
+    assert reply.status == 200
+    made = models.CredentialsWithSecret.from_dict(reply.json)
+    assert re.fullmatch(r"AKIA[IJ][A-Z0-9]{14}Q", made.access_key_id)
+    assert re.fullmatch(r"[A-Za-z0-9+/]{40}", made.secret_access_key)
+    login = {"access_key_id": made.access_key_id, "secret_access_key": made.secret_access_key}
+    assert empty.ask("POST", "/auth/login", login).status == 200
+
+
+def test_setting_up_takes_a_given_key(empty):
+    key = {"access_key_id": "AKIAIMYKEY", "secret_access_key": "my secret"}
+    reply = empty.ask("POST", "/setup_lakefs", {"username": "root", "key": key}, headers=TOKEN)
+    assert reply.json | {"creation_date": 0} == key | {"creation_date": 0}
+    assert empty.ask("POST", "/auth/login", key).status == 200
+
+
+def test_nobody_sets_up_twice(api):
+    reply = api.ask("POST", "/setup_lakefs", {"username": "eve"}, headers=TOKEN)
+    assert (reply.status, reply.message) == (409, "lakeFS already initialized")
+
+
+@pytest.mark.parametrize("headers", [{}, {"x-graveler-setup-token": "wrong"}])
+def test_nobody_sets_up_without_the_token(empty, headers):
+    reply = empty.ask("POST", "/setup_lakefs", {"username": "eve"}, headers=headers)
+    assert reply.status == 401
+    assert "x-graveler-setup-token" in reply.message
+    assert not empty.accounts.is_set_up()
+
+
+def test_without_a_setup_token_nobody_sets_up_at_all():
+    api = ApiClient(Settings(), set_up=False)
+    reply = api.ask(
+        "POST", "/setup_lakefs", {"username": "eve"}, headers={"x-graveler-setup-token": ""}
+    )
+    assert reply.status == 401
+    assert not api.accounts.is_set_up()
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"username": ""}, "username"),
+        ({}, "username"),
+        ({"username": "a", "key": {"access_key_id": "", "secret_access_key": "x"}}, "access_key"),
+        ({"username": "a", "key": {"access_key_id": "a:b", "secret_access_key": "x"}}, "access"),
+        ({"username": "a", "key": {"access_key_id": "ab\n", "secret_access_key": "x"}}, "access"),
+        ({"username": "a", "key": {"access_key_id": "ab"}}, "secret_access_key"),
+    ],
+)
+def test_a_bad_setup_is_refused(empty, body, named):
+    reply = empty.ask("POST", "/setup_lakefs", body, headers=TOKEN)
+    assert reply.status == 400
+    assert named in reply.message
+    assert not empty.accounts.is_set_up()
+
+
+def test_a_login_gives_a_token_and_a_cookie_that_both_work(api):
+    reply = api.send(
+        event(
+            "POST",
+            "/api/v1/auth/login",
+            body=f'{{"access_key_id":"{ACCESS_KEY_ID}","secret_access_key":"{SECRET}"}}'.encode(),
+        )
+    )
+    token = models.AuthenticationToken.from_dict(reply.json)
+    claims = jwt.decode(token.token, options={"verify_signature": False})
+    assert claims["exp"] == token.token_expiration
+    [cookie] = reply.cookies
+    assert cookie == (
+        f"internal_auth_session={token.token}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax"
+    )
+    for credentials in (
+        {"headers": {"authorization": f"Bearer {token.token}"}},
+        {"cookies": [cookie.partition(";")[0]]},
+    ):
+        assert api.send(event("GET", "/api/v1/user", **credentials)).json["user"]["id"] == "ann"
+
+
+def test_a_deployment_with_tls_keeps_its_cookie_to_tls():
+    api = ApiClient(Settings(secure_cookies=True))
+    login = {"access_key_id": ACCESS_KEY_ID, "secret_access_key": SECRET}
+    [cookie] = api.ask("POST", "/auth/login", login).cookies
+    assert "; Secure" in cookie
+
+
+def test_a_wrong_secret_does_not_log_in(api):
+    login = {"access_key_id": ACCESS_KEY_ID, "secret_access_key": "wrong"}
+    reply = api.ask("POST", "/auth/login", login)
+    assert (reply.status, reply.message) == (401, "error authenticating request")
+    assert reply.cookies == []
+
+
+def test_logging_out_forgets_the_cookie(api):
+    reply = api.send(event("GET", "/logout"))
+    assert reply.status == 302
+    assert reply.cookies[0].startswith("internal_auth_session=; Path=/; Max-Age=0")
+
+
+def test_one_learns_who_one_is(api):
+    reply = api.ask("GET", "/user")
+    assert reply.json == {
+        "user": {"id": "ann", "creation_date": 1_600_000_000, "friendly_name": "ann"}
+    }
+    models.CurrentUser.from_dict(reply.json)
+
+
+def test_anybody_may_ask_whether_the_server_is_well():
+    api = ApiClient(set_up=False)
+    assert api.send(event("GET", "/api/v1/healthcheck")).status == 204
+    alive = api.send(event("GET", "/_health"))
+    assert (alive.status, alive.content) == (200, b"alive!")
+    capabilities = api.send(event("GET", "/api/v1/auth/capabilities"))
+    assert capabilities.json == {"invite_user": False, "forgot_password": False}
+
+
+def test_clients_learn_what_the_server_can_do():
+    api = ApiClient(Settings(namespace_prefix="s3://lake/"))
+    config = api.ask("GET", "/config").json
+    models.Config.from_dict(config)
+    assert [int(part) for part in config["version_config"]["version"].split(".")] >= [1, 3, 1]
+    assert config["version_config"]["version_context"] == "lakeFS"
+    storage = config["storage_config"]
+    assert storage["blockstore_type"] == "s3"
+    assert storage["blockstore_namespace_ValidityRegex"] == "^s3://"
+    assert storage["default_namespace_prefix"] == "s3://lake/"
+    assert storage["pre_sign_support"]
+    assert storage["pre_sign_multipart_upload"]
+    assert not storage["import_support"]
+    assert config["storage_config_list"] == []
+    assert config["capabilities_config"] == {}
+    assert api.ask("GET", "/config/storage").json == storage
+    assert api.ask("GET", "/config/version").json == config["version_config"]
+    assert api.ask("GET", "/config/garbage-collection").json == {"grace_period": 86400}
+
+
+def test_statistics_are_taken_and_checked(api):
+    events = [{"class": "lakectl", "name": "branch list", "count": 1}]
+    assert api.ask("POST", "/statistics", {"events": events}).status == 204
+    reply = api.ask("POST", "/statistics", {"events": [{**events[0], "count": -1}]})
+    assert reply.status == 400
+    assert "count" in reply.message

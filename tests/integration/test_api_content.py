@@ -1,0 +1,150 @@
+"""Reading content: whole, ranges, conditions, redirects."""
+
+import pytest
+
+from functions.api.routes.content import CONTENT_BYTES_MAX
+from tests.support.api import ApiClient
+
+READ = "/repositories/repo/refs/main/objects"
+
+
+@pytest.fixture
+def api():
+    api = ApiClient()
+    api.repository()
+    api.upload("dir/a.txt", b"0123456789")
+    api.upload("empty", b"")
+    return api
+
+
+def large(api: ApiClient, size_bytes: int) -> bytes:
+    """An object that came by presigned URL, at path `large`."""
+    content = b"\xfe" * size_bytes
+    path = "/repositories/repo/branches/main/staging/backing"
+    address = api.ask("GET", path, path="large", presign="true").json
+    api.world.objects.request_presigned(address["presigned_url"], content)
+    body = {"staging": address, "checksum": "c", "size_bytes": size_bytes}
+    assert api.ask("PUT", path, body, path="large").status == 200
+    return content
+
+
+def test_the_content_comes_with_its_headers(api):
+    reply = api.ask("GET", READ, path="dir/a.txt")
+    assert (reply.status, reply.content) == (200, b"0123456789")
+    stat = api.ask("GET", f"{READ}/stat", path="dir/a.txt").json
+    assert reply.headers["ETag"] == f'"{stat["checksum"]}"'
+    assert reply.headers["Content-Type"] == "text/plain"
+    assert reply.headers["Content-Disposition"] == "inline"
+    assert reply.headers["Last-Modified"].endswith("GMT")
+    assert api.ask("GET", READ, path="empty").content == b""
+
+
+@pytest.mark.parametrize("content", [b'{"a": 1}', b'"', b"\xff\x00", b""])
+def test_content_that_says_it_is_json_comes_as_it_is(api, content):
+    api.upload("a", content, **{"content-type": "application/json"})
+    reply = api.ask("GET", READ, path="a", headers={"accept-encoding": "gzip"})
+    assert (reply.status, reply.content) == (200, content)
+    assert reply.headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("asked", "content", "told"),
+    [
+        ("bytes=2-4", b"234", "bytes 2-4/10"),
+        ("bytes=7-", b"789", "bytes 7-9/10"),
+        ("bytes=-2", b"89", "bytes 8-9/10"),
+        ("bytes=0-99", b"0123456789", "bytes 0-9/10"),
+    ],
+)
+def test_a_range_is_answered_in_part(api, asked, content, told):
+    reply = api.ask("GET", READ, path="dir/a.txt", headers={"range": asked})
+    assert (reply.status, reply.content) == (206, content)
+    assert reply.headers["Content-Range"] == told
+    head = api.ask("HEAD", READ, path="dir/a.txt", headers={"range": asked})
+    assert (head.status, head.content) == (206, b"")
+    assert head.headers["Content-Range"] == told
+    assert head.headers["Content-Length"] == str(len(content))
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_range_past_the_end_tells_the_size(api, method):
+    for path, size in (("dir/a.txt", 10), ("empty", 0)):
+        reply = api.ask(method, READ, path=path, headers={"range": "bytes=10-"})
+        assert reply.status == 416
+        assert reply.headers["Content-Range"] == f"bytes */{size}"
+        assert (reply.content == b"") == (method == "HEAD")
+
+
+@pytest.mark.parametrize("asked", ["bytes=5-2", "bytes=a-b", "bytes=1-2,4-5"])
+def test_a_range_that_is_none_is_416_without_a_size(api, asked):
+    reply = api.ask("GET", READ, path="dir/a.txt", headers={"range": asked})
+    assert reply.status == 416
+    assert "Content-Range" not in reply.headers
+
+
+def test_a_head_tells_all_but_the_content(api):
+    reply = api.ask("HEAD", READ, path="dir/a.txt")
+    assert (reply.status, reply.content) == (200, b"")
+    assert reply.headers["Content-Length"] == "10"
+    assert reply.headers["Accept-Ranges"] == "bytes"
+    assert reply.headers["ETag"] == api.ask("GET", READ, path="dir/a.txt").headers["ETag"]
+    missing = api.ask("HEAD", READ, path="nothing")
+    assert (missing.status, missing.content) == (404, b"")
+
+
+def test_a_reader_who_has_it_gets_304_even_when_presigning(api):
+    etag = api.ask("HEAD", READ, path="dir/a.txt").headers["ETag"]
+    for presign in ("false", "true"):
+        reply = api.ask(
+            "GET", READ, path="dir/a.txt", presign=presign, headers={"if-none-match": etag}
+        )
+        assert (reply.status, reply.content) == (304, b"")
+    assert api.ask("GET", READ, path="dir/a.txt", headers={"if-none-match": '"x"'}).status == 200
+
+
+def test_a_presigned_read_is_a_redirect(api):
+    reply = api.ask("GET", READ, path="dir/a.txt", presign="True")
+    assert (reply.status, reply.content) == (302, b"")
+    assert api.world.objects.request_presigned(reply.headers["Location"]) == b"0123456789"
+    assert "file_name=a.txt" in reply.headers["Location"]
+
+
+def test_what_is_too_large_for_lambda_is_read_from_the_object_store(api):
+    content = large(api, CONTENT_BYTES_MAX + 1)
+    whole = api.ask("GET", READ, path="large")
+    assert whole.status == 302
+    assert api.world.objects.request_presigned(whole.headers["Location"]) == content
+    part = api.ask("GET", READ, path="large", headers={"range": "bytes=1-4"})
+    assert (part.status, part.content) == (206, content[1:5])
+    rest = api.ask("GET", READ, path="large", headers={"range": "bytes=0-"})
+    assert rest.status == 302
+    assert api.ask("HEAD", READ, path="large").headers["Content-Length"] == str(len(content))
+
+
+def test_what_just_fits_comes_whole(api):
+    content = large(api, CONTENT_BYTES_MAX)
+    reply = api.ask("GET", READ, path="large")
+    assert (reply.status, reply.content) == (200, content)
+
+
+def test_data_that_are_gone_are_410_but_still_have_a_stat(api):
+    made = api.upload("a")
+    api.world.objects.delete(made["physical_address"])
+    assert api.ask("GET", READ, path="a").status == 410
+    assert api.ask("HEAD", READ, path="a").status == 200
+    assert api.ask("GET", f"{READ}/stat", path="a").status == 200
+
+
+@pytest.mark.parametrize(
+    ("ref", "parameters", "status", "named"),
+    [
+        ("main", {"path": "nothing"}, 404, "nothing"),
+        ("nowhere", {"path": "dir/a.txt"}, 404, "nowhere"),
+        ("main", {}, 400, "`path`"),
+        ("main", {"path": "dir/a.txt", "presign": "1x"}, 400, "`presign`"),
+    ],
+)
+def test_a_bad_read_says_why(api, ref, parameters, status, named):
+    reply = api.ask("GET", f"/repositories/repo/refs/{ref}/objects", **parameters)
+    assert reply.status == status
+    assert named in reply.message

@@ -1,0 +1,436 @@
+"""Branches, tags, commits, log, diff, merge."""
+
+import pytest
+from lakefs_sdk import models
+
+from tests.support.api import ApiClient
+
+REPO = "/repositories/repo"
+BRANCHES = f"{REPO}/branches"
+MAIN = f"{BRANCHES}/main"
+
+
+@pytest.fixture
+def api():
+    api = ApiClient()
+    api.repository()
+    return api
+
+
+def head(api, branch="main"):
+    return api.ask("GET", f"{BRANCHES}/{branch}").json["commit_id"]
+
+
+# Branches
+
+
+def test_a_new_branch_is_told_by_its_commit_id_as_plain_text(api):
+    reply = api.ask("POST", BRANCHES, {"name": "dev", "source": "main"})
+    assert reply.status == 201
+    assert reply.headers["Content-Type"] == "text/html"
+    assert reply.content.decode() == head(api)
+    models.Ref.from_dict(api.ask("GET", f"{BRANCHES}/dev").json)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "named"),
+    [
+        ({"name": "a/b", "source": "main"}, 400, "branch name"),
+        ({"name": "main", "source": "main"}, 409, "main"),
+        ({"name": "dev", "source": "nothing"}, 404, "nothing"),
+        ({"name": "dev", "source": "main~x"}, 400, "main~x"),
+        ({"name": "dev", "source": ""}, 400, "ref"),
+        ({"name": "dev"}, 400, "source"),
+        ({"name": 1, "source": "main"}, 400, "name"),
+    ],
+)
+def test_a_bad_branch_is_not_made(api, body, status, named):
+    reply = api.ask("POST", BRANCHES, body)
+    assert reply.status == status
+    assert named in reply.message
+    assert len(api.ask("GET", BRANCHES).json["results"]) == 1
+
+
+def test_branches_are_listed_without_the_hidden_ones(api):
+    for name, hidden in (("a1", False), ("a2", True), ("a3", False)):
+        body = {"name": name, "source": "main", "hidden": hidden}
+        assert api.ask("POST", BRANCHES, body).status == 201
+    page = api.ask("GET", BRANCHES, prefix="a", amount=1).json
+    models.RefList.from_dict(page)
+    assert [row["id"] for row in page["results"]] == ["a1"]
+    rest = api.ask("GET", BRANCHES, prefix="a", after=page["pagination"]["next_offset"]).json
+    assert [row["id"] for row in rest["results"]] == ["a3"]
+    everything = api.ask("GET", BRANCHES, prefix="a", show_hidden="True").json
+    assert [row["id"] for row in everything["results"]] == ["a1", "a2", "a3"]
+
+
+def test_branches_are_deleted_but_for_the_default_one(api):
+    api.branch("dev")
+    assert api.ask("DELETE", f"{BRANCHES}/dev").status == 204
+    assert api.ask("GET", f"{BRANCHES}/dev").status == 404
+    assert api.ask("DELETE", f"{BRANCHES}/dev").status == 404
+    assert api.ask("DELETE", MAIN).status == 403
+
+
+def test_a_reset_takes_back_what_is_asked(api):
+    for path in ("a/1", "a/2", "b/1", "c"):
+        api.upload(path)
+    assert api.ask("PUT", MAIN, {"type": "object", "path": "c"}).status == 204
+    assert api.paths() == ["a/1", "a/2", "b/1"]
+    assert api.ask("PUT", MAIN, {"type": "common_prefix", "path": "a/"}).status == 204
+    assert api.paths() == ["b/1"]
+    assert api.ask("PUT", MAIN, {"type": "reset"}).status == 204
+    assert api.paths() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "named"), [({"type": "all"}, "type"), ({}, "type"), ({"type": "object"}, "path")]
+)
+def test_a_bad_reset_takes_nothing_back(api, body, named):
+    api.upload("a")
+    reply = api.ask("PUT", MAIN, body)
+    assert reply.status == 400
+    assert named in reply.message
+    assert api.paths() == ["a"]
+
+
+def test_a_hard_reset_moves_the_branch(api):
+    first = head(api)
+    api.upload("a")
+    api.commit()
+    assert api.ask("PUT", f"{MAIN}/hard_reset").status == 400
+    assert api.ask("PUT", f"{MAIN}/hard_reset", ref="nothing").status == 404
+    assert api.ask("PUT", f"{MAIN}/hard_reset", ref=first).status == 204
+    assert head(api) == first
+
+
+def test_a_revert_makes_a_commit_that_undoes_another(api):
+    api.upload("a")
+    made = api.commit()
+    reply = api.ask("POST", f"{MAIN}/revert", {"ref": made["id"], "parent_number": 0})
+    assert (reply.status, reply.content) == (204, b"")
+    assert api.paths() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "named"),
+    [
+        ({"ref": "main"}, 400, "parent_number"),
+        ({"ref": "nothing", "parent_number": 0}, 404, "nothing"),
+        ({"ref": "main", "parent_number": -1}, 400, "parent_number"),
+    ],
+)
+def test_a_bad_revert_changes_nothing(api, body, status, named):
+    api.upload("a")
+    api.commit()
+    reply = api.ask("POST", f"{MAIN}/revert", body)
+    assert reply.status == status
+    assert named in reply.message
+    assert api.paths() == ["a"]
+
+
+def test_a_cherry_pick_brings_one_commit_over(api):
+    api.branch("dev")
+    api.upload("a", branch="dev")
+    api.commit(branch="dev")
+    api.upload("b", branch="dev")
+    picked = api.commit("pick me", branch="dev")
+    reply = api.ask("POST", f"{MAIN}/cherry-pick", {"ref": picked["id"]})
+    assert reply.status == 201
+    models.Commit.from_dict(reply.json)
+    assert reply.json["message"] == "pick me"
+    assert api.paths() == ["b"]
+    assert api.ask("POST", f"{MAIN}/cherry-pick", {"ref": "nothing"}).status == 404
+    assert api.ask("POST", f"{MAIN}/cherry-pick", {}).status == 400
+
+
+# Tags
+
+
+def test_tags_are_made_listed_and_deleted(api):
+    tags = f"{REPO}/tags"
+    for name in ("v1", "v1~é", "v2"):
+        reply = api.ask("POST", tags, {"id": name, "ref": "main"})
+        assert reply.status == 201
+        assert reply.json == {"id": name, "commit_id": head(api)}
+    assert api.ask("GET", f"{tags}/v1%7E%C3%A9").json["id"] == "v1~é"
+    page = api.ask("GET", tags, amount=2).json
+    models.RefList.from_dict(page)
+    assert [row["id"] for row in page["results"]] == ["v1", "v1~é"]
+    assert page["pagination"]["next_offset"] == "v1~é"
+    assert api.ask("DELETE", f"{tags}/v1").status == 204
+    assert api.ask("GET", f"{tags}/v1").status == 404
+    assert api.ask("DELETE", f"{tags}/v1").status == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "named"),
+    [
+        ({"id": "a b", "ref": "main"}, 400, "tag name"),
+        ({"id": "v", "ref": "nothing"}, 404, "nothing"),
+        ({"id": "v0", "ref": "main"}, 409, "v0"),
+        ({"id": "v"}, 400, "ref"),
+    ],
+)
+def test_a_bad_tag_is_not_made(api, body, status, named):
+    assert api.ask("POST", f"{REPO}/tags", {"id": "v0", "ref": "main"}).status == 201
+    reply = api.ask("POST", f"{REPO}/tags", body)
+    assert reply.status == status
+    assert named in reply.message
+    assert len(api.ask("GET", f"{REPO}/tags").json["results"]) == 1
+
+
+# Commits and the log
+
+
+def test_a_commit_says_who_made_it_and_what_it_holds(api):
+    api.upload("a")
+    root = head(api)
+    made = api.commit("first", metadata={"k": "v"}, date=1_500_000_000)
+    models.Commit.from_dict(made)
+    assert made == {
+        "id": made["id"],
+        "parents": [root],
+        "committer": "ann",
+        "message": "first",
+        "creation_date": 1_500_000_000,
+        "meta_range_id": made["meta_range_id"],
+        "metadata": {"k": "v"},
+        "generation": 2,
+        "version": 1,
+    }
+    for ref in (made["id"], "main", made["id"][:12], "main~0", "main%40"):
+        assert api.ask("GET", f"{REPO}/commits/{ref}").json == made
+    assert api.ask("GET", f"{REPO}/commits/main~1").json["id"] == root
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [({}, "message"), ({"message": "m"}, "no changes"), ({"message": "m", "date": -1}, "date")],
+)
+def test_a_bad_commit_is_not_made(api, body, named):
+    before = head(api)
+    reply = api.ask("POST", f"{MAIN}/commits", body)
+    assert reply.status == 400
+    assert named in reply.message
+    assert head(api) == before
+
+
+def test_an_empty_commit_is_made_when_it_may_be_empty(api):
+    assert api.commit(allow_empty=True)["parents"]
+
+
+def test_a_commit_may_name_its_metarange(api):
+    api.upload("a")
+    made = api.commit()
+    path = f"{BRANCHES}/dev/commits"
+    api.branch("dev", "main~1")
+    reply = api.ask("POST", path, {"message": "m"}, source_metarange=made["meta_range_id"])
+    assert reply.status == 201
+    assert api.paths("dev") == ["a"]
+    assert api.ask("POST", path, {"message": "m"}, source_metarange="f" * 64).status == 404
+
+
+def test_the_log_is_newest_first_and_paged(api):
+    ids = [head(api)]
+    for number in range(3):
+        api.upload(f"a/{number}")
+        ids.insert(0, api.commit()["id"])
+    log = f"{REPO}/refs/main/commits"
+    everything = api.ask("GET", log).json
+    models.CommitList.from_dict(everything)
+    assert [row["id"] for row in everything["results"]] == ids
+    page = api.ask("GET", log, amount=2).json
+    assert page["pagination"]["next_offset"] == ids[1]
+    rest = api.ask("GET", log, after=ids[1]).json
+    assert [row["id"] for row in rest["results"]] == ids[2:]
+    touching = api.ask("GET", log, objects=["a/1", "a/2"]).json
+    assert [row["id"] for row in touching["results"]] == ids[:2]
+    under = api.ask("GET", log, prefixes="a/", limit="true", amount=1).json
+    assert [row["id"] for row in under["results"]] == ids[:1]
+    assert not under["pagination"]["has_more"]
+    stopped = api.ask("GET", log, stop_at=ids[2]).json
+    assert [row["id"] for row in stopped["results"]] == ids[:3]
+
+
+def test_the_log_may_begin_at_a_time(api):
+    api.upload("a")
+    api.commit(date=1_600_000_000)
+    api.upload("b")
+    late = api.commit(date=1_700_000_000)
+    log = f"{REPO}/refs/main/commits"
+    since = api.ask("GET", log, since="2021-01-01T00:00:00+01:00", first_parent="1").json
+    assert [row["id"] for row in since["results"]] == [late["id"]]
+    reply = api.ask("GET", log, since="yesterday")
+    assert reply.status == 400
+    assert "`since`" in reply.message
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/commits/nothing", 404),
+        ("/commits/main%24", 400),
+        ("/commits/main~-", 400),
+        ("/refs/nothing/commits", 404),
+        ("/refs/main~9/commits", 404),
+    ],
+)
+def test_a_ref_that_names_no_commit_is_told_apart(api, path, status):
+    reply = api.ask("GET", f"{REPO}{path}")
+    assert reply.status == status
+    assert reply.message
+
+
+# Differences
+
+
+def test_uncommitted_changes_are_listed_by_path(api):
+    api.upload("gone")
+    api.upload("kept")
+    api.upload("old", b"1")
+    api.commit()
+    api.upload("new", b"abc")
+    api.upload("old", b"22")
+    api.ask("DELETE", f"{MAIN}/objects", path="gone")
+    listing = api.ask("GET", f"{MAIN}/diff").json
+    models.DiffList.from_dict(listing)
+    assert [(row["type"], row["path"], row["path_type"]) for row in listing["results"]] == [
+        ("removed", "gone", "object"),
+        ("added", "new", "object"),
+        ("changed", "old", "object"),
+    ]
+    assert listing["results"][1]["size_bytes"] == 3
+    assert "right" not in listing["results"][1]
+    page = api.ask("GET", f"{MAIN}/diff", amount=1).json
+    assert page["pagination"]["next_offset"] == "gone"
+    assert len(api.ask("GET", f"{MAIN}/diff", after="gone", prefix="n").json["results"]) == 1
+
+
+def test_refs_are_compared_from_their_merge_base_unless_asked_otherwise(api):
+    api.branch("dev")
+    api.upload("dir/a", b"1", branch="dev", **{"x-lakefs-meta-k": "v"})
+    api.commit(branch="dev")
+    api.upload("main-only")
+    api.commit()
+    path = f"{REPO}/refs/main/diff/dev"
+    three = api.ask("GET", path).json
+    assert [(row["type"], row["path"]) for row in three["results"]] == [("added", "dir/a")]
+    two = api.ask("GET", path, type="two_dot", include_right_stats="true").json
+    models.DiffList.from_dict(two)
+    assert [(row["type"], row["path"]) for row in two["results"]] == [
+        ("added", "dir/a"),
+        ("removed", "main-only"),
+    ]
+    right = two["results"][0]["right"]
+    assert right["metadata"] == {"k": "v"}
+    assert right["content_type"] == "text/plain"
+    assert "right" not in two["results"][1]
+    folded = api.ask("GET", path, delimiter="/").json["results"]
+    assert folded == [{"type": "prefix_changed", "path": "dir/", "path_type": "common_prefix"}]
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "status", "named"),
+    [
+        ("/refs/main/diff/nothing", {}, 404, "nothing"),
+        ("/refs/nothing/diff/main", {}, 404, "nothing"),
+        ("/refs/main/diff/main", {"type": "four_dot"}, 400, "type"),
+        ("/refs/main%24/diff/main", {}, 400, "main$"),
+        ("/branches/nothing/diff", {}, 404, "nothing"),
+        ("/refs/main/diff/main", {"include_right_stats": "x"}, 400, "include_right_stats"),
+    ],
+)
+def test_a_bad_comparison_is_refused(api, path, parameters, status, named):
+    reply = api.ask("GET", f"{REPO}{path}", **parameters)
+    assert reply.status == status
+    assert named in reply.message
+
+
+# Merges
+
+
+@pytest.fixture
+def forked(api):
+    """dev has one commit more than main."""
+    api.upload("both", b"1")
+    api.commit()
+    api.branch("dev")
+    api.upload("both", b"2", branch="dev")
+    api.commit(branch="dev")
+    return api
+
+
+MERGE = f"{REPO}/refs/dev/merge/main"
+
+
+def test_a_merge_brings_the_source_over(forked):
+    reply = forked.ask("POST", MERGE, {"message": "merge", "metadata": {"k": "v"}})
+    assert reply.status == 200
+    models.MergeResult.from_dict(reply.json)
+    assert reply.json == {"reference": head(forked)}
+    made = forked.ask("GET", f"{REPO}/commits/main").json
+    assert len(made["parents"]) == 2
+    assert made["message"] == "merge"
+
+
+def test_a_merge_needs_no_body(forked):
+    assert forked.ask("POST", MERGE).status == 200
+    message = forked.ask("GET", f"{REPO}/commits/main").json["message"]
+    assert message == "Merge 'dev' into 'main'"
+
+
+def test_a_squash_merge_has_one_parent(forked):
+    assert forked.ask("POST", MERGE, {"squash_merge": True}).status == 200
+    assert len(forked.ask("GET", f"{REPO}/commits/main").json["parents"]) == 1
+
+
+def test_a_conflict_is_told_by_an_empty_reference(forked):
+    forked.upload("both", b"3")
+    forked.commit()
+    before = head(forked)
+    reply = forked.ask("POST", MERGE, {})
+    assert (reply.status, reply.json) == (409, {"reference": ""})
+    assert head(forked) == before
+    assert forked.ask("POST", MERGE, {"strategy": "source-wins"}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "named"),
+    [
+        ("dev/merge/main", {"strategy": "mine"}, 400, "strategy"),
+        ("nothing/merge/main", {}, 404, "nothing"),
+        ("dev/merge/nothing", {}, 404, "nothing"),
+        ("main/merge/main", {}, 400, "main"),
+        ("dev/merge/main", {"force": "yes"}, 400, "force"),
+        ("dev/merge/main", [], 400, "object"),
+    ],
+)
+def test_a_bad_merge_changes_nothing(forked, path, body, status, named):
+    before = head(forked)
+    reply = forked.ask("POST", f"{REPO}/refs/{path}", body)
+    assert reply.status == status
+    assert named in reply.message
+    assert head(forked) == before
+
+
+def test_a_merge_without_changes_and_one_into_a_dirty_branch_are_refused(forked):
+    assert forked.ask("POST", MERGE, {}).status == 200
+    again = forked.ask("POST", MERGE, {})
+    assert again.status == 400
+    assert "no changes" in again.message
+    forked.upload("dirt")
+    forked.upload("more", branch="dev")
+    forked.commit(branch="dev")
+    assert forked.ask("POST", MERGE, {}).status == 400
+
+
+def test_the_merge_base_is_found(forked):
+    reply = forked.ask("GET", MERGE)
+    models.FindMergeBaseResult.from_dict(reply.json)
+    assert reply.json == {
+        "source_commit_id": head(forked, "dev"),
+        "destination_commit_id": head(forked),
+        "base_commit_id": head(forked),
+    }
+    assert forked.ask("GET", f"{REPO}/refs/nothing/merge/main").status == 404

@@ -1,0 +1,240 @@
+"""What is true of every operation: credentials first, one shape of errors, nothing unforeseen."""
+
+import gzip
+import inspect
+import io
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from lakefs_sdk import api as sdk_api
+
+from functions.api.app import OPERATIONS, logger
+from functions.api.unserved import UNSERVED
+from graveler.errors import AlreadyExistsError, ThrottledError
+from tests.support.api import ApiClient, event
+
+TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
+
+
+def filled(path: str) -> str:
+    return "/api/v1" + re.sub(r"<\w+>", "x1y", path)
+
+
+def sdk_operations() -> list[tuple[str, str]]:
+    """Method and path of everything that the official client can ask."""
+    found = []
+    for module in vars(sdk_api).values():
+        if inspect.isclass(module):
+            source = inspect.getsource(module)
+            found += re.findall(r"'(/[^']*)', '(GET|HEAD|POST|PUT|DELETE|PATCH)'", source)
+    return [(method, path) for path, method in found]
+
+
+@pytest.fixture
+def log(monkeypatch):
+    """What the function writes to its log."""
+    stream = io.StringIO()
+    monkeypatch.setattr(logger.registered_handler, "stream", stream)
+    return stream
+
+
+@pytest.fixture(scope="module")
+def api():
+    return ApiClient()
+
+
+def test_the_tables_hold_all_of_lakefs_s_operations_once():
+    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == 134
+    assert len({(t.method, re.sub("<.*?>", "<>", t.path)) for t in TEMPLATES}) == 134
+
+
+def test_the_official_client_finds_every_operation(api):
+    asked = sdk_operations()
+    assert len(set(asked)) >= 130
+    for method, path in set(asked):
+        segments = re.sub(r"\{\w+\}", "x", path).split("/")
+        known = [t for t in TEMPLATES if t.method == method and t.matches(segments)]
+        assert known, f"{method} {path}"
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
+def test_without_credentials_nothing_is_told(api, template):
+    reply = api.send(event(template.method, filled(template.path)))
+    if template.public:
+        assert reply.status != 401 or template.name == "setup"
+    elif template.method == "HEAD":
+        assert (reply.status, reply.content) == (401, b"")
+    else:
+        assert (reply.status, reply.message) == (401, "error authenticating request")
+
+
+@pytest.mark.parametrize("template", UNSERVED, ids=lambda template: template.name)
+def test_what_is_not_served_says_so_by_name(api, template):
+    reply = api.send(
+        event(template.method, filled(template.path), headers={"authorization": api.authorization})
+    )
+    assert reply.status == 501
+    assert template.name in reply.message
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1", "/api/v1/nothing", "/api/v1/repositories/r/nothing", "/", "/favicon.ico"]
+)
+def test_an_unknown_path_is_no_endpoint(api, path):
+    reply = api.send(event("GET", path))
+    assert (reply.status, reply.message) == (404, "invalid API endpoint")
+
+
+def test_a_wrong_method_is_told_the_right_ones(api):
+    reply = api.ask("PATCH", "/repositories/repo")
+    assert reply.status == 405
+    assert reply.headers["Allow"] == "DELETE, GET"
+
+
+@pytest.mark.parametrize(
+    "path", ["/repositories//branches", "/repositories/", "/repositories/r/branches//staging/pmpu"]
+)
+def test_an_empty_segment_is_refused(api, path):
+    reply = api.ask("GET", path)
+    assert reply.status == 400
+    assert "empty" in reply.message
+
+
+def test_a_name_that_is_no_utf_8_is_refused(api):
+    reply = api.ask("GET", "/repositories/repo/refs/%FF/objects/stat", path="a")
+    assert reply.status == 400
+    assert "`ref`" in reply.message
+
+
+def test_a_query_that_is_no_utf_8_is_refused(api):
+    reply = api.ask("GET", "/repositories", query="prefix=%FF")
+    assert reply.status == 400
+    assert "UTF-8" in reply.message
+
+
+def test_json_answers_have_exactly_the_headers_that_the_web_ui_compares(api):
+    for reply in (api.ask("GET", "/repositories"), api.ask("GET", "/repositories/nobody")):
+        assert reply.headers["Content-Type"] == "application/json"
+        assert reply.headers["X-Content-Type-Options"] == "nosniff"
+        assert reply.headers["X-Frame-Options"] == "SAMEORIGIN"
+
+
+def test_the_request_id_comes_back(api):
+    assert api.ask("GET", "/user").headers["X-Request-ID"] == "gateway-request"
+    given = api.ask("GET", "/user", headers={"x-request-id": "mine-1"})
+    assert given.headers["X-Request-ID"] == "mine-1"
+
+
+@pytest.mark.parametrize("bad", ["a\nb", "é", "x" * 200])
+def test_a_strange_request_id_does_not_come_back(api, bad):
+    reply = api.ask("GET", "/user", headers={"x-request-id": bad})
+    assert reply.headers["X-Request-ID"] == "gateway-request"
+
+
+def test_a_busy_store_is_503_and_says_when_to_come_back(monkeypatch, log):
+    api = ApiClient()
+
+    def throttled(_):
+        raise ThrottledError("slow down")
+
+    monkeypatch.setattr(api.world.refs, "repository", throttled)
+    reply = api.ask("GET", "/repositories/repo")
+    assert (reply.status, reply.message) == (503, "slow down")
+    assert reply.headers["Retry-After"] == "1"
+    assert json.loads(log.getvalue())["operation"] == "getRepository"
+
+
+def test_a_bug_is_500_without_its_innards_and_with_them_in_the_log(monkeypatch, log):
+    api = ApiClient()
+    monkeypatch.setattr(api.world.refs, "repository", lambda _: 1 // 0)
+    reply = api.ask("GET", "/repositories/repo")
+    assert (reply.status, reply.message) == (500, "internal error, request gateway-request")
+    line = json.loads(log.getvalue())
+    assert line["level"] == "ERROR"
+    assert line["request_id"] == "gateway-request"
+    assert "ZeroDivisionError" in line["exception"]
+
+
+def test_the_log_holds_no_secrets(monkeypatch, log):
+    api = ApiClient()
+    monkeypatch.setattr(api.world.refs, "repository", lambda _: 1 // 0)
+    api.ask("GET", "/repositories/repo", headers={"x-secret": "hunter2"}, token="hunter3")
+    logged = log.getvalue()
+    assert "ZeroDivisionError" in logged
+    for secret in (api.authorization, "hunter2", "hunter3"):
+        assert secret not in logged
+
+
+def test_a_body_beyond_lambda_s_limit_is_too_large():
+    api = ApiClient()
+    api.repository()
+    reply = api.send(
+        event(
+            "POST",
+            "/api/v1/repositories/repo/branches/main/objects",
+            query="path=big",
+            headers={"authorization": api.authorization},
+            body=b"x" * (5 * 1024 * 1024),
+        )
+    )
+    assert reply.status == 413
+    assert "presign" in reply.message
+    assert api.paths() == []
+
+
+def test_a_body_that_is_not_what_it_says_is_refused(api):
+    broken = event("POST", "/api/v1/statistics", headers={"authorization": api.authorization})
+    reply = api.send({**broken, "body": "!!!", "isBase64Encoded": True})
+    assert reply.status == 400
+    assert "base64" in reply.message
+
+
+def test_a_json_body_may_come_as_text(api):
+    asked = event(
+        "POST",
+        "/api/v1/statistics",
+        headers={"authorization": api.authorization},
+        body=b'{"events":[]}',
+        raw_text=True,
+    )
+    assert api.send(asked).status == 204
+
+
+def test_a_large_answer_is_compressed_for_clients_that_can_and_refused_to_others():
+    api = ApiClient()
+    api.repository()
+    for number in range(60):
+        api.upload(f"{number}", **{"x-lakefs-meta-k": "v" * 120_000})
+    path = "/repositories/repo/refs/main/objects/ls"
+    packed = api.ask("GET", path, headers={"accept-encoding": "gzip, deflate"})
+    assert packed.status == 200
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert len(json.loads(gzip.decompress(packed.content))["results"]) == 60
+    refused = api.ask("GET", path)
+    assert refused.status == 413
+    assert "amount" in refused.message
+    assert api.ask("GET", path, amount=10).status == 200
+
+
+def test_requests_of_many_threads_do_not_mix():
+    api = ApiClient()
+    for number in range(8):
+        api.repository(f"repo-{number}")
+    names = [f"repo-{number}" for number in range(8)] * 50
+    with ThreadPoolExecutor(8) as threads:
+        answered = threads.map(lambda name: api.ask("GET", f"/repositories/{name}").json, names)
+    assert [repository["id"] for repository in answered] == names
+
+
+def test_losing_a_race_inside_the_engine_is_no_500(monkeypatch):
+    api = ApiClient()
+    api.repository()
+
+    def taken(*_):
+        raise AlreadyExistsError("branch exists")
+
+    monkeypatch.setattr(api.world.refs, "create_branch", taken)
+    reply = api.ask("POST", "/repositories/repo/branches", {"name": "b", "source": "main"})
+    assert (reply.status, reply.message) == (409, "branch exists")

@@ -1,0 +1,226 @@
+"""Writes that go straight to the object store: one address, or many parts."""
+
+import pytest
+from lakefs_sdk import models
+
+from tests.support.api import ApiClient
+
+REPO = "/repositories/repo"
+BACKING = f"{REPO}/branches/main/staging/backing"
+UPLOADS = f"{REPO}/branches/main/staging/pmpu"
+READ = f"{REPO}/refs/main/objects"
+
+
+@pytest.fixture
+def api():
+    api = ApiClient()
+    api.repository()
+    return api
+
+
+def test_what_was_put_at_an_address_is_linked(api):
+    address = api.ask("GET", BACKING, path="a", presign="True")
+    models.StagingLocation.from_dict(address.json)
+    assert address.json["presigned_url_expiry"] > 0
+    checksum = api.world.objects.request_presigned(address.json["presigned_url"], b"hello")
+    body = {
+        "staging": address.json,
+        "checksum": f'"{checksum.decode()}"',
+        "size_bytes": 5,
+        "user_metadata": {"k": "v"},
+        "content_type": "text/csv",
+    }
+    reply = api.ask("PUT", BACKING, body, path="a")
+    assert reply.status == 200
+    models.ObjectStats.from_dict(reply.json)
+    assert reply.json["checksum"] == checksum.decode()
+    assert reply.json["metadata"] == {"k": "v"}
+    assert api.ask("GET", READ, path="a").content == b"hello"
+
+
+def test_an_address_alone_needs_no_url(api):
+    address = api.ask("GET", BACKING, path="a").json
+    assert set(address) == {"physical_address"}
+    assert address["physical_address"].startswith("s3://bucket/repo/data/")
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "named"),
+    [
+        ({"staging": {"physical_address": "s3://bucket/repo/data/forged,abc"}}, 400, "address"),
+        ({"staging": {}}, 400, "physical_address"),
+        ({"checksum": ""}, 400, "checksum"),
+        ({"size_bytes": -1}, 400, "size_bytes"),
+        ({"user_metadata": {"a": 1}}, 400, "user_metadata"),
+    ],
+)
+def test_a_bad_link_links_nothing(api, change, status, named):
+    address = api.ask("GET", BACKING, path="a").json
+    body = {"staging": address, "checksum": "c", "size_bytes": 1, **change}
+    reply = api.ask("PUT", BACKING, body, path="a")
+    assert reply.status == status
+    assert named in reply.message
+    assert api.paths() == []
+
+
+def test_an_address_is_good_for_its_own_path_and_for_a_day(api):
+    address = api.ask("GET", BACKING, path="a").json
+    body = {"staging": address, "checksum": "c", "size_bytes": 1}
+    assert api.ask("PUT", BACKING, body, path="b").status == 400
+    api.world.clock.tick(25 * 60 * 60)
+    assert api.ask("PUT", BACKING, body, path="a").status == 400
+    assert api.paths() == []
+
+
+def test_a_link_may_require_that_the_path_is_free(api):
+    api.upload("a", b"1")
+    body = {"staging": api.ask("GET", BACKING, path="a").json, "checksum": "c", "size_bytes": 1}
+    assert api.ask("PUT", BACKING, body, path="a", headers={"if-none-match": "*"}).status == 412
+    assert api.ask("PUT", BACKING, body, path="a", headers={"if-match": '"c"'}).status == 501
+    assert api.ask("GET", READ, path="a").content == b"1"
+
+
+@pytest.mark.parametrize(
+    ("branch", "parameters", "status"),
+    [("main", {}, 400), ("nothing", {"path": "a"}, 404), ("main", {"path": "p" * 1025}, 400)],
+)
+def test_a_bad_wish_for_an_address_is_refused(api, branch, parameters, status):
+    path = f"{REPO}/branches/{branch}/staging/backing"
+    assert api.ask("GET", path, **parameters).status == status
+
+
+# Multipart
+
+
+def begin(api, parts=2):
+    reply = api.ask("POST", UPLOADS, path="big", parts=parts)
+    assert reply.status == 201
+    models.PresignMultipartUpload.from_dict(reply.json)
+    assert len(reply.json["presigned_urls"]) == parts
+    return reply.json
+
+
+def test_an_object_is_put_together_from_parts(api):
+    upload = begin(api)
+    etags = [
+        api.world.objects.request_presigned(url, content).decode()
+        for url, content in zip(upload["presigned_urls"], (b"one", b"two"), strict=True)
+    ]
+    body = {
+        "physical_address": upload["physical_address"],
+        "parts": [
+            {"part_number": number, "etag": f'"{etag}"'} for number, etag in enumerate(etags, 1)
+        ],
+        "user_metadata": {"k": "v"},
+        "content_type": "text/csv",
+    }
+    reply = api.ask("PUT", f"{UPLOADS}/{upload['upload_id']}", body, path="big")
+    assert reply.status == 200
+    models.ObjectStats.from_dict(reply.json)
+    assert reply.json["size_bytes"] == 6
+    assert reply.json["content_type"] == "text/csv"
+    assert api.ask("GET", READ, path="big").content == b"onetwo"
+
+
+def test_a_part_may_get_its_url_later(api):
+    upload = begin(api, parts=0)
+    part = f"{UPLOADS}/{upload['upload_id']}/parts/1"
+    address = {"physical_address": upload["physical_address"]}
+    reply = api.ask("PUT", part, address, path="big")
+    assert reply.status == 200
+    models.UploadTo.from_dict(reply.json)
+    etag = api.world.objects.request_presigned(reply.json["presigned_url"], b"x").decode()
+    body = {**address, "parts": [{"part_number": 1, "etag": etag}]}
+    assert api.ask("PUT", f"{UPLOADS}/{upload['upload_id']}", body, path="big").status == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "content"), [(None, b"0123456789"), ("bytes=2-4", b"234"), ("bytes=-3", b"789")]
+)
+def test_a_part_may_be_copied_from_an_object(api, asked, content):
+    api.upload("source", b"0123456789")
+    upload = begin(api, parts=0)
+    address = {"physical_address": upload["physical_address"]}
+    source = {"repository": "repo", "ref": "main", "path": "source"}
+    if asked:
+        source["range"] = asked
+    part = f"{UPLOADS}/{upload['upload_id']}/parts/1/copy"
+    reply = api.ask("PUT", part, {**address, "copy_source": source}, path="big")
+    assert (reply.status, reply.content) == (204, b"")
+    body = {**address, "parts": [{"part_number": 1, "etag": reply.headers["ETag"]}]}
+    assert api.ask("PUT", f"{UPLOADS}/{upload['upload_id']}", body, path="big").status == 200
+    assert api.ask("GET", READ, path="big").content == content
+
+
+@pytest.mark.parametrize(
+    ("source", "status"),
+    [
+        ({"repository": "repo", "ref": "main", "path": "nothing"}, 404),
+        ({"repository": "other", "ref": "main", "path": "source"}, 501),
+        ({"repository": "repo", "ref": "main", "path": "source", "range": "bytes=9-"}, 416),
+        ({"repository": "repo", "ref": "main"}, 400),
+    ],
+)
+def test_a_bad_source_of_a_part_is_refused(api, source, status):
+    api.upload("source", b"x")
+    upload = begin(api, parts=0)
+    body = {"physical_address": upload["physical_address"], "copy_source": source}
+    part = f"{UPLOADS}/{upload['upload_id']}/parts/1/copy"
+    assert api.ask("PUT", part, body, path="big").status == status
+
+
+def test_an_upload_is_given_up_once(api):
+    upload = begin(api)
+    path = f"{UPLOADS}/{upload['upload_id']}"
+    address = {"physical_address": upload["physical_address"]}
+    assert api.ask("DELETE", path, {}, path="big").status == 400
+    assert api.ask("DELETE", path, address, path="big").status == 204
+    assert api.ask("DELETE", path, address, path="big").status == 404
+    assert api.paths() == []
+
+
+@pytest.mark.parametrize("parts", ["-1", "10001", "many"])
+def test_a_bad_number_of_parts_is_refused(api, parts):
+    reply = api.ask("POST", UPLOADS, path="big", parts=parts)
+    assert reply.status == 400
+    assert "parts" in reply.message
+
+
+@pytest.mark.parametrize("number", ["0", "10001", "x", "-1", "1.5", "٣", "9" * 5000])
+def test_a_bad_part_number_is_refused(api, number):
+    upload = begin(api)
+    address = {"physical_address": upload["physical_address"]}
+    reply = api.ask("PUT", f"{UPLOADS}/{upload['upload_id']}/parts/{number}", address, path="big")
+    assert reply.status == 400
+    assert "part number" in reply.message
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "named"),
+    [
+        ({"parts": [{"part_number": 1, "etag": "wrong"}]}, 400, ""),
+        ({"parts": []}, 400, ""),
+        ({"parts": None}, 400, "parts"),
+        ({"physical_address": "s3://elsewhere/x"}, 400, "address"),
+    ],
+)
+def test_a_bad_completion_makes_no_object(api, change, status, named):
+    upload = begin(api)
+    api.world.objects.request_presigned(upload["presigned_urls"][0], b"one")
+    body = {
+        "physical_address": upload["physical_address"],
+        "parts": [{"part_number": 1, "etag": "e"}],
+        **change,
+    }
+    reply = api.ask("PUT", f"{UPLOADS}/{upload['upload_id']}", body, path="big")
+    assert reply.status == status
+    assert named in reply.message
+    assert api.paths() == []
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_a_path_is_required(api, method):
+    path = UPLOADS if method == "POST" else f"{UPLOADS}/some-id"
+    reply = api.ask(method, path, {"physical_address": "x", "parts": []})
+    assert reply.status == 400
+    assert "`path`" in reply.message
