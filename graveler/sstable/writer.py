@@ -6,8 +6,8 @@ Where blocks are cut decides the bytes of a file and the estimated size that ran
 so the rules are lakeFS's (pebble's), to the byte:
 
 - A block's size is its entries so far, 4 bytes per restart point, and 4 for their number.
-- Before a record is added, its block is cut if that size has reached the target; or if it is
-  above 90 % of the target and the record, encoded without a shared prefix, would exceed the target.
+- Before a record is added, the block is cut if its size is above 90 % of the target and would
+  exceed the target with the record, counted as if it shared no prefix.
 - A cut block is compressed and appended, and the index gets its separator and handle. The index
   block grows under the same rule; once it was cut, the index has two levels.
 - The estimated size is what was appended, plus the sizes of the open data and index blocks. A cut
@@ -117,7 +117,7 @@ class TableWriter:
             key_length, value_length = len(key), len(value)
             if block_bytes > threshold and block_records:
                 stored_length = key_length + TRAILER_BYTES
-                if block_bytes >= target or target < (
+                if target < (
                     block_bytes + stored_length + value_length + 4
                     + (0 if block_records & _RESTART_INTERVAL_MASK else 4)
                     + len(varint[stored_length]) + len(varint[value_length])
@@ -201,11 +201,9 @@ class TableWriter:
         self._index_bytes += 1 + len(VARINT[len(bound)]) + 1 + len(bound) + len(encoded) + 4
 
     def _is_index_full(self, bound_length: int) -> bool:
-        size_bytes = self._index_bytes
-        if size_bytes >= self._block_size_bytes:
-            return True
         added = bound_length + _HANDLE_BYTES_MAX + 4 + 4 + len(VARINT[bound_length]) + 1
-        return size_bytes > self._threshold_bytes and size_bytes + added > self._block_size_bytes
+        would_be = self._index_bytes + added
+        return self._index_bytes > self._threshold_bytes and would_be > self._block_size_bytes
 
     def _append_index(self) -> Handle:
         """Append the index: one block, or its partitions and a block over them."""

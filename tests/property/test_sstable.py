@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from graveler.sstable import Table, TableWriter
 from graveler.sstable.block import decode_block, encode_block, shared_prefix_length
 from graveler.sstable.format import RECORD_TRAILER, TRAILER_BYTES, VARINT, read_varint
+from graveler.sstable.properties import readable_properties
 from graveler.sstable.separator import separator, successor
 
 # Bytes that matter: what separators raise or cannot raise, and what trailers are made of.
@@ -17,7 +18,7 @@ values = st.binary(max_size=20) | st.integers(0, 20_000).map(lambda n: b"v" * n)
 tables = st.dictionaries(keys, values, max_size=60).map(lambda d: sorted(d.items()))
 # Runs of keys that continue each other through zeros and ones, as trailers do.
 nested_keys = st.lists(
-    st.sampled_from([b"\x00", b"\x01", b"\x01" + bytes(7), b"a"]), max_size=30
+    st.sampled_from([b"\x00", b"\x01", b"\x01" + bytes(7), b"\x01" + bytes(10), b"a"]), max_size=30
 ).map(lambda steps: [b"".join(steps[:end]) for end in range(len(steps) + 1)])
 block_sizes = st.sampled_from([1, 16, 64, 300, 4096, 100_000])
 
@@ -134,3 +135,54 @@ def test_how_records_are_handed_over_changes_no_byte(records, pieces, size_bytes
     for key, value in records[added:]:
         single.add(key, value)
     assert bulk.finish() == single.finish() == write(records, 128)
+
+
+def cut_by_the_rule(entries, target, interval, value_size=None):
+    """How many entries each block gets: the rule of docs/formats/sstable.md, stated plainly."""
+    counts = [0]
+    size, previous = 4, b""
+    for key, value in entries:
+        length = len(value) if value_size is None else value_size
+        restart = counts[-1] % interval == 0
+        alone = len(key) + length + 4 + 4 * restart + len(VARINT[len(key)]) + len(VARINT[length])
+        if counts[-1] and size > (target * 90 + 99) // 100 and size + alone > target:
+            counts.append(0)
+            size, restart = 4, True
+        shared = 0 if restart else shared_prefix_length(previous, key)
+        head = len(VARINT[shared] + VARINT[len(key) - shared] + VARINT[len(value)])
+        size += 4 * restart + head + len(key) - shared + len(value)
+        counts[-1] += 1
+        previous = key
+    return counts
+
+
+def check_cuts(target, records):
+    stored = [(key + RECORD_TRAILER, value) for key, value in records]
+    expected = cut_by_the_rule(stored, target, 16)
+    table = Table.from_bytes("t", write(records, target))
+    assert [len(block.keys) for block in table.blocks()] == expected
+
+    ends = [sum(expected[: number + 1]) for number in range(len(expected))]
+    bounds = [separator(records[end - 1][0], records[end][0]) for end in ends[:-1]]
+    bounds.append(successor(records[-1][0]))
+    handles = [
+        VARINT[offset] + VARINT[length]
+        for partition in table._partitions
+        for (_, offset), length in zip(partition.ids, partition.lengths, strict=True)
+    ]
+    partitions = cut_by_the_rule(zip(bounds, handles, strict=True), target, 1, value_size=20)
+    recorded = readable_properties(table.properties).get("rocksdb.index.partitions", 1)
+    assert recorded == len(partitions)
+    assert [len(p.ids) for p in table._partitions] == partitions
+
+
+@given(st.integers(60, 200), st.lists(st.integers(0, 40), min_size=1, max_size=300))
+@settings(deadline=None)
+def test_blocks_and_index_are_cut_where_lakefs_cuts_them(target, lengths):
+    check_cuts(target, [(b"%03d" % number, b"v" * n) for number, n in enumerate(lengths)])
+
+
+def test_blocks_and_index_are_cut_there_at_every_size():
+    for target in range(60, 400):
+        keys = [b"%03d" % number + b"k" * (number * 7 % 50) for number in range(120)]
+        check_cuts(target, [(key, b"v" * (target // 2)) for key in keys])

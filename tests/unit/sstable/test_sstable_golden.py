@@ -114,7 +114,7 @@ def test_every_record_is_found_by_its_key_and_nothing_between(golden):
     for file in golden["ranges"]:
         table = open_file(VECTORS / golden["dir"] / file["id"])
         records = list(table.scan())
-        step = max(1, len(records) // 200)
+        step = max(1, len(records) // 40)
         for index in range(0, len(records), step):
             key, value = records[index]
             assert table.get(key) == value
