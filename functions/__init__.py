@@ -1,1 +1,1 @@
-"""Entry points of the Lambda functions; each folder is one function."""
+"""Lambda entry points, one folder each."""

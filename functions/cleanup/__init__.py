@@ -1,0 +1,1 @@
+"""Drops, on a schedule, what branches and repositories left behind."""
