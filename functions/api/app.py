@@ -19,7 +19,14 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.api import answers
 from functions.api.answers import Answer
-from functions.api.request import Event, Request, Services, cookies_of, request_id_of
+from functions.api.request import (
+    Event,
+    Request,
+    Services,
+    cookies_of,
+    encoded_path_of,
+    request_id_of,
+)
 from functions.api.routes import (
     accounts,
     branches,
@@ -94,7 +101,7 @@ class _Resolver(APIGatewayHttpResolver):
         _context.set(value)
 
     def resolve(self, event: Event, context: LambdaContext) -> dict[str, Any]:
-        _event.set(APIGatewayProxyEventV2(dict(event)))
+        _event.set(APIGatewayProxyEventV2({**event, "rawPath": encoded_path_of(event)}))
         _context.set({})
         return super().resolve(event, context)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from functions.api.settings import Settings
 from graveler.errors import InvalidInputError, TooLargeError
@@ -103,6 +103,17 @@ class Request:
     def decode(self, shape: type[T]) -> T:
         """The JSON body as the shape describes it; see `graveler.http.requests`."""
         return requests.decode(self.body, shape)
+
+
+def encoded_path_of(event: Event) -> str:
+    """The path, percent-encoded, so that any name passes through routing and is decoded once.
+
+    An HTTP API hands the path on decoded; a function URL hands it on as it was sent.
+    """
+    path: str = event["rawPath"]
+    if ".lambda-url." in event["requestContext"].get("domainName", ""):
+        return path
+    return quote(path, errors="surrogatepass")
 
 
 def request_id_of(event: Event) -> str:

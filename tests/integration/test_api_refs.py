@@ -1,9 +1,11 @@
 """Branches, tags, commits, log, diff, merge."""
 
+from urllib.parse import quote
+
 import pytest
 from lakefs_sdk import models
 
-from tests.support.api import ApiClient
+from tests.support.api import ApiClient, event
 
 REPO = "/repositories/repo"
 BRANCHES = f"{REPO}/branches"
@@ -161,6 +163,19 @@ def test_tags_are_made_listed_and_deleted(api):
     assert api.ask("DELETE", f"{tags}/v1").status == 204
     assert api.ask("GET", f"{tags}/v1").status == 404
     assert api.ask("DELETE", f"{tags}/v1").status == 404
+
+
+@pytest.mark.parametrize("function_url", [False, True])
+@pytest.mark.parametrize("name", ["50%25", "a%41", "#1", 'é"🎉', "{x}", "a;b=c", "%2F", "+"])
+def test_any_name_is_decoded_exactly_once(api, name, function_url):
+    assert api.ask("POST", f"{REPO}/tags", {"id": name, "ref": "main"}).status == 201
+    asked = event(
+        "GET",
+        f"/api/v1{REPO}/tags/{quote(name, safe='')}",
+        headers={"authorization": api.authorization},
+        function_url=function_url,
+    )
+    assert api.send(asked).json["id"] == name
 
 
 @pytest.mark.parametrize(

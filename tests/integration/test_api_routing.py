@@ -103,7 +103,9 @@ def test_an_empty_segment_is_refused(api, path):
 
 
 def test_a_name_that_is_no_utf_8_is_refused(api):
-    reply = api.ask("GET", "/repositories/repo/refs/%FF/objects/stat", path="a")
+    path = "/api/v1/repositories/repo/refs/%FF/objects/stat"
+    headers = {"authorization": api.authorization}
+    reply = api.send(event("GET", path, query="path=a", headers=headers, function_url=True))
     assert reply.status == 400
     assert "`ref`" in reply.message
 

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from functions.api.app import build_app
 from functions.api.settings import Settings
@@ -47,8 +47,14 @@ def event(
     body: bytes | None = None,
     cookies: list[str] | None = None,
     raw_text: bool = False,
+    function_url: bool = False,
 ) -> dict[str, Any]:
-    """An event as API Gateway (HTTP API, payload format 2.0) makes it; path is percent-encoded."""
+    """An event as API Gateway (HTTP API, payload format 2.0) makes it of a percent-encoded path.
+
+    An HTTP API decodes the path, a function URL does not.
+    """
+    host = "x.lambda-url.us-east-1.on.aws" if function_url else "x.execute-api.us-east-1.aws.com"
+    path = path if function_url else unquote(path)
     made: dict[str, Any] = {
         "version": "2.0",
         "routeKey": "$default",
@@ -59,7 +65,7 @@ def event(
             "http": {"method": method, "path": path, "sourceIp": "127.0.0.1"},
             "requestId": "gateway-request",
             "stage": "$default",
-            "domainName": "api.example.com",
+            "domainName": host,
         },
         "isBase64Encoded": body is not None and not raw_text,
     }
