@@ -1,0 +1,173 @@
+"""The stores under test: memory fakes, and the real adapters on local servers.
+
+`stores` runs a test on both; `dynamodb_stores` on DynamoDB alone. Everything is shared by the
+session, so each test works in a repository, on tokens and under a namespace of its own.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+from graveler.aws.cleanup import CleanupStore
+from graveler.aws.dynamodb import DynamoDB
+from graveler.aws.http_client import Answer, HttpClient, NoAnswerError, Pending
+from graveler.aws.models import CLEANUPS, OUTBOX, partition_of
+from graveler.aws.refs import DynamoRefStore
+from graveler.aws.retries import Retries
+from graveler.aws.signing import Signer
+from graveler.aws.staging import DynamoStagingStore
+from graveler.aws.tables import Tables
+from graveler.model import Branch, Commit, Event, Repository
+from graveler.ports import RefStore, StagingStore
+from tests.support.memory import MemoryRefStore, MemoryStagingStore
+
+REGION = "us-east-1"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """DynamoDB Local takes any."""
+
+    access_key: str = "AKIAITESTTESTTEST00Q"
+    secret_key: str = "secret"
+    token: str | None = None
+
+
+class _LostAnswer:
+    def __init__(self, pending: Pending) -> None:
+        self._pending = pending
+
+    def finish(self) -> Answer:
+        self._pending.finish()
+        raise NoAnswerError("the answer was lost on its way")
+
+    def abandon(self) -> None:
+        self._pending.abandon()
+
+
+class LossyHttp(HttpClient):
+    """Requests arrive and have their effect, but answers to chosen operations get lost."""
+
+    def __init__(self, endpoint: str) -> None:
+        super().__init__(endpoint)
+        self.to_lose: Counter[str] = Counter()
+
+    def begin(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Pending:
+        pending = super().begin(method, target, headers, body)
+        operation = headers["x-amz-target"].partition(".")[2]
+        if self.to_lose[operation] == 0:
+            return pending
+        self.to_lose[operation] -= 1
+        return _LostAnswer(pending)
+
+
+@dataclass(frozen=True)
+class Stores:
+    """A ref store and a staging store that belong together, and what no port shows of them."""
+
+    refs: RefStore
+    staging: StagingStore
+    event_ids: Callable[[Repository], set[str]]
+    tokens_to_drop: Callable[[], dict[str, int]]  # token -> due time in ns
+
+
+@dataclass(frozen=True)
+class DynamoDBStores(Stores):
+    tables: Tables
+    http: LossyHttp
+    round_trips: list[str]
+
+
+def _memory_stores() -> Stores:
+    refs = MemoryRefStore()
+    return Stores(
+        refs,
+        MemoryStagingStore(refs),
+        lambda _repository: {event.id for event in refs.events},
+        lambda: {token: due_ns for due_ns, token in refs.cleanups},
+    )
+
+
+@pytest.fixture(scope="session")
+def dynamodb_stores(dynamodb_endpoint: str) -> Iterator[DynamoDBStores]:
+    http = LossyHttp(dynamodb_endpoint)
+    round_trips: list[str] = []
+    retries = Retries(total_s_max=2.0, first_pause_s=0.005)
+    signer = Signer("dynamodb", REGION, Keys)
+    tables = Tables("refs", "staging", DynamoDB(http, signer, retries, round_trips.append))
+    tables.create()
+
+    def event_ids(repository: Repository) -> set[str]:
+        request = tables.query(partition_of(repository), OUTBOX)
+        raws = [raw for page in tables.pages(request) for raw in page]
+        return {msgspec.json.decode(raw["event"]["S"], type=Event).id for raw in raws}
+
+    def tokens_to_drop() -> dict[str, int]:
+        due = CleanupStore(tables, staging).due(2**63, 10_000)
+        return {token: int(each.id[:20]) for each in due for token in each.tokens}
+
+    staging = DynamoStagingStore(tables)
+    yield DynamoDBStores(
+        DynamoRefStore(tables), staging, event_ids, tokens_to_drop, tables, http, round_trips
+    )
+    http.close()
+
+
+@pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.server)])
+def stores(request: pytest.FixtureRequest) -> Stores:
+    if request.param == "memory":
+        return _memory_stores()
+    return request.getfixturevalue("dynamodb_stores")
+
+
+def new_event(kind: str = "tested") -> Event:
+    return Event(uuid4().hex, kind, "any", 1_700_000_000 * 10**9, {"reference": "main"})
+
+
+def new_token() -> str:
+    return f"any-main:{uuid4()}"
+
+
+def new_commit(generation: int = 1, parents: tuple[str, ...] = ()) -> Commit:
+    return Commit(
+        id=uuid4().hex * 2,
+        committer="tester",
+        message="Why: é\n\"'",
+        metarange_id=uuid4().hex * 2,
+        creation_date=1_700_000_000,
+        parents=parents,
+        metadata={"key": "value", "": ""},
+        generation=generation,
+    )
+
+
+def new_repository(name: str | None = None) -> Repository:
+    name = name or f"r{uuid4().hex[:12]}"
+    return Repository(name, uuid4().hex[:20], "s3://bucket/path", "main", 1_700_000_000)
+
+
+@pytest.fixture
+def repository(stores: Stores) -> Repository:
+    """A repository whose main branch has a first commit, and nothing staged."""
+    return create(stores)
+
+
+def create(stores: Stores, name: str | None = None) -> Repository:
+    repository = new_repository(name)
+    commit = new_commit()
+    branch = Branch("main", commit.id, new_token())
+    stores.refs.create_repository(repository, branch, commit, new_event())
+    return repository
+
+
+def drop_registered(stores: DynamoDBStores) -> None:
+    """Forget what earlier tests registered, so that a sweep sees only this test's."""
+    for cleanup in CleanupStore(stores.tables, stores.staging).due(2**63, 10_000):
+        stores.tables.dynamodb.call(
+            "DeleteItem",
+            stores.tables.delete({"partition": {"S": CLEANUPS}, "sort": {"S": cleanup.id}}),
+        )
