@@ -39,7 +39,7 @@ def decode_xid(text: str) -> bytes:
     Raises:
         InvalidInputError: the text is no xid.
     """
-    if len(text) == _XID_LENGTH and text.isascii() and text.islower():
+    if len(text) == _XID_LENGTH and text.isascii() and text == text.lower():
         try:
             return b32hexdecode(text.upper() + "====")
         except ValueError:

@@ -1,0 +1,152 @@
+"""What the engine should do, in plain dictionaries: slow, obvious, and written from the documents."""
+
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import md5, sha256
+
+from graveler.committed.metarange import MetaRange
+from graveler.committed.store import Breaking, Committed
+from graveler.committed.writer import MetaRangeWriter
+from graveler.entries import entry_value, value_identity
+from graveler.model import AddressType, Change, Entry
+from graveler.staging.listing import CommonPrefix, PageQuery
+from tests.support.memory import MemoryCommittedFiles
+
+NAMESPACE = "s3://bucket/repository"
+
+# Ranges of one record, of few, and of all: what comes out must not depend on it.
+BREAKINGS = (Breaking(1), Breaking(2), Breaking(3), Breaking(), Breaking(3, bytes_max=200))
+
+Records = dict[bytes, bytes]
+Key = Callable[[bytes], bytes]
+
+
+def token_entry(token: str) -> Entry:
+    """The entry that a token `content[@address]` of the vectors stands for."""
+    content, _, address = token.partition("@")
+    return Entry(
+        address="data/" + sha256((address or content).encode()).hexdigest()[:20],
+        address_type=AddressType.RELATIVE,
+        size_bytes=int(sha256(content.encode()).hexdigest()[:6], 16),
+        checksum=md5(content.encode()).hexdigest(),
+        last_modified_ns=1_600_000_000 * 10**9,
+        content_type="application/octet-stream",
+    )
+
+
+def token_value(token: str) -> bytes:
+    """The stored value that a token of the vectors stands for."""
+    return entry_value(token_entry(token))
+
+
+def token_records(tokens: Mapping[str, str] | None) -> Records:
+    """The records that a mapping of paths to tokens stands for."""
+    return {key.encode(): token_value(token) for key, token in (tokens or {}).items()}
+
+
+def committed_in_memory(breaking: Breaking | None = None) -> tuple[Committed, MemoryCommittedFiles]:
+    """Committed data without files, and the store that will hold them."""
+    files = MemoryCommittedFiles()
+    return Committed(files, breaking=breaking), files
+
+
+def write(committed: Committed, records: Mapping[bytes, bytes]) -> MetaRange:
+    """A metarange of the records, written from scratch."""
+    writer = MetaRangeWriter(committed, NAMESPACE)
+    keys = sorted(records)
+    if keys:
+        writer.write_records(keys, [records[key] for key in keys])
+    return MetaRange(committed, NAMESPACE, writer.finish())
+
+
+def opened(committed: Committed, metarange_id: str) -> MetaRange:
+    """The stored metarange of that ID."""
+    return MetaRange(committed, NAMESPACE, metarange_id)
+
+
+def read(metarange: MetaRange) -> Records:
+    """Every record of the metarange, which must be in order."""
+    records = list(metarange.records())
+    assert [key for key, _ in records] == sorted({key for key, _ in records})
+    return dict(records)
+
+
+def same(one: bytes | None, other: bytes | None) -> bool:
+    """Whether two records, or missing ones, are equal in content."""
+    if one is None or other is None:
+        return one is other
+    return value_identity(one) == value_identity(other)
+
+
+def same_records(one: Records, other: Records) -> bool:
+    """Whether two sets of records are equal in content."""
+    return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+
+
+def changes_between(base: Records, target: Records) -> list[Change]:
+    """The changes that make base target, ascending."""
+    return [
+        (key, target.get(key))
+        for key in sorted(base.keys() | target.keys())
+        if base.get(key) != target.get(key)
+    ]
+
+
+def applied(base: Records, changes: Iterable[Change]) -> Records:
+    """What a commit of the changes over base holds: equal content keeps base's record."""
+    result = dict(base)
+    for key, value in changes:
+        if value is None:
+            result.pop(key, None)
+        elif not same(result.get(key), value):
+            result[key] = value
+    return result
+
+
+def differences(left: Records, right: Records) -> list[tuple[bytes, bytes | None, bytes | None]]:
+    """Key, left and right of everything whose content differs, ascending."""
+    return [
+        (key, left.get(key), right.get(key))
+        for key in sorted(left.keys() | right.keys())
+        if not same(left.get(key), right.get(key))
+    ]
+
+
+class Conflict(Exception):  # noqa: N818 - an outcome of the table, not a failure
+    """Both sides changed a key differently."""
+
+
+def merged(base: Records, source: Records, destination: Records, strategy: str = "") -> Records:
+    """The merge by the concepts' table, key by key; of two equal records the source's."""
+    result: Records = {}
+    for key in base.keys() | source.keys() | destination.keys():
+        in_base, in_source, in_destination = base.get(key), source.get(key), destination.get(key)
+        if same(in_base, in_source):
+            chosen = in_destination
+        elif (
+            same(in_base, in_destination)
+            or same(in_source, in_destination)
+            or strategy == "source-wins"
+        ):
+            chosen = in_source
+        elif strategy == "dest-wins":
+            chosen = in_destination
+        else:
+            raise Conflict(key)
+        if chosen is not None:
+            result[key] = chosen
+    return result
+
+
+def listed(keys: Iterable[bytes], query: PageQuery) -> list[bytes | CommonPrefix]:
+    """Everything from the query's page on, whatever its amount."""
+    shown: dict[bytes, bytes | CommonPrefix] = {}
+    for key in sorted(keys):
+        if not key.startswith(query.prefix):
+            continue
+        at = key.find(query.delimiter, len(query.prefix)) if query.delimiter else -1
+        if at < 0:
+            shown[key] = key
+        else:
+            folded = key[: at + len(query.delimiter)]
+            shown[folded] = CommonPrefix(folded)
+    return [item for key, item in sorted(shown.items()) if key > query.after]

@@ -1,0 +1,105 @@
+"""Physical addresses sort newest first, are linkable by whom they were made for, and expire."""
+
+import pytest
+
+from graveler.addresses import (
+    decode_xid,
+    encode_xid,
+    new_address,
+    physical_uri,
+    relative_address,
+    sign_address,
+    verify_address,
+)
+from graveler.errors import InvalidInputError
+from graveler.model import AddressType, Entry
+
+KEY = b"signing key"
+NOW_S = 1_700_000_000
+DAY_S = 24 * 60 * 60
+
+
+def uid_at(time_s: int, rest: bytes = b"\x01\x02\x03\x04\x05\x06\x07\x08") -> str:
+    return encode_xid(time_s.to_bytes(4, "big") + rest)
+
+
+@pytest.mark.parametrize("raw", [bytes(12), b"\xff" * 12, bytes(range(12))])
+def test_an_xid_reads_back(raw):
+    text = encode_xid(raw)
+    assert len(text) == 20
+    assert decode_xid(text) == raw
+
+
+@pytest.mark.parametrize("text", ["", "0" * 19, "0" * 21, "w" * 20, "A" * 20, "é" * 20, "a=" * 10])
+def test_what_is_no_xid_is_refused(text):
+    with pytest.raises(InvalidInputError):
+        decode_xid(text)
+
+
+def test_an_address_lies_in_data_and_ends_with_its_name():
+    uid = uid_at(NOW_S)
+    folder, partition, name = new_address(uid).split("/")
+    assert (folder, name) == ("data", uid)
+    assert len(decode_xid(partition)) == 12
+
+
+def test_newer_partitions_are_listed_first_and_one_serves_an_hour():
+    hour_s = NOW_S // 3600 * 3600
+    partitions = [new_address(uid_at(hour_s + s)).split("/")[1] for s in (0, 3599, 3600, 9 * 3600)]
+    assert partitions[0] == partitions[1]
+    assert partitions[1] > partitions[2] > partitions[3]
+
+
+def test_the_maker_of_an_address_may_link_to_it_for_a_day():
+    address = new_address(uid_at(NOW_S))
+    signed = sign_address(KEY, "repo", "main", b"a/b", address)
+    for age_s in (0, DAY_S):
+        found = verify_address(KEY, "repo", "main", b"a/b", signed, NOW_S + age_s)
+        assert found == address
+    with pytest.raises(InvalidInputError, match="expired"):
+        verify_address(KEY, "repo", "main", b"a/b", signed, NOW_S + DAY_S + 1)
+
+
+def test_nobody_links_to_an_address_made_for_something_else():
+    address = new_address(uid_at(NOW_S))
+    signed = sign_address(KEY, "repo", "main", b"a/b", address)
+    other_address = new_address(uid_at(NOW_S + 1)) + "," + signed.partition(",")[2]
+    for key, repository, branch, path, text in (
+        (b"other key", "repo", "main", b"a/b", signed),
+        (KEY, "other", "main", b"a/b", signed),
+        (KEY, "repo", "other", b"a/b", signed),
+        (KEY, "repo", "main", b"a/c", signed),
+        (KEY, "repo", "main", b"a/b", other_address),
+        (KEY, "repo", "main", b"a/b", address),
+        (KEY, "repo", "main", b"a/b", address + ","),
+        (KEY, "repo", "main", b"a/b", signed + "x"),
+        (KEY, "repo", "main", b"a/b", signed + "é"),
+    ):
+        with pytest.raises(InvalidInputError):
+            verify_address(key, repository, branch, path, text, NOW_S)
+
+
+def test_paths_that_are_no_text_are_signed_like_others():
+    address = new_address(uid_at(NOW_S))
+    signed = sign_address(KEY, "repo", "main", b"\xff\x00", address)
+    assert verify_address(KEY, "repo", "main", b"\xff\x00", signed, NOW_S) == address
+    with pytest.raises(InvalidInputError):
+        verify_address(KEY, "repo", "main", b"\xfe\x00", signed, NOW_S)
+
+
+@pytest.mark.parametrize(
+    ("address", "address_type", "uri"),
+    [
+        ("data/p/n", AddressType.RELATIVE, "s3://b/ns/data/p/n"),
+        ("s3://other/k", AddressType.FULL, "s3://other/k"),
+        ("data/p/n", AddressType.BY_PREFIX_DEPRECATED, "s3://b/ns/data/p/n"),
+        ("s3://other/k", AddressType.BY_PREFIX_DEPRECATED, "s3://other/k"),
+    ],
+)
+def test_an_entry_tells_where_its_data_are(address, address_type, uri):
+    assert physical_uri("s3://b/ns", Entry(address, address_type, 0, "", 0)) == uri
+
+
+def test_only_what_lies_inside_the_namespace_is_written_relative():
+    assert relative_address("s3://b/ns", "s3://b/ns/k") == ("k", AddressType.RELATIVE)
+    assert relative_address("s3://b/ns", "s3://b/ns2/k") == ("s3://b/ns2/k", AddressType.FULL)

@@ -1,0 +1,85 @@
+"""The cache keeps what is used, and never more than its budget."""
+
+from threading import Thread
+
+from graveler.cache import BoundedCache
+
+
+def held(cache: BoundedCache[int, str], keys: range) -> set[int]:
+    """What is held, without the reading that would count as use."""
+    return {key for key in keys if key in cache._young or key in cache._old}
+
+
+def test_what_fits_is_held():
+    cache: BoundedCache[int, str] = BoundedCache(10)
+    for key in range(5):
+        cache.put(key, str(key))
+    assert [cache.get(key) for key in range(6)] == ["0", "1", "2", "3", "4", None]
+
+
+def test_what_nobody_asks_for_goes_first():
+    cache: BoundedCache[int, str] = BoundedCache(10)
+    for key in range(100):
+        cache.put(key, str(key))
+        assert cache.get(0) == "0"
+    assert cache.get(50) is None
+
+
+def test_the_budget_is_never_exceeded():
+    cache: BoundedCache[int, str] = BoundedCache(10)
+    for key in range(50):
+        cache.put(key, "x", 1 + key % 4)
+        cache.get(key - 3)
+        costs = sum(cost for _, cost in (*cache._young.values(), *cache._old.values()))
+        assert costs <= 10
+
+
+def test_a_thing_that_would_push_out_everything_is_not_held():
+    cache: BoundedCache[int, str] = BoundedCache(10)
+    cache.put(1, "small")
+    cache.put(2, "large", 6)
+    assert (cache.get(1), cache.get(2)) == ("small", None)
+
+
+def test_a_thing_put_again_replaces_itself_and_its_cost():
+    cache: BoundedCache[int, str] = BoundedCache(10)
+    for _ in range(20):
+        cache.put(1, "other", 5)
+        cache.put(1, "one", 2)
+    cache.put(2, "two", 3)
+    assert (cache.get(1), cache.get(2)) == ("one", "two")
+
+
+def test_what_is_forgotten_is_gone_from_both_generations():
+    cache: BoundedCache[int, str] = BoundedCache(4)
+    cache.put(1, "old")
+    cache.put(2, "x")
+    cache.put(3, "young")
+    assert held(cache, range(5)) == {1, 2, 3}
+    for key in (1, 3, 4):
+        cache.forget(key)
+    assert held(cache, range(5)) == {2}
+    cache.put(5, "x", 1)
+    cache.put(6, "x", 1)
+    assert cache.get(3) is None
+
+
+def test_threads_may_share_it():
+    cache: BoundedCache[int, int] = BoundedCache(64)
+    wrong: list[int] = []
+
+    def use(offset: int) -> None:
+        for step in range(3000):
+            key = (step * 7 + offset) % 100
+            found = cache.get(key)
+            if found is not None and found != key:
+                wrong.append(key)
+            cache.put(key, key)
+
+    threads = [Thread(target=use, args=(offset,)) for offset in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(held(cache, range(100))) <= 64
