@@ -104,11 +104,12 @@ class RepositoryRecords(Records):
         )
         try:
             self.tables.dynamodb.call("PutItem", self.tables.put(_repository_item(new), unchanged))
-        except ConditionFailedError as error:
-            if self.repository(old.name) != new:
-                raise StaleVersionError(
-                    f"repository {old.name} changed since it was read"
-                ) from error
+        except (ConditionFailedError, UnknownOutcomeError) as error:
+            if self.repository(old.name) == new:
+                return  # by an earlier attempt
+            if isinstance(error, UnknownOutcomeError):
+                raise
+            raise StaleVersionError(f"repository {old.name} changed since it was read") from error
 
     def delete_repository(self, repository: Repository, event: Event) -> None:
         due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9

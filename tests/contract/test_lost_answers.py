@@ -1,0 +1,226 @@
+"""A write lands, its answer is lost, and the client tries again: the caller never notices.
+
+Each conditional write is tried twice: with one answer lost, so that the repeated request meets
+what the first one did; and with every answer lost for as long as the client tries, so that only
+reading back can tell.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from graveler.aws.retries import Retries
+from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
+from graveler.model import Branch, Repository, Tag
+from graveler.ports import Staged
+from tests.contract.conftest import (
+    DynamoDBStores,
+    create,
+    new_commit,
+    new_event,
+    new_repository,
+    new_token,
+)
+
+pytestmark = pytest.mark.server
+
+Losing = Callable[[str], None]
+
+
+@pytest.fixture(params=["one answer lost", "all answers lost"])
+def lose(request: pytest.FixtureRequest, dynamodb_stores: DynamoDBStores) -> Iterator[Losing]:
+    """Lose the answers to an operation from now on."""
+    dynamodb = dynamodb_stores.tables.dynamodb
+    patient = dynamodb.retries
+    count = 1 if request.param == "one answer lost" else 10**6
+    if count > 1:
+        dynamodb.retries = Retries(total_s_max=0.02, first_pause_s=0.001)
+    yield lambda operation: dynamodb_stores.http.to_lose.update({operation: count})
+    dynamodb_stores.http.to_lose.clear()
+    dynamodb.retries = patient
+
+
+@pytest.fixture
+def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:
+    return dynamodb_stores
+
+
+@pytest.fixture
+def main(stores: DynamoDBStores, repository: Repository) -> Branch:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    return branch
+
+
+def test_create_repository(stores: DynamoDBStores, lose: Losing) -> None:
+    repository, commit = new_repository(), new_commit()
+    branch = Branch("main", commit.id, new_token())
+    lose("TransactWriteItems")
+    stores.refs.create_repository(repository, branch, commit, new_event())
+    assert stores.refs.repository_and_branch(repository, "main") == (repository, branch)
+
+
+def test_create_repository_under_a_taken_name(
+    stores: DynamoDBStores, repository: Repository, lose: Losing
+) -> None:
+    other, commit = new_repository(repository.name), new_commit()
+    branch = Branch("main", commit.id, new_token())
+    lose("TransactWriteItems")
+    # With every answer lost nobody may say more than that the outcome is unknown.
+    with pytest.raises((AlreadyExistsError, UnknownOutcomeError)):
+        stores.refs.create_repository(other, branch, commit, new_event())
+    assert stores.refs.repository(repository.name) == repository
+
+
+def test_update_repository(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
+    new = replace(repository, read_only=True)
+    lose("PutItem")
+    stores.refs.update_repository(repository, new)
+    assert stores.refs.repository(repository.name) == new
+
+
+def test_update_repository_metadata(
+    stores: DynamoDBStores, repository: Repository, lose: Losing
+) -> None:
+    lose("PutItem")
+    stores.refs.update_repository_metadata(repository, {"a": "1"}, ["b"])
+    assert stores.refs.repository_metadata(repository) == {"a": "1"}
+
+
+def test_delete_repository(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
+    lose("TransactWriteItems")
+    stores.refs.delete_repository(repository, new_event())
+    assert stores.refs.repository(repository.name) is None
+
+
+def test_create_branch(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
+    branch = Branch("dev", "c" * 64, new_token())
+    lose("TransactWriteItems")
+    stores.refs.create_branch(repository, branch, new_event())
+    assert stores.refs.branch(repository, "dev") == branch
+
+
+def test_delete_branch(
+    stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing
+) -> None:
+    lose("TransactWriteItems")
+    stores.refs.delete_branch(repository, main, new_event(), drop_after_ns=5)
+    assert stores.refs.branch(repository, "main") is None
+
+
+def test_seal_token(
+    stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing
+) -> None:
+    token = new_token()
+    lose("UpdateItem")
+    sealed = stores.refs.seal_token(repository, main, token)
+    assert sealed.tokens == (token, main.staging_token)
+    assert stores.refs.branch(repository, "main") == sealed
+
+
+def test_a_seal_that_another_seal_came_before(
+    stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing
+) -> None:
+    sealed = stores.refs.seal_token(repository, main, new_token())
+    lose("UpdateItem")
+    with pytest.raises((StaleVersionError, UnknownOutcomeError)):
+        stores.refs.seal_token(repository, main, new_token())
+    assert stores.refs.branch(repository, "main") == sealed
+
+
+@pytest.mark.parametrize("with_event", [True, False])
+def test_move_branch(
+    stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing, with_event: bool
+) -> None:
+    old = stores.refs.seal_token(repository, main, new_token())
+    commit, event = new_commit(2, (main.commit_id,)), new_event() if with_event else None
+    lose("TransactWriteItems")
+    stores.refs.move_branch(
+        repository,
+        old,
+        commit=commit,
+        commit_id=commit.id,
+        applied_tokens=old.sealed_tokens,
+        new_staging_token=None,
+        event=event,
+        drop_after_ns=5,
+    )
+    assert stores.refs.branch(repository, "main") == replace(
+        old, commit_id=commit.id, sealed_tokens=(), version=1
+    )
+    assert event is None or event.id in stores.event_ids(repository)
+
+
+@pytest.mark.parametrize("with_event", [True, False])
+def test_a_move_that_another_move_came_before(
+    stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing, with_event: bool
+) -> None:
+    def move(commit_id: str) -> None:
+        stores.refs.move_branch(
+            repository,
+            main,
+            commit=None,
+            commit_id=commit_id,
+            applied_tokens=(),
+            new_staging_token=None,
+            event=new_event() if with_event else None,
+            drop_after_ns=5,
+        )
+
+    move("d" * 64)
+    lose("TransactWriteItems")
+    # The same head and version as this would give: still not this call's doing.
+    with pytest.raises((StaleVersionError, UnknownOutcomeError)):
+        move("d" * 64)
+
+
+def test_create_tag(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
+    lose("TransactWriteItems")
+    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+    assert stores.refs.tag(repository, "v1") == Tag("v1", "c" * 64)
+
+
+def test_an_equal_tag_of_another_is_not_ours(
+    stores: DynamoDBStores, repository: Repository, lose: Losing
+) -> None:
+    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+    lose("TransactWriteItems")
+    with pytest.raises((AlreadyExistsError, UnknownOutcomeError)):
+        stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+
+
+def test_delete_tag(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
+    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+    lose("TransactWriteItems")
+    stores.refs.delete_tag(repository, Tag("v1", "c" * 64), new_event())
+    assert stores.refs.tag(repository, "v1") is None
+
+
+@pytest.mark.parametrize("expected", [None, Staged(None), Staged(b"old")], ids=repr)
+def test_put_if(stores: DynamoDBStores, lose: Losing, expected: Staged | None) -> None:
+    token = new_token()
+    if expected is not None:
+        stores.staging.put(token, b"a", expected.value)
+    lose("PutItem")
+    assert stores.staging.put_if(token, b"a", b"new", expected)
+    assert stores.staging.get(token, b"a") == Staged(b"new")
+
+
+def test_a_put_whose_every_answer_is_lost_has_an_unknown_outcome(
+    stores: DynamoDBStores, lose: Losing, request: pytest.FixtureRequest
+) -> None:
+    token = new_token()
+    lose("PutItem")
+    if "one" in request.node.name:
+        stores.staging.put(token, b"a", b"1")
+    else:
+        with pytest.raises(UnknownOutcomeError):
+            stores.staging.put(token, b"a", b"1")
+
+
+def test_a_created_repository_is_whole(stores: DynamoDBStores, lose: Losing) -> None:
+    lose("TransactWriteItems")
+    repository = create(stores)
+    assert len(stores.event_ids(repository)) == 1
+    assert stores.refs.repository_metadata(repository) == {}

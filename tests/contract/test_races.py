@@ -1,0 +1,169 @@
+"""Many threads at one record of DynamoDB: one of them wins, and the others know that they lost."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from graveler.errors import AlreadyExistsError, StaleVersionError
+from graveler.model import Branch, Repository, Tag
+from graveler.ports import Staged
+from tests.contract.conftest import (
+    DynamoDBStores,
+    new_commit,
+    new_event,
+    new_repository,
+    new_token,
+)
+
+pytestmark = pytest.mark.server
+
+THREADS = 8
+ROUNDS = 5
+
+
+@pytest.fixture
+def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:
+    return dynamodb_stores
+
+
+def outcomes(attempt: Callable[[int], object]) -> list[object]:
+    """What each of the threads got, started at the same moment: a result, or the error it raised."""
+    barrier = threading.Barrier(THREADS)
+
+    def run(number: int) -> object:
+        barrier.wait()
+        try:
+            return attempt(number)
+        except (AlreadyExistsError, StaleVersionError) as error:
+            return error
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(run, range(THREADS)))
+
+
+def winner(results: list[object]) -> int:
+    won = [n for n, result in enumerate(results) if not isinstance(result, Exception)]
+    assert len(won) == 1, results
+    return won[0]
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_one_of_many_creates_a_repository(stores: DynamoDBStores, _round: int) -> None:
+    name = new_repository().name
+    candidates = [new_repository(name) for _ in range(THREADS)]
+    commit = new_commit()
+    won = winner(
+        outcomes(
+            lambda n: stores.refs.create_repository(
+                candidates[n], Branch("main", commit.id, new_token()), commit, new_event()
+            )
+        )
+    )
+    assert stores.refs.repository(name) == candidates[won]
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_one_of_many_creates_a_tag(
+    stores: DynamoDBStores, repository: Repository, _round: int
+) -> None:
+    tags = [Tag("v1", f"{n:064x}") for n in range(THREADS)]
+    won = winner(outcomes(lambda n: stores.refs.create_tag(repository, tags[n], new_event())))
+    assert stores.refs.tag(repository, "v1") == tags[won]
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_one_of_many_seals(stores: DynamoDBStores, repository: Repository, _round: int) -> None:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    tokens = [new_token() for _ in range(THREADS)]
+    won = winner(outcomes(lambda n: stores.refs.seal_token(repository, branch, tokens[n])))
+    now = stores.refs.branch(repository, "main")
+    assert now == replace(branch, staging_token=tokens[won], sealed_tokens=(branch.staging_token,))
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_one_of_many_moves_the_branch(
+    stores: DynamoDBStores, repository: Repository, _round: int
+) -> None:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    commits = [new_commit(2, (branch.commit_id,)) for _ in range(THREADS)]
+
+    def move(number: int) -> None:
+        stores.refs.move_branch(
+            repository,
+            branch,
+            commit=commits[number],
+            commit_id=commits[number].id,
+            applied_tokens=(),
+            new_staging_token=None,
+            event=new_event(),
+            drop_after_ns=5,
+        )
+
+    won = winner(outcomes(move))
+    now = stores.refs.branch(repository, "main")
+    assert now == replace(branch, commit_id=commits[won].id, version=1)
+    found = stores.refs.commits(repository, [commit.id for commit in commits])
+    assert set(found) == {commits[won].id}
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_seals_never_disturb_a_move(
+    stores: DynamoDBStores, repository: Repository, _round: int
+) -> None:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    old = stores.refs.seal_token(repository, branch, new_token())
+
+    def seal_or_move(number: int) -> None:
+        if number == 0:
+            stores.refs.move_branch(
+                repository,
+                old,
+                commit=None,
+                commit_id="d" * 64,
+                applied_tokens=old.sealed_tokens,
+                new_staging_token=None,
+                event=new_event(),
+                drop_after_ns=5,
+            )
+            return
+        while True:
+            now = stores.refs.branch(repository, "main")
+            assert now is not None
+            try:
+                stores.refs.seal_token(repository, now, f"sealed by {number}")
+            except StaleVersionError:
+                continue
+            return
+
+    assert outcomes(seal_or_move) == [None] * THREADS
+    now = stores.refs.branch(repository, "main")
+    assert now is not None
+    assert (now.commit_id, now.version) == ("d" * 64, 1)
+    sealed = {f"sealed by {number}" for number in range(1, THREADS)}
+    assert set(now.tokens) == sealed | {old.staging_token}
+    assert now.sealed_tokens[-1] == old.staging_token
+
+
+@pytest.mark.parametrize("expected", [None, Staged(b"old")], ids=repr)
+def test_one_of_many_conditional_puts_wins(stores: DynamoDBStores, expected: Staged | None) -> None:
+    token = new_token()
+    if expected is not None:
+        stores.staging.put(token, b"a", expected.value)
+    results = outcomes(lambda n: stores.staging.put_if(token, b"a", b"%d" % n, expected))
+    assert results.count(True) == 1
+    assert stores.staging.get(token, b"a") == Staged(b"%d" % results.index(True))
+
+
+def test_metadata_written_by_many_is_all_there(
+    stores: DynamoDBStores, repository: Repository
+) -> None:
+    outcomes(lambda n: stores.refs.update_repository_metadata(repository, {f"key {n}": str(n)}, []))
+    assert stores.refs.repository_metadata(repository) == {
+        f"key {n}": str(n) for n in range(THREADS)
+    }
