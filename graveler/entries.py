@@ -17,6 +17,9 @@ from graveler.proto import stored_pb2 as messages
 
 _NS_PER_S = 1_000_000_000
 
+# Calling an Enum costs as much as decoding a message.
+_ADDRESS_TYPES = {int(each): each for each in AddressType}
+
 # The prefix of every value whose identity is a SHA-256: zigzag varint of 32.
 _DIGEST_PREFIX = b"\x40"
 _DIGEST_END = 33
@@ -74,6 +77,17 @@ def value_identity(stored: bytes) -> bytes:
     return split_value(stored)[0]
 
 
+def value_data(stored: bytes) -> bytes:
+    """The data of a stored value.
+
+    Raises:
+        CorruptDataError: the bytes are no stored value.
+    """
+    if stored[:1] == _DIGEST_PREFIX:
+        return _read_part(stored, _DIGEST_END)[0]
+    return split_value(stored)[1]
+
+
 def same_content(one: bytes, other: bytes) -> bool:
     """Whether two stored values have equal identities."""
     return one == other or value_identity(one) == value_identity(other)
@@ -107,14 +121,14 @@ def decode_entry(data: bytes) -> Entry:
         modified = message.last_modified
         return Entry(
             address=message.address,
-            address_type=AddressType(message.address_type),
+            address_type=_ADDRESS_TYPES[message.address_type],
             size_bytes=message.size,
             checksum=message.e_tag,
             last_modified_ns=modified.seconds * _NS_PER_S + modified.nanos,
             content_type=message.content_type,
             metadata=dict(message.metadata) if message.metadata else {},
         )
-    except (DecodeError, ValueError) as e:
+    except (DecodeError, KeyError) as e:
         raise CorruptDataError(f"{len(data)} bytes that should be an Entry are not: {e}") from e
 
 
@@ -125,7 +139,7 @@ def entry_value(entry: Entry) -> bytes:
 
 def value_entry(stored: bytes) -> Entry:
     """The entry in a stored value."""
-    return decode_entry(split_value(stored)[1])
+    return decode_entry(value_data(stored))
 
 
 def encode_range(header: RangeHeader) -> bytes:
