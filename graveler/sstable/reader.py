@@ -52,7 +52,8 @@ ReadBytes = Callable[[int, int], bytes]  # offset, length
 S = TypeVar("S")
 T = TypeVar("T")
 
-# Measured: what an open table's properties, and one decoded entry of its index, take in memory.
+# What an open table's properties and one decoded entry of its index take in memory; measured as
+# 7.4 KB and 220 bytes for bounds of 30 bytes, and rounded up for longer ones.
 _OPEN_TABLE_BYTES = 8_000
 _INDEX_ENTRY_BYTES = 300
 
