@@ -120,6 +120,7 @@ class HttpClient:
     """A pool of connections to one endpoint, shared by all threads."""
 
     def __init__(self, endpoint: str) -> None:
+        self._idle: deque[_Connection] = deque()
         parts = urlsplit(endpoint)
         secure = parts.scheme == "https"
         default_port = 443 if secure else 80
@@ -128,7 +129,6 @@ class HttpClient:
         # What the Host header says, and so what is signed.
         at_default = parts.port in (None, default_port)
         self.host = self._address[0] if at_default else f"{self._address[0]}:{parts.port}"
-        self._idle: deque[_Connection] = deque()
 
     def _connection(self) -> _Connection:
         # deque's pop and append are atomic; the one used last is the one most surely alive.
@@ -172,6 +172,9 @@ class HttpClient:
         """Close the idle connections."""
         while self._idle:
             self._idle.pop().close()
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def _line(reader: BinaryIO) -> bytes:

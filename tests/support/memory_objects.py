@@ -91,9 +91,9 @@ class MemoryObjectStore:
         self._lock = threading.RLock()
 
     def _check_bucket(self, uri: str) -> None:
-        bucket = uri.removeprefix("s3://").split("/", 1)[0]
-        if not uri.startswith("s3://") or bucket in self.missing_buckets:
-            raise InvalidInputError(f"bucket {bucket} does not exist")
+        bucket, _, key = uri.removeprefix("s3://").partition("/")
+        if not uri.startswith("s3://") or not key or bucket in self.missing_buckets:
+            raise InvalidInputError(f"{uri!r} names no object in a bucket that exists")
 
     def _store(self, uri: str, content: bytes, content_type: str, checksum: str) -> ObjectInfo:
         info = ObjectInfo(len(content), checksum, self._clock.now_ns(), content_type)

@@ -1,0 +1,106 @@
+"""What the background drops, and when."""
+
+import pytest
+
+from graveler.aws.cleanup import CleanupStore
+from graveler.aws.models import partition_of
+from graveler.limits import TOKEN_RETENTION_S
+from graveler.model import Event, Tag
+from tests.contract.conftest import (
+    DynamoDBStores,
+    create,
+    drop_registered,
+    new_event,
+    new_token,
+)
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture
+def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:
+    drop_registered(dynamodb_stores)
+    return dynamodb_stores
+
+
+@pytest.fixture
+def cleanup(stores: DynamoDBStores) -> CleanupStore:
+    return CleanupStore(stores.tables, stores.staging)
+
+
+def staged_paths(stores: DynamoDBStores, token: str) -> list[bytes]:
+    return [path for path, _ in stores.staging.scan(token, b"", None)]
+
+
+def test_a_branchs_tokens_are_dropped_when_their_time_has_come(
+    stores: DynamoDBStores, cleanup: CleanupStore
+) -> None:
+    repository = create(stores)
+    main = stores.refs.branch(repository, "main")
+    assert main is not None
+    branch = stores.refs.seal_token(repository, main, new_token())
+    for token in branch.tokens:
+        stores.staging.put_many(token, [(b"%d" % n, b"value") for n in range(30)])
+    stores.refs.delete_branch(repository, branch, new_event(), drop_after_ns=1_000)
+
+    assert cleanup.sweep(now_ns=1_000, amount=10) == 0
+    assert all(len(staged_paths(stores, token)) == 30 for token in branch.tokens)
+    assert cleanup.sweep(now_ns=1_001, amount=10) == 1
+    assert not any(staged_paths(stores, token) for token in branch.tokens)
+    assert cleanup.sweep(now_ns=2**62, amount=10) == 0
+
+
+def test_due_work_is_done_in_order_and_in_portions(
+    stores: DynamoDBStores, cleanup: CleanupStore
+) -> None:
+    repository = create(stores)
+    for due_ns in (3, 1, 2):
+        branch = stores.refs.branch(repository, "main")
+        assert branch is not None
+        sealed = stores.refs.seal_token(repository, branch, f"token {due_ns}")
+        stores.refs.move_branch(
+            repository,
+            sealed,
+            commit=None,
+            commit_id=sealed.commit_id,
+            applied_tokens=sealed.sealed_tokens,
+            new_staging_token=None,
+            event=None,
+            drop_after_ns=due_ns,
+        )
+    assert [each.id[:20].lstrip("0") for each in cleanup.due(10, 10)] == ["1", "2", "3"]
+    assert [cleanup.sweep(10, 2), cleanup.sweep(10, 2), cleanup.sweep(10, 2)] == [2, 1, 0]
+
+
+def test_a_deleted_repository_goes_whole_and_alone(
+    stores: DynamoDBStores, cleanup: CleanupStore
+) -> None:
+    neighbour = create(stores)
+    repository = create(stores)
+    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+    main = stores.refs.branch(repository, "main")
+    assert main is not None
+    stores.staging.put(main.staging_token, b"a", b"value")
+    event = Event("deleted", "repository_deleted", repository.name, time_ns=5)
+    stores.refs.delete_repository(repository, event)
+
+    due_ns = 5 + TOKEN_RETENTION_S * 10**9
+    assert cleanup.sweep(due_ns, 10) == 0
+    assert stores.refs.branch(repository, "main") == main
+    assert cleanup.sweep(due_ns + 1, 10) == 1
+    assert staged_paths(stores, main.staging_token) == []
+    left = stores.tables.query(partition_of(repository), "")
+    assert list(stores.tables.pages(left)) == [[]]
+    assert stores.refs.branch(neighbour, "main") is not None
+
+
+def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: CleanupStore) -> None:
+    repository = create(stores)
+    main = stores.refs.branch(repository, "main")
+    assert main is not None
+    stores.staging.put(main.staging_token, b"a", b"value")
+    stores.refs.delete_branch(repository, main, new_event(), drop_after_ns=0)
+    # As if the process ended after dropping the token and before saying so.
+    stores.staging.drop(main.staging_token)
+    assert cleanup.sweep(1, 10) == 1
+    assert cleanup.due(1, 10) == ()

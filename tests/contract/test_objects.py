@@ -1,0 +1,250 @@
+"""What every ObjectStore promises."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
+
+import pytest
+import requests
+
+from graveler.aws.objects import S3ObjectStore
+from graveler.aws.retries import Retries
+from graveler.aws.s3 import S3
+from graveler.errors import (
+    GoneError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+    RangeNotSatisfiableError,
+)
+from graveler.ports import ObjectStore, UploadedPart
+from tests.contract.conftest import REGION, Keys
+from tests.support.memory import MemoryObjectStore
+from tests.support.stack import BUCKET, KEYS
+
+LEAST_PART_BYTES = 5 * 1024**2
+ABSENT_UPLOAD = "00000000-0000-4000-8000-000000000000"
+
+
+@dataclass(frozen=True)
+class World:
+    """An object store, a place in it, and somebody outside who uses presigned URLs."""
+
+    objects: ObjectStore
+    prefix: str
+    get: Callable[[str], bytes]
+    put: Callable[[str, bytes], str]  # gives the checksum
+
+    def uri(self, key: str = "data/a b/é+%~") -> str:
+        return f"{self.prefix}/{key}"
+
+
+def s3_of(endpoint: str) -> S3:
+    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
+    return S3(REGION, lambda: keys, endpoint, Retries(total_s_max=2.0, first_pause_s=0.005))
+
+
+def _get(url: str) -> bytes:
+    answer = requests.get(url, timeout=10)
+    answer.raise_for_status()
+    return answer.content
+
+
+def _put(url: str, content: bytes) -> str:
+    answer = requests.put(url, content, headers={"Content-Type": "any/type"}, timeout=10)
+    answer.raise_for_status()
+    return answer.headers["ETag"].strip('"')
+
+
+@pytest.fixture(params=["memory", pytest.param("s3", marks=pytest.mark.server)])
+def world(request: pytest.FixtureRequest) -> World:
+    if request.param == "memory":
+        memory = MemoryObjectStore()
+        memory.missing_buckets.add("absent-bucket")
+        put = memory.request_presigned
+        return World(memory, "s3://bucket/x", put, lambda url, body: put(url, body).decode())
+    # So small a limit makes a copy in parts cheap to try.
+    objects = S3ObjectStore(
+        s3_of(request.getfixturevalue("s3_endpoint")), copy_bytes_max=LEAST_PART_BYTES
+    )
+    return World(objects, f"s3://{BUCKET}/{uuid4().hex}", _get, _put)
+
+
+@pytest.mark.parametrize("key", ["plain", "data/a b/é+%~?#&=", "x//y/./z", "'(*)!"])
+def test_content_comes_back(world: World, key: str) -> None:
+    info = world.objects.put(world.uri(key), b"\x00content\xff", "text/plain")
+    assert world.objects.get(world.uri(key)) == b"\x00content\xff"
+    found = world.objects.head(world.uri(key))
+    assert found is not None
+    assert (found.size_bytes, found.content_type) == (9, "text/plain")
+    assert (info.size_bytes, info.checksum, info.content_type) == (
+        found.size_bytes,
+        found.checksum,
+        found.content_type,
+    )
+    assert abs(info.last_modified_ns - found.last_modified_ns) <= 2 * 10**9
+
+
+def test_empty_content_comes_back(world: World) -> None:
+    world.objects.put(world.uri(), b"", "")
+    assert world.objects.get(world.uri()) == b""
+    found = world.objects.head(world.uri())
+    assert found is not None
+    assert found.size_bytes == 0
+
+
+def test_put_replaces(world: World) -> None:
+    world.objects.put(world.uri(), b"1", "a/b")
+    world.objects.put(world.uri(), b"22", "a/c")
+    assert world.objects.get(world.uri()) == b"22"
+
+
+def test_put_if_absent_does_not_replace(world: World) -> None:
+    world.objects.put(world.uri(), b"1", "a/b", if_absent=True)
+    for content in (b"1", b"2"):
+        with pytest.raises(PreconditionFailedError):
+            world.objects.put(world.uri(), content, "a/b", if_absent=True)
+    assert world.objects.get(world.uri()) == b"1"
+
+
+def test_ranges_are_inclusive_and_end_with_the_object(world: World) -> None:
+    world.objects.put(world.uri(), b"0123456789", "a/b")
+    assert world.objects.get(world.uri(), (2, 4)) == b"234"
+    assert world.objects.get(world.uri(), (9, 99)) == b"9"
+    with pytest.raises(RangeNotSatisfiableError):
+        world.objects.get(world.uri(), (10, 12))
+
+
+def test_what_is_not_there(world: World) -> None:
+    assert world.objects.head(world.uri()) is None
+    world.objects.delete(world.uri())
+    with pytest.raises(GoneError):
+        world.objects.get(world.uri())
+    with pytest.raises(GoneError):
+        world.objects.copy(world.uri(), world.uri("copy"), 5)
+    assert world.objects.head(world.uri("copy")) is None
+
+
+def test_a_deleted_object_is_gone(world: World) -> None:
+    world.objects.put(world.uri(), b"1", "a/b")
+    world.objects.delete(world.uri())
+    assert world.objects.head(world.uri()) is None
+
+
+@pytest.mark.parametrize("uri", ["s3://absent-bucket/key", "http://host/key", "s3://bucket", ""])
+def test_a_bucket_that_is_none_is_bad_input(world: World, uri: str) -> None:
+    with pytest.raises(InvalidInputError):
+        world.objects.put(uri, b"1", "a/b")
+    with pytest.raises(InvalidInputError):
+        world.objects.get(uri)
+
+
+@pytest.mark.parametrize("size", [10, 2 * LEAST_PART_BYTES + 3])
+def test_a_copy_is_equal(world: World, size: int) -> None:
+    content = uuid4().bytes * (size // 16) + b"x" * (size % 16)
+    world.objects.put(world.uri(), content, "text/csv")
+    info = world.objects.copy(world.uri(), world.uri("copy/é"), size)
+    assert (info.size_bytes, info.content_type) == (size, "text/csv")
+    assert world.objects.head(world.uri("copy/é")) == info
+    assert world.objects.get(world.uri("copy/é")) == content
+
+
+def test_presigned_urls_read_and_write(world: World) -> None:
+    checksum = world.put(world.objects.presign_put(world.uri(), 60), b"content")
+    assert world.get(world.objects.presign_get(world.uri(), 60, 'a "b"/é\n.txt')) == b"content"
+    found = world.objects.head(world.uri())
+    assert found is not None
+    assert (found.size_bytes, found.checksum) == (7, checksum)
+
+
+class TestUploads:
+    @pytest.fixture
+    def upload(self, world: World) -> str:
+        return world.objects.create_upload(world.uri(), "text/csv")
+
+    def test_parts_make_the_object(self, world: World, upload: str) -> None:
+        first, copied = b"1" * LEAST_PART_BYTES, b"0123456789"
+        world.objects.put(world.uri("source"), copied, "a/b")
+        checksum = world.put(world.objects.presign_part(world.uri(), upload, 1, 60), first)
+        parts = [
+            UploadedPart(1, checksum),
+            UploadedPart(
+                7, world.objects.copy_part(world.uri(), upload, 7, world.uri("source"), (2, 4))
+            ),
+        ]
+        info = world.objects.complete_upload(world.uri(), upload, parts)
+        assert world.objects.get(world.uri()) == first + b"234"
+        assert (info.size_bytes, info.content_type) == (LEAST_PART_BYTES + 3, "text/csv")
+        assert info.checksum.endswith("-2")
+        assert world.objects.head(world.uri()) == info
+
+    def test_a_whole_object_can_be_a_part(self, world: World, upload: str) -> None:
+        world.objects.put(world.uri("source"), b"content", "a/b")
+        checksum = world.objects.copy_part(world.uri(), upload, 1, world.uri("source"), None)
+        world.objects.complete_upload(world.uri(), upload, [UploadedPart(1, checksum)])
+        assert world.objects.get(world.uri()) == b"content"
+
+    def test_a_part_of_what_is_not_there(self, world: World, upload: str) -> None:
+        with pytest.raises(GoneError):
+            world.objects.copy_part(world.uri(), upload, 1, world.uri("absent"), None)
+
+    def test_other_parts_than_were_uploaded_are_refused(self, world: World, upload: str) -> None:
+        world.put(world.objects.presign_part(world.uri(), upload, 1, 60), b"1")
+        for part in (UploadedPart(1, "0" * 32), UploadedPart(2, "0" * 32)):
+            with pytest.raises(InvalidInputError):
+                world.objects.complete_upload(world.uri(), upload, [part])
+        assert world.objects.head(world.uri()) is None
+
+    def test_an_aborted_upload_is_gone(self, world: World, upload: str) -> None:
+        world.objects.abort_upload(world.uri(), upload)
+        with pytest.raises(NotFoundError):
+            world.objects.abort_upload(world.uri(), upload)
+
+    def test_an_unknown_upload_is_not_found(self, world: World) -> None:
+        with pytest.raises(NotFoundError):
+            world.objects.abort_upload(world.uri(), ABSENT_UPLOAD)
+        with pytest.raises(NotFoundError):
+            world.objects.complete_upload(world.uri(), ABSENT_UPLOAD, [UploadedPart(1, "0" * 32)])
+
+
+@pytest.mark.server
+class TestPresignedUrls:
+    """What only real URLs have."""
+
+    def test_they_lead_to_the_public_endpoint(self, s3_endpoint: str) -> None:
+        public = s3_of("https://objects.example:8443")
+        objects = S3ObjectStore(s3_of(s3_endpoint), public)
+        for url in (
+            objects.presign_get("s3://b/k", 60, "k"),
+            objects.presign_put("s3://b/k", 60),
+            objects.presign_part("s3://b/k", "u", 1, 60),
+        ):
+            assert url.startswith("https://objects.example:8443/b/k?")
+            assert parse_qs(urlsplit(url).query)["X-Amz-SignedHeaders"] == ["host"]
+
+    @pytest.mark.parametrize("name", ["a.txt", 'a"b\\.txt', "é.txt", "a;b=c.txt", "\n\r\0", "%41"])
+    def test_the_content_is_offered_under_its_name(self, s3_endpoint: str, name: str) -> None:
+        objects = S3ObjectStore(s3_of(s3_endpoint))
+        uri = f"s3://{BUCKET}/{uuid4().hex}"
+        objects.put(uri, b"content", "a/b")
+        answer = requests.get(objects.presign_get(uri, 60, name), timeout=10)
+        disposition = answer.headers["Content-Disposition"]
+        assert disposition.startswith('attachment; filename="')
+        assert "\n" not in disposition
+        encoded = disposition.partition("filename*=UTF-8''")[2]
+        assert requests.utils.unquote(encoded) == name
+
+    def test_a_tampered_url_is_refused(self, s3_endpoint: str) -> None:
+        objects = S3ObjectStore(s3_of(s3_endpoint))
+        uri = f"s3://{BUCKET}/{uuid4().hex}"
+        objects.put(uri, b"content", "a/b")
+        url = objects.presign_get(uri, 60, "a")
+        assert requests.get(url.replace("filename", "f1lename"), timeout=10).status_code == 403
+        assert requests.put(url, b"other", timeout=10).status_code == 403
+
+    def test_wrong_keys_are_refused(self, s3_endpoint: str) -> None:
+        keys = Keys(KEYS.access_key_id, "wrong")
+        objects = S3ObjectStore(S3(REGION, lambda: keys, s3_endpoint))
+        with pytest.raises(Exception, match="SignatureDoesNotMatch"):
+            objects.get(f"s3://{BUCKET}/any")
