@@ -42,15 +42,14 @@ class StagedChanges:
         self._scan = scan
         self._rest = scan(start)
         self._window: list[Change] = []
+        self._has_more = True
 
     def from_path(self, start: bytes) -> Iterator[Change]:
         """The changes from start on; start never goes back."""
         while self._fill() and self._window[-1][0] < start:
-            ended = len(self._window) < _LOOK_AHEAD
             self._window.clear()
-            if ended:
-                return
-            self._rest = self._scan(start)
+            if self._has_more:
+                self._rest = self._scan(start)
         del self._window[: bisect_left(self._window, start, key=lambda change: change[0])]
         while self._window:
             yield from self._window
@@ -60,6 +59,7 @@ class StagedChanges:
     def _fill(self) -> bool:
         if not self._window:
             self._window = list(islice(self._rest, _LOOK_AHEAD))
+            self._has_more = len(self._window) == _LOOK_AHEAD
         return bool(self._window)
 
 
