@@ -1,6 +1,5 @@
 """The key pair of the embedded stack, made once and kept in a private file."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import msgspec
 
 from functions.api import key_pairs
 from graveler.http.requests import AccessKey
+from local.private_files import write_private
 from local.processes import StartError
 
 ACCESS_KEY_ID = "GRAVELER_ACCESS_KEY_ID"
@@ -42,14 +42,3 @@ def _given(environment: Mapping[str, str]) -> AccessKey | None:
         raise StartError(
             f"{ACCESS_KEY_ID} and {SECRET_ACCESS_KEY} are no key pair: {error}"
         ) from error
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Store content in a file that only its owner may read; whole or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    partial.unlink(missing_ok=True)
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)

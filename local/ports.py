@@ -3,6 +3,7 @@
 import secrets
 import socket
 import time
+from http.client import HTTPConnection, HTTPException
 
 HOST = "127.0.0.1"
 
@@ -12,6 +13,18 @@ def is_listening(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex((HOST, port)) == 0
+
+
+def is_healthy(port: int) -> bool:
+    """Whether the API answers on the port; one that only listens may still be starting."""
+    connection = HTTPConnection(HOST, port, timeout=5)
+    try:
+        connection.request("GET", "/_health")
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 def free_port() -> int:

@@ -6,10 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-
-from local.ports import is_listening
 
 # linux/prctl.h. The signal is sent when the parent *thread* ends: start children from the main one.
 _PR_SET_PDEATHSIG = 1
@@ -63,17 +61,16 @@ class Child:
                 preexec_fn=lambda: die_with_parent(parent_pid),  # noqa: PLW1509 - starts no thread
             )
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    def stop(self) -> None:
-        """Ask the process to end, kill it when it does not; returns once it has ended."""
-        self._process.terminate()
+    def stop(
+        self, number: signal.Signals = signal.SIGTERM, timeout_s: float = STOP_TIMEOUT_S
+    ) -> int:
+        """Ask the process to end, kill it when it does not; its exit code."""
+        self._process.send_signal(number)
         try:
-            self._process.wait(STOP_TIMEOUT_S)
+            return self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             self.kill()
+            return self._process.returncode
 
     def kill(self) -> None:
         """End the process at once, with no chance to clean up."""
@@ -103,17 +100,17 @@ class Child:
             self.kill()
             raise StartError(f"{self.name} is not done in time; see {self.log}") from error
 
-    def wait_until_listening(self, port: int) -> None:
-        """Return when something accepts connections on the port, supposedly this process.
+    def wait_until(self, is_ready: Callable[[], bool]) -> None:
+        """Return when the process is ready.
 
         Raises:
-            StartError: the process ended, or the time is over.
+            StartError: it ended, or the time is over.
         """
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not is_listening(port):
+        while not is_ready():
             self.check_alive()
             if time.monotonic() > deadline:
-                raise StartError(f"{self.name} does not listen on port {port}; see {self.log}")
+                raise StartError(f"{self.name} is not ready in time; see {self.log}")
             time.sleep(_POLL_INTERVAL_S)
 
     def _last_words(self) -> str:

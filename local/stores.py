@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graveler.http.requests import AccessKey
-from local.keys import write_private
-from local.ports import HOST
+from local.ports import HOST, is_listening
+from local.private_files import write_private
 from local.processes import Child, StartError
 
 BUCKET = "graveler"
@@ -37,6 +37,14 @@ class Server:
     @property
     def endpoint(self) -> str:
         return f"http://{HOST}:{self.port}"
+
+    def wait_until_ready(self) -> None:
+        """Return when the server answers.
+
+        Raises:
+            StartError: it ended, or the time is over.
+        """
+        self.child.wait_until(lambda: is_listening(self.port))
 
 
 def start_dynamodb(port: int, data: Path | None, log: Path) -> Server:

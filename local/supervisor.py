@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from local.config import ROOT, Config, data_folder
-from local.ports import is_free
+from local.ports import is_free, is_healthy
 from local.processes import Child, StartError
 from local.stores import start_dynamodb, start_s3proxy
 
@@ -75,8 +75,8 @@ class _Stack:
         self._keep(dynamodb.child)
         s3 = start_s3proxy(config.s3_port, config.data / "s3", config.keys, config.log("s3proxy"))
         self._keep(s3.child)
-        dynamodb.child.wait_until_listening(dynamodb.port)
-        s3.child.wait_until_listening(s3.port)
+        dynamodb.wait_until_ready()
+        s3.wait_until_ready()
 
         self._python("provision").wait_until_done()
         # What was being written when the machine went down must not pass for a cached file.
@@ -84,8 +84,8 @@ class _Stack:
 
         say("Starting the functions")
         self._keep(self._python("background"))
-        http_server = self._keep(self._python("http_server", str(config.port)))
-        http_server.wait_until_listening(config.port)
+        api = self._keep(self._python("api", str(config.port)))
+        api.wait_until(lambda: is_healthy(config.port))
 
     def watch(self) -> None:
         """Look after the processes once.

@@ -3,18 +3,100 @@
 A test that uses one of these fixtures carries `@pytest.mark.server`.
 """
 
+import os
+import re
+import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from graveler.http.requests import AccessKey
+from local.config import ROOT
 from local.ports import free_port
+from local.processes import Child
 from local.stores import BUCKET, start_dynamodb, start_s3proxy
 
-__all__ = ["BUCKET", "KEYS"]
+__all__ = ["BUCKET", "KEYS", "Stack"]
 
 # What `s3_endpoint` accepts. DynamoDB Local takes any key.
 KEYS = AccessKey("AKIAITESTTESTTEST00Q", "dGhlIHNlY3JldCBvZiB0aGUgdGVzdCBzZXJ2ZXJz")
+
+READY = "Graveler is ready."
+
+
+class Stack:
+    """The whole embedded stack as a process of its own, as `make serve` runs it."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.data = folder / "data"
+        self.port = free_port()
+        self.s3_port = free_port()
+        self._log = folder / "stack.log"
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if name[:9] != "GRAVELER_"},
+            **{name: os.environ[name] for name in ("GRAVELER_JARS",) if name in os.environ},
+            "GRAVELER_DATA": str(self.data),
+            "GRAVELER_PORT": str(self.port),
+            "GRAVELER_S3_PORT": str(self.s3_port),
+            **environment,
+        }
+        self.start()
+
+    def start(self) -> None:
+        """Start the stack; returns when it is ready."""
+        self._log.unlink(missing_ok=True)
+        command = (sys.executable, "-m", "local")
+        self._process = Child("the stack", command, self._log, self._environment, ROOT)
+        self._process.wait_until(lambda: READY in self.output)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ask the stack to end; its exit code."""
+        return self._process.stop(number, timeout_s=30)
+
+    def kill(self) -> None:
+        """End the stack as `kill -9` of its supervisor does."""
+        self._process.kill()
+
+    def restart(self) -> None:
+        """Stop and start again on the same data."""
+        self.stop()
+        self.start()
+
+    @property
+    def output(self) -> str:
+        """What the stack has told its terminal since it was started."""
+        return self._log.read_text()
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def s3_endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.s3_port}"
+
+    @property
+    def access_key_id(self) -> str:
+        return self._printed("access key ID")
+
+    @property
+    def secret_access_key(self) -> str:
+        return self._printed("secret access key")
+
+    def _printed(self, name: str) -> str:
+        found = re.search(rf"^ *{name} +(\S+)$", self.output, re.MULTILINE)
+        assert found, self.output
+        return found[1]
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The whole stack on free ports and a folder of its own, shared by all tests of a session."""
+    running = Stack(tmp_path_factory.mktemp("stack"))
+    yield running
+    running.stop()
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +104,7 @@ def dynamodb_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     """The URL of an empty DynamoDB Local that keeps its data in memory."""
     log = tmp_path_factory.mktemp("dynamodb") / "dynamodb.log"
     server = start_dynamodb(free_port(), data=None, log=log)
-    server.child.wait_until_listening(server.port)
+    server.wait_until_ready()
     yield server.endpoint
     server.child.kill()
 
@@ -32,6 +114,6 @@ def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of an S3Proxy that accepts KEYS and holds the empty bucket BUCKET."""
     folder = tmp_path_factory.mktemp("s3")
     server = start_s3proxy(free_port(), folder / "objects", KEYS, folder / "s3proxy.log")
-    server.child.wait_until_listening(server.port)
+    server.wait_until_ready()
     yield server.endpoint
     server.child.kill()

@@ -1,6 +1,6 @@
 """The processes that serve HTTP: the API's handler behind the gateway, on one shared port.
 
-Started by the supervisor as `python -m local.http_server PORT`.
+Started by the supervisor as `python -m local.api PORT`.
 """
 
 import os
@@ -36,7 +36,7 @@ def api() -> Application:
 def main(port: int) -> None:
     """Serve until a signal ends it."""
     Granian(
-        "local.http_server:api",
+        "local.api:api",
         factory=True,
         interface=Interfaces.WSGI,
         address=HOST,
@@ -47,7 +47,7 @@ def main(port: int) -> None:
         respawn_failed_workers=True,
         workers_kill_timeout=2,
         websockets=False,
-        log_level=LogLevels.warning,
+        log_level=LogLevels.error,
     ).serve()
 
 

@@ -1,0 +1,48 @@
+"""The embedded stand-in for KMS: secrets encrypted by a key in a private file."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from graveler.errors import CorruptDataError
+from local.private_files import write_private
+
+_KEY_BITS = 256
+_NONCE_BYTES = 12
+
+
+class LocalCipher:
+    """`graveler.aws.cipher.Cipher` by AES-GCM; ciphertext is a nonce, then what it sealed."""
+
+    def __init__(self, key: bytes) -> None:
+        self._aead = AESGCM(key)
+
+    def encrypt(self, plaintext: bytes, context: Mapping[str, str]) -> bytes:
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + self._aead.encrypt(nonce, plaintext, _bytes_of(context))
+
+    def decrypt(self, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
+        nonce, sealed = ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:]
+        try:
+            return self._aead.decrypt(nonce, sealed, _bytes_of(context))
+        except (InvalidTag, ValueError) as error:
+            raise CorruptDataError(
+                "a stored secret was not encrypted under this key and context: was cipher.key "
+                "of the data folder replaced?"
+            ) from error
+
+
+def local_cipher() -> LocalCipher:
+    """The cipher by the key in the file that GRAVELER_CIPHER_KEY_FILE names, made if missing."""
+    path = Path(os.environ["GRAVELER_CIPHER_KEY_FILE"])
+    if not path.exists():
+        write_private(path, AESGCM.generate_key(_KEY_BITS))
+    return LocalCipher(path.read_bytes())
+
+
+def _bytes_of(context: Mapping[str, str]) -> bytes:
+    return msgspec.json.encode(context, order="sorted")

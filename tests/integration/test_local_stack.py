@@ -1,0 +1,211 @@
+"""The embedded stack keeps what it acknowledged, however it ends, and says what stops it."""
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import boto3
+import pytest
+
+from local.config import ROOT
+from local.ports import free_port, is_listening
+from tests.support.stack import BUCKET, Stack
+
+pytestmark = pytest.mark.server
+
+
+def ask(stack, method, path, body=None):
+    """The status and the JSON of an answer of the API."""
+    pair = f"{stack.access_key_id}:{stack.secret_access_key}".encode()
+    request = urllib.request.Request(
+        f"{stack.endpoint}/api/v1{path}",
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": f"Basic {base64.b64encode(pair).decode()}",
+            "Content-Type": "application/json",
+        },
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())
+
+
+def create_repository(stack, name):
+    namespace = {"name": name, "storage_namespace": f"s3://{BUCKET}/{name}"}
+    status, answer = ask(stack, "POST", "/repositories", namespace)
+    assert status == 201, answer
+
+
+def repositories(stack):
+    status, answer = ask(stack, "GET", "/repositories")
+    assert status == 200, answer
+    return [repository["id"] for repository in answer["results"]]
+
+
+def s3_client(stack):
+    return boto3.client(
+        "s3",
+        endpoint_url=stack.s3_endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=stack.access_key_id,
+        aws_secret_access_key=stack.secret_access_key,
+    )
+
+
+def wait_until_free(*ports):
+    """Processes that lost their parent end at once; a loaded machine may take a moment to do so."""
+    deadline = time.monotonic() + 10
+    while any(map(is_listening, ports)):
+        assert time.monotonic() < deadline, "something still listens"
+        time.sleep(0.05)
+
+
+def start(*command, **environment):
+    """Start a stack that is expected to fail: its exit code and what it said."""
+    kept = {name: value for name, value in os.environ.items() if name[:9] != "GRAVELER_"}
+    jars = {name: os.environ[name] for name in ("GRAVELER_JARS",) if name in os.environ}
+    done = subprocess.run(
+        command or (sys.executable, "-m", "local"),
+        cwd=ROOT,
+        env={**kept, **jars, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.fixture
+def own_stack(tmp_path):
+    """A stack that the test may end as it likes."""
+    running = Stack(tmp_path)
+    yield running
+    running.stop()
+
+
+def test_the_stack_tells_how_to_reach_it(stack):
+    assert f"endpoint           {stack.endpoint}" in stack.output
+    assert len(stack.access_key_id) == 20
+    assert len(base64.b64decode(stack.secret_access_key)) == 30
+    assert ask(stack, "GET", "/user")[1]["user"]["id"] == "admin"
+
+
+def test_the_key_pair_and_all_state_are_private(stack):
+    assert stack.data.stat().st_mode & 0o077 == 0
+    for name in ("keys.json", "cipher.key", "s3.properties"):
+        assert (stack.data / name).stat().st_mode & 0o777 == 0o600, name
+
+
+def test_the_s3_endpoint_takes_the_same_key_pair(stack):
+    s3 = s3_client(stack)
+    s3.put_object(Bucket=BUCKET, Key="probe", Body=b"x")
+    assert s3.get_object(Bucket=BUCKET, Key="probe")["Body"].read() == b"x"
+
+
+def test_ctrl_c_ends_it_well_and_a_restart_keeps_the_data(own_stack):
+    create_repository(own_stack, "kept")
+    s3_client(own_stack).put_object(Bucket=BUCKET, Key="kept", Body=b"x")
+    keys = own_stack.access_key_id, own_stack.secret_access_key
+    assert own_stack.stop(signal.SIGINT) == 0
+    assert own_stack.output.endswith("Stopping\n")
+    wait_until_free(own_stack.port, own_stack.s3_port)
+    own_stack.start()
+    assert (own_stack.access_key_id, own_stack.secret_access_key) == keys
+    assert repositories(own_stack) == ["kept"]
+    assert s3_client(own_stack).get_object(Bucket=BUCKET, Key="kept")["Body"].read() == b"x"
+
+
+def test_it_starts_right_after_kill_9_and_has_all_data(own_stack):
+    names = [f"kept-{number}" for number in range(5)]
+    for name in names:
+        create_repository(own_stack, name)
+    own_stack.kill()
+    own_stack.start()
+    assert repositories(own_stack) == names
+
+
+def test_kill_9_of_its_parent_ends_it(tmp_path):
+    """As of `make`: its `serve` passes --die-with-parent."""
+    port, s3_port = free_port(), free_port()
+    command = f"{sys.executable} -m local --die-with-parent & wait"
+    parent = subprocess.Popen(
+        ["/bin/sh", "-c", command],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "GRAVELER_DATA": str(tmp_path / "data"),
+            "GRAVELER_PORT": str(port),
+            "GRAVELER_S3_PORT": str(s3_port),
+        },
+        stdout=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not (is_listening(port) and is_listening(s3_port)):
+        assert time.monotonic() < deadline
+        assert parent.poll() is None
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    wait_until_free(port, s3_port)
+
+
+def test_a_second_stack_on_the_same_folder_is_refused(stack):
+    code, said = start(GRAVELER_DATA=str(stack.data), GRAVELER_PORT="0", GRAVELER_S3_PORT="0")
+    assert code == 1
+    assert said == (
+        f"error: another stack uses {stack.data}: stop it, or set GRAVELER_DATA to another folder\n"
+    )
+
+
+@pytest.mark.parametrize("variable", ["GRAVELER_PORT", "GRAVELER_S3_PORT"])
+def test_a_port_in_use_is_named_with_the_remedy(stack, tmp_path, variable):
+    ports = {"GRAVELER_PORT": "0", "GRAVELER_S3_PORT": "0", variable: str(stack.port)}
+    code, said = start(GRAVELER_DATA=str(tmp_path), **ports)
+    assert code == 1
+    assert said == f"error: port {stack.port} is in use: set {variable} to another one\n"
+
+
+def test_two_stacks_with_key_pairs_of_their_own_run_side_by_side(stack, tmp_path):
+    pair = {"GRAVELER_ACCESS_KEY_ID": "chosen", "GRAVELER_SECRET_ACCESS_KEY": "a-secret"}
+    other = Stack(tmp_path, **pair)
+    try:
+        assert (other.access_key_id, other.secret_access_key) == ("chosen", "a-secret")
+        create_repository(other, "mine")
+        assert "mine" not in repositories(stack)
+    finally:
+        other.stop()
+    ports = {"GRAVELER_PORT": "0", "GRAVELER_S3_PORT": "0"}
+    changed = {**pair, "GRAVELER_SECRET_ACCESS_KEY": "changed"}
+    code, said = start(GRAVELER_DATA=str(other.data), **ports, **changed)
+    assert code == 1
+    assert said.startswith("error: this data folder was set up with another key pair than chosen:")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "remedy"),
+    [
+        ("GRAVELER_PORT", "http", "must be a number"),
+        ("GRAVELER_S3_PORT", "65536", "must be a number"),
+        ("GRAVELER_S3_PORT", "8000", "must differ"),
+        ("GRAVELER_ACCESS_KEY_ID", "alone", "set both"),
+        ("GRAVELER_DATA", "/dev/null/x", "cannot make"),
+    ],
+)
+def test_a_variable_that_makes_no_sense_is_named(tmp_path, variable, value, remedy):
+    code, said = start(**{"GRAVELER_DATA": str(tmp_path), variable: value})
+    assert code == 1
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+    assert variable in said
+    assert remedy in said
