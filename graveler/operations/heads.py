@@ -65,6 +65,8 @@ def move_head(
         except StaleVersionError:
             branch = read_branch(engine, repository, branch.name)
         else:
+            if move.commit is not None:
+                engine.history(repository).keep(move.commit)
             return move
     raise ContentionError(f"branch {branch.name!r} is changed all the time: try again")
 

@@ -52,7 +52,7 @@ class History:
         missing = [commit_id for commit_id in held if commit_id not in found]
         if missing:
             for commit in self._refs.commits(self.repository, missing).values():
-                found[commit.id] = self._keep(commit)
+                found[commit.id] = self.keep(commit)
         return found
 
     def commit(self, commit_id: str) -> Commit:
@@ -89,9 +89,10 @@ class History:
     def page_below(self, generation: int, amount: int) -> dict[str, Commit]:
         """Up to amount commits of that generation or lower, highest first; may miss new ones."""
         page = self._refs.commits_below(self.repository, generation, amount)
-        return {commit.id: self._keep(commit) for commit in page}
+        return {commit.id: self.keep(commit) for commit in page}
 
-    def _keep(self, commit: Commit) -> Commit:
+    def keep(self, commit: Commit) -> Commit:
+        """Hold the commit, which the store has, for those who ask for it next."""
         self._cache.put((self.repository.uid, commit.id), commit, _cost_bytes(commit))
         return commit
 
