@@ -1,0 +1,120 @@
+"""A repository in plain dictionaries: what every operation should do, without how."""
+
+from dataclasses import dataclass, field
+
+from graveler.errors import GravelerError, InvalidInputError, MergeConflictError
+from graveler.model import Change, Commit
+from tests.support.model import Conflict, Records, applied, differences, merged, same
+
+Changes = dict[bytes, bytes | None]
+
+
+@dataclass
+class ModelBranch:
+    """A head, what is staged, and what was staged when something sealed it, which lies below."""
+
+    head: str
+    staged: Changes = field(default_factory=dict)
+    sealed: Changes = field(default_factory=dict)
+
+    @property
+    def changes(self) -> list[Change]:
+        return sorted((self.sealed | self.staged).items())
+
+    def seal(self) -> None:
+        self.sealed |= self.staged
+        self.staged = {}
+
+    def clear(self) -> None:
+        self.staged, self.sealed = {}, {}
+
+
+class ModelRepository:
+    """Branches, tags, and every commit that was ever made with its whole content."""
+
+    def __init__(self, first: Commit) -> None:
+        self.commits: dict[str, Commit] = {first.id: first}
+        self.contents: dict[str, Records] = {first.id: {}}
+        self.branches = {"main": ModelBranch(first.id)}
+        self.tags: dict[str, str] = {}
+
+    def live(self, branch: str) -> Records:
+        """What a reader of the branch sees."""
+        found = self.branches[branch]
+        records = dict(self.contents[found.head])
+        for path, value in found.changes:
+            records.pop(path, None)
+            if value is not None:
+                records[path] = value
+        return records
+
+    def head_content(self, branch: str) -> Records:
+        return self.contents[self.branches[branch].head]
+
+    def uncommitted(self, branch: str) -> list[tuple[bytes, bytes | None, bytes | None]]:
+        """Path, committed and staged value of what is staged and differs from the head."""
+        return differences(self.head_content(branch), self.live(branch))
+
+    def sealed_is_void(self, branch: str) -> bool:
+        head = self.head_content(branch)
+        return all(same(head.get(p), v) for p, v in self.branches[branch].sealed.items())
+
+    def after_commit(self, branch: str) -> Records:
+        """The content of a commit of everything staged."""
+        return applied(self.head_content(branch), self.branches[branch].changes)
+
+    def reset(self, branch: str, start: bytes, *, whole: bool) -> None:
+        """Take back what is staged at the path, or under it."""
+        head = self.head_content(branch)
+        for path, _, _ in self.uncommitted(branch):
+            if path == start if whole else path.startswith(start):
+                self.branches[branch].staged[path] = head.get(path)
+
+    def add_commit(self, branch: str, commit: Commit, content: Records) -> None:
+        """The commit was made on the branch, of everything that was staged."""
+        self.commits[commit.id] = commit
+        self.contents[commit.id] = content
+        self.branches[branch].head = commit.id
+        self.branches[branch].clear()
+
+    def merge_error(
+        self, branch: str, base: Commit, source: Commit, strategy: str
+    ) -> type[GravelerError] | None:
+        """Why the branch cannot take a merge; None if it can."""
+        if self.uncommitted(branch):
+            return InvalidInputError
+        try:
+            self.merged(branch, base, source, strategy)
+        except Conflict:
+            return MergeConflictError
+        return None
+
+    def merged(self, branch: str, base: Commit, source: Commit, strategy: str) -> Records:
+        """The content of a merge into the branch's head."""
+        head = self.commits[self.branches[branch].head]
+        if base.metarange_id == head.metarange_id:
+            return self.contents[source.id]
+        contents = (self.contents[commit.id] for commit in (base, source, head))
+        return merged(*contents, strategy)
+
+    def ancestors(self, commit_id: str) -> set[str]:
+        """The commit and all that it leads to."""
+        found: set[str] = set()
+        todo = [commit_id]
+        while todo:
+            one = todo.pop()
+            if one not in found:
+                found.add(one)
+                todo += self.commits[one].parents
+        return found
+
+    def log(self, commit_id: str) -> list[str]:
+        """The commits that lead to this one; clocks of the tests never stand still."""
+        ancestors = [self.commits[one] for one in self.ancestors(commit_id)]
+        return [c.id for c in sorted(ancestors, key=lambda c: c.creation_date, reverse=True)]
+
+    def changed_paths(self, commit_id: str) -> set[bytes]:
+        """What a commit of one parent changed."""
+        (parent,) = self.commits[commit_id].parents
+        found = differences(self.contents[parent], self.contents[commit_id])
+        return {path for path, _, _ in found}
