@@ -22,7 +22,7 @@ class Settings:
     # Where browsers and clients reach the same objects, if not at s3_endpoint.
     s3_public_endpoint: str | None = None
 
-    # Secrets at rest: `kms` needs the key's ID; the embedded stack has `local`.
+    # Secrets at rest: `kms`, with the key's ID; or `module:function` that makes another Cipher.
     cipher: str = "kms"
     kms_key_id: str = ""
 
@@ -54,7 +54,8 @@ class Settings:
         }
         for name, text in environment.items():
             field = name.removeprefix("GRAVELER_").lower()
-            if name == field or field not in cls.__dataclass_fields__ or field == "region":
+            is_ours = name.startswith("GRAVELER_") and field in cls.__dataclass_fields__
+            if not is_ours or field == "region":
                 continue
             is_number = cls.__dataclass_fields__[field].type is int
             values[field] = int(text) if is_number else text

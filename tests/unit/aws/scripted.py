@@ -1,0 +1,74 @@
+"""An HTTP client that answers by script instead of asking anybody."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from graveler.aws.http_client import Answer, NoAnswerError, NotSentError
+from graveler.aws.retries import Retries
+
+Step = Answer | type[NoAnswerError] | type[NotSentError]
+
+
+@dataclass(frozen=True)
+class Keys:
+    access_key: str = "AKIDEXAMPLE"
+    secret_key: str = "secret"
+    token: str | None = None
+
+
+@dataclass
+class Request:
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class _Pending:
+    def __init__(self, step: Step) -> None:
+        self._step = step
+
+    def finish(self) -> Answer:
+        if isinstance(self._step, Answer):
+            return self._step
+        raise self._step("by script")
+
+    def abandon(self) -> None:
+        pass
+
+
+@dataclass
+class ScriptedHttp:
+    """Plays its steps in order, the last one again and again; remembers the requests."""
+
+    steps: list[Step]
+    host: str = "host.example"
+    requests: list[Request] = field(default_factory=list)
+
+    def begin(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Pending:
+        step = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
+        self.requests.append(Request(method, target, headers, body))
+        if step is NotSentError:
+            raise NotSentError("by script")
+        return _Pending(step)
+
+
+class FakeTime:
+    """Time that passes by sleeping only."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.pauses_s: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses_s.append(seconds)
+        self.now_s += seconds
+
+    def retries(self, total_s_max: float = 1.0) -> Retries:
+        longest: Callable[[float, float], float] = lambda _low, high: high  # noqa: E731
+        return Retries(
+            total_s_max=total_s_max,
+            sleep=self.sleep,
+            monotonic_s=lambda: self.now_s,
+            uniform=longest,
+        )
