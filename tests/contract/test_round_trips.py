@@ -1,0 +1,139 @@
+"""How often each operation goes to DynamoDB: time and money go where requests go.
+
+docs/formats/dynamodb.md has the same table.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from graveler.aws.commits import commit_item
+from graveler.model import Branch, Event, Repository, Tag
+from graveler.ports import Staged
+from tests.contract.conftest import DynamoDBStores, new_commit, new_event, new_repository, new_token
+
+pytestmark = pytest.mark.server
+
+Operation = Callable[[DynamoDBStores, Repository, Branch], object]
+
+
+def move(event: Event | None) -> Operation:
+    def operation(stores: DynamoDBStores, repository: Repository, main: Branch) -> None:
+        commit = new_commit(2)
+        stores.refs.move_branch(
+            repository,
+            main,
+            commit=commit,
+            commit_id=commit.id,
+            applied_tokens=main.sealed_tokens,
+            new_staging_token=None,
+            event=event,
+            drop_after_ns=5,
+        )
+
+    return operation
+
+
+OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
+    "repository": (lambda s, r, _: s.refs.repository(r.name), ["GetItem"]),
+    "repositories": (lambda s, _r, _b: s.refs.repositories("none", "", 100), ["Query"]),
+    "update_repository": (
+        lambda s, r, _: s.refs.update_repository(r, replace(r, read_only=True)),
+        ["GetItem", "PutItem"],
+    ),
+    "delete_repository": (
+        lambda s, r, _: s.refs.delete_repository(r, new_event()),
+        ["TransactWriteItems"],
+    ),
+    "repository_metadata": (lambda s, r, _: s.refs.repository_metadata(r), ["GetItem"]),
+    "update_repository_metadata": (
+        lambda s, r, _: s.refs.update_repository_metadata(r, {"a": "b"}, []),
+        ["GetItem", "PutItem"],
+    ),
+    "branch": (lambda s, r, _: s.refs.branch(r, "main"), ["GetItem"]),
+    "repository_and_branch": (
+        lambda s, r, _: s.refs.repository_and_branch(r, "main"),
+        ["BatchGetItem"],
+    ),
+    "branches": (
+        lambda s, r, _: s.refs.branches(r, "", "", 100, show_hidden=False),
+        ["Query"],
+    ),
+    "create_branch": (
+        lambda s, r, _: s.refs.create_branch(r, Branch("b", "c" * 64, new_token()), new_event()),
+        ["TransactWriteItems"],
+    ),
+    "seal_token": (lambda s, r, b: s.refs.seal_token(r, b, new_token()), ["UpdateItem"]),
+    "move_branch": (move(new_event()), ["TransactWriteItems"]),
+    "move_branch without an event": (move(None), ["TransactWriteItems"]),
+    "delete_branch": (
+        lambda s, r, b: s.refs.delete_branch(r, b, new_event(), 5),
+        ["TransactWriteItems"],
+    ),
+    "tag": (lambda s, r, _: s.refs.tag(r, "v1"), ["GetItem"]),
+    "tags": (lambda s, r, _: s.refs.tags(r, "", "", 100), ["Query"]),
+    "create_tag": (
+        lambda s, r, _: s.refs.create_tag(r, Tag("v1", "c" * 64), new_event()),
+        ["TransactWriteItems"],
+    ),
+    "commits, one": (lambda s, r, b: s.refs.commits(r, [b.commit_id]), ["GetItem"]),
+    "commits, a hundred": (
+        lambda s, r, _: s.refs.commits(r, [f"{n:064x}" for n in range(100)]),
+        ["BatchGetItem"],
+    ),
+    "commit_ids_with_prefix": (lambda s, r, _: s.refs.commit_ids_with_prefix(r, "a"), ["Query"]),
+    "commits_below": (lambda s, r, _: s.refs.commits_below(r, 1_000, 1_000), ["Query"]),
+    "staging get": (lambda s, _, b: s.staging.get(b.staging_token, b"a"), ["GetItem"]),
+    "staging get_with_branch": (
+        lambda s, r, b: s.staging.get_with_branch(r, "main", b.staging_token, b"a"),
+        ["BatchGetItem"],
+    ),
+    "staging put": (lambda s, _, b: s.staging.put(b.staging_token, b"a", b"v"), ["PutItem"]),
+    "staging put_many, 25": (
+        lambda s, _, b: s.staging.put_many(b.staging_token, [(b"%d" % n, b"") for n in range(25)]),
+        ["BatchWriteItem"],
+    ),
+    "staging put_if": (
+        lambda s, _, b: s.staging.put_if(b.staging_token, b"a", b"v", Staged(None)),
+        ["PutItem"],
+    ),
+    "staging scan": (lambda s, _, b: list(s.staging.scan(b.staging_token, b"", None)), ["Query"]),
+    "staging scan of nothing": (lambda s, _r, _b: list(s.staging.scan("t", b"b", b"a")), []),
+    "staging scan_with_branch": (
+        lambda s, r, b: s.staging.scan_with_branch(r, "main", b.staging_token, b"", None),
+        ["GetItem+Query"],
+    ),
+    "staging drop": (lambda s, _, b: s.staging.drop(b.staging_token), ["Query"]),
+}
+
+
+@pytest.fixture
+def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:
+    return dynamodb_stores
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_makes_the_requests_it_needs(
+    stores: DynamoDBStores, repository: Repository, name: str
+) -> None:
+    operation, expected = OPERATIONS[name]
+    main = stores.refs.branch(repository, "main")
+    assert main is not None
+    stores.round_trips.clear()
+    operation(stores, repository, main)
+    assert stores.round_trips == expected
+
+
+def test_a_log_of_a_thousand_commits_is_one_page(stores: DynamoDBStores) -> None:
+    """Commits of usual size: what one page of 1 MB holds."""
+    tables = stores.tables
+    repository = new_repository()
+    writes = [
+        {"PutRequest": {"Item": commit_item(repository, new_commit(n)).serialize()}}
+        for n in range(1, 1_001)
+    ]
+    tables.write_batch(tables.refs, writes)
+    stores.round_trips.clear()
+    assert len(stores.refs.commits_below(repository, 1_000, 1_000)) == 1_000
+    assert stores.round_trips == ["Query"]
