@@ -11,7 +11,8 @@ PYTHON := $(VENV)/bin/python
 export GRAVELER_JARS ?= $(CURDIR)/.cache/jars
 
 PYTHON_INSTALLED := $(VENV)/.installed
-JARS_FETCHED := $(GRAVELER_JARS)/.fetched
+# Named by the content of what they were fetched for: a fresh checkout may use jars that were kept.
+JARS_FETCHED := $(GRAVELER_JARS)/.fetched-$(word 1,$(shell cksum <local/pom.xml))
 LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
 
 help: ## Show this text
@@ -49,11 +50,13 @@ $(PYTHON_INSTALLED): requirements-dev.txt
 	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv -r requirements-dev.txt
 	@touch $@
 
-$(JARS_FETCHED): local/pom.xml
-	@echo "Fetching DynamoDB Local and S3Proxy into $(GRAVELER_JARS)"
+$(JARS_FETCHED):
+	@echo "Fetching DynamoDB Local and S3Proxy (110 MB) into $(GRAVELER_JARS)"
 	@for program in javac mvn; do command -v $$program >/dev/null || \
 	  { echo "$$program is missing; on Debian: apt install openjdk-17-jdk-headless maven" >&2; exit 1; }; done
-	@mvn --batch-mode --file local/pom.xml generate-resources -Djars="$(GRAVELER_JARS)"
+	@rm -rf "$(GRAVELER_JARS)"/{dynamodb,s3proxy,launcher}
+	@mvn --batch-mode -Dstyle.color=never --file local/pom.xml generate-resources -Djars="$(GRAVELER_JARS)" </dev/null | \
+	  sed -nE 's#.*Downloaded from .*/([^/]+\.(jar|so) .*)#  \1#p; /ERROR/p'
 	@touch $@
 
 $(LAUNCHER): local/launcher/DynamoDBLauncher.java $(JARS_FETCHED)
