@@ -48,7 +48,7 @@ def create(
         raise _taken(name)
     marker = f"{namespace}/{_MARKER}"
     if not read_only:
-        _claim(engine, marker, namespace)
+        _claim(engine, marker, namespace, name)
     repository = Repository(
         name=name,
         uid=engine.names.new_uid(),
@@ -72,9 +72,12 @@ def create(
     try:
         engine.refs.create_repository(repository, branch, first, event)
     except AlreadyExistsError as error:
-        if not read_only:
+        existing = engine.refs.repository(name)
+        if not read_only and (existing is None or existing.storage_namespace != namespace):
             engine.objects.delete(marker)
         raise _taken(name) from error
+    if not read_only:
+        engine.objects.put(marker, _MARKER_TEXT, "text/plain")
     return repository
 
 
@@ -82,13 +85,20 @@ def _taken(name: str) -> AlreadyExistsError:
     return AlreadyExistsError(f"error creating repository: not unique: {name!r} exists")
 
 
-def _claim(engine: Engine, marker: str, namespace: str) -> None:
+def _claim(engine: Engine, marker: str, namespace: str, name: str) -> None:
+    """Mark the namespace as taken.
+
+    Until the repository exists, the marker says whose it is to be: an attempt that died there
+    must not keep the next one out.
+    """
+    claim = _MARKER_TEXT + f"\nfor {name}".encode()
     try:
-        engine.objects.put(marker, _MARKER_TEXT, "text/plain", if_absent=True)
+        engine.objects.put(marker, claim, "text/plain", if_absent=True)
     except PreconditionFailedError as error:
-        raise InvalidInputError(
-            f"storage namespace {namespace!r} is already in use: choose another prefix"
-        ) from error
+        if engine.objects.get(marker) != claim:
+            raise InvalidInputError(
+                f"storage namespace {namespace!r} is already in use: choose another prefix"
+            ) from error
 
 
 def get(engine: Engine, name: str) -> Repository:
