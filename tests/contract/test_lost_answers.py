@@ -1,8 +1,8 @@
 """A write lands, its answer is lost, and the client tries again: the caller never notices.
 
-Each conditional write is tried twice: with one answer lost, so that the repeated request meets
-what the first one did; and with every answer lost for as long as the client tries, so that only
-reading back can tell.
+Each conditional write is tried with one answer lost, so that the repeated request meets what the
+first one did; with DynamoDB's own memory of transactions switched off besides; and with every answer
+lost for as long as the client tries. In the last two only reading back can tell.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,16 +28,18 @@ pytestmark = pytest.mark.server
 Losing = Callable[[str], None]
 
 
-@pytest.fixture(params=["one answer lost", "all answers lost"])
+@pytest.fixture(params=["one answer lost", "one lost and forgotten", "all answers lost"])
 def lose(request: pytest.FixtureRequest, dynamodb_stores: DynamoDBStores) -> Iterator[Losing]:
     """Lose the answers to an operation from now on."""
     dynamodb = dynamodb_stores.tables.dynamodb
     patient = dynamodb.retries
-    count = 1 if request.param == "one answer lost" else 10**6
+    count = 10**6 if request.param == "all answers lost" else 1
+    dynamodb_stores.http.forget_tokens = "forgotten" in request.param
     if count > 1:
         dynamodb.retries = Retries(total_s_max=0.02, first_pause_s=0.001)
     yield lambda operation: dynamodb_stores.http.to_lose.update({operation: count})
     dynamodb_stores.http.to_lose.clear()
+    dynamodb_stores.http.forget_tokens = False
     dynamodb.retries = patient
 
 
