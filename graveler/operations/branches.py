@@ -15,7 +15,7 @@ from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
 from graveler.operations.engine import Engine
-from graveler.operations.heads import Move, drop_after_ns, move_head, read_branch
+from graveler.operations.heads import Move, drop_after_ns, move_head
 from graveler.operations.lookup import (
     check_can_commit,
     check_can_stage,
@@ -25,7 +25,7 @@ from graveler.operations.lookup import (
     read_repository,
 )
 from graveler.operations.reading import View, view_of_branch
-from graveler.operations.writes import stage_changes
+from graveler.operations.writes import until_unsealed
 from graveler.refs.resolve import resolve_commit_id
 from graveler.staging.listing import prefix_end
 from graveler.staging.overlay import effective_changes
@@ -161,12 +161,16 @@ def _stage_back(
     engine: Engine, repository: Repository, branch: Branch, start: bytes, end: bytes | None
 ) -> None:
     """Stage what is committed, or a tombstone, over what is staged with start <= path < end."""
-    view = view_of_branch(engine, repository, branch)
-    committed = view.committed
-    changed = effective_changes(view.changes(start, end), committed)
-    restored: Iterator[Change] = ((difference.key, difference.left) for difference in changed)
-    while batch := list(islice(restored, _RESET_BATCH)):
-        stage_changes(engine, repository, read_branch(engine, repository, branch.name), batch)
+
+    def write(now: Branch) -> None:
+        # Worked out anew if a commit came between: what it holds is not staged any more.
+        view = view_of_branch(engine, repository, now)
+        changed = effective_changes(view.changes(start, end), view.committed)
+        restored: Iterator[Change] = ((difference.key, difference.left) for difference in changed)
+        while batch := list(islice(restored, _RESET_BATCH)):
+            engine.staging.put_many(now.staging_token, batch)
+
+    until_unsealed(engine, repository, branch, write)
 
 
 def hard_reset(

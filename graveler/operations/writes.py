@@ -29,8 +29,7 @@ from graveler.names import check_path
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.lookup import branch_not_found, check_can_stage, current_branch
 from graveler.operations.objects import ObjectStat, object_stat, stat
-from graveler.operations.reading import view_of_branch
-from graveler.ports import Staged
+from graveler.operations.reading import View, view_of_branch
 
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
@@ -51,10 +50,15 @@ def branch_for_staging(
     return found, current
 
 
-def _until_unsealed(
+def until_unsealed(
     engine: Engine, repository: Repository, branch: Branch, write: Callable[[Branch], None]
 ) -> None:
-    """Repeat the write until no commit has sealed its token before it was there."""
+    """Repeat the write until no commit has sealed its token before it was there.
+
+    Raises:
+        NotFoundError: the branch is gone.
+        ContentionError: commits kept sealing the token.
+    """
     for _ in range(BRANCH_WRITE_TRIES_MAX):
         write(branch)
         after = engine.refs.branch(repository, branch.name)
@@ -82,21 +86,22 @@ def stage_value(
         PreconditionFailedError: if_absent, and there is an object.
         ContentionError: commits kept sealing the token.
     """
-
-    def write(current: Branch) -> None:
-        if if_absent:
-            _stage_if_absent(engine, repository, current, path, value)
-        else:
-            engine.staging.put(current.staging_token, path, value)
-
-    _until_unsealed(engine, repository, branch, write)
+    if if_absent:
+        _stage_in_place(engine, repository, branch, path, lambda seen: _absent(path, seen, value))
+    else:
+        until_unsealed(
+            engine,
+            repository,
+            branch,
+            lambda now: engine.staging.put(now.staging_token, path, value),
+        )
 
 
 def stage_changes(
     engine: Engine, repository: Repository, branch: Branch, changes: Sequence[Change]
 ) -> None:
     """Stage changes of distinct paths; as stage_value."""
-    _until_unsealed(
+    until_unsealed(
         engine,
         repository,
         branch,
@@ -104,20 +109,42 @@ def stage_changes(
     )
 
 
-def _stage_if_absent(
-    engine: Engine, repository: Repository, branch: Branch, path: bytes, value: bytes
+def _stage_in_place(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    path: bytes,
+    make: Callable[[bytes | None], bytes],
 ) -> None:
-    for _ in range(BRANCH_WRITE_TRIES_MAX):
-        if view_of_branch(engine, repository, branch).get(path) not in (None, value):
-            raise PreconditionFailedError(f"path already exists: {path.decode(errors='replace')!r}")
-        there = engine.staging.get(branch.staging_token, path)
-        if there == Staged(value):
-            return
-        if there is not None and there.value is not None:
-            continue  # somebody staged an object since the look at the branch
-        if engine.staging.put_if(branch.staging_token, path, value, there):
-            return
-    raise ContentionError(f"path {path.decode(errors='replace')!r} is being written: try again")
+    """Stage what make makes of the value that readers see at the path, and of no older one.
+
+    Raises:
+        ContentionError: others kept writing the path, or commits sealing the token.
+    """
+
+    def write(now: Branch) -> None:
+        below = View(
+            engine, repository, now.sealed_tokens, engine.content(repository, now.commit_id)
+        )
+        for _ in range(BRANCH_WRITE_TRIES_MAX):
+            staged = engine.staging.get(now.staging_token, path)
+            seen = below.get(path) if staged is None else staged.value
+            if engine.staging.put_if(now.staging_token, path, make(seen), staged):
+                return
+        raise ContentionError(f"path {_shown(path)} is being written: try again")
+
+    until_unsealed(engine, repository, branch, write)
+
+
+def _absent(path: bytes, seen: bytes | None, value: bytes) -> bytes:
+    """The value, if nothing but itself is there."""
+    if seen not in (None, value):
+        raise PreconditionFailedError(f"path already exists: {_shown(path)}")
+    return value
+
+
+def _shown(path: bytes) -> str:
+    return repr(path.decode("utf-8", "replace"))
 
 
 def check_user_metadata(metadata: Mapping[str, str]) -> None:
@@ -156,7 +183,7 @@ def upload(
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     check_user_metadata(metadata)
     if if_absent:
-        _refuse_existing(engine, found, current, path)
+        _absent(path, view_of_branch(engine, found, current).get(path), b"")
     content, content_type = read_content()
     address = new_address(engine.names.new_uid())
     info = engine.objects.put(
@@ -172,11 +199,6 @@ def upload(
         metadata=metadata,
     )
     return stage_entry(engine, found, current, path, entry, if_absent=if_absent)
-
-
-def _refuse_existing(engine: Engine, repository: Repository, branch: Branch, path: bytes) -> None:
-    if view_of_branch(engine, repository, branch).get(path) is not None:
-        raise PreconditionFailedError(f"path already exists: {path.decode(errors='replace')!r}")
 
 
 def stage_entry(
@@ -268,7 +290,7 @@ def delete(
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     if view_of_branch(engine, found, current).get(path) is None:
         return
-    _until_unsealed(
+    until_unsealed(
         engine, found, current, lambda now: engine.staging.put(now.staging_token, path, None)
     )
 
@@ -360,7 +382,10 @@ def set_user_metadata(
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     check_user_metadata(metadata)
-    stored = view_of_branch(engine, found, current).get(path)
-    if stored is None:
-        raise NotFoundError(f"object not found: {path.decode('utf-8', 'replace')!r}")
-    stage_entry(engine, found, current, path, replace(value_entry(stored), metadata=metadata))
+
+    def with_metadata(seen: bytes | None) -> bytes:
+        if seen is None:
+            raise NotFoundError(f"object not found: {_shown(path)}")
+        return entry_value(replace(value_entry(seen), metadata=metadata))
+
+    _stage_in_place(engine, found, current, path, with_metadata)

@@ -44,3 +44,20 @@ class FailAt:
         if self._landed:
             call()
         raise self._error
+
+
+class Meanwhile:
+    """Lets another process do something whole just before the n-th call of any port."""
+
+    def __init__(self, number: int, do: Callable[[], object]) -> None:
+        self._number = number
+        self._do = do
+        self._count = 0
+        self.has_happened = False
+
+    def __call__(self, _name: str, call: Callable[[], Any]) -> Any:
+        self._count += 1
+        if self._count == self._number:
+            self.has_happened = True
+            self._do()
+        return call()
