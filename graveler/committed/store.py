@@ -94,8 +94,11 @@ class Committed:
         return self.table(namespace, file_id)
 
     def write(self, namespace: str, file_id: str, content: bytes) -> "Future[None]":
-        """Begin to store a file; the future ends when it is stored."""
-        self._contents.put((namespace, file_id), content, len(content))
+        """Begin to store a file; the future ends when it is stored.
+
+        What was written is not kept for reading: if a file of that ID was there, with other bytes,
+        its index and these bytes would not fit each other.
+        """
         return self._run(partial(self._files.write, namespace, file_id, content))
 
     def _run(self, work: Callable[[], None]) -> "Future[None]":

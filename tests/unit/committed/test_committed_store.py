@@ -1,0 +1,139 @@
+"""Committed files cost few requests, and caches never mix two forms of one file."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from graveler.committed.metarange import MetaRange
+from graveler.committed.store import Breaking, CacheSizes, Committed
+from graveler.errors import CorruptDataError
+from graveler.sstable.writer import TableWriter
+from tests.support.memory import MemoryCommittedFiles
+from tests.support.model import NAMESPACE, Records, read, token_value, write
+
+LARGE = Breaking(10**9)
+
+
+def records(amount: int) -> Records:
+    return {b"k%06d" % number: token_value(f"v{number}") for number in range(amount)}
+
+
+def cold(files: MemoryCommittedFiles, metarange_id: str) -> MetaRange:
+    files.reads.clear()
+    return MetaRange(Committed(files), NAMESPACE, metarange_id)
+
+
+@pytest.mark.parametrize("amount", [10, 5000])
+def test_a_cold_lookup_takes_the_tail_and_one_block_of_a_file(amount):
+    files = MemoryCommittedFiles()
+    written = records(amount)
+    metarange = write(Committed(files, breaking=LARGE), written)
+    (header,) = metarange.headers()
+    for key in (b"k000003", b"k%06d" % (amount - 1)):
+        found = cold(files, metarange.id)
+        assert found.get(key) == written[key]
+        for file_id in (metarange.id, header.id):
+            methods = [method for method, read_id in files.reads if read_id == file_id]
+            assert methods[0] == "read_tail"
+            assert len(methods) <= 2
+
+
+def test_a_warm_lookup_takes_nothing():
+    files = MemoryCommittedFiles()
+    written = records(1000)
+    found = cold(files, write(Committed(files), written).id)
+    for _ in range(2):
+        files.reads.clear()
+        assert all(found.get(key) == value for key, value in written.items())
+    assert files.reads == []
+
+
+def test_keys_that_no_range_holds_are_not_looked_for():
+    files = MemoryCommittedFiles()
+    metarange = write(Committed(files, breaking=Breaking(3)), records(100))
+    found = cold(files, metarange.id)
+    assert found.get(b"a") is None
+    assert found.get(b"z") is None
+    assert {file_id for _, file_id in files.reads} == {metarange.id}
+
+
+def test_a_scan_fetches_each_file_once_and_whole():
+    files = MemoryCommittedFiles()
+    written = records(5000)
+    metarange = write(Committed(files, breaking=Breaking(1000)), written)
+    headers = list(metarange.headers())
+    found = cold(files, metarange.id)
+    assert read(found) == written
+    fetched = sorted(file_id for method, file_id in files.reads if method == "read_all")
+    assert fetched == sorted(header.id for header in headers)
+    assert len(files.reads) == len(headers) + 1
+
+
+def test_a_part_is_read_from_its_ranges_only():
+    files = MemoryCommittedFiles()
+    written = records(1000)
+    metarange = write(Committed(files, breaking=Breaking(20)), written)
+    headers = list(metarange.headers())
+    found = cold(files, metarange.id)
+    start, end = headers[3].min_key, headers[5].min_key
+    assert [key for key, _ in found.records(start, end)] == [
+        key for key in sorted(written) if start <= key < end
+    ]
+    assert {file_id for _, file_id in files.reads} == {metarange.id, headers[3].id, headers[4].id}
+
+
+def test_a_file_that_exists_in_another_form_is_read_in_that_form():
+    """Another version of the code wrote the same records, compressed in another way."""
+    written = records(3000)
+    files = MemoryCommittedFiles()
+    first = write(Committed(files, breaking=LARGE), written)
+    (header,) = first.headers()
+    other_form = TableWriter("ranges", compress=False, block_size_bytes=1000)
+    other_form.add_many(sorted(written), [written[key] for key in sorted(written)])
+    files.files = {
+        name: other_form.finish() if name[1] == header.id else content
+        for name, content in files.files.items()
+    }
+    committed = Committed(files, breaking=LARGE, caches=CacheSizes(content_bytes=1_000_000))
+    metarange = write(committed, written)
+    assert metarange.id == first.id
+    assert metarange.get(b"k000100") == written[b"k000100"]
+    for number in range(40):  # push contents out, while indexes and blocks stay
+        write(committed, {b"%d" % n: token_value(f"{number}") for n in range(1000)})
+    assert read(metarange) == written
+    assert all(metarange.get(key) == value for key, value in written.items())
+
+
+def test_files_of_one_id_in_two_namespaces_do_not_mix():
+    files = MemoryCommittedFiles()
+    committed = Committed(files)
+    metarange = write(committed, records(10))
+    read(metarange)
+    with pytest.raises(CorruptDataError, match="s3://elsewhere"):
+        MetaRange(committed, "s3://elsewhere", metarange.id).get(b"k000001")
+
+
+def test_files_are_stored_by_the_executor_and_all_are_there_at_the_end():
+    files = MemoryCommittedFiles()
+    with ThreadPoolExecutor(4) as pool:
+        metarange = write(Committed(files, breaking=Breaking(5), executor=pool), records(1000))
+    assert read(cold(files, metarange.id)) == records(1000)
+
+
+class BrokenFiles(MemoryCommittedFiles):
+    def write(self, namespace: str, file_id: str, content: bytes) -> None:
+        if len(self.files) == 3:
+            raise OSError("no connection")
+        super().write(namespace, file_id, content)
+
+
+def test_no_metarange_names_a_file_that_was_not_stored():
+    files = BrokenFiles()
+    with ThreadPoolExecutor(4) as pool, pytest.raises(OSError, match="no connection"):
+        write(Committed(files, breaking=Breaking(50), executor=pool), records(1000))
+    assert len(files.files) == 3
+    stored = [file_id for _, file_id in files.files]
+    headers = write(
+        Committed(MemoryCommittedFiles(), breaking=Breaking(50)), records(1000)
+    ).headers()
+    assert {*stored} <= {header.id for header in headers}
