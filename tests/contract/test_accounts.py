@@ -102,8 +102,12 @@ class TestDynamoDB:
     ) -> None:
         store = DynamoAccountStore(fresh_tables, ContextCipher())
         dynamodb_stores.http.to_lose[operation] = 1
-        store.installation()
-        store.set_up(USER, CREDENTIAL)
+        dynamodb_stores.http.forget_tokens = True
+        try:
+            store.installation()
+            store.set_up(USER, CREDENTIAL)
+        finally:
+            dynamodb_stores.http.forget_tokens = False
         assert store.credential(CREDENTIAL.access_key_id) == CREDENTIAL
         assert dynamodb_stores.http.to_lose[operation] == 0
 

@@ -125,6 +125,16 @@ def test_an_operation_makes_the_requests_it_needs(
     assert stores.round_trips == expected
 
 
+def test_a_full_page_and_whether_there_is_more_are_one_request(
+    stores: DynamoDBStores, repository: Repository
+) -> None:
+    stores.refs.create_branch(repository, Branch("second", "c" * 64, new_token()), new_event())
+    stores.round_trips.clear()
+    assert stores.refs.branches(repository, "", "", 1, show_hidden=False).has_more
+    assert not stores.refs.branches(repository, "", "", 2, show_hidden=False).has_more
+    assert stores.round_trips == ["Query", "Query"]
+
+
 def test_a_log_of_a_thousand_commits_is_one_page(stores: DynamoDBStores) -> None:
     """Commits of usual size: what one page of 1 MB holds."""
     tables = stores.tables
