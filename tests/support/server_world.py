@@ -1,0 +1,84 @@
+"""Engines over local servers: what several threads, or several processes, work on at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from graveler.aws.clock import SystemClock
+from graveler.aws.committed_files import S3CommittedFiles
+from graveler.aws.dynamodb import DynamoDB
+from graveler.aws.http_client import HttpClient
+from graveler.aws.names import SystemNames
+from graveler.aws.objects import S3ObjectStore
+from graveler.aws.refs import DynamoRefStore
+from graveler.aws.s3 import S3
+from graveler.aws.signing import Signer
+from graveler.aws.staging import DynamoStagingStore
+from graveler.aws.tables import Tables
+from graveler.committed.store import Breaking, Committed
+from graveler.operations import repositories
+from graveler.operations.engine import Engine
+from graveler.ports import CommittedFiles, ObjectStore
+from tests.support.engines import MemoryWorld, memory_world
+
+REGION = "us-east-1"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """DynamoDB Local takes any keys, S3Proxy those that it was started with."""
+
+    access_key: str = "AKIAITESTTESTTEST00Q"
+    secret_key: str = "secret"
+    token: str | None = None
+
+
+@dataclass(frozen=True)
+class ServerWorld:
+    """Stores by their endpoints, so that another process can open them, too.
+
+    Without an S3 endpoint, objects and committed files stay in this process.
+    """
+
+    dynamodb_endpoint: str
+    s3_endpoint: str | None = None
+    s3_keys: Keys = Keys()
+    memory: MemoryWorld = field(default_factory=memory_world, compare=False)
+    _clients: list[HttpClient] = field(default_factory=list, compare=False)
+
+    def tables(self, observe: Callable[[str], None] | None = None) -> Tables:
+        """The two tables, which `create` makes."""
+        signer = Signer("dynamodb", REGION, Keys)
+        http = HttpClient(self.dynamodb_endpoint)
+        self._clients.append(http)
+        return Tables("refs", "staging", DynamoDB(http, signer, observe=observe))
+
+    def engine(self, observe: Callable[[str], None] | None = None) -> Engine:
+        """An engine with caches of its own; observe is told of every request."""
+        tables = self.tables(observe)
+        objects: ObjectStore = self.memory.objects
+        files: CommittedFiles = self.memory.files
+        if self.s3_endpoint is not None:
+            s3 = S3(REGION, lambda: self.s3_keys, self.s3_endpoint, observe=observe)
+            objects, files = S3ObjectStore(s3), S3CommittedFiles(s3)
+        clock = SystemClock()
+        return Engine(
+            refs=DynamoRefStore(tables),
+            staging=DynamoStagingStore(tables),
+            objects=objects,
+            committed=Committed(files, breaking=Breaking(3)),
+            clock=clock,
+            names=SystemNames(clock),
+            signing_key=b"signing key of the tests",
+        )
+
+    def new_repository(self, bucket: str = "bucket") -> str:
+        """The name of a repository that no other test has."""
+        name = f"repo-{uuid4().hex[:12]}"
+        repositories.create(self.engine(), name=name, storage_namespace=f"s3://{bucket}/{name}")
+        return name
+
+    def close(self) -> None:
+        """Close the connections to DynamoDB of every engine."""
+        for client in self._clients:
+            client.close()
