@@ -24,11 +24,13 @@ def get_rules(request: Request) -> Answer:
 @operations.add("PUT", _RULES, "setBranchProtectionRules")
 def set_rules(request: Request) -> Answer:
     rules = request.decode(list[requests.ProtectionRuleBody])
+    # A repeated pattern counts once: `lakectl branch-protect add` sends the list and the new one.
+    patterns = dict.fromkeys(rule.pattern for rule in rules)
     if_match = request.header("if-match")
     repositories.set_protection_rules(
         request.engine,
         request.repository,
-        [ProtectionRule(rule.pattern) for rule in rules],
+        [ProtectionRule(pattern) for pattern in patterns],
         None if if_match is None else if_match.strip().strip('"'),
     )
     return answers.empty()
