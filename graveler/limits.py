@@ -13,8 +13,9 @@ DELETE_OBJECTS_MAX = 1000
 USER_METADATA_BYTES_MAX = 128 * 1024
 COMMIT_BYTES_MAX = 300 * 1024
 
-# A staged write retries when a commit seals its token underneath it. lakeFS gives up after three.
-BRANCH_WRITE_TRIES_MAX = 3
+# A staged write retries when a commit seals its token underneath it. lakeFS gives up after three;
+# where somebody commits all the time, ten cost little and refuse less.
+BRANCH_WRITE_TRIES_MAX = 10
 # Moving a branch head retries when another commit or merge came first. lakeFS gives up after ten.
 BRANCH_UPDATE_TRIES_MAX = 10
 
