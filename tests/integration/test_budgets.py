@@ -1,0 +1,267 @@
+"""What operations cost: round trips to DynamoDB and requests to S3, counted where they are made.
+
+The table is that of the design, for a process that is warm: it has seen the repository, the
+branch and the commits before. Authentication comes on top. A budget is a maximum; here it is also
+what is measured, so that whoever saves a round trip lowers it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from graveler.operations import branches, commits, links, merges, objects, tags, writes
+from graveler.operations.engine import Engine
+from graveler.operations.heads import new_commit
+from graveler.operations.lookup import current_branch
+from graveler.staging.listing import PageQuery
+from tests.support.server_world import Keys, ServerWorld
+from tests.support.stack import BUCKET, KEYS
+
+pytestmark = pytest.mark.server
+
+HISTORY = 1000
+
+
+@pytest.fixture(scope="module")
+def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
+    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
+    made = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
+    made.tables().create()
+    yield made
+    made.close()
+
+
+@dataclass
+class Meter:
+    """A repository, and an engine whose requests are counted."""
+
+    world: ServerWorld
+    requests: list[str] = field(default_factory=list)
+    repo: str = ""
+
+    def __post_init__(self) -> None:
+        self.repo = self.repo or self.world.new_repository(BUCKET)
+        self.engine = self.world.engine(self.requests.append)
+        self.other = self.world.engine()
+
+    def cost(self, do: Callable[[], object]) -> tuple[int, Counter[str]]:
+        """Round trips to DynamoDB, and requests to S3 by their method."""
+        self.requests.clear()
+        do()
+        to_s3 = Counter(name[3:] for name in self.requests if name.startswith("S3 "))
+        return len(self.requests) - to_s3.total(), to_s3
+
+    def upload(self, path: bytes, branch: str = "main", engine: Engine | None = None) -> None:
+        writes.upload(
+            engine or self.engine,
+            self.repo,
+            branch,
+            path,
+            read_content=lambda: (path, "text/plain"),
+            metadata={},
+        )
+
+    def commit(self, branch: str = "main", engine: Engine | None = None) -> commits.Commit:
+        request = commits.CommitRequest("commit", "somebody", allow_empty=True)
+        return commits.commit(engine or self.engine, self.repo, branch, request)
+
+
+@pytest.fixture
+def meter(world: ServerWorld) -> Meter:
+    """main with a commit of two objects and one staged; the process has seen all of it."""
+    made = Meter(world)
+    for path in (b"a", b"b"):
+        made.upload(path)
+    made.commit()
+    made.upload(b"staged")
+    for path in (b"a", b"b", b"staged"):
+        objects.stat(made.engine, made.repo, "main", path)
+    objects.list_objects(made.engine, made.repo, "main", PageQuery(100))
+    return made
+
+
+@dataclass(frozen=True)
+class Budget:
+    operation: str
+    run: Callable[[Meter], object]
+    dynamodb: int
+    s3: dict[str, int] = field(default_factory=dict)
+
+
+def head(meter: Meter) -> str:
+    """The ID of main's head, without a request of the metered engine."""
+    return branches.get(meter.other, meter.repo, "main").commit_id
+
+
+def stat(ref: str, path: bytes) -> Callable[[Meter], object]:
+    def run(meter: Meter) -> object:
+        named = head(meter) if ref == "ID" else ref
+        return objects.stat(meter.engine, meter.repo, named, path)
+
+    return run
+
+
+def listing(ref: str) -> Callable[[Meter], object]:
+    def run(meter: Meter) -> object:
+        named = head(meter) if ref == "ID" else ref
+        return objects.list_objects(meter.engine, meter.repo, named, PageQuery(100))
+
+    return run
+
+
+def stage(meter: Meter) -> object:
+    return writes.stage(
+        meter.engine,
+        meter.repo,
+        "main",
+        b"new",
+        physical_address="s3://elsewhere/x",
+        checksum="x",
+        size_bytes=1,
+        metadata={},
+    )
+
+
+BUDGETS = [
+    Budget("stat by commit ID", stat("ID", b"a"), 0),
+    Budget("list by commit ID", listing("ID"), 0),
+    Budget("stat of a staged object via a branch", stat("main", b"staged"), 1),
+    Budget("stat of a committed object via a branch", stat("main", b"a"), 1),
+    Budget("list via a branch", listing("main"), 1),
+    Budget("stage", stage, 3),
+    Budget("upload", lambda meter: meter.upload(b"new"), 3, {"PUT": 1}),
+    Budget("delete", lambda meter: writes.delete(meter.engine, meter.repo, "main", b"a"), 4),
+    Budget(
+        "get physical address",
+        lambda meter: links.get_physical_address(meter.engine, meter.repo, "main", b"new"),
+        1,
+    ),
+    Budget(
+        "create branch",
+        lambda meter: branches.create(meter.engine, meter.repo, name="new", source="main"),
+        2,
+    ),
+    Budget(
+        "create tag",
+        lambda meter: tags.create(meter.engine, meter.repo, name="new", ref="main"),
+        2,
+    ),
+]
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=lambda budget: budget.operation)
+def test_an_operation_keeps_its_budget(meter: Meter, budget: Budget) -> None:
+    head(meter)
+    cost = meter.cost(lambda: budget.run(meter))
+    assert cost == (budget.dynamodb, budget.s3), meter.requests
+
+
+def test_link_keeps_its_budget(meter: Meter) -> None:
+    address = links.get_physical_address(meter.engine, meter.repo, "main", b"new")
+    cost = meter.cost(
+        lambda: links.link(
+            meter.engine,
+            meter.repo,
+            "main",
+            b"new",
+            physical_address=address.signed_uri,
+            checksum="x",
+            size_bytes=1,
+            metadata={},
+        )
+    )
+    assert cost == (3, {}), meter.requests
+
+
+@pytest.mark.parametrize(("read", "expected"), [(stat("main", b"a"), 2), (listing("main"), 2)])
+def test_another_token_than_the_last_one_seen_costs_one_more(
+    meter: Meter, read: Callable[[Meter], object], expected: int
+) -> None:
+    meter.commit(engine=meter.other)
+    commits.get(meter.engine, meter.repo, head(meter))  # as by another request meanwhile
+    objects.list_objects(meter.engine, meter.repo, head(meter), PageQuery(100))
+    round_trips, to_s3 = meter.cost(lambda: read(meter))
+    assert (round_trips, to_s3) == (expected, {}), meter.requests
+
+
+@pytest.mark.parametrize("path", [b"a", b"staged"])
+def test_a_cold_file_costs_two_requests_at_most(
+    world: ServerWorld, meter: Meter, path: bytes
+) -> None:
+    """The metarange is such a file, too."""
+    meter.commit()
+    cold = Meter(world, repo=meter.repo)
+    commits.get(cold.engine, cold.repo, "main")
+    _, to_s3 = cold.cost(lambda: objects.stat(cold.engine, cold.repo, "main", path))
+    assert to_s3["GET"] <= 4, cold.requests
+
+
+def test_commit_keeps_its_budget(meter: Meter) -> None:
+    """One read and one write for the touched range, one write for the metarange, one to spare."""
+    round_trips, to_s3 = meter.cost(meter.commit)
+    assert round_trips == 4, meter.requests
+    assert to_s3["PUT"] <= 2, meter.requests
+    assert to_s3["GET"] <= 2, meter.requests
+
+
+def test_merge_keeps_its_budget(meter: Meter) -> None:
+    meter.commit()
+    branches.create(meter.engine, meter.repo, name="dev", source="main")
+    for branch, path in (("dev", b"on dev"), ("main", b"on main")):
+        meter.upload(path, branch)
+        meter.commit(branch)
+        objects.list_objects(meter.engine, meter.repo, branch, PageQuery(100))
+    request = merges.MergeRequest("somebody")
+    round_trips, to_s3 = meter.cost(
+        lambda: merges.merge(meter.engine, meter.repo, "dev", "main", request)
+    )
+    assert round_trips == 4, meter.requests
+    assert to_s3["GET"] == 0, meter.requests
+    new_ranges = to_s3["PUT"] - 1
+    assert 1 <= new_ranges <= 4, meter.requests
+
+
+def add_history(meter: Meter, amount: int) -> commits.Commit:
+    """Make so many commits on main, by their last step only; the last of them."""
+    engine = meter.other
+    repository, branch = current_branch(engine, meter.repo, "main")
+    last = engine.history(repository).commit(branch.commit_id)
+    for _ in range(amount):
+        made = new_commit(
+            engine,
+            committer="somebody",
+            message="commit",
+            metarange_id=last.metarange_id,
+            metadata={},
+            parents=(last,),
+        )
+        engine.refs.move_branch(
+            repository,
+            branch,
+            commit=made,
+            commit_id=made.id,
+            applied_tokens=(),
+            new_staging_token=None,
+            event=None,
+            drop_after_ns=0,
+        )
+        branch = replace(branch, commit_id=made.id, version=branch.version + 1)
+        last = made
+    return last
+
+
+def test_the_log_of_a_long_history_keeps_its_budget(world: ServerWorld, meter: Meter) -> None:
+    last = add_history(meter, HISTORY)
+    cold = Meter(world, repo=meter.repo)
+    branches.get(cold.engine, cold.repo, "main")
+    found: list[commits.Commit] = []
+
+    def read() -> None:
+        found.extend(commits.log(cold.engine, cold.repo, "main", commits.LogQuery(HISTORY)).results)
+
+    round_trips, to_s3 = cold.cost(read)
+    assert found[0] == last
+    assert len(found) == HISTORY
+    assert (round_trips, to_s3) == (3, {}), cold.requests
