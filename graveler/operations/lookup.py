@@ -8,7 +8,7 @@ protection rules, the read-only flag, and a repository deleted and made anew tak
 from collections.abc import Callable
 from fnmatch import translate
 from functools import lru_cache
-from re import Pattern
+from re import Pattern, split
 from re import compile as compile_pattern
 from typing import TypeVar
 
@@ -96,9 +96,21 @@ def current_branch(engine: Engine, repository_name: str, name: str) -> tuple[Rep
         repository = current
 
 
+# Of a glob, what stands for one of several texts: `{main,release-*}`.
+_CHOICES = {"{": "(?:", ",": "|", "}": ")"}
+
+
 @lru_cache(maxsize=1024)
 def _glob(pattern: str) -> Pattern[str]:
-    return compile_pattern(translate(pattern))
+    depth = 0
+    expression = ""
+    for part in split(r"(\[[^]]+]|[{,}])", pattern):
+        if part in _CHOICES and (depth > 0 or part == "{"):
+            depth += {"{": 1, "}": -1}.get(part, 0)
+            expression += _CHOICES[part]
+        else:
+            expression += translate(part)[4:-3]  # without its (?s: and )\\Z
+    return compile_pattern(expression + ")" * depth)
 
 
 def check_writable(repository: Repository, *, force: bool) -> None:
@@ -119,7 +131,7 @@ def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None
     """
     check_writable(repository, force=force)
     for rule in repository.protection_rules:
-        if rule.block_staging_write and _glob(rule.pattern).match(branch):
+        if rule.block_staging_write and _glob(rule.pattern).fullmatch(branch):
             raise ForbiddenError(f"cannot write to protected branch {branch!r}")
 
 
@@ -131,5 +143,5 @@ def check_can_commit(repository: Repository, branch: str, *, force: bool) -> Non
     """
     check_writable(repository, force=force)
     for rule in repository.protection_rules:
-        if rule.block_commit and _glob(rule.pattern).match(branch):
+        if rule.block_commit and _glob(rule.pattern).fullmatch(branch):
             raise ForbiddenError(f"cannot commit to protected branch {branch!r}")

@@ -1,0 +1,272 @@
+"""Repositories take one namespace each, and their own rules."""
+
+from contextlib import suppress
+
+import pytest
+
+from graveler.errors import (
+    AlreadyExistsError,
+    ForbiddenError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+    ThrottledError,
+)
+from graveler.model import ProtectionRule
+from graveler.operations import branches, commits, objects, repositories, tags, writes
+from graveler.staging.listing import PageQuery
+from tests.support.counting import engine_around
+from tests.support.engines import memory_world
+from tests.support.faults import FailAt, Meanwhile
+
+
+@pytest.fixture
+def world():
+    return memory_world()
+
+
+@pytest.fixture
+def engine(world):
+    return world.engine()
+
+
+def create(engine, name="repo", namespace="s3://bucket/repo", **options):
+    return repositories.create(engine, name=name, storage_namespace=namespace, **options)
+
+
+def test_a_new_repository_has_a_default_branch_with_one_empty_commit(engine):
+    create(engine, default_branch="trunk")
+    (first,) = commits.log(engine, "repo", "trunk", commits.LogQuery(10)).results
+    assert (first.message, first.committer, first.metarange_id) == ("Repository created", "", "")
+    assert (first.parents, first.generation) == ((), 1)
+    assert objects.list_objects(engine, "repo", "trunk", PageQuery(10)).results == []
+
+
+def test_creating_and_deleting_a_repository_are_told(world, engine):
+    create(engine)
+    repositories.delete(engine, "repo")
+    assert [event.kind for event in world.refs.events] == [
+        "repository_created",
+        "repository_deleted",
+    ]
+
+
+def test_a_name_is_taken_once(engine):
+    create(engine)
+    with pytest.raises(AlreadyExistsError, match="'repo'"):
+        create(engine, namespace="s3://bucket/elsewhere")
+    assert repositories.get(engine, "repo").storage_namespace == "s3://bucket/repo"
+    create(engine, name="other", namespace="s3://bucket/elsewhere")
+
+
+def test_a_namespace_is_taken_once_even_if_its_repository_is_deleted(engine):
+    create(engine)
+    for name in ("other", "repo"):
+        if name == "repo":
+            repositories.delete(engine, "repo")
+        with pytest.raises(InvalidInputError, match="in use"):
+            create(engine, name=name, namespace="s3://bucket/repo/")
+
+
+def test_a_read_only_repository_claims_no_namespace(engine):
+    create(engine, read_only=True)
+    create(engine, name="other")
+
+
+@pytest.mark.parametrize("number", range(1, 5))
+def test_after_throttling_the_same_request_finds_nothing_in_its_way(world, number):
+    fault = FailAt(number, ThrottledError("slow down"), landed=False)
+    engine = engine_around(world.engine(), fault)
+    with pytest.raises(ThrottledError):
+        create(engine)
+    with suppress(AlreadyExistsError):  # the last call comes when it exists
+        create(engine)
+    assert repositories.get(engine, "repo").name == "repo"
+
+
+@pytest.mark.parametrize("number", range(1, 5))
+@pytest.mark.parametrize("namespace", ["s3://bucket/repo", "s3://bucket/other"])
+def test_of_two_who_create_a_repository_at_once_one_wins(world, number, namespace):
+    rival = world.engine()
+    made = []
+
+    def meanwhile():
+        with suppress(AlreadyExistsError, InvalidInputError):
+            made.append(create(rival, namespace=namespace))
+
+    with suppress(AlreadyExistsError, InvalidInputError):
+        made.append(create(engine_around(world.engine(), Meanwhile(number, meanwhile))))
+    (winner,) = made
+    assert repositories.get(world.engine(), "repo") == winner
+    with pytest.raises(InvalidInputError, match="in use"):
+        create(rival, name="third", namespace=winner.storage_namespace)
+    loser = {"s3://bucket/repo", "s3://bucket/other"} - {winner.storage_namespace}
+    create(rival, name="third", namespace=loser.pop())
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace", "branch"),
+    [
+        ("Repo", "s3://bucket/x", "main"),
+        ("repo", "gs://bucket/x", "main"),
+        ("repo", "s3://bucket/x", "no/slash"),
+    ],
+)
+def test_malformed_names_create_nothing(world, engine, name, namespace, branch):
+    with pytest.raises(InvalidInputError):
+        create(engine, name=name, namespace=namespace, default_branch=branch)
+    assert world.objects._objects == {}
+
+
+def test_a_missing_bucket_creates_nothing(world, engine):
+    world.objects.missing_buckets.add("bucket")
+    with pytest.raises(InvalidInputError):
+        create(engine)
+    with pytest.raises(NotFoundError):
+        repositories.get(engine, "repo")
+
+
+def test_a_deleted_repository_made_anew_has_nothing_of_the_old_one(world, engine):
+    create(engine)
+    branches.create(engine, "repo", name="dev", source="main")
+    witness = world.engine()
+    assert branches.get(witness, "repo", "dev").name == "dev"
+    repositories.delete(engine, "repo")
+    for each in (engine, witness):
+        with pytest.raises(NotFoundError):
+            branches.get(each, "repo", "dev")
+    create(engine, namespace="s3://bucket/again")
+    for each in (engine, witness):
+        with pytest.raises(NotFoundError):
+            branches.get(each, "repo", "dev")
+
+
+def test_metadata_are_set_and_dropped_key_by_key(engine):
+    create(engine)
+    repositories.set_metadata(engine, "repo", {"a": "1", "b": "2"})
+    repositories.set_metadata(engine, "repo", {"b": "3"})
+    repositories.delete_metadata(engine, "repo", ["a", "missing"])
+    assert repositories.metadata(engine, "repo") == {"b": "3"}
+
+
+# Rules
+
+
+def stage(engine, branch="main", **options):
+    return writes.stage(
+        engine,
+        "repo",
+        branch,
+        b"p",
+        physical_address="s3://b/k",
+        checksum="c",
+        size_bytes=1,
+        metadata={},
+        **options,
+    )
+
+
+def commit(engine, branch="main", **options):
+    request = commits.CommitRequest("m", "c", allow_empty=True, **options)
+    return commits.commit(engine, "repo", branch, request)
+
+
+def test_rules_are_kept_with_a_checksum_that_guards_them(engine):
+    create(engine)
+    assert repositories.protection_rules(engine, "repo") == ((), "")
+    rules = (ProtectionRule("main"), ProtectionRule("v*"))
+    repositories.set_protection_rules(engine, "repo", rules, if_match="")
+    found, checksum = repositories.protection_rules(engine, "repo")
+    assert found == rules
+    with pytest.raises(PreconditionFailedError):
+        repositories.set_protection_rules(engine, "repo", (), if_match="")
+    repositories.set_protection_rules(engine, "repo", (), if_match=checksum)
+    assert repositories.protection_rules(engine, "repo") == ((), "")
+
+
+def test_an_empty_pattern_is_refused(engine):
+    create(engine)
+    with pytest.raises(InvalidInputError):
+        repositories.set_protection_rules(engine, "repo", [ProtectionRule("")])
+
+
+def test_rules_work_at_once_in_every_process(world, engine):
+    create(engine)
+    other = world.engine()
+    stage(other)
+    repositories.set_protection_rules(engine, "repo", [ProtectionRule("main")])
+    with pytest.raises(ForbiddenError):
+        stage(other)
+    with pytest.raises(ForbiddenError):
+        commit(other)
+    repositories.set_protection_rules(engine, "repo", [])
+    stage(other)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "protected"),
+    [
+        ("main", ["main"]),
+        ("*", ["main", "dev", "release-1"]),
+        ("release-*", ["release-1"]),
+        ("release-?", ["release-1"]),
+        ("[md]*", ["main", "dev"]),
+        ("[!m]*", ["dev", "release-1"]),
+        ("{main,dev}", ["main", "dev"]),
+        ("{main,release-*}", ["main", "release-1"]),
+        ("{ma{in,ne},release-{1,2}}", ["main", "release-1"]),
+        ("{main", ["main"]),
+        ("[m,d]*", ["main", "dev"]),
+        ("mai", []),
+        ("MAIN", []),
+    ],
+)
+def test_a_pattern_protects_the_branches_that_match_it(engine, pattern, protected):
+    create(engine)
+    for name in ("dev", "release-1"):
+        branches.create(engine, "repo", name=name, source="main")
+    repositories.set_protection_rules(engine, "repo", [ProtectionRule(pattern)])
+    found = []
+    for name in ("main", "dev", "release-1"):
+        try:
+            stage(engine, name)
+        except ForbiddenError:
+            found.append(name)
+    assert found == protected
+
+
+def test_each_rule_blocks_what_it_says(engine):
+    create(engine)
+    only_commits = ProtectionRule("main", block_staging_write=False)
+    repositories.set_protection_rules(engine, "repo", [only_commits])
+    stage(engine)
+    with pytest.raises(ForbiddenError):
+        commit(engine)
+    only_staging = ProtectionRule("main", block_commit=False)
+    repositories.set_protection_rules(engine, "repo", [only_staging])
+    with pytest.raises(ForbiddenError):
+        stage(engine)
+    with pytest.raises(ForbiddenError):
+        branches.reset(engine, "repo", "main", kind="reset")
+    commit(engine)
+
+
+def test_a_read_only_repository_takes_no_change_unless_forced(engine):
+    create(engine, read_only=True)
+    refused = [
+        lambda **force: stage(engine, **force),
+        lambda **force: writes.delete(engine, "repo", "main", b"p", **force),
+        lambda **force: commit(engine, **force),
+        lambda **force: branches.create(engine, "repo", name="b", source="main", **force),
+        lambda **force: branches.delete(engine, "repo", "b", **force),
+        lambda **force: tags.create(engine, "repo", name="t", ref="main", **force),
+        lambda **force: tags.delete(engine, "repo", "t", **force),
+        lambda **force: branches.reset(engine, "repo", "main", kind="reset", **force),
+        lambda **force: branches.hard_reset(engine, "repo", "main", ref="main", **force),
+        lambda **force: repositories.set_metadata(engine, "repo", {"a": "b"}, **force),
+        lambda **force: repositories.delete(engine, "repo", **force),
+    ]
+    for change in refused:
+        with pytest.raises(ForbiddenError, match="read-only"):
+            change()
+        change(force=True)
