@@ -1,0 +1,224 @@
+"""Commits say what they were asked to say, and logs find them again."""
+
+import pytest
+
+from graveler.errors import ContentionError, InvalidInputError, NotFoundError
+from graveler.limits import COMMIT_BYTES_MAX
+from graveler.operations import branches, commits, merges, tags, writes
+from tests.support.counting import Calls, engine_around
+from tests.support.lake import REPO, commit, content, history, named, new_lake, paths, upload
+
+
+@pytest.fixture
+def world():
+    return new_lake()
+
+
+@pytest.fixture
+def engine(world):
+    return world.engine()
+
+
+def test_a_commit_has_what_the_request_gives(engine):
+    upload(engine, b"p", b"data")
+    head = named(engine, "main")
+    made = commit(engine, message="why", metadata={"k": "v"}, date_s=1_234_567)
+    assert (made.message, made.committer, made.metadata) == ("why", "somebody", {"k": "v"})
+    assert (made.creation_date, made.parents, made.generation) == (1_234_567, (head,), 2)
+
+
+def test_a_commit_is_told_once_with_all_that_a_listener_needs(world, engine):
+    upload(engine, b"p", b"data")
+    made = commit(engine, metadata={"k": "v"})
+    (event,) = [each for each in world.refs.events if each.kind == "commit_created"]
+    assert event.repository == REPO
+    assert event.detail["branch"] == "main"
+    assert event.detail["commit_id"] == made.id
+    assert event.detail["metadata"] == {"k": "v"}
+
+
+def test_nothing_to_commit_is_refused_and_told_to_nobody(world, engine):
+    events = len(world.refs.events)
+    with pytest.raises(InvalidInputError, match="no changes"):
+        commit(engine)
+    upload(engine, b"p", b"data")
+    commit(engine)
+    upload(engine, b"p", b"data")  # the same content again
+    writes.delete_many(engine, REPO, "main", [b"never", b"was"])
+    with pytest.raises(InvalidInputError, match="no changes"):
+        commit(engine)
+    assert len(world.refs.events) == events + 1
+    assert branches.get(engine, REPO, "main").sealed_tokens == ()
+
+
+def test_an_empty_commit_is_made_where_it_is_allowed(engine):
+    made = commit(engine, allow_empty=True)
+    assert made.metarange_id == ""
+    upload(engine, b"p", b"data")
+    before = commit(engine)
+    assert commit(engine, allow_empty=True).metarange_id == before.metarange_id
+
+
+def test_equal_content_keeps_the_committed_address(engine):
+    first = upload(engine, b"p", b"data")
+    commit(engine)
+    second = upload(engine, b"p", b"data")
+    upload(engine, b"q", b"data")
+    commit(engine)
+    assert first.physical_address != second.physical_address
+    assert content(engine, "main@", b"p") == b"data"
+    found = commits.get(engine, REPO, "main")
+    assert found.metarange_id != ""
+    stored = engine.metarange(*_repository(engine), found.metarange_id).get(b"p")
+    assert first.entry.address.encode() in stored
+
+
+def _repository(engine):
+    return (engine.refs.repository(REPO),)
+
+
+def test_texts_that_no_record_holds_are_refused_and_what_is_staged_stays(engine):
+    upload(engine, b"p", b"data")
+    for request in (
+        commits.CommitRequest("m" * (COMMIT_BYTES_MAX + 1), "c"),
+        commits.CommitRequest("m", "c", metadata={"k": "é" * (COMMIT_BYTES_MAX // 2 + 1)}),
+    ):
+        with pytest.raises(InvalidInputError, match="too large"):
+            commits.commit(engine, REPO, "main", request)
+    assert paths(engine, "main") == [b"p"]
+    commit(engine)
+    assert paths(engine, "main@") == [b"p"]
+
+
+def test_a_metarange_that_is_there_is_committed_as_it_is(engine):
+    upload(engine, b"p", b"1")
+    first = commit(engine)
+    upload(engine, b"p", b"2")
+    commit(engine)
+    made = commit(engine, source_metarange=first.metarange_id)
+    assert made.metarange_id == first.metarange_id
+    assert content(engine, "main", b"p") == b"1"
+    with pytest.raises(InvalidInputError, match="no changes"):
+        commit(engine, source_metarange=first.metarange_id)
+
+
+def test_a_metarange_is_committed_on_a_clean_branch_only(engine):
+    upload(engine, b"p", b"1")
+    first = commit(engine)
+    upload(engine, b"p", b"2")
+    with pytest.raises(InvalidInputError, match="uncommitted"):
+        commit(engine, source_metarange=first.metarange_id, allow_empty=True)
+    assert content(engine, "main", b"p") == b"2"
+
+
+def test_a_metarange_that_is_none_is_not_found(engine):
+    upload(engine, b"p", b"1")
+    made = commit(engine)
+    (header,) = engine.metarange(engine.refs.repository(REPO), made.metarange_id).headers()
+    for metarange_id in ("0" * 64, "../x", header.id):
+        with pytest.raises(NotFoundError, match="metarange"):
+            commit(engine, source_metarange=metarange_id)
+
+
+def test_a_commit_gives_up_when_others_always_come_first(world, engine):
+    upload(engine, b"p", b"1")
+    other = world.engine()
+
+    def rival(name, call):
+        if name == "refs.move_branch":
+            commit(other, allow_empty=True)
+        return call()
+
+    with pytest.raises(ContentionError):
+        commit(engine_around(engine, rival), allow_empty=True)
+    assert content(engine, "main", b"p") == b"1"
+
+
+def test_a_commit_reads_and_writes_what_it_touches_only(world, engine):
+    for number in range(5):
+        upload(engine, b"p%d" % number, b"1")
+    commit(engine)
+    calls = Calls()
+    upload(engine, b"p0", b"2")
+    commit(engine_around(engine, calls))
+    assert calls.counts()["files.write"] == 2
+    assert calls.counts()["refs.move_branch"] == 1
+
+
+# Logs
+
+
+@pytest.fixture
+def line(engine):
+    """Commits that change p, q, p, nothing, dir/x; their IDs, oldest first."""
+    made = []
+    for path, text in ((b"p", b"1"), (b"q", b"1"), (b"p", b"2"), (None, b""), (b"dir/x", b"1")):
+        if path is not None:
+            upload(engine, path, text)
+        made.append(commit(engine, allow_empty=True).id)
+    return made
+
+
+def test_a_log_is_paged(engine, line):
+    everything = history(engine, "main")
+    assert everything[:-1] == line[::-1]
+    found, after = [], ""
+    for _ in range(10):
+        query = commits.LogQuery(2, after=after)
+        page = commits.log(engine, REPO, "main", query)
+        found += [each.id for each in page.results]
+        after = page.next_after
+        if not page.has_more:
+            break
+    assert found == everything
+
+
+def test_a_log_of_objects_and_prefixes_has_commits_that_changed_them(engine, line):
+    assert history(engine, "main", objects=(b"p",)) == [line[2], line[0]]
+    assert history(engine, "main", objects=(b"q",)) == [line[1]]
+    assert history(engine, "main", objects=(b"p", b"q")) == [line[2], line[1], line[0]]
+    assert history(engine, "main", prefixes=(b"dir/",)) == [line[4]]
+    assert history(engine, "main", prefixes=(b"di", b"p")) == [line[4], line[2], line[0]]
+    assert history(engine, "main", objects=(b"none",)) == []
+    writes.delete(engine, REPO, "main", b"q")
+    deleted = commit(engine)
+    assert history(engine, "main", objects=(b"q",)) == [deleted.id, line[1]]
+
+
+def test_a_log_by_path_reads_no_range_that_did_not_change(world, engine, line):
+    reader = world.engine()
+    world.files.reads.clear()
+    history(reader, "main", objects=(b"q",))
+    assert len({file_id for _, file_id in world.files.reads}) <= 2 * len(line)
+    empty = commits.get(engine, REPO, line[3])
+    world.files.reads.clear()
+    query = commits.LogQuery(1, limit=True, prefixes=(b"",), stop_at=empty.id)
+    commits.log(world.engine(), REPO, empty.id, query)
+    assert world.files.reads == []
+
+
+def test_a_log_has_limits_in_time_and_place(engine, line):
+    third = commits.get(engine, REPO, line[2])
+    assert history(engine, "main", since_s=third.creation_date) == line[:1:-1]
+    assert history(engine, "main", stop_at=line[2]) == line[:1:-1]
+    tags.create(engine, REPO, name="third", ref=line[2])
+    assert history(engine, "main", stop_at="third") == line[:1:-1]
+    query = commits.LogQuery(2, limit=True)
+    page = commits.log(engine, REPO, "main", query)
+    assert ([each.id for each in page.results], page.has_more) == (line[:2:-1], False)
+
+
+def test_a_log_by_path_leaves_merges_out(engine, line):
+    branches.create(engine, REPO, name="dev", source="main")
+    upload(engine, b"p", b"3", "dev")
+    on_dev = commit(engine, "dev")
+    upload(engine, b"other", b"1")
+    commit(engine)
+    merges.merge(engine, REPO, "dev", "main", merges.MergeRequest("somebody"))
+    assert history(engine, "main", objects=(b"p",)) == [on_dev.id, line[2], line[0]]
+
+
+def test_an_unknown_ref_has_no_log(engine):
+    for query in (commits.LogQuery(1), commits.LogQuery(1, stop_at="nothing")):
+        with pytest.raises(NotFoundError):
+            commits.log(engine, REPO, "nothing" if not query.stop_at else "main", query)
