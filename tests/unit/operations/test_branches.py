@@ -1,0 +1,223 @@
+"""Branches and tags: names for commits, and what can be taken back on a branch."""
+
+import pytest
+
+from graveler.errors import AlreadyExistsError, ForbiddenError, InvalidInputError, NotFoundError
+from graveler.operations import branches, commits, diffs, heads, lookup, tags, writes
+from graveler.staging.listing import PageQuery
+from tests.support.lake import REPO, commit, content, named, new_lake, paths, upload
+
+
+@pytest.fixture
+def world():
+    return new_lake()
+
+
+@pytest.fixture
+def engine(world):
+    return world.engine()
+
+
+def create(engine, name, source="main", **options):
+    return branches.create(engine, REPO, name=name, source=source, **options)
+
+
+def test_a_branch_begins_at_the_head_of_its_source_without_what_is_staged_there(engine):
+    upload(engine, b"a", b"1")
+    head = commit(engine)
+    upload(engine, b"b", b"staged")
+    for source in ("main", "main@", head.id, head.id[:10]):
+        made = create(engine, f"from-{len(source)}", source)
+        assert made.commit_id == head.id
+        assert paths(engine, made.name) == [b"a"]
+
+
+@pytest.mark.parametrize("source", ["main$", "nowhere", "main~9", "main^2", ""])
+def test_a_source_that_names_no_commit_makes_no_branch(engine, source):
+    with pytest.raises((InvalidInputError, NotFoundError)):
+        create(engine, "dev", source)
+    with pytest.raises(NotFoundError):
+        branches.get(engine, REPO, "dev")
+
+
+def test_a_name_is_taken_once(engine):
+    first = create(engine, "dev")
+    upload(engine, b"a", b"1", "dev")
+    with pytest.raises(AlreadyExistsError):
+        create(engine, "dev")
+    assert branches.get(engine, REPO, "dev") == first
+    assert paths(engine, "dev") == [b"a"]
+
+
+def test_no_branch_or_tag_is_named_like_a_commit(engine):
+    head = named(engine, "main")
+    with pytest.raises(AlreadyExistsError, match="commit"):
+        create(engine, head)
+    with pytest.raises(AlreadyExistsError, match="commit"):
+        tags.create(engine, REPO, name=head, ref="main")
+    create(engine, "0" * 64)
+
+
+def test_hidden_branches_are_listed_on_request(engine):
+    create(engine, "dev")
+    create(engine, "secret", hidden=True)
+
+    def listed(**options):
+        page = branches.list_page(engine, REPO, prefix="", after="", amount=10, **options)
+        return [branch.name for branch in page.results]
+
+    assert listed() == ["dev", "main"]
+    assert listed(show_hidden=True) == ["dev", "main", "secret"]
+    assert branches.get(engine, REPO, "secret").hidden
+
+
+def test_the_default_branch_cannot_be_deleted(engine):
+    with pytest.raises(ForbiddenError, match="default"):
+        branches.delete(engine, REPO, "main", force=True)
+
+
+def test_deleting_a_branch_leaves_its_commits(engine):
+    create(engine, "dev")
+    upload(engine, b"a", b"1", "dev")
+    made = commit(engine, "dev")
+    upload(engine, b"b", b"staged", "dev")
+    branches.delete(engine, REPO, "dev")
+    assert paths(engine, made.id) == [b"a"]
+    create(engine, "dev")
+    assert paths(engine, "dev") == []
+
+
+def test_all_tokens_of_a_deleted_branch_are_dropped_later(world, engine):
+    create(engine, "dev")
+    upload(engine, b"a", b"1", "dev")
+    heads.seal(engine, *lookup.current_branch(engine, REPO, "dev"))
+    upload(engine, b"b", b"1", "dev")
+    tokens = branches.get(engine, REPO, "dev").tokens
+    assert len(tokens) == 2
+    branches.delete(engine, REPO, "dev")
+    assert {*tokens} == {token for _, token in world.refs.cleanups}
+    due_s = min(due_ns for due_ns, _ in world.refs.cleanups) // 10**9
+    assert due_s >= engine.now_s() + 14 * 60
+
+
+# Taking back
+
+
+@pytest.fixture
+def dirty(engine):
+    """a and d/1 and d/2 committed as "old"; a replaced, d/1 deleted, d/3 and e added."""
+    for path in (b"a", b"d/1", b"d/2"):
+        upload(engine, path, b"old")
+    commit(engine)
+    for path in (b"a", b"d/3", b"e"):
+        upload(engine, path, b"new")
+    writes.delete(engine, REPO, "main", b"d/1")
+
+
+def uncommitted(engine):
+    return [each.path for each in diffs.uncommitted(engine, REPO, "main", PageQuery(10)).results]
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "path", "left"),
+    [
+        ("reset", b"", []),
+        ("object", b"a", [b"d/1", b"d/3", b"e"]),
+        ("object", b"d/1", [b"a", b"d/3", b"e"]),
+        ("object", b"d/3", [b"a", b"d/1", b"e"]),
+        ("object", b"d/", [b"a", b"d/1", b"d/3", b"e"]),
+        ("common_prefix", b"d/", [b"a", b"e"]),
+        ("common_prefix", b"d", [b"a", b"e"]),
+        ("common_prefix", b"", []),
+        ("common_prefix", b"x", [b"a", b"d/1", b"d/3", b"e"]),
+    ],
+)
+def test_a_reset_takes_back_what_it_names_and_nothing_else(engine, dirty, kind, path, left, sealed):
+    if sealed:  # as by a commit that was cut short
+        heads.seal(engine, *lookup.current_branch(engine, REPO, "main"))
+    branches.reset(engine, REPO, "main", kind=kind, path=path)
+    assert uncommitted(engine) == left
+    if left:
+        commit(engine)
+        assert uncommitted(engine) == []
+
+
+def test_a_reset_of_many_changes_takes_back_all(engine):
+    for number in range(2500):
+        engine.staging.put(
+            branches.get(engine, REPO, "main").staging_token,
+            b"p/%05d" % number,
+            b"\x40" + b"i" * 32 + b"\x00",
+        )
+    upload(engine, b"q", b"1")
+    branches.reset(engine, REPO, "main", kind="common_prefix", path=b"p/")
+    assert uncommitted(engine) == [b"q"]
+
+
+@pytest.mark.parametrize(("kind", "path"), [("all", b""), ("", b""), ("object", b"")])
+def test_a_malformed_reset_changes_nothing(engine, dirty, kind, path):
+    with pytest.raises(InvalidInputError):
+        branches.reset(engine, REPO, "main", kind=kind, path=path)
+    assert len(uncommitted(engine)) == 4
+
+
+def test_a_hard_reset_moves_the_head_and_leaves_what_is_staged(engine, dirty):
+    head = named(engine, "main")
+    branches.hard_reset(engine, REPO, "main", ref="main~1")
+    assert named(engine, "main") != head
+    assert content(engine, "main", b"e") == b"new"
+    assert paths(engine, "main@") == []
+    branches.hard_reset(engine, REPO, "main", ref=head)
+    assert uncommitted(engine) == [b"a", b"d/1", b"d/3", b"e"]
+
+
+def test_a_hard_reset_refuses_what_a_crashed_commit_has_left(engine, dirty):
+    heads.seal(engine, *lookup.current_branch(engine, REPO, "main"))
+    with pytest.raises(InvalidInputError, match="uncommitted"):
+        branches.hard_reset(engine, REPO, "main", ref="main~1")
+    commit(engine)
+    branches.hard_reset(engine, REPO, "main", ref="main~2")
+    assert paths(engine, "main") == []
+
+
+# Tags
+
+
+def test_tags_are_listed_and_deleted(engine):
+    for name in ("v1", "v2", "w"):
+        tags.create(engine, REPO, name=name, ref="main")
+    page = tags.list_page(engine, REPO, prefix="v", after="", amount=1)
+    assert ([tag.name for tag in page.results], page.next_after) == (["v1"], "v1")
+    tags.delete(engine, REPO, "v1")
+    for gone in (tags.get, tags.delete):
+        with pytest.raises(NotFoundError):
+            gone(engine, REPO, "v1")
+    tags.create(engine, REPO, name="v1", ref="v2")
+
+
+def test_refs_are_told_of(world, engine):
+    create(engine, "dev")
+    tags.create(engine, REPO, name="v1", ref="main")
+    tags.delete(engine, REPO, "v1")
+    branches.delete(engine, REPO, "dev")
+    assert [event.kind for event in world.refs.events[1:]] == [
+        "branch_created",
+        "tag_created",
+        "tag_deleted",
+        "branch_deleted",
+    ]
+
+
+def test_what_is_missing_is_not_found(engine):
+    for read in (
+        lambda: branches.get(engine, REPO, "none"),
+        lambda: branches.get(engine, "none", "main"),
+        lambda: tags.get(engine, REPO, "none"),
+        lambda: commits.get(engine, REPO, "none"),
+        lambda: commits.get(engine, "none", "main"),
+        lambda: branches.delete(engine, REPO, "none"),
+        lambda: branches.reset(engine, REPO, "none", kind="reset"),
+    ):
+        with pytest.raises(NotFoundError):
+            read()
