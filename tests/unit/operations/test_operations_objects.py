@@ -3,7 +3,6 @@
 import pytest
 
 from graveler.errors import (
-    ConflictError,
     ContentionError,
     GoneError,
     InvalidInputError,
@@ -13,12 +12,11 @@ from graveler.errors import (
 )
 from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
 from graveler.model import AddressType
-from graveler.operations import branches, diffs, links, objects, uploads, writes
+from graveler.operations import branches, links, objects, uploads, writes
 from graveler.ports import UploadedPart
-from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.counting import engine_around
 from tests.support.faults import Meanwhile
-from tests.support.lake import NAMESPACE, REPO, apart, commit, content, new_lake, paths, upload
+from tests.support.lake import NAMESPACE, REPO, commit, content, new_lake, paths, upload
 
 
 @pytest.fixture
@@ -317,86 +315,3 @@ def test_a_copy_of_what_is_gone_is_told_so(world, engine):
     with pytest.raises(UnsupportedError):
         writes.copy(engine, REPO, "main", b"b", source_ref=None, source_path=b"a", shallow=True)
     assert paths(engine, "main") == [b"a"]
-
-
-# Comparing
-
-
-def rows(page):
-    return [(each.kind, each.path) for each in page.results]
-
-
-def test_uncommitted_changes_are_folded_and_paged(engine):
-    for path in (b"a", b"d/1", b"d/2", b"e/1"):
-        put(engine, path)
-    page = diffs.uncommitted(engine, REPO, "main", PageQuery(2, delimiter=b"/"))
-    assert rows(page) == [("added", b"a"), ("prefix_changed", b"d/")]
-    page = diffs.uncommitted(
-        engine, REPO, "main", PageQuery(2, after=page.next_after, delimiter=b"/")
-    )
-    assert (rows(page), page.next_after) == ([("prefix_changed", b"e/")], b"")
-    page = diffs.uncommitted(engine, REPO, "main", PageQuery(9, prefix=b"d/", delimiter=b"/"))
-    assert rows(page) == [("added", b"d/1"), ("added", b"d/2")]
-
-
-def test_three_dots_show_what_the_right_side_changed(engine):
-    apart(
-        engine,
-        source={"a": "", "b": "B", "c": "1", "s": "S"},
-        destination={"c": "2", "d": "D", "s": "S"},
-    )
-    page = diffs.between_refs(engine, REPO, "main", "source", PageQuery(10))
-    assert rows(page) == [("removed", b"a"), ("added", b"b"), ("conflict", b"c")]
-    page = diffs.between_refs(engine, REPO, "main", "source", PageQuery(10), two_dot=True)
-    assert rows(page) == [
-        ("removed", b"a"),
-        ("added", b"b"),
-        ("changed", b"c"),
-        ("removed", b"d"),
-    ]
-    (_, _, changed, removed) = page.results
-    assert (changed.left.entry.size_bytes, changed.right.entry.size_bytes) == (1, 1)
-    assert (removed.left.path, removed.right, removed.size_bytes) == (b"d", None, 1)
-
-
-def test_a_diff_with_a_branchs_staging_area_has_what_is_staged(engine):
-    put(engine, b"a")
-    put(engine, b"b")
-    commit(engine)
-    put(engine, b"b", b"changed")
-    put(engine, b"c")
-    writes.delete(engine, REPO, "main", b"a")
-    for two_dot in (True, False):
-        page = diffs.between_refs(engine, REPO, "main", "main$", PageQuery(10), two_dot=two_dot)
-        assert rows(page) == [("removed", b"a"), ("changed", b"b"), ("added", b"c")]
-        page = diffs.between_refs(engine, REPO, "main", "main", PageQuery(10), two_dot=two_dot)
-        assert rows(page) == []
-    with pytest.raises((InvalidInputError, ConflictError)):
-        diffs.between_refs(engine, REPO, "main$", "main", PageQuery(10))
-
-
-def test_a_folded_diff_pages_through_everything_once(engine):
-    for number in range(30):
-        put(engine, b"%02d/%d" % (number // 3, number))
-    commit(engine)
-    found, after = [], b""
-    while True:
-        query = PageQuery(4, after=after, delimiter=b"/")
-        page = diffs.between_refs(engine, REPO, "main~1", "main", query, two_dot=True)
-        found += [path for _, path in rows(page)]
-        after = page.next_after
-        if not after:
-            break
-    assert found == [b"%02d/" % number for number in range(10)]
-
-
-def test_a_listing_sees_what_another_process_has_written(world, engine):
-    reader = world.engine()
-    for number in range(3):
-        put(engine, b"%d" % number)
-        page = objects.list_objects(reader, REPO, "main", PageQuery(10))
-        assert len(page.results) == number + 1
-        commit(engine)
-        page = objects.list_objects(reader, REPO, "main", PageQuery(10, delimiter=b"x"))
-        assert len(page.results) == number + 1
-    assert not any(isinstance(item, CommonPrefix) for item in page.results)

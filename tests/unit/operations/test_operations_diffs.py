@@ -1,0 +1,99 @@
+"""Diffs: uncommitted changes and those between refs, folded and in pages."""
+
+import pytest
+
+from graveler.errors import ConflictError, InvalidInputError
+from graveler.operations import diffs, objects, writes
+from graveler.staging.listing import CommonPrefix, PageQuery
+from tests.support.lake import REPO, apart, commit, new_lake
+from tests.support.lake import upload as put
+
+
+@pytest.fixture
+def world():
+    return new_lake()
+
+
+@pytest.fixture
+def engine(world):
+    return world.engine()
+
+
+def rows(page):
+    return [(each.kind, each.path) for each in page.results]
+
+
+def test_uncommitted_changes_are_folded_and_paged(engine):
+    for path in (b"a", b"d/1", b"d/2", b"e/1"):
+        put(engine, path, b"data")
+    page = diffs.uncommitted(engine, REPO, "main", PageQuery(2, delimiter=b"/"))
+    assert rows(page) == [("added", b"a"), ("prefix_changed", b"d/")]
+    page = diffs.uncommitted(
+        engine, REPO, "main", PageQuery(2, after=page.next_after, delimiter=b"/")
+    )
+    assert (rows(page), page.next_after) == ([("prefix_changed", b"e/")], b"")
+    page = diffs.uncommitted(engine, REPO, "main", PageQuery(9, prefix=b"d/", delimiter=b"/"))
+    assert rows(page) == [("added", b"d/1"), ("added", b"d/2")]
+
+
+def test_three_dots_show_what_the_right_side_changed(engine):
+    apart(
+        engine,
+        source={"a": "", "b": "B", "c": "1", "s": "S"},
+        destination={"c": "2", "d": "D", "s": "S"},
+    )
+    page = diffs.between_refs(engine, REPO, "main", "source", PageQuery(10))
+    assert rows(page) == [("removed", b"a"), ("added", b"b"), ("conflict", b"c")]
+    page = diffs.between_refs(engine, REPO, "main", "source", PageQuery(10), two_dot=True)
+    assert rows(page) == [
+        ("removed", b"a"),
+        ("added", b"b"),
+        ("changed", b"c"),
+        ("removed", b"d"),
+    ]
+    (_, _, changed, removed) = page.results
+    assert (changed.left.entry.size_bytes, changed.right.entry.size_bytes) == (1, 1)
+    assert (removed.left.path, removed.right, removed.size_bytes) == (b"d", None, 1)
+
+
+def test_a_diff_with_a_branchs_staging_area_has_what_is_staged(engine):
+    put(engine, b"a", b"data")
+    put(engine, b"b", b"data")
+    commit(engine)
+    put(engine, b"b", b"changed")
+    put(engine, b"c", b"data")
+    writes.delete(engine, REPO, "main", b"a")
+    for two_dot in (True, False):
+        page = diffs.between_refs(engine, REPO, "main", "main$", PageQuery(10), two_dot=two_dot)
+        assert rows(page) == [("removed", b"a"), ("changed", b"b"), ("added", b"c")]
+        page = diffs.between_refs(engine, REPO, "main", "main", PageQuery(10), two_dot=two_dot)
+        assert rows(page) == []
+    with pytest.raises((InvalidInputError, ConflictError)):
+        diffs.between_refs(engine, REPO, "main$", "main", PageQuery(10))
+
+
+def test_a_folded_diff_pages_through_everything_once(engine):
+    for number in range(30):
+        put(engine, b"%02d/%d" % (number // 3, number), b"data")
+    commit(engine)
+    found, after = [], b""
+    while True:
+        query = PageQuery(4, after=after, delimiter=b"/")
+        page = diffs.between_refs(engine, REPO, "main~1", "main", query, two_dot=True)
+        found += [path for _, path in rows(page)]
+        after = page.next_after
+        if not after:
+            break
+    assert found == [b"%02d/" % number for number in range(10)]
+
+
+def test_a_listing_sees_what_another_process_has_written(world, engine):
+    reader = world.engine()
+    for number in range(3):
+        put(engine, b"%d" % number, b"data")
+        page = objects.list_objects(reader, REPO, "main", PageQuery(10))
+        assert len(page.results) == number + 1
+        commit(engine)
+        page = objects.list_objects(reader, REPO, "main", PageQuery(10, delimiter=b"x"))
+        assert len(page.results) == number + 1
+    assert not any(isinstance(item, CommonPrefix) for item in page.results)
