@@ -77,10 +77,18 @@ def _newest_first(
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A commit in the queue; the newest comes out first, of one date the greatest ID."""
+    """A commit in the queue; the newest comes out first.
+
+    A date is a whole second, and a script makes several commits in one: of one date the greatest
+    generation comes first, so that no commit stands before one it led to; then the greatest ID.
+    """
 
     commit: Commit
 
     def __lt__(self, other: "_Waiting") -> bool:
         one, another = self.commit, other.commit
-        return (one.creation_date, one.id) > (another.creation_date, another.id)
+        return (one.creation_date, one.generation, one.id) > (
+            another.creation_date,
+            another.generation,
+            another.id,
+        )

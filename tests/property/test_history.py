@@ -58,7 +58,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 def obvious_log(graph: Graph, start: Commit, *, first_parent: bool, since_s: int) -> list[str]:
     frontier, seen, listed = [start], {start.id}, []
     while frontier:
-        newest = max(frontier, key=lambda commit: (commit.creation_date, commit.id))
+        newest = max(frontier, key=lambda one: (one.creation_date, one.generation, one.id))
         frontier.remove(newest)
         if newest.creation_date < since_s:
             continue

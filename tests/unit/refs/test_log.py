@@ -122,7 +122,18 @@ def test_a_filter_finds_each_commits_parent_without_a_request():
     assert asked == commits[-2::-1]
 
 
-def test_commits_of_one_date_come_by_id_greatest_first():
+def test_of_one_date_no_commit_comes_before_one_that_it_led_to():
+    refs = CountingRefs()
+    root = child_of(date=5)
+    first = child_of(root, date=5)
+    second = child_of(first, date=5)
+    merge = child_of(root, second, date=5)
+    refs.add([root, first, second, merge])
+    page = log(refs.history(), merge.id, amount=100)
+    assert page.results == (merge, second, first, root)
+
+
+def test_commits_of_one_date_and_generation_come_by_id_greatest_first():
     refs = CountingRefs()
     root = child_of(date=4)
     sides = [child_of(root, message=str(i), date=5) for i in range(8)]
