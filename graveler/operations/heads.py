@@ -85,17 +85,24 @@ def read_branch(engine: Engine, repository: Repository, name: str) -> Branch:
 
 
 def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """The branch with a new staging token; what was staged so far is sealed."""
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        token = engine.names.new_staging_token(repository, branch.name)
-        try:
-            sealed = engine.refs.seal_token(repository, branch, token)
-        except StaleVersionError:
-            branch = read_branch(engine, repository, branch.name)
-        else:
-            engine.remember(repository, sealed)
-            return sealed
-    raise ContentionError(f"branch {branch.name!r} is changed all the time: try again")
+    """The branch as it is when everything that was staged so far is in sealed tokens.
+
+    Every sealed token is one more place where readers look. So attempts that fail, one after the
+    other, must not each add one: an empty token is not sealed over others.
+    """
+    if branch.sealed_tokens and not _has_staged(engine, branch):
+        return branch
+    token = engine.names.new_staging_token(repository, branch.name)
+    try:
+        sealed = engine.refs.seal_token(repository, branch, token)
+    except StaleVersionError:  # somebody else has sealed it, or even committed it
+        return read_branch(engine, repository, branch.name)
+    engine.remember(repository, sealed)
+    return sealed
+
+
+def _has_staged(engine: Engine, branch: Branch) -> bool:
+    return next(engine.staging.scan(branch.staging_token, b"", None), None) is not None
 
 
 def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Branch:
@@ -109,15 +116,20 @@ def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Bra
         InvalidInputError: there are uncommitted changes.
     """
     view = view_of_branch(engine, repository, branch)
-    if next(engine.staging.scan(branch.staging_token, b"", None), None) is not None:
+    if _has_staged(engine, branch):
+        _refuse_changes(branch, view)
         branch = seal(engine, repository, branch)
         view = view_of_branch(engine, repository, branch)
-    sealed = View(engine, repository, branch.sealed_tokens, view.committed)
-    if branch.sealed_tokens and any(effective_changes(sealed.changes(), sealed.committed)):
+    if branch.sealed_tokens:
+        _refuse_changes(branch, View(engine, repository, branch.sealed_tokens, view.committed))
+    return branch
+
+
+def _refuse_changes(branch: Branch, view: View) -> None:
+    if any(effective_changes(view.changes(), view.committed)):
         raise InvalidInputError(
             f"branch {branch.name!r} has uncommitted changes: commit or reset them first"
         )
-    return branch
 
 
 def new_commit(

@@ -160,7 +160,7 @@ class EngineMachine(EngineBesideModel):
             expected = InvalidInputError
         made = self.attempt(expected, do)
         if made is None:
-            if model.branches[branch].staged:
+            if model.branches[branch].staged and not model.uncommitted(branch):
                 model.branches[branch].seal()
         else:
             model.add_commit(branch, made, result)

@@ -90,6 +90,23 @@ def test_texts_that_no_record_holds_are_refused_and_what_is_staged_stays(engine)
     assert paths(engine, "main@") == [b"p"]
 
 
+def test_attempts_that_fail_do_not_pile_up_tokens_for_readers(engine):
+    upload(engine, b"p", b"data")
+    for _ in range(3):
+        with pytest.raises(InvalidInputError, match="too large"):
+            commit(engine, message="m" * (COMMIT_BYTES_MAX + 1))
+        with pytest.raises(InvalidInputError, match="uncommitted"):
+            merges.merge(engine, REPO, "main~0", "main", merges.MergeRequest("somebody"))
+    assert len(branches.get(engine, REPO, "main").tokens) == 2
+    upload(engine, b"q", b"data")
+    with pytest.raises(InvalidInputError, match="uncommitted"):
+        merges.merge(engine, REPO, "main~0", "main", merges.MergeRequest("somebody"))
+    assert len(branches.get(engine, REPO, "main").tokens) == 2
+    commit(engine)
+    assert paths(engine, "main@") == [b"p", b"q"]
+    assert len(branches.get(engine, REPO, "main").tokens) == 1
+
+
 def test_a_metarange_that_is_there_is_committed_as_it_is(engine):
     upload(engine, b"p", b"1")
     first = commit(engine)
