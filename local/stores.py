@@ -14,10 +14,12 @@ from local.processes import Child, StartError
 
 BUCKET = "graveler"
 
-# The serial collector and a small heap: two servers and the handlers share two cores.
-_DYNAMODB_JVM = ("-XX:+UseSerialGC", "-Xshare:auto", "-Xms64m", "-Xmx512m")
+# Two servers and the functions share two cores: no collector threads, small heaps. S3Proxy does
+# without the optimizing compiler, which on two cores takes more time than it gives.
+_JVM = ("-XX:+UseSerialGC", "-Xms64m")
+_DYNAMODB_JVM = (*_JVM, "-Xmx512m")
 # S3Proxy holds a signed PUT body in the heap while it checks the signature.
-_S3PROXY_JVM = ("-XX:+UseSerialGC", "-Xshare:auto", "-Xms64m", "-Xmx1g")
+_S3PROXY_JVM = (*_JVM, "-Xmx1g", "-XX:TieredStopAtLevel=1")
 _SIGNED_PUT_BYTES_MAX = 128 * 1024 * 1024
 
 

@@ -1,9 +1,12 @@
 """The embedded stack keeps what it acknowledged, however it ends, and says what stops it."""
 
 import base64
+import hashlib
+import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -22,13 +25,12 @@ pytestmark = pytest.mark.server
 
 def ask(stack, method, path, body=None):
     """The status and the JSON of an answer of the API."""
-    pair = f"{stack.access_key_id}:{stack.secret_access_key}".encode()
     request = urllib.request.Request(
         f"{stack.endpoint}/api/v1{path}",
         method=method,
         data=None if body is None else json.dumps(body).encode(),
         headers={
-            "Authorization": f"Basic {base64.b64encode(pair).decode()}",
+            "Authorization": authorization(stack),
             "Content-Type": "application/json",
         },
     )
@@ -38,6 +40,24 @@ def ask(stack, method, path, body=None):
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.loads(error.read())
+
+
+def upload(stack, path, blocks, **headers):
+    """The status and the JSON of an upload to the branch main of the repository `uploads`."""
+    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
+    target = f"/api/v1/repositories/uploads/branches/main/objects?path={path}"
+    fixed = {"Authorization": authorization(stack), "Content-Type": "application/octet-stream"}
+    try:
+        connection.request("POST", target, body=blocks, headers={**fixed, **headers})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def authorization(stack):
+    pair = f"{stack.access_key_id}:{stack.secret_access_key}".encode()
+    return f"Basic {base64.b64encode(pair).decode()}"
 
 
 def create_repository(stack, name):
@@ -113,9 +133,70 @@ def test_the_s3_endpoint_takes_the_same_key_pair(stack):
     assert s3.get_object(Bucket=BUCKET, Key="probe")["Body"].read() == b"x"
 
 
+@pytest.fixture(scope="module")
+def uploads(stack):
+    """A repository for objects that come in every way that HTTP knows."""
+    create_repository(stack, "uploads")
+
+
+def test_a_chunked_body_of_unknown_length_arrives_whole(stack, uploads):
+    blocks = [bytes([number]) * 100_000 for number in range(7)]
+    status, answer = upload(stack, "chunked", iter(blocks))
+    assert (status, answer["size_bytes"]) == (201, 700_000)
+    assert answer["checksum"] == hashlib.md5(b"".join(blocks)).hexdigest()
+
+
+@pytest.mark.parametrize("megabytes", [5, 11])
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_a_body_that_cannot_pass_is_413_with_the_remedy(stack, uploads, megabytes, is_chunked):
+    """5 MB are too much for Lambda once they are base64, 11 MB for API Gateway."""
+    block = bytes(1024 * 1024)
+    blocks = (block for _ in range(megabytes)) if is_chunked else block * megabytes
+    status, answer = upload(stack, "large", blocks)
+    assert status == 413
+    assert "presigned URL" in answer["message"]
+
+
+def test_a_head_tells_the_length_and_sends_no_body(stack, uploads):
+    assert upload(stack, "measured", b"12345")[0] == 201
+    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
+    try:
+        for _ in range(2):  # on one connection: bytes left over would spoil the second answer
+            connection.request(
+                "HEAD",
+                "/api/v1/repositories/uploads/refs/main/objects?path=measured",
+                headers={"Authorization": authorization(stack)},
+            )
+            answer = connection.getresponse()
+            assert (answer.status, answer.headers["Content-Length"]) == (200, "5")
+            assert answer.read() == b""
+    finally:
+        connection.close()
+
+
+def test_the_client_is_told_to_continue_before_it_sends_the_body(stack, uploads):
+    head = (
+        "POST /api/v1/repositories/uploads/branches/main/objects?path=asked HTTP/1.1\r\n"
+        f"Host: 127.0.0.1\r\nAuthorization: {authorization(stack)}\r\n"
+        "Content-Type: application/octet-stream\r\nContent-Length: 5\r\n"
+        "Expect: 100-continue\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", stack.port), timeout=30) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(1000).startswith(b"HTTP/1.1 100 ")
+        connection.sendall(b"12345")
+        assert connection.recv(1000).startswith(b"HTTP/1.1 201 ")
+
+
+def test_logs_of_the_functions_go_to_files_and_not_to_the_terminal(stack):
+    ask(stack, "GET", "/repositories/none")
+    assert (stack.data / "logs" / "api.log").exists()
+    assert stack.output.endswith("Ctrl-C stops it; the data stay.\n\n")
+
+
 def test_ctrl_c_ends_it_well_and_a_restart_keeps_the_data(own_stack):
     create_repository(own_stack, "kept")
-    s3_client(own_stack).put_object(Bucket=BUCKET, Key="kept", Body=b"x")
+    s3_client(own_stack).put_object(Bucket=BUCKET, Key="object", Body=b"x")
     keys = own_stack.access_key_id, own_stack.secret_access_key
     assert own_stack.stop(signal.SIGINT) == 0
     assert own_stack.output.endswith("Stopping\n")
@@ -123,7 +204,7 @@ def test_ctrl_c_ends_it_well_and_a_restart_keeps_the_data(own_stack):
     own_stack.start()
     assert (own_stack.access_key_id, own_stack.secret_access_key) == keys
     assert repositories(own_stack) == ["kept"]
-    assert s3_client(own_stack).get_object(Bucket=BUCKET, Key="kept")["Body"].read() == b"x"
+    assert s3_client(own_stack).get_object(Bucket=BUCKET, Key="object")["Body"].read() == b"x"
 
 
 def test_it_starts_right_after_kill_9_and_has_all_data(own_stack):

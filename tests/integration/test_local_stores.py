@@ -1,13 +1,17 @@
 """The stores of the embedded stack are real ones, and nobody else's business."""
 
+import contextlib
 import socket
+from threading import Thread
 from urllib.parse import urlsplit
 
 import boto3
 import pytest
 from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
+from local.ports import free_port
+from local.stores import start_dynamodb
 from tests.support.stack import BUCKET, KEYS
 
 pytestmark = pytest.mark.server
@@ -59,21 +63,74 @@ def test_servers_answer_on_127_0_0_1_only(endpoint, request):
             assert probe.connect_ex((address, port)) != 0, f"listens on {address}"
 
 
-def test_conditional_writes_have_one_winner(dynamodb_endpoint):
-    dynamodb = boto3.client(
+def dynamodb_client(endpoint):
+    return boto3.client(
         "dynamodb",
-        endpoint_url=dynamodb_endpoint,
+        endpoint_url=endpoint,
         region_name="us-east-1",
         aws_access_key_id="any",
         aws_secret_access_key="any",
+        config=Config(retries={"total_max_attempts": 1}),
     )
+
+
+def create_table(dynamodb, name):
     dynamodb.create_table(
-        TableName="local-stores",
+        TableName=name,
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         BillingMode="PAY_PER_REQUEST",
     )
+
+
+def test_conditional_writes_have_one_winner(dynamodb_endpoint):
+    dynamodb = dynamodb_client(dynamodb_endpoint)
+    create_table(dynamodb, "local-stores")
     item = {"Item": {"id": {"S": "x"}}, "ConditionExpression": "attribute_not_exists(id)"}
     dynamodb.put_item(TableName="local-stores", **item)
     with pytest.raises(dynamodb.exceptions.ConditionalCheckFailedException):
         dynamodb.put_item(TableName="local-stores", **item)
+
+
+def transact(dynamodb, name):
+    """Put two items in one transaction; their IDs."""
+    ids = [f"{name}-{part}" for part in "ab"]
+    puts = [{"Put": {"TableName": "durable", "Item": {"id": {"S": id_}}}} for id_ in ids]
+    dynamodb.transact_write_items(TransactItems=puts)
+    return ids
+
+
+def keep_busy(dynamodb, writer, acknowledged):
+    """Write until the database is gone; note what was acknowledged."""
+    with contextlib.suppress(BotoCoreError, ClientError):
+        for number in range(100_000):
+            acknowledged.extend(transact(dynamodb, f"{writer}-{number}"))
+
+
+def test_every_acknowledged_write_survives_kill_9_of_the_database(tmp_path):
+    """DynamoDB Local by itself answers a transaction before its database has committed it."""
+    acknowledged = []
+    for round_ in range(2):
+        server = start_dynamodb(free_port(), tmp_path / "data", tmp_path / "log")
+        server.wait_until_ready()
+        dynamodb = dynamodb_client(server.endpoint)
+        if not round_:
+            create_table(dynamodb, "durable")
+        others = [
+            Thread(target=keep_busy, args=(dynamodb, f"{round_}-{writer}", acknowledged))
+            for writer in range(6)
+        ]
+        for other in others:
+            other.start()
+        for number in range(20):
+            acknowledged.extend(transact(dynamodb, f"{round_}-{number}"))
+        server.child.kill()
+        for other in others:
+            other.join()
+
+    again = start_dynamodb(free_port(), tmp_path / "data", tmp_path / "log")
+    again.wait_until_ready()
+    pages = dynamodb_client(again.endpoint).get_paginator("scan").paginate(TableName="durable")
+    stored = {item["id"]["S"] for page in pages for item in page["Items"]}
+    again.child.kill()
+    assert set(acknowledged) - stored == set()
