@@ -1,14 +1,17 @@
-"""What a call to DynamoDB and S3 costs the caller's own processor: our clients, PynamoDB, boto3.
+"""What a call to DynamoDB and S3 costs the caller's own processor.
 
     AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… \
         python -m bench.aws_clients DYNAMODB_ENDPOINT S3_ENDPOINT BUCKET
 
-Prints milliseconds of processor and of waiting per call, one thread, connections warm.
+DynamoDB through our transport, PynamoDB and boto3; S3 through our adapter and through boto3 as it
+comes. Prints milliseconds of processor and of waiting per call: one thread, connections warm, the
+median of several rounds, in which the clients take turns.
 """
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from statistics import median
 from uuid import uuid4
 
 import boto3
@@ -18,23 +21,28 @@ from pynamodb.models import Model
 
 from graveler.aws import connect
 from graveler.aws.objects import S3ObjectStore
+from graveler.aws.s3 import S3
 from graveler.aws.settings import Settings
 from graveler.aws.staging import DynamoStagingStore
 from graveler.aws.tables import Tables
 
-CALLS = 1_000
+ROUNDS = 7
 TOKEN, PATH, VALUE, CONTENT = "repository-main:token", b"path/to/object", b"v" * 190, b"c" * 4096
 REGION = "us-east-1"
 
 
-def measure(name: str, call: Callable[[], object], calls: int = CALLS) -> None:
-    for _ in range(calls // 10):
-        call()
-    cpu, wall = time.process_time(), time.perf_counter()
-    for _ in range(calls):
-        call()
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    print(f"{name:34} {cpu / calls * 1e3:8.3f} {wall / calls * 1e3:8.3f}")
+def measure(what: str, clients: Mapping[str, Callable[[], object]], calls: int = 200) -> None:
+    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in clients}
+    for _ in range(ROUNDS):
+        for name, call in clients.items():
+            call()
+            cpu, wall = time.process_time(), time.perf_counter()
+            for _ in range(calls):
+                call()
+            costs[name].append((time.process_time() - cpu, time.perf_counter() - wall))
+    for name, rounds in costs.items():
+        cpu, wall = (median(each) / calls * 1e3 for each in zip(*rounds, strict=True))
+        print(f"{what + ': ' + name:34} {cpu:8.3f} {wall:8.3f}")
 
 
 def measure_dynamodb(endpoint: str, tables: Tables) -> None:
@@ -54,22 +62,35 @@ def measure_dynamodb(endpoint: str, tables: Tables) -> None:
     item = {**key, "value": {"B": VALUE}}
     name = tables.staging
     staging.put_many(TOKEN, [(b"many/%04d" % n, VALUE) for n in range(1_000)])
-    measure("put: ours", lambda: staging.put(TOKEN, PATH, VALUE))
-    measure("put: PynamoDB", lambda: Staged(TOKEN, PATH, value=VALUE).save())
-    measure("put: boto3", lambda: client.put_item(TableName=name, Item=item))
-    measure("get: ours", lambda: staging.get(TOKEN, PATH))
-    measure("get: PynamoDB", lambda: Staged.get(TOKEN, PATH, consistent_read=True))
-    measure("get: boto3", lambda: client.get_item(TableName=name, Key=key, ConsistentRead=True))
-    measure("query of 1,000: ours", lambda: list(staging.scan(TOKEN, b"many", b"n")), 30)
     measure(
-        "query of 1,000: PynamoDB",
-        lambda: list(Staged.query(TOKEN, Staged.path >= b"many", consistent_read=True)),
-        30,
+        "put",
+        {
+            "ours": lambda: staging.put(TOKEN, PATH, VALUE),
+            "PynamoDB": lambda: Staged(TOKEN, PATH, value=VALUE).save(),
+            "boto3": lambda: client.put_item(TableName=name, Item=item),
+        },
+    )
+    measure(
+        "get",
+        {
+            "ours": lambda: staging.get(TOKEN, PATH),
+            "PynamoDB": lambda: Staged.get(TOKEN, PATH, consistent_read=True),
+            "boto3": lambda: client.get_item(TableName=name, Key=key, ConsistentRead=True),
+        },
+    )
+    query = Staged.path >= b"many"
+    measure(
+        "query of 1,000",
+        {
+            "ours": lambda: list(staging.scan(TOKEN, b"many", b"n")),
+            "PynamoDB": lambda: list(Staged.query(TOKEN, query, consistent_read=True)),
+        },
+        calls=10,
     )
 
 
 def measure_s3(endpoint: str, settings: Settings, bucket: str) -> None:
-    objects = S3ObjectStore(connect.s3(settings))
+    objects = S3ObjectStore(S3(connect.s3_client(settings, endpoint)))
     config = Config(signature_version="s3v4", s3={"addressing_style": "path"})
     client = boto3.client("s3", endpoint_url=endpoint, region_name=REGION, config=config)
     uri, at = f"s3://{bucket}/bench", {"Bucket": bucket, "Key": "bench"}
@@ -77,12 +98,21 @@ def measure_s3(endpoint: str, settings: Settings, bucket: str) -> None:
     def read() -> bytes:
         return client.get_object(**at)["Body"].read()
 
-    measure("S3 put of 4 KB: ours", lambda: objects.put(uri, CONTENT, "a/b"), 300)
-    measure("S3 put of 4 KB: boto3", lambda: client.put_object(**at, Body=CONTENT), 300)
-    measure("S3 get of 4 KB: ours", lambda: objects.get(uri), 300)
-    measure("S3 get of 4 KB: boto3", read, 300)
-    measure("presigned URL: ours", lambda: objects.presign_get(uri, 900, "bench"))
-    measure("presigned URL: boto3", lambda: client.generate_presigned_url("get_object", at))
+    measure(
+        "S3 put of 4 KB",
+        {
+            "ours": lambda: objects.put(uri, CONTENT, "a/b"),
+            "boto3": lambda: client.put_object(**at, Body=CONTENT, ContentType="a/b"),
+        },
+    )
+    measure(
+        "S3 get of 4 KB",
+        {
+            "ours": lambda: objects.get(uri),
+            "boto3": read,
+        },
+    )
+    measure("presigned URL", {"ours": lambda: objects.presign_get(uri, 900, "bench")})
 
 
 def main(dynamodb_endpoint: str, s3_endpoint: str, bucket: str) -> None:

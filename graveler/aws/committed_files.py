@@ -1,6 +1,6 @@
 """The CommittedFiles on S3: `_lakefs/<id>` under the storage namespace."""
 
-from graveler.aws.s3 import S3, Location, S3Error, S3Request
+from graveler.aws.s3 import S3, Location, S3Error
 from graveler.errors import CorruptDataError
 
 
@@ -15,17 +15,18 @@ class S3CommittedFiles:
 
     def _get(self, uri: str, byte_range: str | None) -> tuple[bytes, int]:
         """The bytes of the range, and the size of the whole file."""
-        headers = {} if byte_range is None else {"range": byte_range}
+        optional = {} if byte_range is None else {"Range": byte_range}
         try:
-            answer = self._s3.request(S3Request("GET", Location.of(uri), headers=headers))
+            answer = self._s3.call("get_object", Location.of(uri), **optional)
         except S3Error as error:
             if error.status == 404:
                 raise CorruptDataError(f"{uri} is missing") from error
             if error.status == 416:
                 raise CorruptDataError(f"{uri} ends before {byte_range}") from error
             raise
-        size = answer.headers.get("content-range", "").rpartition("/")[2]
-        return answer.body, int(size) if size.isdecimal() else len(answer.body)
+        content: bytes = answer["Body"]
+        size = answer.get("ContentRange", "").rpartition("/")[2]
+        return content, int(size) if size.isdecimal() else len(content)
 
     def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
         if length == 0:
@@ -46,10 +47,14 @@ class S3CommittedFiles:
 
     def store(self, namespace: str, file_id: str, content: bytes) -> bool:
         """Store the file; False if one of that ID exists, which may have other bytes."""
-        location = Location.of(_uri(namespace, file_id))
-        headers = {"content-type": "application/octet-stream", "if-none-match": "*"}
         try:
-            self._s3.request(S3Request("PUT", location, headers=headers, body=content))
+            self._s3.call(
+                "put_object",
+                Location.of(_uri(namespace, file_id)),
+                Body=content,
+                ContentType="application/octet-stream",
+                IfNoneMatch="*",
+            )
         except S3Error as error:
             if error.status != 412:
                 raise

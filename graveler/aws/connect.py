@@ -2,27 +2,48 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import botocore.session
+import boto3
+from botocore.config import Config
 
 from graveler.aws.dynamodb import DynamoDB
 from graveler.aws.http_client import HttpClient
-from graveler.aws.kms import Kms, KmsCipher
 from graveler.aws.retries import Retries
-from graveler.aws.s3 import S3
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
 
+if TYPE_CHECKING:
+    from mypy_boto3_kms import KMSClient
+    from mypy_boto3_s3 import S3Client
+
+CONNECT_TIMEOUT_S = 2
+READ_TIMEOUT_S = 10
+
+# More than there are threads that use a client at the same time.
+_CONNECTIONS_MAX = 64
+
+# All clients. Our own parameters need no validation, and to put the usual user agent together
+# costs a tenth of a request.
+_CONFIG = Config(
+    connect_timeout=CONNECT_TIMEOUT_S,
+    read_timeout=READ_TIMEOUT_S,
+    max_pool_connections=_CONNECTIONS_MAX,
+    tcp_keepalive=True,
+    parameter_validation=False,
+    user_agent="graveler",
+)
+
 
 @lru_cache(maxsize=1)
-def session() -> botocore.session.Session:
+def _session() -> boto3.Session:
     """The process's session: the usual chain of environment, profile and role."""
-    return botocore.session.get_session()
+    return boto3.Session()
 
 
 def credentials() -> Callable[[], Credentials]:
     """What gives the process's credentials as they are at each call; temporary ones are renewed."""
-    found = session().get_credentials()
+    found = _session().get_credentials()
     if found is None:
         raise RuntimeError("no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     return found.get_frozen_credentials  # type: ignore[return-value] # the stubs allow no key at all
@@ -34,27 +55,44 @@ def dynamodb(
     observe: Callable[[str], None] | None = None,
 ) -> DynamoDB:
     """A client of the deployment's DynamoDB."""
-    endpoint = settings.dynamodb_endpoint or f"https://dynamodb.{settings.region}.amazonaws.com"
-    signer = Signer("dynamodb", settings.region, credentials())
-    return DynamoDB(HttpClient(endpoint), signer, retries, observe)
+    http = HttpClient(settings.dynamodb_endpoint or dynamodb_endpoint(settings.region))
+    return DynamoDB(http, Signer(settings.region, credentials()), retries, observe)
 
 
-def s3(
-    settings: Settings,
-    retries: Retries | None = None,
-    observe: Callable[[str], None] | None = None,
-) -> S3:
-    """A client of the deployment's S3."""
-    return S3(settings.region, credentials(), settings.s3_endpoint, retries, observe)
+def dynamodb_endpoint(region: str) -> str:
+    """Where boto3 would ask DynamoDB: it knows AWS's partitions, and who wants FIPS."""
+    endpoint: str = _session().client("dynamodb", region_name=region).meta.endpoint_url
+    return endpoint
 
 
-def public_s3(settings: Settings) -> S3:
-    """What presigned URLs are made with: S3 as clients outside reach it."""
-    endpoint = settings.s3_public_endpoint or settings.s3_endpoint
-    return S3(settings.region, credentials(), endpoint)
+def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
+    """A client of S3 in the deployment's region, or of what speaks like it at an endpoint."""
+    return _session().client(
+        "s3",
+        region_name=settings.region,
+        endpoint_url=endpoint,
+        config=s3_config(endpoint),
+    )
 
 
-def kms_cipher(settings: Settings) -> KmsCipher:
-    """A cipher by the deployment's KMS key."""
-    http = HttpClient(f"https://kms.{settings.region}.amazonaws.com")
-    return KmsCipher(Kms(http, Signer("kms", settings.region, credentials())), settings.kms_key_id)
+def s3_config(endpoint: str | None) -> Config:
+    """How S3 is spoken to: on AWS a bucket has a host of its own, at an endpoint it has a path."""
+    return _CONFIG.merge(
+        Config(
+            signature_version="s3v4",
+            s3={
+                "addressing_style": "virtual" if endpoint is None else "path",
+                "us_east_1_regional_endpoint": "regional",
+            },
+            # Signed content is checked on its way in, SSTables when they are read.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+            retries={"total_max_attempts": 1},  # graveler.aws.s3 tells why
+        )
+    )
+
+
+def kms_client(settings: Settings) -> "KMSClient":
+    """A client of KMS in the deployment's region; its requests may be repeated as boto3 likes."""
+    config = _CONFIG.merge(Config(retries={"mode": "standard"}))
+    return _session().client("kms", region_name=settings.region, config=config)

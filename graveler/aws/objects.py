@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from hashlib import md5
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
-from xml.sax.saxutils import escape
 
-from graveler.aws.s3 import S3, Location, S3Error, S3Request, xml_text
+from graveler.aws.s3 import S3, Location, S3Error
 from graveler.errors import (
     GoneError,
     InvalidInputError,
@@ -21,11 +21,16 @@ from graveler.errors import (
 from graveler.limits import SINGLE_COPY_BYTES_MAX, UPLOAD_PARTS_MAX
 from graveler.ports import ObjectInfo, UploadedPart
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+Answer = Mapping[str, Any]
+
 _COPY_PART_BYTES = 512 * 1024**2
 _COPIES_AT_ONCE = 8
 
-# Names the one attempt that stored an object, to recognize it by after a lost answer.
-_WRITE_ID = "x-amz-meta-graveler-write"
+# Metadata that name the one attempt that stored an object: known again after a lost answer.
+_WRITE_ID = "graveler-write"
 
 _BAD_PARTS = frozenset(
     {"EntityTooSmall", "InvalidPart", "InvalidPartOrder", "InvalidRequest", "MalformedXML"}
@@ -37,56 +42,62 @@ class S3ObjectStore:
     """`graveler.ports.ObjectStore` over S3; presigned URLs lead to the public endpoint."""
 
     def __init__(
-        self, s3: S3, public: S3 | None = None, copy_bytes_max: int = SINGLE_COPY_BYTES_MAX
+        self,
+        s3: S3,
+        public: "S3Client | None" = None,
+        copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
     ) -> None:
         self._s3 = s3
-        self._public = public or s3
+        self._public = public or s3.client
         self._copy_bytes_max = copy_bytes_max
 
     def put(
         self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
     ) -> ObjectInfo:
         location = Location.of(uri)
-        headers = {"content-type": content_type} if content_type else {}
+        optional: dict[str, object] = _content_type(content_type)
         write_id = str(uuid4())
         if if_absent:
-            headers |= {"if-none-match": "*", _WRITE_ID: write_id}
+            optional |= {"IfNoneMatch": "*", "Metadata": {_WRITE_ID: write_id}}
         try:
-            answer = self._s3.request(S3Request("PUT", location, headers=headers, body=content))
+            answer = self._s3.call("put_object", location, Body=content, **optional)
         except S3Error as error:
             if error.status != 412:
                 raise
             stored = self._head(location)
-            if stored is None or stored.get(_WRITE_ID) != write_id:
+            if stored is None or stored["Metadata"].get(_WRITE_ID) != write_id:
                 raise PreconditionFailedError(f"{uri} exists already") from error
             return _info(stored)
         return ObjectInfo(
             size_bytes=len(content),
-            checksum=_checksum(answer.headers),
-            last_modified_ns=_time_ns(answer.headers["date"]),
+            checksum=_checksum(answer),
+            last_modified_ns=_time_ns(
+                parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"])
+            ),
             content_type=content_type,
         )
 
     def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
-        headers = {} if byte_range is None else {"range": f"bytes={byte_range[0]}-{byte_range[1]}"}
+        optional = {} if byte_range is None else {"Range": _range(byte_range)}
         try:
-            return self._s3.request(S3Request("GET", Location.of(uri), headers=headers)).body
+            content: bytes = self._s3.call("get_object", Location.of(uri), **optional)["Body"]
         except S3Error as error:
             if error.status == 416:
-                size = error.answer.headers.get("content-range", "").rpartition("/")[2]
+                size = error.headers.get("content-range", "").rpartition("/")[2]
                 raise RangeNotSatisfiableError(
-                    f"{uri} has no bytes from {headers['range']}",
+                    f"{uri} has no {optional.get('Range')}",
                     int(size) if size.isdecimal() else None,
                 ) from error
             raise _gone(uri, error) from error
+        return content
 
     def head(self, uri: str) -> ObjectInfo | None:
-        headers = self._head(Location.of(uri))
-        return None if headers is None else _info(headers)
+        stored = self._head(Location.of(uri))
+        return None if stored is None else _info(stored)
 
-    def _head(self, location: Location) -> Mapping[str, str] | None:
+    def _head(self, location: Location) -> Answer | None:
         try:
-            return self._s3.request(S3Request("HEAD", location)).headers
+            return self._s3.call("head_object", location)
         except S3Error as error:
             if error.status == 404:
                 return None
@@ -102,9 +113,9 @@ class S3ObjectStore:
         if size_bytes > self._copy_bytes_max:
             self._copy_in_parts(source_uri, target_uri)
         else:
-            headers = {"x-amz-copy-source": Location.of(source_uri).copy_source}
+            source = Location.of(source_uri).parameters
             try:
-                self._s3.request(S3Request("PUT", Location.of(target_uri), headers=headers))
+                self._s3.call("copy_object", Location.of(target_uri), CopySource=source)
             except S3Error as error:
                 raise _gone(source_uri, error) from error
         return self._head_existing(target_uri)
@@ -134,26 +145,36 @@ class S3ObjectStore:
 
     def delete(self, uri: str) -> None:
         try:
-            self._s3.request(S3Request("DELETE", Location.of(uri)))
+            self._s3.call("delete_object", Location.of(uri))
         except S3Error as error:
             if error.status != 404:
                 raise
 
     def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
-        parameters = {"response-content-disposition": _attachment(file_name)}
-        return self._public.presigned_url("GET", Location.of(uri), expires_s, parameters)
+        name = {"ResponseContentDisposition": _attachment(file_name)}
+        return self._presign("get_object", uri, expires_s, name)
 
     def presign_put(self, uri: str, expires_s: int) -> str:
-        return self._public.presigned_url("PUT", Location.of(uri), expires_s)
-
-    def create_upload(self, uri: str, content_type: str) -> str:
-        headers = {"content-type": content_type} if content_type else {}
-        request = S3Request("POST", Location.of(uri), {"uploads": ""}, headers)
-        return xml_text(self._s3.request(request).body, "UploadId")
+        return self._presign("put_object", uri, expires_s, {})
 
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
-        parameters = {"partNumber": str(part_number), "uploadId": upload_id}
-        return self._public.presigned_url("PUT", Location.of(uri), expires_s, parameters)
+        part = {"UploadId": upload_id, "PartNumber": part_number}
+        return self._presign("upload_part", uri, expires_s, part)
+
+    def _presign(
+        self, operation: str, uri: str, expires_s: int, parameters: Mapping[str, object]
+    ) -> str:
+        return self._public.generate_presigned_url(
+            operation,
+            Params={**Location.of(uri).parameters, **parameters},
+            ExpiresIn=expires_s,
+        )
+
+    def create_upload(self, uri: str, content_type: str) -> str:
+        optional = _content_type(content_type)
+        answer = self._s3.call("create_multipart_upload", Location.of(uri), **optional)
+        upload_id: str = answer["UploadId"]
+        return upload_id
 
     def copy_part(
         self,
@@ -163,32 +184,35 @@ class S3ObjectStore:
         source_uri: str,
         byte_range: tuple[int, int] | None,
     ) -> str:
-        parameters = {"partNumber": str(part_number), "uploadId": upload_id}
-        headers = {"x-amz-copy-source": Location.of(source_uri).copy_source}
-        if byte_range is not None:
-            headers["x-amz-copy-source-range"] = f"bytes={byte_range[0]}-{byte_range[1]}"
+        optional = {} if byte_range is None else {"CopySourceRange": _range(byte_range)}
         try:
-            answer = self._s3.request(S3Request("PUT", Location.of(uri), parameters, headers))
+            answer = self._s3.call(
+                "upload_part_copy",
+                Location.of(uri),
+                UploadId=upload_id,
+                PartNumber=part_number,
+                CopySource=Location.of(source_uri).parameters,
+                **optional,
+            )
         except S3Error as error:
             if error.code == "NoSuchUpload":
                 raise NotFoundError(f"upload {upload_id} of {uri} does not exist") from error
             if error.code in ("InvalidRange", "InvalidArgument", "InvalidRequest"):
                 raise InvalidInputError(f"{source_uri} has no such part: {error}") from error
             raise _gone(source_uri, error) from error
-        return xml_text(answer.body, "ETag").strip('"')
+        return _checksum(answer["CopyPartResult"])
 
     def complete_upload(
         self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
     ) -> ObjectInfo:
-        body = "".join(
-            f"<Part><PartNumber>{part.number}</PartNumber>"
-            f"<ETag>{escape(part.checksum)}</ETag></Part>"
-            for part in parts
-        )
-        document = f"<CompleteMultipartUpload>{body}</CompleteMultipartUpload>".encode()
-        request = S3Request("POST", Location.of(uri), {"uploadId": upload_id}, body=document)
+        listed = [{"PartNumber": part.number, "ETag": part.checksum} for part in parts]
         try:
-            self._s3.request(request)
+            self._s3.call(
+                "complete_multipart_upload",
+                Location.of(uri),
+                UploadId=upload_id,
+                MultipartUpload={"Parts": listed},
+            )
         except S3Error as error:
             if error.code in _BAD_PARTS:
                 raise InvalidInputError(f"the parts of {uri} do not fit: {error}") from error
@@ -201,9 +225,8 @@ class S3ObjectStore:
         return self._head_existing(uri)
 
     def abort_upload(self, uri: str, upload_id: str) -> None:
-        request = S3Request("DELETE", Location.of(uri), {"uploadId": upload_id})
         try:
-            self._s3.request(request)
+            self._s3.call("abort_multipart_upload", Location.of(uri), UploadId=upload_id)
         except S3Error as error:
             if error.status != 404:
                 raise
@@ -215,8 +238,19 @@ def _gone(uri: str, error: S3Error) -> Exception:
     return GoneError(f"{uri} does not exist any more") if error.status == 404 else error
 
 
-def _checksum(headers: Mapping[str, str]) -> str:
-    return headers["etag"].strip('"')
+def _content_type(content_type: str) -> dict[str, object]:
+    if not (content_type.isascii() and content_type.isprintable()):
+        raise InvalidInputError(f"{content_type!r} is no content type")
+    return {"ContentType": content_type} if content_type else {}
+
+
+def _range(first_and_last: tuple[int, int]) -> str:
+    return f"bytes={first_and_last[0]}-{first_and_last[1]}"
+
+
+def _checksum(answer: Answer) -> str:
+    etag: str = answer["ETag"]
+    return etag.strip('"')
 
 
 def _checksum_of_parts(parts: Sequence[UploadedPart]) -> str | None:
@@ -227,17 +261,16 @@ def _checksum_of_parts(parts: Sequence[UploadedPart]) -> str | None:
     return f"{md5(digests, usedforsecurity=False).hexdigest()}-{len(parts)}"
 
 
-def _time_ns(text: str) -> int:
-    moment: datetime = parsedate_to_datetime(text)
+def _time_ns(moment: datetime) -> int:
     return int(moment.timestamp()) * 10**9
 
 
-def _info(headers: Mapping[str, str]) -> ObjectInfo:
+def _info(answer: Answer) -> ObjectInfo:
     return ObjectInfo(
-        size_bytes=int(headers["content-length"]),
-        checksum=_checksum(headers),
-        last_modified_ns=_time_ns(headers["last-modified"]),
-        content_type=headers.get("content-type", ""),
+        size_bytes=answer["ContentLength"],
+        checksum=_checksum(answer),
+        last_modified_ns=_time_ns(answer["LastModified"]),
+        content_type=answer.get("ContentType", ""),
     )
 
 

@@ -39,9 +39,6 @@ class Settings:
     # How often a file is read in pieces before it is fetched whole.
     file_cache_reads: int = 4
 
-    # How long repositories and credentials may be remembered: a change takes this long to show.
-    record_cache_s: int = 5
-
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
         """The settings that the environment gives; what it does not name has its default.

@@ -7,9 +7,8 @@ import msgspec
 from pynamodb.expressions.condition import Condition
 
 from graveler.aws.branches import branch_key, branch_of
-from graveler.aws.dynamodb import binary
+from graveler.aws.dynamodb import Call, binary
 from graveler.aws.errors import ConditionFailedError
-from graveler.aws.json_service import Call
 from graveler.aws.models import StagedItem
 from graveler.aws.tables import Raw, Request, Tables
 from graveler.errors import UnknownOutcomeError

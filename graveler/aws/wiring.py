@@ -13,9 +13,11 @@ from graveler.aws.cleanup import CleanupStore
 from graveler.aws.clock import SystemClock
 from graveler.aws.committed_files import S3CommittedFiles
 from graveler.aws.file_cache import CachedFiles
+from graveler.aws.kms import KmsCipher
 from graveler.aws.names import SystemNames
 from graveler.aws.objects import S3ObjectStore
 from graveler.aws.refs import DynamoRefStore
+from graveler.aws.s3 import S3
 from graveler.aws.settings import Settings
 from graveler.aws.staging import DynamoStagingStore
 from graveler.aws.tables import Tables
@@ -48,7 +50,7 @@ def accounts() -> AccountStore:
 def _cipher(deployment: Settings) -> Cipher:
     """KMS; or what the import path `module:function` makes, in a stack without KMS."""
     if deployment.cipher == "kms":
-        return connect.kms_cipher(deployment)
+        return KmsCipher(connect.kms_client(deployment), deployment.kms_key_id)
     module, _, function = deployment.cipher.partition(":")
     made: Cipher = getattr(import_module(module), function)()
     return made
@@ -64,7 +66,8 @@ def cleanup() -> CleanupStore:
 def engine() -> Engine:
     """The engine over DynamoDB and S3."""
     deployment = settings()
-    s3 = connect.s3(deployment)
+    s3 = S3(connect.s3_client(deployment, deployment.s3_endpoint))
+    public = deployment.s3_public_endpoint
     files = CachedFiles(
         S3CommittedFiles(s3),
         Path(deployment.file_cache_folder),
@@ -81,7 +84,7 @@ def engine() -> Engine:
     return Engine(
         refs=DynamoRefStore(tables()),
         staging=DynamoStagingStore(tables()),
-        objects=S3ObjectStore(s3, connect.public_s3(deployment)),
+        objects=S3ObjectStore(s3, connect.s3_client(deployment, public) if public else None),
         committed=committed,
         clock=clock,
         names=SystemNames(clock),

@@ -25,17 +25,7 @@ from graveler.aws.tables import Tables
 from graveler.model import Branch, Commit, Event, Repository
 from graveler.ports import RefStore, StagingStore
 from tests.support.memory import MemoryRefStore, MemoryStagingStore
-
-REGION = "us-east-1"
-
-
-@dataclass(frozen=True)
-class Keys:
-    """DynamoDB Local takes any."""
-
-    access_key: str = "AKIAITESTTESTTEST00Q"
-    secret_key: str = "secret"
-    token: str | None = None
+from tests.support.server_world import REGION, Keys
 
 
 class _LostAnswer:
@@ -59,10 +49,10 @@ class LossyHttp(HttpClient):
         # As if a transaction's token were older than the ten minutes that DynamoDB remembers it.
         self.forget_tokens = False
 
-    def begin(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Pending:
+    def begin(self, headers: Mapping[str, str], body: bytes) -> Pending:
         if self.forget_tokens:
             body = re.sub(rb',"ClientRequestToken":"[^"]*"', b"", body)
-        pending = super().begin(method, target, headers, body)
+        pending = super().begin(headers, body)
         operation = headers["x-amz-target"].partition(".")[2]
         if self.to_lose[operation] == 0:
             return pending
@@ -102,7 +92,7 @@ def dynamodb_stores(dynamodb_endpoint: str) -> Iterator[DynamoDBStores]:
     http = LossyHttp(dynamodb_endpoint)
     round_trips: list[str] = []
     retries = Retries(total_s_max=2.0, first_pause_s=0.005)
-    signer = Signer("dynamodb", REGION, Keys)
+    signer = Signer(REGION, Keys)
     tables = Tables("refs", "staging", DynamoDB(http, signer, retries, round_trips.append))
     tables.create()
 

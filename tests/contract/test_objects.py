@@ -19,11 +19,12 @@ from graveler.errors import (
     RangeNotSatisfiableError,
 )
 from graveler.ports import ObjectStore, UploadedPart
-from tests.contract.conftest import REGION, Keys
 from tests.support.memory import MemoryObjectStore
+from tests.support.server_world import Keys, s3_client
 from tests.support.stack import BUCKET, KEYS
 
 LEAST_PART_BYTES = 5 * 1024**2
+STACK_KEYS = Keys(KEYS.access_key_id, KEYS.secret_access_key)
 ABSENT_UPLOAD = "00000000-0000-4000-8000-000000000000"
 
 
@@ -40,9 +41,8 @@ class World:
         return f"{self.prefix}/{key}"
 
 
-def s3_of(endpoint: str) -> S3:
-    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    return S3(REGION, lambda: keys, endpoint, Retries(total_s_max=2.0, first_pause_s=0.005))
+def s3_of(endpoint: str, keys: Keys = STACK_KEYS) -> S3:
+    return S3(s3_client(endpoint, keys), Retries(total_s_max=2.0, first_pause_s=0.005))
 
 
 def _get(url: str) -> bytes:
@@ -213,7 +213,7 @@ class TestPresignedUrls:
     """What only real URLs have."""
 
     def test_they_lead_to_the_public_endpoint(self, s3_endpoint: str) -> None:
-        public = s3_of("https://objects.example:8443")
+        public = s3_client("https://objects.example:8443", STACK_KEYS)
         objects = S3ObjectStore(s3_of(s3_endpoint), public)
         for url in (
             objects.presign_get("s3://b/k", 60, "k"),
@@ -245,6 +245,6 @@ class TestPresignedUrls:
 
     def test_wrong_keys_are_refused(self, s3_endpoint: str) -> None:
         keys = Keys(KEYS.access_key_id, "wrong")
-        objects = S3ObjectStore(S3(REGION, lambda: keys, s3_endpoint))
+        objects = S3ObjectStore(s3_of(s3_endpoint, keys))
         with pytest.raises(Exception, match="SignatureDoesNotMatch"):
             objects.get(f"s3://{BUCKET}/any")

@@ -2,10 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from uuid import uuid4
+
+import boto3
+from botocore.awsrequest import AWSPreparedRequest
 
 from graveler.aws.clock import SystemClock
 from graveler.aws.committed_files import S3CommittedFiles
+from graveler.aws.connect import s3_config
 from graveler.aws.dynamodb import DynamoDB
 from graveler.aws.http_client import HttpClient
 from graveler.aws.names import SystemNames
@@ -21,6 +26,9 @@ from graveler.operations.engine import Engine
 from graveler.ports import CommittedFiles, ObjectStore
 from tests.support.engines import MemoryWorld, memory_world
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
 REGION = "us-east-1"
 
 
@@ -31,6 +39,30 @@ class Keys:
     access_key: str = "AKIAITESTTESTTEST00Q"
     secret_key: str = "secret"
     token: str | None = None
+
+
+def s3_client(
+    endpoint: str, keys: Keys, observe: Callable[[str], None] | None = None
+) -> "S3Client":
+    """A client of an S3 endpoint; observe is told of every request, by its method."""
+    made = boto3.client(
+        "s3",
+        region_name=REGION,
+        endpoint_url=endpoint,
+        aws_access_key_id=keys.access_key,
+        aws_secret_access_key=keys.secret_key,
+        config=s3_config(endpoint),
+    )
+    if observe is not None:
+        made.meta.events.register("before-send.s3", _observer(observe))
+    return made
+
+
+def _observer(observe: Callable[[str], None]) -> Callable[..., None]:
+    def before_send(request: AWSPreparedRequest, **_: object) -> None:
+        observe(f"S3 {request.method}")
+
+    return before_send
 
 
 @dataclass(frozen=True)
@@ -48,7 +80,7 @@ class ServerWorld:
 
     def tables(self, observe: Callable[[str], None] | None = None) -> Tables:
         """The two tables, which `create` makes."""
-        signer = Signer("dynamodb", REGION, Keys)
+        signer = Signer(REGION, Keys)
         http = HttpClient(self.dynamodb_endpoint)
         self._clients.append(http)
         return Tables("refs", "staging", DynamoDB(http, signer, observe=observe))
@@ -59,7 +91,7 @@ class ServerWorld:
         objects: ObjectStore = self.memory.objects
         files: CommittedFiles = self.memory.files
         if self.s3_endpoint is not None:
-            s3 = S3(REGION, lambda: self.s3_keys, self.s3_endpoint, observe=observe)
+            s3 = S3(s3_client(self.s3_endpoint, self.s3_keys, observe))
             objects, files = S3ObjectStore(s3), S3CommittedFiles(s3)
         clock = SystemClock()
         return Engine(

@@ -18,8 +18,6 @@ class Keys:
 
 @dataclass
 class Request:
-    method: str
-    target: str
     headers: Mapping[str, str]
     body: bytes
 
@@ -45,9 +43,9 @@ class ScriptedHttp:
     host: str = "host.example"
     requests: list[Request] = field(default_factory=list)
 
-    def begin(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Pending:
+    def begin(self, headers: Mapping[str, str], body: bytes) -> _Pending:
         step = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
-        self.requests.append(Request(method, target, headers, body))
+        self.requests.append(Request(headers, body))
         if step is NotSentError:
             raise NotSentError("by script")
         return _Pending(step)

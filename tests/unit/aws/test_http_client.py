@@ -1,5 +1,6 @@
 """The HTTP client, against a server that answers whatever a test tells it to."""
 
+import select
 import socket
 import threading
 from collections.abc import Iterator
@@ -88,20 +89,22 @@ def client(server: Server) -> Iterator[HttpClient]:
     client.close()
 
 
-def exchange(client: HttpClient, method: str = "POST", body: bytes = b"body") -> Answer:
-    return client.begin(method, "/path?a=b", {"x-name": "value"}, body).finish()
+def exchange(client: HttpClient, body: bytes = b"body") -> Answer:
+    return client.begin({"host": client.host, "x-name": "value"}, body).finish()
 
 
 def test_a_request_arrives_whole_and_so_does_its_answer(server: Server, client: HttpClient) -> None:
     server.answers.append(
-        (b"HTTP/1.1 404 Not Found\r\nX-A: b c \r\nContent-Length: 3\r\n\r\nabc", False)
+        (b"HTTP/1.1 404 Not Found\r\nX-A: b c\r\nContent-Length: 3\r\n\r\nabc", False)
     )
     assert exchange(client) == Answer(404, {"x-a": "b c", "content-length": "3"}, b"abc")
+    (request,) = server.requests
+    head, _, body = request.partition(b"\r\n\r\n")
+    first, *headers = head.decode().split("\r\n")
+    assert (first, body) == ("POST / HTTP/1.1", b"body")
     host = server.endpoint.removeprefix("http://")
-    assert server.requests == [
-        f"POST /path?a=b HTTP/1.1\r\nHost: {host}\r\nx-name: value\r\n"
-        f"Content-Length: 4\r\n\r\nbody".encode()
-    ]
+    assert {f"host: {host}", "x-name: value", "Content-Length: 4"} <= set(headers)
+    assert len([line for line in headers if line.lower().startswith("host:")]) == 1
 
 
 def test_one_connection_carries_many_requests(server: Server, client: HttpClient) -> None:
@@ -114,8 +117,8 @@ def test_two_requests_begun_together_get_their_own_answers(
     server: Server, client: HttpClient
 ) -> None:
     server.answers += [(OK.replace(b"ok", b"%d!" % n), False) for n in (1, 2)]
-    first = client.begin("POST", "/1", {}, b"")
-    second = client.begin("POST", "/2", {}, b"")
+    first = client.begin({}, b"1")
+    second = client.begin({}, b"2")
     answers = {second.finish().body, first.finish().body}
     assert answers == {b"1!", b"2!"}
     assert server.connections == 2
@@ -140,20 +143,18 @@ def test_chunked_answers_are_put_together(server: Server, client: HttpClient) ->
 
 
 @pytest.mark.parametrize(
-    ("method", "answer"),
+    "answer",
     [
-        ("HEAD", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"),
-        ("DELETE", b"HTTP/1.1 204 No Content\r\n\r\n"),
-        ("GET", b"HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n"),
-        ("GET", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
-        ("PUT", b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        b"HTTP/1.1 204 No Content\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
     ],
 )
 def test_answers_without_a_body_end_with_their_headers(
-    server: Server, client: HttpClient, method: str, answer: bytes
+    server: Server, client: HttpClient, answer: bytes
 ) -> None:
     server.answers.append((answer, False))
-    assert exchange(client, method).body == b""
+    assert exchange(client).body == b""
     assert exchange(client).body == b"ok"
     assert server.connections == 1
 
@@ -196,8 +197,8 @@ def test_a_connection_that_was_closed_while_idle_is_not_used(
     server.answers.append((OK, True))
     assert exchange(client).body == b"ok"
     # The closing arrives a moment after the answer.
-    (idle,) = client._idle
-    assert idle._readable.poll(5_000)
+    ((idle, _),) = client._idle
+    assert select.select([idle.sock], [], [], 5.0)[0]
     assert exchange(client).body == b"ok"
     assert (server.connections, len(server.requests)) == (2, 2)
 
@@ -219,7 +220,7 @@ def test_a_server_that_says_close_is_believed(server: Server, client: HttpClient
 
 
 def test_an_abandoned_answer_spoils_nothing(server: Server, client: HttpClient) -> None:
-    client.begin("POST", "/", {}, b"").abandon()
+    client.begin({}, b"").abandon()
     assert exchange(client).body == b"ok"
     assert server.connections == 2
 

@@ -2,14 +2,19 @@
 
 from datetime import UTC, datetime
 from hashlib import md5
+from urllib.parse import urlsplit
 
 import pytest
+from botocore.exceptions import (
+    ConnectionClosedError,
+    EndpointConnectionError,
+    ReadTimeoutError,
+    SSLError,
+)
 
-from graveler.aws import s3 as s3_module
 from graveler.aws.committed_files import S3CommittedFiles
-from graveler.aws.http_client import Answer, NoAnswerError, NotSentError
 from graveler.aws.objects import S3ObjectStore
-from graveler.aws.s3 import S3, Location, S3Error, S3Request
+from graveler.aws.s3 import Location, S3Error
 from graveler.errors import (
     GoneError,
     InvalidInputError,
@@ -19,212 +24,200 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.ports import UploadedPart
-from tests.unit.aws.scripted import FakeTime, Keys, ScriptedHttp, Step
+from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, Step, refusal
 
 DATE = datetime(2027, 1, 15, 8, tzinfo=UTC)
 HTTP_DATE = "Fri, 15 Jan 2027 08:00:00 GMT"
-STORED = Answer(200, {"etag": '"e1"', "date": HTTP_DATE}, b"")
+STORED = Answer(200, {"ETag": '"e1"', "Date": HTTP_DATE})
 FOUND = Answer(
     200,
-    {"etag": '"e1"', "last-modified": HTTP_DATE, "content-length": "7", "content-type": "a/b"},
-    b"",
+    {"ETag": '"e1"', "Last-Modified": HTTP_DATE, "Content-Length": "7", "Content-Type": "a/b"},
 )
+CONTENT = Answer(200, {"Content-Length": "7"}, b"content")
+
+URL = "https://bucket.example"
+NOT_SENT = EndpointConnectionError(endpoint_url=URL)
+HUNG_UP = ConnectionClosedError(endpoint_url=URL)
+TIMED_OUT = ReadTimeoutError(endpoint_url=URL)
+
+AT = Location("bucket", "a b/c")
 
 
-def error(status: int, code: str, **headers: str) -> Answer:
-    body = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>why</Message></Error>"
-    return Answer(status, {name.replace("_", "-"): v for name, v in headers.items()}, body.encode())
+def put(aws: ScriptedS3) -> dict:
+    return aws.s3.call("put_object", AT, Body=b"content")
 
 
-class Aws:
-    """S3 whose every host plays the same script; `asked` has endpoint, method and target."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *steps: Step) -> None:
-        self._script = ScriptedHttp(list(steps))
-        self.hosts: list[str] = []
-        monkeypatch.setattr(s3_module, "HttpClient", self._client)
-        self.s3 = S3("eu-west-1", Keys, retries=FakeTime().retries())
-
-    def _client(self, endpoint: str) -> "Aws._Host":
-        return Aws._Host(self, endpoint)
-
-    class _Host:
-        def __init__(self, aws: "Aws", endpoint: str) -> None:
-            self._aws = aws
-            self.host = endpoint.removeprefix("https://")
-
-        def begin(self, *request: object) -> object:
-            self._aws.hosts.append(self.host)
-            return self._aws._script.begin(*request)  # type: ignore[arg-type] # passed through
-
-    @property
-    def requests(self) -> list:
-        return self._script.requests
-
-    @property
-    def objects(self) -> S3ObjectStore:
-        return S3ObjectStore(self.s3)
+def get(aws: ScriptedS3) -> dict:
+    return aws.s3.call("get_object", AT)
 
 
-GET = S3Request("GET", Location("bucket", "a b/c"))
-PUT = S3Request("PUT", Location("bucket", "key"), body=b"content")
+def hosts(aws: ScriptedS3) -> list[str]:
+    return [urlsplit(request.url).netloc for request in aws.requests]
 
 
-def test_a_bucket_has_a_host_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    aws = Aws(monkeypatch, STORED)
-    aws.s3.request(GET)
-    aws.s3.request(S3Request("GET", Location("dotted.bucket", "key")))
-    assert aws.hosts == ["bucket.s3.eu-west-1.amazonaws.com", "s3.eu-west-1.amazonaws.com"]
-    assert [r.target for r in aws.requests] == ["/a%20b/c", "/dotted.bucket/key"]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        error(301, "PermanentRedirect", x_amz_bucket_region="us-west-2"),
-        error(400, "AuthorizationHeaderMalformed", x_amz_bucket_region="us-west-2"),
-        Answer(301, {"x-amz-bucket-region": "us-west-2"}, b""),
-    ],
-)
-def test_a_bucket_of_another_region_is_found_and_remembered(
-    monkeypatch: pytest.MonkeyPatch, answer: Answer
-) -> None:
-    aws = Aws(monkeypatch, answer, STORED)
-    aws.s3.request(GET)
-    aws.s3.request(GET)
-    assert aws.hosts == [
-        "bucket.s3.eu-west-1.amazonaws.com",
-        "bucket.s3.us-west-2.amazonaws.com",
-        "bucket.s3.us-west-2.amazonaws.com",
+def test_a_bucket_has_a_host_of_its_own() -> None:
+    aws = ScriptedS3(CONTENT)
+    get(aws)
+    aws.s3.call("get_object", Location("dotted.bucket", "key"))
+    assert [request.url for request in aws.requests] == [
+        "https://bucket.s3.eu-west-1.amazonaws.com/a%20b/c",
+        "https://s3.eu-west-1.amazonaws.com/dotted.bucket/key",
     ]
-    assert "/us-west-2/s3/" in aws.requests[-1].headers["authorization"]
-    assert ".us-west-2." in aws.s3.presigned_url("GET", GET.location, 60)
+    for url in (
+        aws.objects.presign_get("s3://bucket/a b/c", 60, "c"),
+        aws.objects.presign_put("s3://bucket/a b/c", 60),
+        aws.objects.presign_part("s3://bucket/a b/c", "u", 7, 60),
+    ):
+        assert url.startswith("https://bucket.s3.eu-west-1.amazonaws.com/a%20b/c?")
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        error(503, "SlowDown"),
-        error(503, "ServiceUnavailable"),
-        error(500, "InternalError"),
-        error(409, "OperationAborted"),
-        error(409, "ConditionalRequestConflict"),
-        NoAnswerError,
-        NotSentError,
-    ],
-    ids=repr,
-)
-def test_slowness_is_waited_out_and_then_told(monkeypatch: pytest.MonkeyPatch, step: Step) -> None:
-    assert Aws(monkeypatch, step, step, STORED).s3.request(PUT) == STORED
+def test_a_bucket_of_another_region_is_found_and_remembered() -> None:
+    moved = refusal(301, "PermanentRedirect", x_amz_bucket_region="us-west-2")
+    aws = ScriptedS3(moved, CONTENT)
+    get(aws)
+    get(aws)
+    there = "bucket.s3.us-west-2.amazonaws.com"
+    assert hosts(aws) == ["bucket.s3.eu-west-1.amazonaws.com", there, there]
+    assert there in aws.objects.presign_put("s3://bucket/key", 60)
+
+
+@pytest.mark.parametrize("bucket", ["", "a:b", "arn:aws:s3:::x", "é", "a b", "x" * 256])
+def test_what_is_no_bucket_is_bad_input(bucket: str) -> None:
+    with pytest.raises(InvalidInputError):
+        ScriptedS3(CONTENT).objects.get(f"s3://{bucket}/key")
+
+
+SLOWNESS = [
+    refusal(503, "SlowDown"),
+    refusal(503, "ServiceUnavailable"),
+    refusal(500, "InternalError"),
+    refusal(409, "OperationAborted"),
+    refusal(409, "ConditionalRequestConflict"),
+    Answer(503, {}, b"<html>"),
+    HUNG_UP,
+    TIMED_OUT,
+    NOT_SENT,
+    SSLError(endpoint_url=URL, error="broken"),
+]
+
+
+@pytest.mark.parametrize("step", SLOWNESS, ids=repr)
+def test_slowness_is_waited_out_and_then_told(step: Step) -> None:
+    aws = ScriptedS3(step, step, STORED)
+    assert put(aws)["ETag"] == '"e1"'
+    assert len(aws.requests) == 3
+    for operation in ("get_object", "head_object"):
+        with pytest.raises(ThrottledError):
+            ScriptedS3(step).s3.call(operation, AT)
+
+
+def test_half_a_content_is_none() -> None:
+    half = Answer(200, {"Content-Length": "7"}, b"con")
+    assert get(ScriptedS3(half, CONTENT))["Body"] == b"content"
     with pytest.raises(ThrottledError):
-        Aws(monkeypatch, step).s3.request(GET)
+        get(ScriptedS3(half))
 
 
 @pytest.mark.parametrize(
-    ("step", "expected"),
+    ("steps", "expected"),
     [
-        (error(503, "SlowDown"), ThrottledError),
-        (NotSentError, ThrottledError),
-        (NoAnswerError, UnknownOutcomeError),
-        (error(500, "InternalError"), UnknownOutcomeError),
+        ([refusal(503, "SlowDown")], ThrottledError),
+        ([refusal(409, "OperationAborted")], ThrottledError),
+        ([NOT_SENT], ThrottledError),
+        ([HUNG_UP], UnknownOutcomeError),
+        ([TIMED_OUT], UnknownOutcomeError),
+        ([refusal(500, "InternalError")], UnknownOutcomeError),
+        # What came before the throttling may have landed.
+        ([TIMED_OUT, refusal(503, "SlowDown")], UnknownOutcomeError),
     ],
 )
-def test_a_write_that_is_never_confirmed(
-    monkeypatch: pytest.MonkeyPatch, step: Step, expected: type[Exception]
-) -> None:
+def test_a_write_that_is_never_confirmed(steps: list[Step], expected: type[Exception]) -> None:
     with pytest.raises(expected):
-        Aws(monkeypatch, step).s3.request(PUT)
+        put(ScriptedS3(*steps))
 
 
 @pytest.mark.parametrize(
-    "answer", [error(404, "NoSuchBucket"), error(403, "AccessDenied"), Answer(403, {}, b"")]
+    "answer", [refusal(404, "NoSuchBucket"), refusal(403, "AccessDenied"), Answer(403)]
 )
-def test_a_bucket_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch, answer: Answer) -> None:
+def test_a_bucket_that_refuses_is_named(answer: Answer) -> None:
     with pytest.raises(InvalidInputError, match="bucket bucket"):
-        Aws(monkeypatch, answer).s3.request(GET)
+        ScriptedS3(answer).s3.call("head_object", AT)
 
 
-def test_wrong_credentials_are_nobodys_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_credentials_are_nobodys_input() -> None:
     with pytest.raises(S3Error, match="InvalidAccessKeyId"):
-        Aws(monkeypatch, error(403, "InvalidAccessKeyId")).s3.request(GET)
+        get(ScriptedS3(refusal(403, "InvalidAccessKeyId")))
 
 
-def test_an_object_may_look_like_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = error(200, "SlowDown")
-    assert Aws(monkeypatch, content).s3.request(GET) == content
+def test_an_object_may_look_like_an_error() -> None:
+    content = refusal(200, "SlowDown")
+    assert get(ScriptedS3(content))["Body"] == content.body
 
 
-def test_a_copy_that_fails_after_its_status_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_fails_after_its_status_is_tried_again() -> None:
     copied = Answer(200, {}, b"<CopyObjectResult><ETag>e</ETag></CopyObjectResult>")
-    aws = Aws(monkeypatch, error(200, "InternalError"), copied, FOUND)
+    aws = ScriptedS3(refusal(200, "InternalError"), copied, FOUND)
     assert aws.objects.copy("s3://bucket/a b", "s3://bucket/c", 7).size_bytes == 7
-    assert [r.method for r in aws.requests] == ["PUT", "PUT", "HEAD"]
-    assert aws.requests[0].headers["x-amz-copy-source"] == "/bucket/a%20b"
+    assert [request.method for request in aws.requests] == ["PUT", "PUT", "HEAD"]
+    assert aws.requests[0].headers["x-amz-copy-source"] == b"bucket/a%20b"
 
 
-def test_a_put_if_absent_recognizes_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    aws = Aws(monkeypatch, NoAnswerError, error(412, "PreconditionFailed"), FOUND)
+def test_a_put_if_absent_recognizes_itself() -> None:
+    mark = "x-amz-meta-graveler-write"
 
-    def found() -> Answer:
-        mark = "x-amz-meta-graveler-write"
-        return Answer(200, {**FOUND.headers, mark: aws.requests[0].headers[mark]}, b"")
+    def found(aws: ScriptedS3) -> Answer:
+        # The object that stands there bears the mark that the first attempt put on it.
+        return Answer(200, {**FOUND.headers, mark: aws.requests[0].headers[mark].decode()})
 
-    # The object that stands there bears the mark that the first attempt put on it.
-    original = ScriptedHttp.begin
-
-    def begin(self: ScriptedHttp, method: str, *rest: object) -> object:
-        if method == "HEAD":
-            self.steps = [found()]
-        return original(self, method, *rest)  # type: ignore[arg-type] # passed through
-
-    monkeypatch.setattr(ScriptedHttp, "begin", begin)
+    aws = ScriptedS3(TIMED_OUT, refusal(412, "PreconditionFailed"), found)
     info = aws.objects.put("s3://bucket/key", b"content", "a/b", if_absent=True)
     assert info.last_modified_ns == int(DATE.timestamp()) * 10**9
 
 
-def test_a_put_if_absent_does_not_take_anothers_object_for_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    aws = Aws(monkeypatch, NoAnswerError, error(412, "PreconditionFailed"), FOUND)
+def test_a_put_if_absent_does_not_take_anothers_object_for_its_own() -> None:
+    aws = ScriptedS3(TIMED_OUT, refusal(412, "PreconditionFailed"), FOUND)
     with pytest.raises(PreconditionFailedError):
         aws.objects.put("s3://bucket/key", b"content", "a/b", if_absent=True)
 
 
-def test_an_upload_that_an_earlier_attempt_completed_is_complete(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_upload_that_an_earlier_attempt_completed_is_complete() -> None:
     # What S3 makes of parts "a" and "b": the digest of their digests.
     parts = [UploadedPart(n, md5(text).hexdigest()) for n, text in ((1, b"a"), (2, b"b"))]
     whole = md5(md5(b"a").digest() + md5(b"b").digest()).hexdigest() + "-2"
-    found = Answer(200, {**FOUND.headers, "etag": f'"{whole}"'}, b"")
-    aws = Aws(monkeypatch, NoAnswerError, error(404, "NoSuchUpload"), found)
+    found = Answer(200, {**FOUND.headers, "ETag": f'"{whole}"'})
+    aws = ScriptedS3(TIMED_OUT, refusal(404, "NoSuchUpload"), found)
     assert aws.objects.complete_upload("s3://bucket/key", "u", parts).checksum == whole
-    aws = Aws(monkeypatch, error(404, "NoSuchUpload"), FOUND)
+    aws = ScriptedS3(refusal(404, "NoSuchUpload"), FOUND)
     with pytest.raises(NotFoundError):
         aws.objects.complete_upload("s3://bucket/key", "u", parts)
 
 
-def test_an_upload_that_an_earlier_attempt_aborted_is_aborted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    aws = Aws(monkeypatch, NoAnswerError, error(404, "NoSuchUpload"))
-    aws.objects.abort_upload("s3://bucket/key", "u")
-    aws = Aws(monkeypatch, error(404, "NoSuchUpload"))
+def test_an_upload_that_an_earlier_attempt_aborted_is_aborted() -> None:
+    ScriptedS3(TIMED_OUT, refusal(404, "NoSuchUpload")).objects.abort_upload("s3://bucket/k", "u")
     with pytest.raises(NotFoundError):
-        aws.objects.abort_upload("s3://bucket/key", "u")
+        ScriptedS3(refusal(404, "NoSuchUpload")).objects.abort_upload("s3://bucket/k", "u")
 
 
-def test_a_copy_in_parts_that_fails_leaves_no_upload(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_in_parts_that_fails_leaves_no_upload() -> None:
     begun = Answer(200, {}, b"<R><UploadId>u1</UploadId></R>")
-    gone = error(404, "NoSuchKey")
-    aws = Aws(monkeypatch, FOUND, begun, gone, Answer(204, {}, b""))
+    # In parts for what it is said to hold; one part for what it holds.
+    aws = ScriptedS3(FOUND, begun, refusal(404, "NoSuchKey"), Answer(204))
     with pytest.raises(GoneError):
-        S3ObjectStore(aws.s3, copy_bytes_max=6).copy("s3://bucket/a", "s3://bucket/b", 7)
-    assert (aws.requests[-1].method, aws.requests[-1].target) == ("DELETE", "/b?uploadId=u1")
+        S3ObjectStore(aws.s3, copy_bytes_max=7).copy("s3://bucket/a", "s3://bucket/b", 8)
+    last = aws.requests[-1]
+    assert (last.method, urlsplit(last.url).query) == ("DELETE", "uploadId=u1")
 
 
-def test_a_file_that_another_stored_is_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    files = S3CommittedFiles(Aws(monkeypatch, error(412, "PreconditionFailed")).s3)
+def test_a_file_that_another_stored_is_not_ours() -> None:
+    files = S3CommittedFiles(ScriptedS3(refusal(412, "PreconditionFailed")).s3)
     assert files.store("s3://bucket/ns", "id", b"content") is False
-    files = S3CommittedFiles(Aws(monkeypatch, STORED).s3)
-    assert files.store("s3://bucket/ns", "id", b"content") is True
+    assert S3CommittedFiles(ScriptedS3(STORED).s3).store("s3://bucket/ns", "id", b"content") is True
+
+
+@pytest.mark.parametrize("content_type", ["a/b\r\nx-amz-acl: public-read", "\n", "é", "\0"])
+def test_what_no_header_can_carry_is_bad_input(content_type: str) -> None:
+    objects = ScriptedS3(STORED).objects
+    with pytest.raises(InvalidInputError):
+        objects.put("s3://bucket/key", b"content", content_type)
+    with pytest.raises(InvalidInputError):
+        objects.create_upload("s3://bucket/key", content_type)

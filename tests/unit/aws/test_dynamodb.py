@@ -6,18 +6,15 @@ from zlib import crc32
 
 import pytest
 
-from graveler.aws.dynamodb import DynamoDB
+from graveler.aws.dynamodb import Call, DynamoDB
 from graveler.aws.errors import (
     ConditionFailedError,
     RequestRefusedError,
     TransactionCancelledError,
 )
 from graveler.aws.http_client import Answer, NoAnswerError, NotSentError
-from graveler.aws.json_service import Call
-from graveler.aws.kms import Kms, KmsCipher
 from graveler.aws.signing import Signer
 from graveler.errors import (
-    CorruptDataError,
     InvalidInputError,
     ThrottledError,
     UnknownOutcomeError,
@@ -39,7 +36,7 @@ def cancelled(*codes: str, message: str = "") -> Answer:
 
 def dynamodb(*steps: Step, observe: Callable[[str], None] | None = None) -> DynamoDB:
     http = ScriptedHttp(list(steps))
-    signer = Signer("dynamodb", "eu-west-1", Keys)
+    signer = Signer("eu-west-1", Keys)
     return DynamoDB(http, signer, FakeTime().retries(), observe)  # type: ignore[arg-type] # a stand-in
 
 
@@ -170,33 +167,3 @@ def test_of_two_reads_together_each_is_tried_again(step: Step) -> None:
     client = dynamodb(step, step, OK)
     item = {"Item": {"a": {"S": "b"}}}
     assert client.call_together(Call("GetItem", {}), Call("Query", {})) == (item, item)
-
-
-class TestKms:
-    def cipher(self, *steps: Step) -> tuple[KmsCipher, ScriptedHttp]:
-        http = ScriptedHttp(list(steps))
-        kms = Kms(http, Signer("kms", "eu-west-1", Keys), FakeTime().retries())  # type: ignore[arg-type] # a stand-in
-        return KmsCipher(kms, "alias/graveler"), http
-
-    def test_secrets_travel_with_their_context(self) -> None:
-        answer = Answer(200, {}, b'{"CiphertextBlob":"AP8=","Plaintext":"c2VjcmV0"}')
-        cipher, http = self.cipher(answer)
-        assert cipher.encrypt(b"secret", {"a": "b"}) == b"\x00\xff"
-        assert cipher.decrypt(b"\x00\xff", {"a": "b"}) == b"secret"
-        sent = [json.loads(request.body) for request in http.requests]
-        assert sent == [
-            {"KeyId": "alias/graveler", "EncryptionContext": {"a": "b"}} | more
-            for more in ({"Plaintext": "c2VjcmV0"}, {"CiphertextBlob": "AP8="})
-        ]
-        targets = [request.headers["x-amz-target"] for request in http.requests]
-        assert targets == ["TrentService.Encrypt", "TrentService.Decrypt"]
-
-    def test_what_it_did_not_encrypt_is_corrupt(self) -> None:
-        answer = Answer(400, {}, b'{"__type":"InvalidCiphertextException"}')
-        with pytest.raises(CorruptDataError):
-            self.cipher(answer)[0].decrypt(b"x", {})
-
-    def test_throttling_is_waited_out(self) -> None:
-        throttled = Answer(400, {}, b'{"__type":"ThrottlingException","message":"slow"}')
-        cipher, _ = self.cipher(throttled, Answer(200, {}, b'{"Plaintext":"c2VjcmV0"}'))
-        assert cipher.decrypt(b"x", {}) == b"secret"

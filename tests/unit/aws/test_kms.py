@@ -1,0 +1,95 @@
+"""Secrets under a KMS key, by moto's KMS in this process."""
+
+from collections.abc import Callable, Iterator
+from io import BytesIO
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
+from moto import mock_aws
+from urllib3 import HTTPResponse
+
+from graveler.aws import connect
+from graveler.aws.kms import KmsCipher
+from graveler.aws.settings import Settings
+from graveler.errors import CorruptDataError, ThrottledError
+
+REGION = "eu-west-1"
+SETTINGS = Settings(region=REGION, refs_table="refs", staging_table="staging")
+CONTEXT = {"purpose": "testing"}
+
+
+@pytest.fixture(autouse=True)
+def _kms() -> Iterator[None]:
+    with mock_aws():
+        yield
+    connect._session.cache_clear()  # it remembers moto's credentials
+
+
+@pytest.fixture
+def cipher() -> KmsCipher:
+    key = boto3.client("kms", region_name=REGION).create_key()["KeyMetadata"]["KeyId"]
+    return KmsCipher(connect.kms_client(SETTINGS), key)
+
+
+def test_a_secret_comes_back(cipher: KmsCipher) -> None:
+    ciphertext = cipher.encrypt(b"the secret", CONTEXT)
+    assert b"the secret" not in ciphertext
+    assert cipher.decrypt(ciphertext, CONTEXT) == b"the secret"
+
+
+def test_a_secret_belongs_to_its_context(cipher: KmsCipher) -> None:
+    ciphertext = cipher.encrypt(b"the secret", CONTEXT)
+    with pytest.raises(CorruptDataError):
+        cipher.decrypt(ciphertext, {"purpose": "another"})
+
+
+def test_what_it_did_not_encrypt_is_corrupt(cipher: KmsCipher) -> None:
+    ciphertext = cipher.encrypt(b"the secret", CONTEXT)
+    with pytest.raises(CorruptDataError):
+        cipher.decrypt(ciphertext[:-1] + bytes([ciphertext[-1] ^ 1]), CONTEXT)
+
+
+def test_a_missing_key_is_nobodys_input() -> None:
+    cipher = KmsCipher(connect.kms_client(SETTINGS), "alias/absent")
+    with pytest.raises(ClientError, match="NotFoundException"):
+        cipher.encrypt(b"the secret", CONTEXT)
+
+
+def throttled(request: AWSPreparedRequest) -> AWSResponse:
+    raw = HTTPResponse(BytesIO(b'{"__type":"ThrottlingException"}'), preload_content=False)
+    return AWSResponse(request.url, 400, {}, raw)
+
+
+def server_error(request: AWSPreparedRequest) -> AWSResponse:
+    return AWSResponse(request.url, 500, {}, HTTPResponse(BytesIO(), preload_content=False))
+
+
+def unreachable(request: AWSPreparedRequest) -> AWSResponse:
+    raise EndpointConnectionError(endpoint_url=request.url)
+
+
+def silent(request: AWSPreparedRequest) -> AWSResponse:
+    raise ReadTimeoutError(endpoint_url=request.url)
+
+
+@pytest.mark.parametrize("problem", [throttled, server_error, unreachable, silent])
+def test_a_problem_that_passes_is_waited_out_and_then_told(
+    problem: Callable[[AWSPreparedRequest], AWSResponse], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    client = connect.kms_client(SETTINGS)
+    key = client.create_key()["KeyMetadata"]["KeyId"]
+    problems_left = 1
+
+    def before_send(request: AWSPreparedRequest, **_: object) -> AWSResponse | None:
+        nonlocal problems_left
+        problems_left -= 1
+        return problem(request) if problems_left >= 0 else None
+
+    client.meta.events.register_first("before-send.kms", before_send)
+    assert KmsCipher(client, key).encrypt(b"the secret", CONTEXT)
+    problems_left = 1_000
+    with pytest.raises(ThrottledError):
+        KmsCipher(client, key).encrypt(b"the secret", CONTEXT)
