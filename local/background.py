@@ -7,7 +7,6 @@ import logging
 import time
 
 from functions.cleanup.handler import handler as clean_up
-
 from local.lambda_runtime import Function
 
 logger = logging.getLogger(__name__)

@@ -110,7 +110,7 @@ def keep_busy(dynamodb, writer, acknowledged):
 def test_every_acknowledged_write_survives_kill_9_of_the_database(tmp_path):
     """DynamoDB Local by itself answers a transaction before its database has committed it."""
     acknowledged = []
-    for round_ in range(2):
+    for round_ in range(3):
         server = start_dynamodb(free_port(), tmp_path / "data", tmp_path / "log")
         server.wait_until_ready()
         dynamodb = dynamodb_client(server.endpoint)
