@@ -11,6 +11,7 @@ they are.
 
 import re
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import (
@@ -90,6 +91,9 @@ class S3:
     """S3, or what speaks like it at an endpoint; shared by all threads."""
 
     def __init__(self, client: "S3Client", retries: Retries | None = None) -> None:
+        client.meta.events.register(
+            "before-call.s3.PutObject", _put_at_once, unique_id="graveler-put-at-once"
+        )
         self.client = client
         self._retries = retries or Retries()
 
@@ -134,3 +138,13 @@ class S3:
         if "Body" in answer:
             answer["Body"] = answer["Body"].read()
         return answer
+
+
+def _put_at_once(params: dict[str, Any], **_: object) -> None:
+    """Send content with its headers.
+
+    boto3 makes a file of bytes; before it sends a file it asks S3 for permission (`Expect`), which
+    costs another trip to S3 and a quarter of the processor's time.
+    """
+    if isinstance(params["body"], BytesIO):
+        params["body"] = params["body"].getvalue()

@@ -81,6 +81,16 @@ def test_a_bucket_of_another_region_is_found_and_remembered() -> None:
     assert there in aws.objects.presign_put("s3://bucket/key", 60)
 
 
+@pytest.mark.parametrize("content", [b"", b"content"])
+def test_content_is_sent_without_asking_first(content: bytes) -> None:
+    aws = ScriptedS3(STORED)
+    aws.objects.put("s3://bucket/key", content, "a/b")
+    (request,) = aws.requests
+    assert "Expect" not in request.headers
+    assert request.headers["Content-Length"] == str(len(content))
+    assert (request.body or b"") == content
+
+
 @pytest.mark.parametrize("bucket", ["", "a:b", "arn:aws:s3:::x", "é", "a b", "x" * 256])
 def test_what_is_no_bucket_is_bad_input(bucket: str) -> None:
     with pytest.raises(InvalidInputError):
