@@ -41,3 +41,37 @@ def variants(draw: st.DrawFn, of: Records) -> Records:
         begin, end = sorted(draw(st.tuples(*[st.sampled_from(sorted(of))] * 2)))
         changed = {key: value for key, value in changed.items() if not begin <= key < end}
     return changed | draw(st.dictionaries(paths, values, max_size=8))
+
+
+# Ranges of several blocks: a block holds about twenty records.
+wide_breakings = st.sampled_from([20, 90, 300, 10**6]).map(Breaking)
+
+
+def _number_key(number: int) -> bytes:
+    return b"k%05d" % number
+
+
+@st.composite
+def wide_records(draw: st.DrawFn) -> Records:
+    """Some hundred records under even numbers."""
+    return {
+        _number_key(2 * number): token_value(f"v{number}")
+        for number in range(draw(st.integers(0, 500)))
+    }
+
+
+@st.composite
+def wide_variants(draw: st.DrawFn, of: Records) -> Records:
+    """Wide records with some changed, some added between or behind, some or many deleted."""
+    changed = dict(of)
+    numbers = st.integers(0, 2 * len(of) + 10)
+    for number in draw(st.lists(numbers, max_size=10)):
+        changed[_number_key(number)] = draw(values)
+    if draw(st.booleans()):
+        begin = draw(numbers)
+        end = begin + draw(st.sampled_from([1, 30, 200, 2000]))
+        for key in [key for key in changed if _number_key(begin) <= key < _number_key(end)]:
+            del changed[key]
+    for number in draw(st.lists(numbers, max_size=5)):
+        changed.pop(_number_key(number), None)
+    return changed
