@@ -4,6 +4,7 @@ Their jars are fetched by `make`, see local/pom.xml.
 """
 
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def start_dynamodb(port: int, data: Path | None, log: Path) -> Server:
     """Start DynamoDB Local; data None keeps everything in memory.
 
     Raises:
-        StartError: the jars are missing.
+        StartError: Java or the jars are missing.
     """
     jars = _jars("dynamodb")
     if data is None:
@@ -62,26 +63,38 @@ def start_dynamodb(port: int, data: Path | None, log: Path) -> Server:
         data.mkdir(parents=True, exist_ok=True)
         where = ("-dbPath", data)
     command = (
-        *("java", *_DYNAMODB_JVM, f"-Djava.library.path={jars}"),
+        *(_java(), *_DYNAMODB_JVM, f"-Djava.library.path={jars}"),
         *("-cp", f"{_jars('launcher')}:{jars}/*", "DynamoDBLauncher"),
         *("-sharedDb", "-disableTelemetry", "-port", str(port), *where),
     )
-    return Server(Child("DynamoDB Local", command, log), port)
+    return Server(Child("DynamoDB Local", command, log, _environment()), port)
 
 
 def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> Server:
     """Start S3Proxy with its objects under data, accepting the key pair; makes the bucket.
 
     Raises:
-        StartError: the jars are missing.
+        StartError: Java or the jars are missing.
     """
     jar = next(_jars("s3proxy").glob("s3proxy-*-jar-with-dependencies.jar"))
     # The filesystem backend stores a bucket as a folder: the bucket exists before the server does.
     (data / BUCKET).mkdir(parents=True, exist_ok=True)
     properties = data.parent / f"{data.name}.properties"
     write_private(properties, _s3proxy_properties(port, data, keys).encode())
-    command = ("java", *_S3PROXY_JVM, "-jar", jar, "--properties", properties)
-    return Server(Child("S3Proxy", command, log, {**os.environ, "LOG_LEVEL": "warn"}), port)
+    command = (_java(), *_S3PROXY_JVM, "-jar", jar, "--properties", properties)
+    return Server(Child("S3Proxy", command, log, _environment()), port)
+
+
+def _environment() -> dict[str, str]:
+    # Java names files by the locale's encoding; S3Proxy's logger reads the level.
+    return {**os.environ, "LC_ALL": "C.UTF-8", "LOG_LEVEL": "warn"}
+
+
+def _java() -> str:
+    found = shutil.which("java")
+    if found is None:
+        raise StartError("java is missing; on Debian: apt install openjdk-17-jdk-headless")
+    return found
 
 
 def _jars(name: str) -> Path:
@@ -107,5 +120,13 @@ def _s3proxy_properties(port: int, data: Path, keys: AccessKey) -> str:
         "jclouds.identity": "unused",
         "jclouds.credential": "unused",
     }
-    # Backslashes begin escapes in a properties file.
-    return "".join(f"{name}={value}\n".replace("\\", "\\\\") for name, value in settings.items())
+    return "".join(f"{name}={_escaped(value)}\n" for name, value in settings.items())
+
+
+def _escaped(value: str) -> str:
+    """The value in a Java properties file of whatever encoding: escaped where it is special."""
+    units = memoryview(value.encode("utf-16-le")).cast("H")
+    return "".join(
+        chr(unit) if 0x20 < unit < 0x7F and unit != ord("\\") else f"\\u{unit:04x}"
+        for unit in units
+    )

@@ -43,7 +43,17 @@ public final class DynamoDBLauncher {
           "PRAGMA synchronous=NORMAL",
           "PRAGMA journal_size_limit=33554432");
 
-  public static void main(String[] arguments) throws Exception {
+  public static void main(String[] arguments) {
+    try {
+      run(arguments);
+    } catch (Exception error) {
+      // The server's threads would keep a half-started process alive.
+      error.printStackTrace();
+      System.exit(1);
+    }
+  }
+
+  private static void run(String[] arguments) throws Exception {
     DynamoDBProxyServer proxy = ServerRunner.createServerFromCommandLineArgs(arguments);
     Server server = (Server) field(proxy, "server");
     ServerConnector connector = (ServerConnector) server.getConnectors()[0];
