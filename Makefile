@@ -31,7 +31,7 @@ check: install ## Format, lint, types, import rules and every test that needs no
 test: check jars ## Everything: check, and the tests that need servers
 	$(VENV)/bin/pytest -m server
 
-bench: install jars ## Measure; prints numbers
+bench: install ## Measure; prints numbers
 	$(PYTHON) -m bench
 
 format: install ## Format the code and mend what the linter can mend
