@@ -228,8 +228,12 @@ class CommittedFiles(Protocol):
     def read_all(self, namespace: str, file_id: str) -> bytes:
         """The whole file."""
 
-    def write(self, namespace: str, file_id: str, content: bytes) -> None:
-        """Store the file unless one of that ID exists, which is as good."""
+    def write(self, namespace: str, file_id: str, content: bytes) -> bool:
+        """Store the file unless one of that ID exists, which is as good.
+
+        Returns:
+            Whether these bytes were stored; one that exists may have others for the same records.
+        """
 
 
 @dataclass(frozen=True, slots=True)

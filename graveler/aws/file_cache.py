@@ -91,11 +91,13 @@ class CachedFiles:
                 return content
         return self._fetch(namespace, file_id)
 
-    def write(self, namespace: str, file_id: str, content: bytes) -> None:
+    def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         # If a file of this ID exists, it may be compressed in another way; a reader may hold the
         # index of that one, and these bytes would not fit it.
-        if self._source.store(namespace, file_id, content):
+        stored = self._source.store(namespace, file_id, content)
+        if stored:
             self._keep(_name(namespace, file_id), content)
+        return stored
 
     def _size(self, name: str) -> int | None:
         with self._lock:

@@ -7,9 +7,10 @@ Theory of operation. The base's ranges are walked in order next to the changes:
     result     [a··d·f][g··k][l··n··p··r][s····x]
                rewritten copied rewritten  rewritten: its end was open
 
-A range that no change touches is taken over by its header, unread. A touched one is read, changed
-and written again through the writer, which breaks by key, so that a change inside a range leaves
-the range's end where it was. Two cases need a neighbour. When a change deletes the very key that
+A range that no change touches is taken over by its header, unread. Of a touched one, the data
+blocks that no change touches are taken over as they are stored; only the others are decoded,
+changed and encoded again. Ranges and blocks break by key, so that a change inside one leaves its
+end where it was. Two cases need a neighbour. When a change deletes the very key that
 ended a range, the records before it run on into the next range, which is therefore read, too. And
 the last range of a metarange usually ends only because the records did: records beyond it continue
 it. With both, the result is the one that writing the same records afresh would give.
@@ -22,12 +23,15 @@ through everything behind it.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
 
 from graveler.committed.metarange import MetaRange
-from graveler.committed.store import Committed
+from graveler.committed.store import Committed, StoredBlocks
 from graveler.committed.writer import MetaRangeWriter
 from graveler.entries import same_content
 from graveler.model import Change, RangeHeader
+from graveler.sstable import Block
 
 # Changes beyond the last range are written in batches of this many records.
 _BATCH_RECORDS = 4096
@@ -66,41 +70,11 @@ class _Changes:
                     return
 
 
-def _merge_range(
-    keys: list[bytes],
-    values: list[bytes],
-    changes: Iterable[Change],
-    applied: Applied,
-    *,
-    keep_equal: bool,
-) -> tuple[list[bytes], list[bytes]]:
-    """The range's records with the changes made, counted in applied."""
-    new_keys: list[bytes] = []
-    new_values: list[bytes] = []
-    done = 0
-    for key, value in changes:
-        at = bisect_left(keys, key, done)
-        new_keys += keys[done:at]
-        new_values += values[done:at]
-        exists = at < len(keys) and keys[at] == key
-        done = at + exists
-        if value is None:
-            applied.removed += exists
-            continue
-        new_keys.append(key)
-        if not exists:
-            applied.added += 1
-        elif same_content(values[at], value):
-            if keep_equal:
-                value = values[at]  # noqa: PLW2901 - the base's record stays, address and all
-            else:
-                applied.changed += value != values[at]
-        else:
-            applied.changed += 1
-        new_values.append(value)
-    new_keys += keys[done:]
-    new_values += values[done:]
-    return new_keys, new_values
+class _Copied(NamedTuple):
+    """A stretch of blocks that no change touches: from first up to, and not including, last."""
+
+    first: int
+    last: int
 
 
 def apply_changes(
@@ -126,7 +100,15 @@ def apply_changes(
     header = next(headers, None)
     while header is not None:
         following = next(headers, None)
-        _apply_to_range(base, writer, header, following, pending, applied, keep_equal=keep_equal)
+        touched = pending.next is not None and (
+            pending.next[0] <= header.max_key
+            or (following is None and not writer.is_closed(header))
+        )
+        if touched or writer.is_open:
+            blocks = base.range_blocks(header)
+            _rewrite(writer, blocks, following, pending, applied, keep_equal=keep_equal)
+        else:
+            writer.write_range(header)
         header = following
     while pending.next is not None:
         added = [c for c in pending.take(None, _BATCH_RECORDS) if c[1] is not None]
@@ -138,37 +120,98 @@ def apply_changes(
     return applied
 
 
-def _apply_to_range(
-    base: MetaRange,
+def _rewrite(
     writer: MetaRangeWriter,
-    header: RangeHeader,
+    blocks: StoredBlocks,
     following: RangeHeader | None,
     pending: _Changes,
     applied: Applied,
     *,
     keep_equal: bool,
 ) -> None:
-    """Write one range of the base with its share of the changes, or take it over unread."""
-    touched = pending.next is not None and (
-        pending.next[0] <= header.max_key or (following is None and not writer.is_closed(header))
-    )
-    if not touched and not writer.is_open:
-        writer.write_range(header)
-        return
+    """Write one range of the base with its share of the changes."""
+    header = blocks.header
     before = applied.total
-    keys, values = base.range_records(header)
-    keys, values = _merge_range(
-        keys, values, pending.take(header.max_key), applied, keep_equal=keep_equal
-    )
-    if applied.total == before and not writer.is_open and _goes_on(following, pending):
+    parts = _changed_parts(blocks, pending.take(header.max_key), applied, keep_equal=keep_equal)
+    goes_on = following is None and pending.next is not None
+    if applied.total == before and not writer.is_open and not goes_on:
         writer.write_range(header)
         return
-    if keys:
-        writer.write_records(keys, values)
-        if following is not None and keys[-1] == header.max_key:
-            writer.end_range()
+    last_key = b""
+    for part in parts:
+        if isinstance(part, _Copied):
+            writer.copy_blocks(blocks, *part)
+            last_key = blocks.bound(part.last - 1)
+        else:
+            writer.write_records(part.keys, part.values)
+            last_key = part.keys[-1]
+    if following is not None and last_key == header.max_key:
+        writer.end_range()
 
 
-def _goes_on(following: RangeHeader | None, pending: _Changes) -> bool:
-    """Whether nothing is left that would continue a range with an open end."""
-    return following is not None or pending.next is None
+def _changed_parts(
+    blocks: StoredBlocks, changes: Iterable[Change], applied: Applied, *, keep_equal: bool
+) -> list[_Copied | Block]:
+    """The range with the changes made: stretches of stored blocks, and records in between."""
+    parts: list[_Copied | Block] = []
+    done = 0
+    for at, of_block in groupby(changes, key=lambda change: blocks.find(change[0])):
+        before = applied.total
+        block = _changed_block(blocks.block(at), of_block, applied, keep_equal=keep_equal)
+        if applied.total == before:
+            continue
+        if done < at:
+            parts += _copied(blocks, done, at)
+        if block.keys:
+            parts.append(block)
+        done = at + 1
+    if done < len(blocks):
+        parts += _copied(blocks, done, len(blocks))
+        return parts
+    last = parts[-1] if parts else None
+    if isinstance(last, _Copied):
+        # What followed is gone, so the range ends here, at a key that has to be known exactly.
+        parts[-1:] = [_Copied(last.first, last.last - 1)] if last.last - last.first > 1 else []
+        parts.append(blocks.block(last.last - 1))
+    return parts
+
+
+def _copied(blocks: StoredBlocks, first: int, last: int) -> list[_Copied | Block]:
+    """Stored blocks to take over; a stretch begins where its first key is known."""
+    if first == 0:
+        return [_Copied(first, last)]
+    parts: list[_Copied | Block] = [blocks.block(first)]
+    if first + 1 < last:
+        parts.append(_Copied(first + 1, last))
+    return parts
+
+
+def _changed_block(
+    block: Block, changes: Iterable[Change], applied: Applied, *, keep_equal: bool
+) -> Block:
+    """The block's records with the changes made, counted in applied."""
+    keys, values = block
+    new_keys: list[bytes] = []
+    new_values: list[bytes] = []
+    done = 0
+    for key, value in changes:
+        at = bisect_left(keys, key, done)
+        new_keys += keys[done:at]
+        new_values += values[done:at]
+        exists = at < len(keys) and keys[at] == key
+        done = at + exists
+        if value is None:
+            applied.removed += exists
+            continue
+        new_keys.append(key)
+        if not exists:
+            applied.added += 1
+        elif same_content(values[at], value):
+            if keep_equal:
+                value = values[at]  # noqa: PLW2901 - the base's record stays, address and all
+            else:
+                applied.changed += value != values[at]
+        else:
+            applied.changed += 1
+        new_values.append(value)
+    return Block(new_keys + keys[done:], new_values + values[done:])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from graveler.committed.store import Committed
+from graveler.committed.store import Committed, StoredBlocks
 from graveler.entries import record_range
 from graveler.model import RangeHeader, Record
 
@@ -43,14 +43,9 @@ class MetaRange:
         for block in self._committed.table(self.namespace, self.id).blocks(start):
             yield from map(_header, block.values)
 
-    def range_records(self, header: RangeHeader) -> tuple[list[bytes], list[bytes]]:
-        """Keys and stored values of a whole range."""
-        keys: list[bytes] = []
-        values: list[bytes] = []
-        for block in self._committed.whole(self.namespace, header.id).blocks():
-            keys += block.keys
-            values += block.values
-        return keys, values
+    def range_blocks(self, header: RangeHeader) -> StoredBlocks:
+        """The data blocks of one of the ranges."""
+        return self._committed.blocks(self.namespace, header)
 
     def records(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Record]:
         """The records with start <= key < end, by key."""

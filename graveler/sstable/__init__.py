@@ -4,8 +4,15 @@
 format, byte for byte. Nothing here does I/O: bytes come in and go out.
 """
 
-from graveler.sstable.block import Block
-from graveler.sstable.reader import TAIL_BYTES, BlockCache, BlockId, ReadBytes, Table
+from graveler.sstable.block import Block, BlockSize
+from graveler.sstable.reader import (
+    TAIL_BYTES,
+    BlockCache,
+    BlockId,
+    BlockIndex,
+    ReadBytes,
+    Table,
+)
 from graveler.sstable.writer import BLOCK_SIZE_BYTES, TableWriter
 
 __all__ = [
@@ -14,6 +21,8 @@ __all__ = [
     "Block",
     "BlockCache",
     "BlockId",
+    "BlockIndex",
+    "BlockSize",
     "ReadBytes",
     "Table",
     "TableWriter",

@@ -7,13 +7,15 @@
 that takes over none.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
 from operator import eq, lt
 from struct import pack
 from typing import NamedTuple
 
 from graveler.sstable.format import RECORD_TRAILER, TRAILER_BYTES, VARINT, read_varint
+
+RESTART_INTERVAL_MASK = 15  # every 16th record of a data block is a restart point
 
 
 class Block(NamedTuple):
@@ -29,6 +31,20 @@ class Block(NamedTuple):
         return payload + 84 * len(self.keys) + 200
 
 
+class BlockSize(NamedTuple):
+    """What a data block adds to the properties of its table."""
+
+    records: int
+    key_bytes: int  # stored keys, trailers included
+    value_bytes: int
+
+    @classmethod
+    def of(cls, keys: Sequence[bytes], values: Sequence[bytes]) -> "BlockSize":
+        """The size of a block of these records."""
+        count = len(keys)
+        return cls(count, sum(map(len, keys)) + count * TRAILER_BYTES, sum(map(len, values)))
+
+
 def shared_prefix_length(one: bytes, other: bytes) -> int:
     """How many bytes both begin with."""
     return sum(1 for _ in takewhile(bool, map(eq, one, other)))
@@ -37,7 +53,7 @@ def shared_prefix_length(one: bytes, other: bytes) -> int:
 def encode_block(entries: Iterable[tuple[bytes, bytes]], *, share_prefixes: bool = False) -> bytes:
     """A block of entries already in order: all restart points, or only the first one.
 
-    Data blocks restart at every 16th entry and are encoded by the writer's own loop.
+    Data blocks are encoded by encode_records, or by the writer's own loop.
     """
     parts: list[bytes] = []
     restarts: list[int] = []
@@ -54,6 +70,40 @@ def encode_block(entries: Iterable[tuple[bytes, bytes]], *, share_prefixes: bool
         parts.append(entry)
         size_bytes += len(entry)
         previous = key
+    parts.append(encode_restarts(restarts))
+    return b"".join(parts)
+
+
+def encode_records(keys: Sequence[bytes], values: Sequence[bytes]) -> bytes:
+    """A data block of records already in order; every 16th is a restart point.
+
+    The length of a shared prefix comes from integers; `graveler.sstable.writer` explains how.
+
+    Raises:
+        ValueError: the keys do not ascend strictly.
+    """
+    varint, trailer, from_bytes = VARINT, RECORD_TRAILER, int.from_bytes
+    parts: list[bytes] = []
+    restarts: list[int] = []
+    check_ascending(keys)
+    size_bytes = last_length = last_number = 0
+    for count, (key, value) in enumerate(zip(keys, values, strict=True)):
+        number = from_bytes(key + b"\x01", "little")
+        if count & RESTART_INTERVAL_MASK:
+            difference = number ^ last_number
+            shared = (difference & -difference).bit_length() - 1 >> 3
+            if shared > last_length:
+                shared = min(shared, last_length + TRAILER_BYTES)
+            shared = min(shared, len(key))
+            suffix = key[shared:] + trailer
+        else:
+            shared = 0
+            suffix = key + trailer
+            restarts.append(size_bytes)
+        head = varint[shared] + varint[len(suffix)] + varint[len(value)]
+        parts += head, suffix, value
+        size_bytes += len(head) + len(suffix) + len(value)
+        last_length, last_number = len(key), number
     parts.append(encode_restarts(restarts))
     return b"".join(parts)
 
@@ -119,7 +169,7 @@ def decode_records(raw: bytes) -> Block:
     return Block(keys, values)
 
 
-def check_ascending(keys: list[bytes]) -> None:
+def check_ascending(keys: Sequence[bytes]) -> None:
     """Raise ValueError unless each key is greater than the one before it."""
     if not all(map(lt, keys, islice(keys, 1, None))):
         raise ValueError("keys are out of order")

@@ -102,14 +102,23 @@ def seal_block(raw: bytes, *, compress: bool) -> bytes:
     return sealed + _checksum(sealed)
 
 
+def verify_block(stored: bytes) -> None:
+    """Return if the block is what was sealed.
+
+    Raises:
+        ValueError: the checksum does not match.
+    """
+    if _checksum(stored[:-4]) != stored[-4:]:
+        raise ValueError("the checksum does not match")
+
+
 def open_block(stored: bytes) -> bytes:
     """The raw block that was sealed.
 
     Raises:
         ValueError: the checksum does not match, or the block is compressed in an unknown way.
     """
-    if _checksum(stored[:-4]) != stored[-4:]:
-        raise ValueError("the checksum does not match")
+    verify_block(stored)
     kind = stored[-BLOCK_TRAILER_BYTES]
     payload = stored[:-BLOCK_TRAILER_BYTES]
     if kind == _RAW:

@@ -19,6 +19,7 @@ raises CorruptDataError. Decoded blocks go through the caller's cache and are no
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple, NoReturn, Protocol, TypeVar
 
 from graveler.errors import CorruptDataError
@@ -33,6 +34,7 @@ from graveler.sstable.format import (
     open_block,
     read_handle,
     read_varint,
+    verify_block,
 )
 from graveler.sstable.properties import (
     BYTEWISE,
@@ -78,13 +80,16 @@ class _NoCache:
         return None
 
 
-class _Partition(NamedTuple):
-    """One block of the index, decoded: parallel lists of the blocks below it."""
+class BlockIndex(NamedTuple):
+    """Where data blocks are, of a table or of one partition of its index: parallel lists.
+
+    Block i holds the keys k with bounds[i-1] < k <= bounds[i]; floor stands before the first bound.
+    """
 
     bounds: list[bytes]
     ids: list[BlockId]
     lengths: list[int]
-    floor: bytes | None  # the bound before the first one
+    floor: bytes | None  # None before a table's first block
 
 
 class _Layout(NamedTuple):
@@ -112,7 +117,7 @@ class Table:
         self._layout = _Layout(INDEX_TYPE_SINGLE, 0, 0)
         self._bounds: list[bytes] = []
         self._handles: list[Handle] = []
-        self._partitions: list[_Partition | None] = []
+        self._partitions: list[BlockIndex | None] = []
 
     @classmethod
     def open(
@@ -213,6 +218,50 @@ class Table:
         for keys, values in self.blocks(start, end):
             yield from zip(keys, values, strict=True)
 
+    def index(self) -> BlockIndex:
+        """Every data block of the table, in order.
+
+        Raises:
+            CorruptDataError: the index is not what was written.
+        """
+        loaded = [each or self._load_partition(at) for at, each in enumerate(self._partitions)]
+        if len(loaded) == 1:
+            return loaded[0]
+        bounds, ids, lengths, _ = zip(*loaded, strict=True)
+        return BlockIndex(
+            list(chain.from_iterable(bounds)),
+            list(chain.from_iterable(ids)),
+            list(chain.from_iterable(lengths)),
+            None,
+        )
+
+    def stored_block(self, index: BlockIndex, at: int) -> bytes:
+        """A data block as it is stored, its checksum verified.
+
+        Raises:
+            CorruptDataError: it is not what was written.
+        """
+        stored = self.unverified_block(index, at)
+        self._check(index.ids[at][1], verify_block, stored)
+        return stored
+
+    def unverified_block(self, index: BlockIndex, at: int) -> bytes:
+        """A data block as it is stored, good enough to be compared with another.
+
+        Raises:
+            CorruptDataError: it does not lie where tables have them.
+        """
+        handle = Handle(index.ids[at][1], index.lengths[at])
+        return self._stored(handle, 0, self._layout.data_bytes)
+
+    def block(self, index: BlockIndex, at: int) -> Block:
+        """The records of one data block.
+
+        Raises:
+            CorruptDataError: it is not what was written.
+        """
+        return self._cached(index.ids[at]) or self._load_block(index, at)
+
     def _block_for(self, key: bytes) -> Block:
         """The only block that can hold the key."""
         index = bisect_left(self._bounds, key)
@@ -243,14 +292,14 @@ class Table:
             self._partitions = [None]
             self._bounds = [self._load_partition(0).bounds[-1]]
 
-    def _load_partition(self, index: int) -> _Partition:
+    def _load_partition(self, index: int) -> BlockIndex:
         handle = self._handles[index]
         bounds, handles = self._decode(
             handle, _decode_index, self._layout.data_bytes, self.size_bytes
         )
         if self._bounds and bounds[-1] != self._bounds[index]:
             self._fail(handle.offset, "an index partition ends at another key than the index says")
-        partition = _Partition(
+        partition = BlockIndex(
             bounds,
             [(self.name, offset) for offset, _ in handles],
             [length for _, length in handles],
@@ -259,8 +308,8 @@ class Table:
         self._partitions[index] = partition
         return partition
 
-    def _load_block(self, partition: _Partition, at: int) -> Block:
-        bounds, ids, lengths, floor = partition
+    def _load_block(self, index: BlockIndex, at: int) -> Block:
+        bounds, ids, lengths, floor = index
         handle = Handle(ids[at][1], lengths[at])
         block = self._decode(handle, decode_records, 0, self._layout.data_bytes)
         keys = block.keys
@@ -273,6 +322,11 @@ class Table:
 
     def _decode(self, handle: Handle, decode: Callable[[bytes], T], low: int, high: int) -> T:
         """The decoded block at handle, which must lie between the offsets low and high."""
+        stored = self._stored(handle, low, high)
+        return self._check(handle.offset, lambda raw: decode(open_block(raw)), stored)
+
+    def _stored(self, handle: Handle, low: int, high: int) -> bytes:
+        """The block at handle as it is stored, unverified."""
         offset, length = handle.offset, handle.end - handle.offset
         if offset < low or handle.end > high:
             self._fail(offset, f"a block of {length} bytes does not lie between {low} and {high}")
@@ -283,7 +337,7 @@ class Table:
             stored = self._read(offset, length)
         if len(stored) != length:
             self._fail(offset, f"{len(stored)} bytes were read where there are {length}")
-        return self._check(offset, lambda raw: decode(open_block(raw)), stored)
+        return stored
 
     def _check(self, offset: int, decode: Callable[[S], T], data: S) -> T:
         """What the data decode to; failing to is corruption at that offset."""

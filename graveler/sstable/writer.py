@@ -24,8 +24,15 @@ A key cannot share past its own end with a smaller one: there it has the byte 1,
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from graveler.sstable.block import encode_block, encode_restarts
+from graveler.sstable.block import (
+    RESTART_INTERVAL_MASK,
+    BlockSize,
+    encode_block,
+    encode_records,
+    encode_restarts,
+)
 from graveler.sstable.format import (
+    BLOCK_TRAILER_BYTES,
     RECORD_TRAILER,
     TRAILER_BYTES,
     VARINT,
@@ -37,7 +44,6 @@ from graveler.sstable.properties import TableStatistics, table_properties
 from graveler.sstable.separator import separator, successor
 
 BLOCK_SIZE_BYTES = 4096
-_RESTART_INTERVAL_MASK = 15  # every 16th record of a data block is a restart point
 _HANDLE_BYTES_MAX = 20  # what the cut rule of the index assumes of a handle
 
 
@@ -73,6 +79,8 @@ class TableWriter:
         self._index: list[tuple[bytes, bytes]] = []
         self._index_bytes = 4
         self._partitions: list[list[tuple[bytes, bytes]]] = []
+        # The last block added whole, whose bound depends on what comes next.
+        self._unbound: Handle | None = None
 
     @property
     def count(self) -> int:
@@ -119,14 +127,14 @@ class TableWriter:
                 stored_length = key_length + TRAILER_BYTES
                 if target < (
                     block_bytes + stored_length + value_length + 4
-                    + (0 if block_records & _RESTART_INTERVAL_MASK else 4)
+                    + (0 if block_records & RESTART_INTERVAL_MASK else 4)
                     + len(varint[stored_length]) + len(varint[value_length])
                 ):  # fmt: skip
                     self._cut_block(separator(last or b"", key))
                     block_bytes, block_records = 4, 0
                     room = self._room(size_bytes_max)
             number = from_bytes(key + b"\x01", "little")
-            if block_records & _RESTART_INTERVAL_MASK:
+            if block_records & RESTART_INTERVAL_MASK:
                 difference = number ^ last_number
                 shared = (difference & -difference).bit_length() - 1 >> 3
                 if shared > last_length:
@@ -153,6 +161,75 @@ class TableWriter:
         statistics.value_bytes += sum(map(len, islice(values, added)))
         return added
 
+    def add_block(self, keys: Sequence[bytes], values: Sequence[bytes]) -> BlockSize:
+        """Add records as one data block of their own, whatever its size.
+
+        A table is written either so, block by block, or record by record.
+
+        Raises:
+            ValueError: the keys do not ascend strictly after those before them.
+        """
+        if self._last_key is None:
+            self._first_key = keys[0]
+        elif keys[0] <= self._last_key:
+            raise ValueError(f"keys must ascend: {keys[0]!r} after {self._last_key!r}")
+        else:
+            self._bound_block(separator(self._last_key, keys[0]))
+        self._unbound = self._append(encode_records(keys, values), compress=self._compress)
+        self._last_key = keys[-1]
+        size = BlockSize.of(keys, values)
+        self._count_block(size)
+        return size
+
+    def add_stored_blocks(
+        self,
+        stored: Sequence[bytes],
+        bounds: Sequence[bytes],
+        sizes: Sequence[BlockSize],
+        *,
+        after: bytes,
+        first: bytes,
+    ) -> None:
+        """Add neighbouring data blocks of another table as the bytes they are stored in.
+
+        bounds are keys from each block's last up to, and not including, the next one's first; the
+        last one goes for what will be added next, and is exactly the last key if nothing will be.
+        after is such a bound for what was added before; first is the first key, if nothing was.
+
+        Raises:
+            ValueError: after or a bound lies before what was added.
+        """
+        if self._last_key is None:
+            self._first_key = first
+        elif not self._last_key <= after < bounds[0]:
+            raise ValueError(f"keys must ascend: {after!r}, {bounds[0]!r} after {self._last_key!r}")
+        else:
+            self._bound_block(after + RECORD_TRAILER)
+        offset = self._file_bytes
+        for block, bound in zip(stored[:-1], bounds, strict=False):
+            length = len(block)
+            self._enter_block(bound + RECORD_TRAILER, Handle(offset, length - BLOCK_TRAILER_BYTES))
+            offset += length
+        self._unbound = Handle(offset, len(stored[-1]) - BLOCK_TRAILER_BYTES)
+        self._file += stored
+        self._file_bytes = self._unbound.end
+        self._last_key = bounds[-1]
+        for size in sizes:
+            self._count_block(size)
+
+    def _count_block(self, size: BlockSize) -> None:
+        statistics = self._statistics
+        statistics.data_blocks += 1
+        statistics.records += size.records
+        statistics.key_bytes += size.key_bytes
+        statistics.value_bytes += size.value_bytes
+
+    def _bound_block(self, bound: bytes) -> None:
+        """Enter the block added last in the index, now that its bound is known."""
+        if self._unbound is not None:
+            self._enter_block(bound, self._unbound)
+            self._unbound = None
+
     def finish(self) -> bytes:
         """The whole file; nothing can be added afterwards."""
         properties = {
@@ -161,7 +238,10 @@ class TableWriter:
             "count": str(self.count).encode(),
             "estimated_size_bytes": str(self.estimated_size_bytes).encode(),
         } | {name: value.encode() for name, value in self._user_properties.items()}
-        self._cut_block(successor(self._last_key))
+        if self._unbound is not None:
+            self._bound_block(successor(self._last_key))
+        else:
+            self._cut_block(successor(self._last_key))
         self._statistics.data_bytes = self._file_bytes
         index = self._append_index()
         properties |= table_properties(self._statistics, compress=self._compress)
@@ -193,6 +273,9 @@ class TableWriter:
         self._restarts.clear()
         self._block_bytes, self._block_records = 4, 0
         self._statistics.data_blocks += 1
+        self._enter_block(bound, handle)
+
+    def _enter_block(self, bound: bytes, handle: Handle) -> None:
         if self._index and self._is_index_full(len(bound)):
             self._partitions.append(self._index)
             self._index, self._index_bytes = [], 4

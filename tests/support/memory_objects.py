@@ -63,8 +63,8 @@ class MemoryCommittedFiles:
     def read_all(self, namespace: str, file_id: str) -> bytes:
         return self._file("read_all", namespace, file_id)
 
-    def write(self, namespace: str, file_id: str, content: bytes) -> None:
-        self.files.setdefault((namespace, file_id), content)
+    def write(self, namespace: str, file_id: str, content: bytes) -> bool:
+        return self.files.setdefault((namespace, file_id), content) is content
 
 
 @dataclass
