@@ -12,8 +12,9 @@ from graveler.errors import (
 )
 from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
 from graveler.model import AddressType
-from graveler.operations import branches, links, objects, uploads, writes
+from graveler.operations import branches, heads, links, lookup, objects, uploads, writes
 from graveler.ports import UploadedPart
+from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
 from tests.support.faults import Meanwhile
 from tests.support.lake import NAMESPACE, REPO, commit, content, new_lake, paths, upload
@@ -267,6 +268,35 @@ def test_an_upload_is_touched_by_its_own_address_only(world, engine):
 def test_an_upload_has_at_most_10000_parts(engine, parts):
     with pytest.raises(InvalidInputError):
         uploads.create(engine, REPO, "main", b"p", parts=parts)
+
+
+# Reading with what was remembered
+
+
+def test_a_token_that_was_remembered_and_sealed_since_misleads_nobody(world, engine):
+    for path in (b"committed", b"sealed", b"again"):
+        put(engine, path, b"1")
+    reader = world.engine()
+    assert content(reader, "main", b"again") == b"1"  # remembers the token
+
+    def look(expected):
+        for path, text in expected.items():
+            fresh = world.engine()
+            fresh.tokens.put((repository.uid, "main"), old.staging_token)
+            assert objects.stat(fresh, REPO, "main", path).entry.size_bytes == len(text)
+            fresh.tokens.put((repository.uid, "main"), old.staging_token)
+            page = objects.list_objects(fresh, REPO, "main", PageQuery(10))
+            sizes = {item.path: item.entry.size_bytes for item in page.results}
+            assert sizes == {each: len(size) for each, size in expected.items()}
+
+    repository, old = lookup.current_branch(engine, REPO, "main")
+    heads.seal(engine, repository, old)
+    put(engine, b"again", b"22")
+    put(engine, b"new", b"333")
+    look({b"committed": b"1", b"sealed": b"1", b"again": b"22", b"new": b"333"})
+    commit(engine)
+    put(engine, b"sealed", b"4444")
+    look({b"committed": b"1", b"sealed": b"4444", b"again": b"22", b"new": b"333"})
 
 
 # Deleting and copying
