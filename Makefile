@@ -3,14 +3,16 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench format install jars
+.PHONY: help serve test check bench lock format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 # CI may keep the servers' jars somewhere else between runs.
 export GRAVELER_JARS ?= $(CURDIR)/.cache/jars
 
-PYTHON_INSTALLED := $(VENV)/.installed
+# What runs the system, and what develops it as well; both in one environment.
+RUNTIME_INSTALLED := $(VENV)/.requirements.txt
+PYTHON_INSTALLED := $(VENV)/.requirements-dev.txt
 # Named by the content of what they were fetched for: a fresh checkout may use jars that were kept.
 JARS_FETCHED := $(GRAVELER_JARS)/.fetched-$(word 1,$(shell cksum <local/pom.xml))
 LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
@@ -18,7 +20,7 @@ LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
 help: ## Show this text
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-serve: install jars ## Run the whole system on this machine: http://127.0.0.1:8000
+serve: $(RUNTIME_INSTALLED) jars ## Run the whole system on this machine: http://127.0.0.1:8000
 	@exec $(PYTHON) -m local --die-with-parent
 
 check: install ## Format, lint, types, import rules and every test that needs no server
@@ -34,6 +36,12 @@ test: check jars ## Everything: check, and the tests that need servers
 bench: install ## Measure; prints numbers
 	$(PYTHON) -m bench
 
+lock: ## Compile both requirement files anew (needs uv)
+	uv pip compile --universal --python-version 3.11 --no-header --upgrade pyproject.toml \
+	  --group pyproject.toml:dev -o requirements-dev.txt
+	uv pip compile --universal --python-version 3.11 --no-header pyproject.toml \
+	  --group pyproject.toml:local -c requirements-dev.txt -o requirements.txt
+
 format: install ## Format the code and mend what the linter can mend
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
@@ -41,13 +49,15 @@ format: install ## Format the code and mend what the linter can mend
 install: $(PYTHON_INSTALLED)
 jars: $(JARS_FETCHED) $(LAUNCHER)
 
-$(PYTHON_INSTALLED): requirements-dev.txt
-	@echo "Installing Python packages into $(VENV)"
+$(PYTHON_INSTALLED): $(RUNTIME_INSTALLED)
+
+$(VENV)/.%: %
+	@echo "Installing $< into $(VENV)"
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed; on Debian: apt install python3 python3-venv" >&2; exit 1; }
 	@test -x $(PYTHON) || python3 -m venv $(VENV)
 	@$(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip
-	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv -r requirements-dev.txt
+	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv -r $<
 	@touch $@
 
 $(JARS_FETCHED):
