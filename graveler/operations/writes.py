@@ -9,6 +9,7 @@ A conditional write (if_absent) must not lose against itself: its own value, fou
 token or in the commit, is not somebody else's. Values are unique because addresses are.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -32,6 +33,9 @@ from graveler.operations.objects import ObjectStat, object_stat, stat
 from graveler.operations.reading import View, view_of_branch
 
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
+
+# Nothing else could be read, and one such object would spoil every listing with presigned URLs.
+_OBJECT_URI = re.compile(r"s3://[^/]+/.+", re.DOTALL)
 
 
 def branch_for_staging(
@@ -236,9 +240,9 @@ def described_entry(
         raise InvalidInputError("checksum is empty: give the object's ETag")
     if size_bytes < 0:
         raise InvalidInputError(f"size_bytes {size_bytes} is negative")
-    if "://" not in physical_address:
+    if not _OBJECT_URI.fullmatch(physical_address):
         raise InvalidInputError(
-            f"physical address {physical_address!r} is no URI: give it with its scheme and bucket"
+            f"physical address {physical_address!r} is no object's in S3: s3://<bucket>/<key>"
         )
     check_user_metadata(metadata)
     address, address_type = relative_address(repository.storage_namespace, physical_address)

@@ -164,7 +164,15 @@ def test_data_in_the_namespace_are_staged_relative_to_it(engine):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"checksum": ""}, {"size_bytes": -1}, {"physical_address": "data/x"}]
+    "wrong",
+    [
+        {"checksum": ""},
+        {"size_bytes": -1},
+        {"physical_address": "data/x"},
+        {"physical_address": "gs://bucket/x"},
+        {"physical_address": "s3://bucket"},
+        {"physical_address": "s3:///x"},
+    ],
 )
 def test_a_description_that_cannot_be_true_is_refused(engine, wrong):
     with pytest.raises(InvalidInputError):
