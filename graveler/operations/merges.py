@@ -163,17 +163,16 @@ class CherryPickRequest:
     message: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     force: bool = False
-    allow_empty: bool = False
 
 
 def cherry_pick(engine: Engine, repository: str, branch: str, request: CherryPickRequest) -> Commit:
-    """Repeat on the branch what a commit changed against its parent.
+    """Repeat on the branch what a commit changed against its parent, even if it is there already.
 
     Message and metadata are the commit's own where the request gives none.
 
     Raises:
         MergeConflictError: the branch has changed the same objects differently.
-        InvalidInputError: it changes nothing here, or its parent is not settled.
+        InvalidInputError: its parent is not settled.
     """
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
@@ -200,7 +199,7 @@ def cherry_pick(engine: Engine, repository: str, branch: str, request: CherryPic
         metadata=metadata,
         committer=request.committer,
         kind="cherry_pick_completed",
-        allow_empty=request.allow_empty,
+        allow_empty=True,
     )
 
 

@@ -164,12 +164,14 @@ def set_protection_rules(
     Raises:
         PreconditionFailedError: they have another checksum.
         InvalidInputError: a pattern is empty, or there twice.
+        ForbiddenError: the repository is read-only.
     """
     patterns = [rule.pattern for rule in rules]
     if "" in patterns or len(set(patterns)) != len(patterns):
         raise InvalidInputError("branch protection patterns must not be empty, nor repeated")
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         old = read_repository(engine, name)
+        check_writable(old, force=False)
         if if_match is not None and if_match != _checksum(old.protection_rules):
             raise PreconditionFailedError(
                 "the branch protection rules have changed: read them again"

@@ -4,7 +4,7 @@ from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.errors import AlreadyExistsError, NotFoundError
+from graveler.errors import NotFoundError
 from graveler.http import requests, responses
 from graveler.model import ProtectionRule
 from graveler.operations import repositories
@@ -52,10 +52,9 @@ def get_single_rules(request: Request) -> Answer:
 def create_single_rule(request: Request) -> Answer:
     pattern = request.decode(requests.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
-    if any(rule.pattern == pattern for rule in rules):
-        raise AlreadyExistsError(f"there is a branch protection rule for {pattern!r} already")
+    kept = [rule for rule in rules if rule.pattern != pattern]
     repositories.set_protection_rules(
-        request.engine, request.repository, [*rules, ProtectionRule(pattern)], checksum
+        request.engine, request.repository, [*kept, ProtectionRule(pattern)], checksum
     )
     return answers.empty()
 

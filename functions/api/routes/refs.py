@@ -94,7 +94,8 @@ def _diff_answer(request: Request, page: ListPage[diffs.DiffEntry]) -> Answer:
 
 def _diff_row(item: diffs.DiffEntry | CommonPrefix, *, with_stats: bool) -> responses.DiffRow:
     assert not isinstance(item, CommonPrefix)  # a diff shows those as entries
-    right = item.right if with_stats else None
+    # Of what is removed, the stats are those it had.
+    right = (item.right or item.left) if with_stats else None
     return responses.DiffRow(
         item.kind,
         responses.text_of(item.path),

@@ -227,10 +227,11 @@ def test_a_merge_commit_is_picked_against_a_chosen_parent(engine, forked):
     assert paths(engine, "main") == [b"a", b"s"]
 
 
-def test_picking_what_is_there_is_refused(engine, forked):
-    pick(engine, "source")
-    with pytest.raises(InvalidInputError, match="no changes"):
-        pick(engine, "source")
+def test_picking_what_is_there_makes_a_commit_that_changes_nothing(engine, forked):
+    first = pick(engine, "source")
+    again = pick(engine, "source")
+    assert again.parents == (first.id,)
+    assert again.metarange_id == first.metarange_id
 
 
 def test_picking_what_the_branch_changed_differently_is_a_conflict(engine):
