@@ -52,10 +52,10 @@ def get_single_rules(request: Request) -> Answer:
 def create_single_rule(request: Request) -> Answer:
     pattern = request.decode(requests.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
-    kept = [rule for rule in rules if rule.pattern != pattern]
-    repositories.set_protection_rules(
-        request.engine, request.repository, [*kept, ProtectionRule(pattern)], checksum
-    )
+    if all(rule.pattern != pattern for rule in rules):
+        repositories.set_protection_rules(
+            request.engine, request.repository, [*rules, ProtectionRule(pattern)], checksum
+        )
     return answers.empty()
 
 
