@@ -95,7 +95,7 @@ class RefStore(Protocol):
         """Store a new branch.
 
         Raises:
-            AlreadyExistsError: the name is taken.
+            AlreadyExistsError: the name is taken, by a branch or a tag.
         """
 
     def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
@@ -152,7 +152,7 @@ class RefStore(Protocol):
         """Store a new tag.
 
         Raises:
-            AlreadyExistsError: the name is taken.
+            AlreadyExistsError: the name is taken, by a tag or a branch.
         """
 
     def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:

@@ -7,7 +7,7 @@ from pynamodb.expressions.update import Action
 
 from graveler.aws.commits import commit_item
 from graveler.aws.errors import ConditionFailedError
-from graveler.aws.models import BRANCH, BranchItem, partition_of
+from graveler.aws.models import BRANCH, TAG, BranchItem, partition_of
 from graveler.aws.records import Records, cleanup_item, outbox_item
 from graveler.aws.tables import Raw, key
 from graveler.errors import (
@@ -73,8 +73,10 @@ class BranchRecords(Records):
 
     def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
         put = self.tables.put(branch_item(repository, branch), BranchItem.sort.does_not_exist())
-        if not self._transact([{"Put": put}], outbox_item(repository, event)):
-            raise AlreadyExistsError(f"branch {branch.name} already exists")
+        no_tag = self.tables.absent(key(partition_of(repository), TAG + branch.name))
+        writes = [{"Put": put}, {"ConditionCheck": no_tag}]
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise AlreadyExistsError(f"a branch or tag {branch.name!r} already exists")
 
     def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
         request = self.tables.update(

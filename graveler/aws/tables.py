@@ -12,7 +12,7 @@ from pynamodb.models import Model
 
 from graveler.aws.dynamodb import DynamoDB
 from graveler.aws.errors import RequestRefusedError
-from graveler.aws.models import COMMITS_BY_GENERATION
+from graveler.aws.models import COMMITS_BY_GENERATION, RefsItem
 from graveler.errors import ThrottledError
 
 # A raw item or key, as DynamoDB writes it; a request's parameters.
@@ -58,6 +58,12 @@ class Tables:
     def delete(self, item_key: Raw, condition: Condition | None = None) -> Request:
         """The parameters that delete an item of the refs table."""
         return _with_condition({"TableName": self.refs, "Key": item_key}, condition)
+
+    def absent(self, item_key: Raw) -> Request:
+        """The parameters of a transaction's check that the refs table has no such item."""
+        return _with_condition(
+            {"TableName": self.refs, "Key": item_key}, RefsItem.sort.does_not_exist()
+        )
 
     def query(self, partition: str, prefix: str, limit: int | None = None) -> Request:
         """The parameters that read, consistently, what begins with a prefix in a partition."""

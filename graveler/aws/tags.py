@@ -1,6 +1,6 @@
 """Tags in DynamoDB."""
 
-from graveler.aws.models import TAG, TagItem, partition_of
+from graveler.aws.models import BRANCH, TAG, TagItem, partition_of
 from graveler.aws.records import Records, outbox_item
 from graveler.aws.tables import Raw, key
 from graveler.errors import AlreadyExistsError, StaleVersionError
@@ -27,8 +27,10 @@ class TagRecords(Records):
     def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         item = TagItem(partition_of(repository), TAG + tag.name, commit_id=tag.commit_id)
         put = self.tables.put(item, TagItem.sort.does_not_exist())
-        if not self._transact([{"Put": put}], outbox_item(repository, event)):
-            raise AlreadyExistsError(f"tag {tag.name} already exists")
+        no_branch = self.tables.absent(key(partition_of(repository), BRANCH + tag.name))
+        writes = [{"Put": put}, {"ConditionCheck": no_branch}]
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise AlreadyExistsError(f"a tag or branch {tag.name!r} already exists")
 
     def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         tag_key = key(partition_of(repository), TAG + tag.name)

@@ -48,7 +48,7 @@ def create(
     """A new branch whose head is the commit that source names.
 
     Raises:
-        AlreadyExistsError: there is a branch of that name, or a commit with that ID.
+        AlreadyExistsError: there is a branch or tag of that name, or a commit with that ID.
         NotFoundError: source names nothing.
     """
     check_branch_name(name)

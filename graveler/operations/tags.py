@@ -13,7 +13,7 @@ def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool 
     """A new tag of the commit that ref names.
 
     Raises:
-        AlreadyExistsError: there is a tag of that name, or a commit with that ID.
+        AlreadyExistsError: there is a tag or branch of that name, or a commit with that ID.
         NotFoundError: ref names nothing.
     """
     check_tag_name(name)

@@ -338,6 +338,21 @@ class TestTags:
                 stores.refs.create_tag(repository, Tag("v1", commit_id), new_event())
         assert stores.refs.tag(repository, "v1") == Tag("v1", "c" * 64)
 
+    def test_a_branch_and_a_tag_cannot_share_a_name(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        branch = Branch("shared", "a" * 64, "token of shared")
+        stores.refs.create_branch(repository, branch, new_event())
+        with pytest.raises(AlreadyExistsError):
+            stores.refs.create_tag(repository, Tag("shared", "a" * 64), new_event())
+        stores.refs.create_tag(repository, Tag("other", "a" * 64), new_event())
+        with pytest.raises(AlreadyExistsError):
+            stores.refs.create_branch(
+                repository, Branch("other", "a" * 64, "token of other"), new_event()
+            )
+        assert stores.refs.tag(repository, "shared") is None
+        assert stores.refs.branch(repository, "other") is None
+
     def test_a_tag_of_another_commit_is_not_deleted(
         self, stores: Stores, repository: Repository
     ) -> None:

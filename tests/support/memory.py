@@ -159,8 +159,8 @@ class MemoryRefStore:
     def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
         with self._lock:
             branches = self._of(repository).branches
-            if branch.name in branches:
-                raise AlreadyExistsError(f"branch {branch.name} exists")
+            if branch.name in branches or branch.name in self._of(repository).tags:
+                raise AlreadyExistsError(f"a branch or tag {branch.name!r} already exists")
             branches[branch.name] = branch
             self.events.append(event)
 
@@ -239,8 +239,8 @@ class MemoryRefStore:
     def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         with self._lock:
             tags = self._of(repository).tags
-            if tag.name in tags:
-                raise AlreadyExistsError(f"tag {tag.name} exists")
+            if tag.name in tags or tag.name in self._of(repository).branches:
+                raise AlreadyExistsError(f"a tag or branch {tag.name!r} already exists")
             tags[tag.name] = tag
             self.events.append(event)
 
