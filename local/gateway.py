@@ -32,6 +32,12 @@ _TOO_LARGE = (
     "the request is too large for the API: upload objects through a presigned URL, "
     "and split long lists"
 )
+# The server shows a header that is not ASCII as an empty one; where that would lose what a client
+# wants stored, the request is refused.
+_STORED_HEADERS = ("HTTP_X_LAKEFS_META_", "HTTP_X_LAKEFS_INTERNAL_")
+_UNREADABLE = (
+    "a header with user metadata is empty or not ASCII: send such metadata with a presigned upload"
+)
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 # What is read and thrown away of a refused body, so that the client hears the answer.
 _DRAINED_BYTES_MAX = 1024**3
@@ -66,6 +72,8 @@ def _respond(function: Function, environ: Environ) -> tuple[int, list[tuple[str,
     body = _body_of(environ)
     if body is None:
         return _message(413, _TOO_LARGE)
+    if any(name.startswith(_STORED_HEADERS) and not value for name, value in environ.items()):
+        return _message(400, _UNREADABLE)
     try:
         answer = _decode_answer(function.invoke(event_of(environ, body)))
         return _response_of(answer)

@@ -134,6 +134,15 @@ def test_a_body_that_lambda_refuses_never_reaches_the_function():
     assert gateway.ask("POST", body=body, CONTENT_TYPE="text/plain")[0] == 200
 
 
+@pytest.mark.parametrize("name", ["HTTP_X_LAKEFS_META_K", "HTTP_X_LAKEFS_INTERNAL_K"])
+def test_metadata_that_the_server_cannot_read_are_refused_and_not_lost(name):
+    gateway = Gateway()
+    status, _, body = gateway.ask("POST", "/", **{name: ""})
+    assert status == 400
+    assert "not ASCII" in json.loads(body)["message"]
+    assert gateway.events == []
+
+
 def test_an_answer_becomes_a_response():
     answer = {
         "statusCode": 201,
