@@ -15,10 +15,10 @@ from local.lambda_runtime import Function
 from local.ports import HOST
 from local.processes import die_with_parent
 
-# Measured on two cores, see docs/adr: beside the stores, two processes with eight threads each
-# keep both cores busy; more only take memory.
+# On two cores, which the stores want too. Threads wait for the stores most of the time, and
+# connections spread unevenly over the processes.
 PROCESSES = 2
-THREADS = 8
+THREADS = 16
 CONNECTIONS_WAITING_MAX = 512
 
 # API Gateway gives up after this time.
