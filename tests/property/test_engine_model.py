@@ -142,7 +142,7 @@ class EngineMachine(EngineBesideModel):
 
     def merge_into(
         self, branch: str, sides: tuple[Commit, Commit], strategy: str, do: Callable[[], Commit],
-        *, is_merge: bool,
+        *, kind: str,
     ) -> None:  # fmt: skip
         """Check a merge, and what merges by another name, against the table."""
         model = self.model
@@ -152,9 +152,9 @@ class EngineMachine(EngineBesideModel):
         result = model.contents[head.id]
         if expected is None:
             result = model.merged(branch, base, source, strategy)
-        if is_merge and base.metarange_id == source.metarange_id:
+        if kind == "merge" and base.metarange_id == source.metarange_id:
             expected = InvalidInputError
-        if not is_merge and expected is None and result == model.contents[head.id]:
+        if kind == "revert" and expected is None and result == model.contents[head.id]:
             if not result:
                 return  # no file and an empty file are both the empty content
             expected = InvalidInputError
@@ -205,7 +205,7 @@ class EngineMachine(EngineBesideModel):
             (self.model.commits[base_id], self.model.commits[source_id]),
             strategy,
             lambda: merges.merge(self.engine, REPO, ref, branch, request),
-            is_merge=True,
+            kind="merge",
         )
         now = self.model.commits[self.model.branches[branch].head]
         if now.id != head:
@@ -231,7 +231,7 @@ class EngineMachine(EngineBesideModel):
         else:
             parent = self.model.commits[commit.parents[(number or 1) - 1]]
             sides = (parent, commit) if pick else (commit, parent)
-            self.merge_into(branch, sides, "", do, is_merge=False)
+            self.merge_into(branch, sides, "", do, kind="cherry-pick" if pick else "revert")
 
     # Refs
 

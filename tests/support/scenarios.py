@@ -201,7 +201,7 @@ class Scenario:
     @property
     def repeats_itself(self) -> bool:
         """Whether doing it twice does it twice: nothing in the history tells that it was done."""
-        return self.name == "squash"
+        return self.name in ("squash", "cherry-pick")
 
     @property
     def has_steps(self) -> bool:

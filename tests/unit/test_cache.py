@@ -50,6 +50,14 @@ def test_a_thing_put_again_replaces_itself_and_its_cost():
     assert (cache.get(1), cache.get(2)) == ("one", "two")
 
 
+def test_a_thing_put_again_and_again_pushes_nothing_out():
+    cache: BoundedCache[int, str] = BoundedCache(10)
+    cache.put(1, "one")
+    for _ in range(20):
+        cache.put(2, "two", 2)
+    assert cache.get(1) == "one"
+
+
 def test_what_is_forgotten_is_gone_from_both_generations():
     cache: BoundedCache[int, str] = BoundedCache(4)
     cache.put(1, "old")

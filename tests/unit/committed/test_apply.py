@@ -129,6 +129,21 @@ def test_records_behind_a_last_range_that_ended_leave_it_unread():
     assert applied.metarange_id == write(committed, values(last) | new).id
 
 
+def test_records_behind_a_last_range_that_is_full_leave_it_unread():
+    breaking = Breaking(10**9, bytes_max=3000)
+    committed, files = committed_in_memory(breaking)
+    base = write(committed, many(100))
+    *_, last = base.headers()
+    full = write(committed, {k: v for k, v in many(100).items() if k < last.min_key})
+    fresh, _ = committed_in_memory(breaking)
+    fresh._files = files
+    files.reads.clear()
+    new = values([b"z1", b"z2"])
+    applied = apply_changes(fresh, MetaRange(fresh, NAMESPACE, full.id), sorted(new.items()))
+    assert {file_id for _, file_id in files.reads} == {full.id}
+    assert applied.added == 2
+
+
 def test_deleting_everything_leaves_an_empty_metarange():
     committed, _ = committed_in_memory(FEW)
     records = many()

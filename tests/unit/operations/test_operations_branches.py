@@ -181,6 +181,16 @@ def test_a_hard_reset_refuses_what_a_crashed_commit_has_left(engine, dirty):
     assert paths(engine, "main") == []
 
 
+def test_a_leftover_that_changed_nothing_does_not_change_another_head(engine):
+    upload(engine, b"a", b"1")
+    made = commit(engine)
+    branches.hard_reset(engine, REPO, "main", ref="main~1")
+    writes.delete_many(engine, REPO, "main", [b"a"])  # where nothing is
+    heads.seal(engine, *lookup.current_branch(engine, REPO, "main"))
+    branches.hard_reset(engine, REPO, "main", ref=made.id)
+    assert paths(engine, "main") == [b"a"]
+
+
 # Tags
 
 

@@ -209,7 +209,7 @@ def test_a_log_by_path_reads_no_range_that_did_not_change(world, engine, line):
     assert len({file_id for _, file_id in world.files.reads}) <= 2 * len(line)
     empty = commits.get(engine, REPO, line[3])
     world.files.reads.clear()
-    query = commits.LogQuery(1, limit=True, prefixes=(b"",), stop_at=empty.id)
+    query = commits.LogQuery(1, limit=True, objects=(b"q",), stop_at=empty.id)
     commits.log(world.engine(), REPO, empty.id, query)
     assert world.files.reads == []
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from graveler.entries import entry_value
 from graveler.errors import (
     ContentionError,
     GoneError,
@@ -12,7 +13,7 @@ from graveler.errors import (
 )
 from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
 from graveler.model import AddressType
-from graveler.operations import branches, heads, links, lookup, objects, uploads, writes
+from graveler.operations import branches, diffs, heads, links, lookup, objects, uploads, writes
 from graveler.ports import UploadedPart
 from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
@@ -305,6 +306,19 @@ def test_a_token_that_was_remembered_and_sealed_since_misleads_nobody(world, eng
     commit(engine)
     put(engine, b"sealed", b"4444")
     look({b"committed": b"1", b"sealed": b"4444", b"again": b"22", b"new": b"333"})
+
+
+def test_a_listing_jumps_over_more_staged_objects_than_are_read_at_once(world, engine):
+    branch = branches.get(engine, REPO, "main")
+    value = entry_value(put(engine, b"z", b"1").entry)
+    for folder, amount in ((b"a", 1500), (b"b", 300), (b"c", 1500), (b"d", 1)):
+        for number in range(amount):
+            world.staging.put(branch.staging_token, b"%s/%04d" % (folder, number), value)
+    for reader in (engine, world.engine()):
+        page = objects.list_objects(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
+        assert [item.path for item in page.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
+        page = diffs.uncommitted(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
+        assert [item.path for item in page.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
 
 
 # Deleting and copying

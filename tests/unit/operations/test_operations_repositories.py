@@ -141,6 +141,42 @@ def test_a_deleted_repository_made_anew_has_nothing_of_the_old_one(world, engine
             branches.get(each, "repo", "dev")
 
 
+def test_a_process_that_knew_the_old_repository_works_on_the_new_one(world, engine):
+    create(engine)
+    stage(engine)
+    witness = world.engine()
+    assert objects.stat(witness, "repo", "main", b"p").entry.size_bytes == 1
+    repositories.delete(engine, "repo")
+    create(engine, namespace="s3://bucket/again")
+    branches.create(engine, "repo", name="new", source="main")
+    writes.stage(
+        engine,
+        "repo",
+        "main",
+        b"q",
+        physical_address="s3://b/k",
+        checksum="c",
+        size_bytes=2,
+        metadata={},
+    )
+    assert objects.stat(witness, "repo", "main", b"q").entry.size_bytes == 2
+    assert objects.list_objects(witness, "repo", "new", PageQuery(10)).results == []
+
+
+def test_a_write_goes_to_the_repository_that_has_the_name_now(world, engine):
+    create(engine)
+    witness = world.engine()
+    stage(witness)
+    repositories.delete(engine, "repo")
+    with pytest.raises(NotFoundError):
+        stage(witness)
+    create(engine, namespace="s3://bucket/again")
+    stage(witness)
+    commit(witness)
+    page = objects.list_objects(world.engine(), "repo", "main@", PageQuery(10))
+    assert [item.path for item in page.results] == [b"p"]
+
+
 def test_metadata_are_set_and_dropped_key_by_key(engine):
     create(engine)
     repositories.set_metadata(engine, "repo", {"a": "1", "b": "2"})
