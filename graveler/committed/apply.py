@@ -161,28 +161,18 @@ def _changed_parts(
         if applied.total == before:
             continue
         if done < at:
-            parts += _copied(blocks, done, at)
+            parts.append(_Copied(done, at))
         if block.keys:
             parts.append(block)
         done = at + 1
     if done < len(blocks):
-        parts += _copied(blocks, done, len(blocks))
+        parts.append(_Copied(done, len(blocks)))
         return parts
     last = parts[-1] if parts else None
     if isinstance(last, _Copied):
         # What followed is gone, so the range ends here, at a key that has to be known exactly.
         parts[-1:] = [_Copied(last.first, last.last - 1)] if last.last - last.first > 1 else []
         parts.append(blocks.block(last.last - 1))
-    return parts
-
-
-def _copied(blocks: StoredBlocks, first: int, last: int) -> list[_Copied | Block]:
-    """Stored blocks to take over; a stretch begins where its first key is known."""
-    if first == 0:
-        return [_Copied(first, last)]
-    parts: list[_Copied | Block] = [blocks.block(first)]
-    if first + 1 < last:
-        parts.append(_Copied(first + 1, last))
     return parts
 
 

@@ -40,7 +40,10 @@ class MetaRange:
         """The ranges that may hold keys from start on, in order."""
         if not self.id:
             return
-        for block in self._committed.table(self.namespace, self.id).blocks(start):
+        # Who begins at the beginning mostly goes to the end: a request for all of it, not for each
+        # block.
+        open_file = self._committed.table if start else self._committed.whole
+        for block in open_file(self.namespace, self.id).blocks(start):
             yield from map(_header, block.values)
 
     def range_blocks(self, header: RangeHeader) -> StoredBlocks:

@@ -159,10 +159,18 @@ class MetaRangeWriter:
 
         Where last is not the range's end, records must follow that lie beyond those blocks.
         """
+        while first and not self.is_open and first < last:
+            # The first key of a range has to be known exactly.
+            self.write_records(*blocks.block(first))
+            first += 1
+        if first == last:
+            return
         open_range = self._open()
         open_range.end_block()
         open_range.copy_blocks(blocks, first, last)
-        if last == len(blocks) and breaks_after(blocks.header.max_key, self._breaking):
+        if last < len(blocks):
+            return  # nor is the last key known exactly: a range does not end here
+        if breaks_after(blocks.header.max_key, self._breaking):
             self.end_range()
         else:
             self._end_range_if_full()

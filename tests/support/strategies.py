@@ -47,6 +47,13 @@ def variants(draw: st.DrawFn, of: Records) -> Records:
 wide_breakings = st.sampled_from([20, 90, 300, 10**6]).map(Breaking)
 
 
+class Wide(Records):
+    """Many records, which a failing test does not print."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} records>"
+
+
 def _number_key(number: int) -> bytes:
     return b"k%05d" % number
 
@@ -54,16 +61,14 @@ def _number_key(number: int) -> bytes:
 @st.composite
 def wide_records(draw: st.DrawFn) -> Records:
     """Some hundred records under even numbers."""
-    return {
-        _number_key(2 * number): token_value(f"v{number}")
-        for number in range(draw(st.integers(0, 500)))
-    }
+    count = draw(st.integers(0, 500))
+    return Wide({_number_key(2 * n): token_value(f"v{n}") for n in range(count)})
 
 
 @st.composite
 def wide_variants(draw: st.DrawFn, of: Records) -> Records:
     """Wide records with some changed, some added between or behind, some or many deleted."""
-    changed = dict(of)
+    changed = Wide(of)
     numbers = st.integers(0, 2 * len(of) + 10)
     for number in draw(st.lists(numbers, max_size=10)):
         changed[_number_key(number)] = draw(values)

@@ -5,6 +5,7 @@ from itertools import count, islice
 from pathlib import Path
 
 import pytest
+from rocksdict import Options, Rdict
 
 from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
@@ -178,3 +179,25 @@ def test_a_range_that_outgrows_the_maximum_is_split_and_keeps_its_end():
     assert after[-len(headers) + 1 :] == headers[1:]
     assert len(after) > len(headers) + 1
     assert read(opened(committed, applied.metarange_id)) == many(100) | inside
+
+
+def test_rocksdb_reads_ranges_that_took_blocks_over(tmp_path):
+    committed, files = committed_in_memory(Breaking(1000))
+    records = many(5000)
+    metarange = write(committed, records)
+    for step in range(3):
+        changes = values([b"k%06d" % number for number in range(step, 5000, 211)], f"new {step}")
+        deleted = dict.fromkeys(b"k%06d" % number for number in range(step + 7, 5000, 503))
+        made = apply_changes(committed, metarange, sorted((changes | deleted).items()))
+        metarange = opened(committed, made.metarange_id)
+        records = {key: value for key, value in (records | changes).items() if key not in deleted}
+    database = Rdict(str(tmp_path / "database"), Options(raw_mode=True))
+    try:
+        for header in metarange.headers():
+            file = tmp_path / f"{header.id}.sst"
+            file.write_bytes(files.files[NAMESPACE, header.id])
+            database.ingest_external_file([str(file)])
+        assert dict(database.items()) == records
+        assert all(database[key] == value for key, value in records.items())
+    finally:
+        database.close()

@@ -64,9 +64,16 @@ def test_a_scan_fetches_each_file_once_and_whole():
     headers = list(metarange.headers())
     found = cold(files, metarange.id)
     assert read(found) == written
-    fetched = sorted(file_id for method, file_id in files.reads if method == "read_all")
-    assert fetched == sorted(header.id for header in headers)
-    assert len(files.reads) == len(headers) + 1
+    expected = [metarange.id, *(header.id for header in headers)]
+    assert files.reads == [("read_all", file_id) for file_id in expected]
+
+
+def test_going_through_all_ranges_takes_one_request():
+    files = MemoryCommittedFiles()
+    metarange = write(Committed(files, breaking=Breaking(2)), records(6000))
+    found = cold(files, metarange.id)
+    assert len(list(found.headers())) > 2000
+    assert files.reads == [("read_all", metarange.id)]
 
 
 def test_a_part_is_read_from_its_ranges_only():
