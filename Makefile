@@ -28,7 +28,7 @@ check: install ## Format, lint, types, import rules and every test that needs no
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/pytest -m "not server"
+	$(VENV)/bin/pytest -m "not server" -n auto
 
 test: check jars ## Everything: check, and the tests that need servers
 	$(VENV)/bin/pytest -m server

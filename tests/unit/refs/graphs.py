@@ -73,12 +73,13 @@ class CountingRefs(MemoryRefStore):
         branches: Mapping[str, str] | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
-        for commit in commits:
-            self._of(REPOSITORY).commits[commit.id] = commit
+        """Put records as they are, also those that no operation would make."""
+        records = self._of(REPOSITORY)
+        records.commits.update({commit.id: commit for commit in commits})
         for name, commit_id in (branches or {}).items():
-            self.create_branch(REPOSITORY, Branch(name, commit_id, f"st-{name}"), EVENT)
+            records.branches[name] = Branch(name, commit_id, f"st-{name}")
         for name, commit_id in (tags or {}).items():
-            self.create_tag(REPOSITORY, Tag(name, commit_id), EVENT)
+            records.tags[name] = Tag(name, commit_id)
 
     def history(self, cache: CommitCache | None = None) -> History:
         return History(self, REPOSITORY, BoundedCache(2**25) if cache is None else cache)
