@@ -5,7 +5,7 @@ REPOSITORY_AGE_MAX_S ago. Whatever writes to a branch reads repository and branc
 protection rules, the read-only flag, and a repository deleted and made anew take effect at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fnmatch import translate
 from functools import lru_cache
 from re import Pattern, split
@@ -13,7 +13,7 @@ from re import compile as compile_pattern
 from typing import TypeVar
 
 from graveler.errors import ForbiddenError, NotFoundError
-from graveler.model import Branch, Repository
+from graveler.model import Branch, ProtectionRule, Repository
 from graveler.names import check_branch_name, check_repository_name
 from graveler.operations.engine import NS_PER_S, Engine
 
@@ -130,9 +130,8 @@ def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None
         ForbiddenError: the rules block it.
     """
     check_writable(repository, force=force)
-    for rule in repository.protection_rules:
-        if rule.block_staging_write and _glob(rule.pattern).fullmatch(branch):
-            raise ForbiddenError(f"cannot write to protected branch {branch!r}")
+    if any(rule.block_staging_write for rule in _rules_of(repository, branch)):
+        raise ForbiddenError(f"cannot write to protected branch {branch!r}")
 
 
 def check_can_commit(repository: Repository, branch: str, *, force: bool) -> None:
@@ -142,6 +141,9 @@ def check_can_commit(repository: Repository, branch: str, *, force: bool) -> Non
         ForbiddenError: the rules block it.
     """
     check_writable(repository, force=force)
-    for rule in repository.protection_rules:
-        if rule.block_commit and _glob(rule.pattern).fullmatch(branch):
-            raise ForbiddenError(f"cannot commit to protected branch {branch!r}")
+    if any(rule.block_commit for rule in _rules_of(repository, branch)):
+        raise ForbiddenError(f"cannot commit to protected branch {branch!r}")
+
+
+def _rules_of(repository: Repository, branch: str) -> Iterator[ProtectionRule]:
+    return (rule for rule in repository.protection_rules if _glob(rule.pattern).fullmatch(branch))
