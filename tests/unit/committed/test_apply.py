@@ -9,7 +9,7 @@ from rocksdict import Options, Rdict
 
 from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
-from graveler.committed.store import Breaking
+from graveler.committed.store import Breaking, Committed
 from graveler.committed.writer import breaks_after
 from graveler.errors import CorruptDataError
 from tests.support.model import (
@@ -179,6 +179,24 @@ def test_a_range_that_outgrows_the_maximum_is_split_and_keeps_its_end():
     assert after[-len(headers) + 1 :] == headers[1:]
     assert len(after) > len(headers) + 1
     assert read(opened(committed, applied.metarange_id)) == many(100) | inside
+
+
+def test_ranges_that_begin_or_end_among_blocks_taken_over_know_their_keys():
+    """As after the maximum size of a deployment's ranges was lowered."""
+    files = committed_in_memory()[1]
+    whole = Committed(files, breaking=Breaking(10**9))
+    base = write(whole, many(2000))
+    for bytes_max in (500, 3000, 20_000):
+        committed = Committed(files, breaking=Breaking(10**9, bytes_max))
+        changes = values([b"k000001", b"k001000", b"k001001"], f"new {bytes_max}")
+        made = apply_changes(committed, base, sorted(changes.items()))
+        after = opened(committed, made.metarange_id)
+        assert read(after) == many(2000) | changes
+        for header in after.headers():
+            inside = [key for key, _ in after.records(header.min_key, header.max_key + b"\x00")]
+            assert (inside[0], inside[-1]) == (header.min_key, header.max_key)
+            assert header.count == len(inside)
+        assert len(list(after.headers())) > 1
 
 
 def test_rocksdb_reads_ranges_that_took_blocks_over(tmp_path):
