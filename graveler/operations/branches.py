@@ -21,11 +21,11 @@ from graveler.operations.lookup import (
     check_can_stage,
     check_writable,
     current_branch,
-    in_repository,
+    current_commit_id,
     read_repository,
 )
 from graveler.operations.reading import View, view_of_branch
-from graveler.operations.writes import until_unsealed
+from graveler.operations.staged import until_unsealed
 from graveler.refs.resolve import resolve_commit_id
 from graveler.staging.listing import prefix_end
 from graveler.staging.overlay import effective_changes
@@ -52,21 +52,14 @@ def create(
         NotFoundError: source names nothing.
     """
     check_branch_name(name)
-
-    def make(found: Repository) -> Branch:
-        check_writable(found, force=force)
-        refuse_commit_id(engine, found, name)
-        branch = Branch(
-            name=name,
-            commit_id=resolve_commit_id(engine.refs, engine.history(found), source),
-            staging_token=engine.names.new_staging_token(found, name),
-            hidden=hidden,
-        )
-        event = engine.event("branch_created", found, branch=name, commit_id=branch.commit_id)
-        engine.refs.create_branch(found, branch, event)
-        return branch
-
-    return in_repository(engine, repository, make)
+    found, commit_id = current_commit_id(engine, repository, source)
+    check_writable(found, force=force)
+    refuse_commit_id(engine, found, name)
+    token = engine.names.new_staging_token(found, name)
+    branch = Branch(name=name, commit_id=commit_id, staging_token=token, hidden=hidden)
+    event = engine.event("branch_created", found, branch=name, commit_id=commit_id)
+    engine.refs.create_branch(found, branch, event)
+    return branch
 
 
 def refuse_commit_id(engine: Engine, repository: Repository, name: str) -> None:
@@ -193,6 +186,7 @@ def hard_reset(
             raise InvalidInputError(
                 f"branch {name!r} has uncommitted changes: commit or reset them first"
             )
-        return Move(now, commit_id, now.sealed_tokens)
+        event = engine.event("branch_reset", found, branch=name, commit_id=commit_id)
+        return Move(now, commit_id, now.sealed_tokens, event=event)
 
     move_head(engine, found, branch, plan)

@@ -9,7 +9,8 @@ from graveler.names import check_path
 from graveler.operations.engine import Engine
 from graveler.operations.lookup import current_branch
 from graveler.operations.objects import ObjectStat
-from graveler.operations.writes import branch_for_staging, described_entry, stage_entry
+from graveler.operations.staged import branch_for_staging, stage_entry
+from graveler.operations.writes import described_entry
 
 
 @dataclass(frozen=True, slots=True)

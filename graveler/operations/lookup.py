@@ -6,6 +6,7 @@ protection rules, the read-only flag, and a repository deleted and made anew tak
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fnmatch import translate
 from functools import lru_cache
 from re import Pattern, split
@@ -13,9 +14,11 @@ from re import compile as compile_pattern
 from typing import TypeVar
 
 from graveler.errors import ForbiddenError, NotFoundError
+from graveler.identity import ID_LENGTH
 from graveler.model import Branch, ProtectionRule, Repository
-from graveler.names import check_branch_name, check_repository_name
+from graveler.names import check_branch_name, check_repository_name, is_branch_name
 from graveler.operations.engine import NS_PER_S, Engine
+from graveler.refs.resolve import resolve_commit_id
 
 T = TypeVar("T")
 
@@ -94,6 +97,24 @@ def current_branch(engine: Engine, repository_name: str, name: str) -> tuple[Rep
             engine.remember(current, branch)
             return current, branch
         repository = current
+
+
+def current_commit_id(engine: Engine, repository_name: str, ref: str) -> tuple[Repository, str]:
+    """The repository as it stands now, and the ID of the commit that ref names in it.
+
+    For what is to be named anew: a branch made in a repository that was deleted a moment ago, and
+    made again, would be lost. One request if ref is a branch.
+
+    Raises:
+        InvalidInputError: ref is malformed.
+        NotFoundError: the repository does not exist, or ref names nothing.
+    """
+    if is_branch_name(ref) and len(ref) != ID_LENGTH:
+        with suppress(NotFoundError):
+            repository, branch = current_branch(engine, repository_name, ref)
+            return repository, branch.commit_id
+    repository = read_repository(engine, repository_name)
+    return repository, resolve_commit_id(engine.refs, engine.history(repository), ref)
 
 
 # Of a glob, what stands for one of several texts: `{main,release-*}`.

@@ -5,8 +5,12 @@ from graveler.model import Page, Repository, Tag
 from graveler.names import check_tag_name
 from graveler.operations.branches import refuse_commit_id
 from graveler.operations.engine import Engine
-from graveler.operations.lookup import check_writable, in_repository, read_repository
-from graveler.refs.resolve import resolve_commit_id
+from graveler.operations.lookup import (
+    check_writable,
+    current_commit_id,
+    in_repository,
+    read_repository,
+)
 
 
 def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool = False) -> Tag:
@@ -17,16 +21,13 @@ def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool 
         NotFoundError: ref names nothing.
     """
     check_tag_name(name)
-
-    def make(found: Repository) -> Tag:
-        check_writable(found, force=force)
-        refuse_commit_id(engine, found, name)
-        tag = Tag(name, resolve_commit_id(engine.refs, engine.history(found), ref))
-        event = engine.event("tag_created", found, tag=name, commit_id=tag.commit_id)
-        engine.refs.create_tag(found, tag, event)
-        return tag
-
-    return in_repository(engine, repository, make)
+    found, commit_id = current_commit_id(engine, repository, ref)
+    check_writable(found, force=force)
+    refuse_commit_id(engine, found, name)
+    tag = Tag(name, commit_id)
+    event = engine.event("tag_created", found, tag=name, commit_id=commit_id)
+    engine.refs.create_tag(found, tag, event)
+    return tag
 
 
 def get(engine: Engine, repository: str, name: str) -> Tag:

@@ -10,12 +10,11 @@ from graveler.operations.engine import Engine
 from graveler.operations.links import get_physical_address, verified_uri
 from graveler.operations.lookup import current_branch
 from graveler.operations.objects import ObjectStat, stat
+from graveler.operations.staged import branch_for_staging, stage_entry
 from graveler.operations.writes import (
     DEFAULT_CONTENT_TYPE,
-    branch_for_staging,
     check_user_metadata,
     described_entry,
-    stage_entry,
 )
 from graveler.ports import UploadedPart
 

@@ -7,7 +7,7 @@ from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
 from graveler.errors import GoneError, UnsupportedError
 from graveler.http import errors, multipart, object_headers, requests, responses
-from graveler.operations import objects, writes
+from graveler.operations import objects, staged, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
 
 operations = Operations()
@@ -162,7 +162,7 @@ def stage_object(request: Request) -> Answer:
 
 @operations.add("GET", f"{_WRITE}/stage_allowed", "uploadObjectPreflight")
 def upload_object_preflight(request: Request) -> Answer:
-    writes.branch_for_staging(
+    staged.branch_for_staging(
         request.engine, request.repository, request.branch, request.query.path(), force=False
     )
     return answers.empty()

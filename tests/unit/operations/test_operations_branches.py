@@ -3,7 +3,7 @@
 import pytest
 
 from graveler.errors import AlreadyExistsError, ForbiddenError, InvalidInputError, NotFoundError
-from graveler.operations import branches, commits, diffs, heads, lookup, tags, writes
+from graveler.operations import branches, commits, diffs, heads, lookup, repositories, tags, writes
 from graveler.staging.listing import PageQuery
 from tests.support.lake import REPO, commit, content, named, new_lake, paths, upload
 
@@ -30,6 +30,27 @@ def test_a_branch_begins_at_the_head_of_its_source_without_what_is_staged_there(
         made = create(engine, f"from-{len(source)}", source)
         assert made.commit_id == head.id
         assert paths(engine, made.name) == [b"a"]
+
+
+def test_a_branch_and_a_tag_land_in_the_repository_that_was_made_anew_a_moment_ago(world, engine):
+    upload(engine, b"a", b"1")
+    commit(engine)
+    other = world.engine()  # another process, which deletes the repository and makes it again
+    repositories.delete(other, REPO)
+    repositories.create(other, name=REPO, storage_namespace="s3://bucket/anew")
+    create(engine, "dev")
+    tags.create(engine, REPO, name="v1", ref="main")
+    assert branches.get(other, REPO, "dev").commit_id == tags.get(other, REPO, "v1").commit_id
+    assert paths(engine, "dev") == []
+
+
+def test_a_hard_reset_is_told_as_an_event(world, engine):
+    upload(engine, b"a", b"1")
+    commit(engine)
+    branches.hard_reset(engine, REPO, "main", ref="main~1")
+    told = world.refs.events[-1]
+    assert (told.kind, told.detail["branch"]) == ("branch_reset", "main")
+    assert told.detail["commit_id"] == branches.get(engine, REPO, "main").commit_id
 
 
 @pytest.mark.parametrize("source", ["main$", "nowhere", "main~9", "main^2", ""])
