@@ -66,7 +66,11 @@ class RefStore(Protocol):
         """
 
     def delete_repository(self, repository: Repository, event: Event) -> None:
-        """Make the repository unreachable at once; its records are dropped in the background."""
+        """Delete the repository with its branches and tags; the rest goes in the background.
+
+        Raises:
+            NotFoundError: it is gone already.
+        """
 
     def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
         """The repository's free-form metadata."""

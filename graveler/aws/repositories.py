@@ -5,19 +5,21 @@ from uuid import uuid4
 
 import msgspec
 
-from graveler.aws.branches import branch_item
+from graveler.aws.branches import branch_item, branch_of
 from graveler.aws.commits import commit_item
 from graveler.aws.errors import ConditionFailedError
 from graveler.aws.models import (
+    BRANCH,
     CLEANUPS,
     METADATA,
     REPOSITORIES,
+    TAG,
     CleanupItem,
     MetadataItem,
     RepositoryItem,
     partition_of,
 )
-from graveler.aws.records import Records, outbox_item
+from graveler.aws.records import Records, cleanup_item, outbox_item
 from graveler.aws.tables import Raw, key
 from graveler.errors import (
     AlreadyExistsError,
@@ -28,6 +30,9 @@ from graveler.errors import (
 )
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Repository
+
+# A token has at most some 1,100 bytes, an item 400 KB.
+_TOKENS_IN_ITEM_MAX = 300
 
 _RULES = msgspec.json.Decoder(tuple[ProtectionRule, ...])
 
@@ -123,6 +128,27 @@ class RepositoryRecords(Records):
         ]
         if not self._transact(writes, outbox_item(repository, event)):
             raise NotFoundError(f"repository {repository.name} does not exist any more")
+        self._drop_names(repository, due_ns)
+
+    def _drop_names(self, repository: Repository, due_ns: int) -> None:
+        """Drop branches and tags at once: who remembers the repository must not find them any more.
+
+        Who has read a branch goes on reading, since its tokens are only registered to be dropped.
+        What is left if this is cut short goes with the repository's other records.
+        """
+        partition = partition_of(repository)
+        for prefix in (BRANCH, TAG):
+            for raws in self.tables.pages(self.tables.query(partition, prefix)):
+                tokens = [
+                    token for raw in raws if prefix == BRANCH for token in branch_of(raw).tokens
+                ]
+                for start in range(0, len(tokens), _TOKENS_IN_ITEM_MAX):
+                    item = cleanup_item(due_ns, tokens[start : start + _TOKENS_IN_ITEM_MAX])
+                    self.tables.dynamodb.call("PutItem", self.tables.put(item))
+                keys = [key(partition, raw["sort"]["S"]) for raw in raws]
+                self.tables.write_batch(
+                    self.tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
+                )
 
     def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
         raw = self.tables.get(partition_of(repository), METADATA)

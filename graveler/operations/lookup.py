@@ -3,6 +3,7 @@
 A repository's record hardly ever changes, so a process may read with one that it saw up to
 REPOSITORY_AGE_MAX_S ago. Whatever writes to a branch reads repository and branch together, fresh:
 protection rules, the read-only flag, and a repository deleted and made anew take effect at once.
+A reader notices the latter, too: deleting a repository deletes its branches and tags.
 """
 
 from collections.abc import Callable, Iterator

@@ -35,13 +35,14 @@ def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
         NotFoundError: there is no such repository, ref or object.
     """
 
-    def read(found: Repository) -> ObjectStat:
+    def read(found: Repository) -> ObjectStat | None:
         stored = read_value(engine, found, ref, path)
-        if stored is None:
-            raise NotFoundError(f"object not found: {path.decode('utf-8', 'replace')!r}")
-        return object_stat(found, path, stored)
+        return None if stored is None else object_stat(found, path, stored)
 
-    return in_repository(engine, repository, read)
+    seen = in_repository(engine, repository, read)
+    if seen is None:  # in a repository that has the ref, so it is the right one
+        raise NotFoundError(f"object not found: {path.decode('utf-8', 'replace')!r}")
+    return seen
 
 
 def list_objects(

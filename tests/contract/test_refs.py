@@ -86,6 +86,7 @@ class TestRepositories:
         event = new_event()
         stores.refs.delete_repository(repository, event)
         assert stores.refs.repository(repository.name) is None
+        assert stores.refs.branch(repository, "main") is None
         assert event.id in stores.event_ids(repository)
         listed = stores.refs.repositories(repository.name, "", 10)
         assert listed.results == ()

@@ -123,6 +123,8 @@ class MemoryRefStore:
             due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
             for branch in self._of(repository).branches.values():
                 self.cleanups += [(due_ns, token) for token in branch.tokens]
+            self._of(repository).branches.clear()
+            self._of(repository).tags.clear()
             self.events.append(event)
 
     def repository_metadata(self, repository: Repository) -> Mapping[str, str]:

@@ -44,6 +44,22 @@ def test_a_branch_and_a_tag_land_in_the_repository_that_was_made_anew_a_moment_a
     assert paths(engine, "dev") == []
 
 
+def test_a_repository_made_anew_is_read_as_it_is_now_by_a_process_that_knew_the_old_one(
+    world, engine
+):
+    upload(engine, b"old", b"1")
+    commit(engine)
+    assert paths(engine, "main") == [b"old"]
+    other = world.engine()
+    repositories.delete(other, REPO)
+    repositories.create(other, name=REPO, storage_namespace="s3://bucket/anew")
+    upload(other, b"new", b"2")
+    assert paths(engine, "main") == [b"new"]
+    assert content(engine, "main", b"new") == b"2"
+    with pytest.raises(NotFoundError):
+        content(engine, "main", b"old")
+
+
 def test_a_hard_reset_is_told_as_an_event(world, engine):
     upload(engine, b"a", b"1")
     commit(engine)
