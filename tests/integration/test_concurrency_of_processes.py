@@ -4,7 +4,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 
 import pytest
 
@@ -93,6 +93,9 @@ def test_killed_processes_lose_nothing_that_was_acknowledged(world: ServerWorld)
     repo = world.new_repository(BUCKET)
     writers = [Process(put_objects, world, repo, number) for number in range(2)]
     committers = [Process(make_commits, world, repo) for _ in range(2)]
+    # The one that commits first dies; whoever comes too late may have nothing to commit.
+    (ready, *_) = wait([each.pipe for each in committers])
+    committers.sort(key=lambda each: each.pipe is not ready)
     first = committers[0].pipe.recv()
     committers[0].kill()
     written = {
