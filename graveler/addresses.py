@@ -20,7 +20,6 @@ from graveler.model import AddressType, Entry
 
 DATA_PREFIX = "data/"
 
-XID_BYTES = 12
 _XID_LENGTH = 20
 
 # lakeFS's constant: the year 4000, minus which the time of a partition runs backwards.

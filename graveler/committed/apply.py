@@ -23,7 +23,7 @@ through everything behind it.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from graveler.committed.metarange import MetaRange
@@ -59,15 +59,11 @@ class _Changes:
         self._rest = iter(changes)
         self.next: Change | None = next(self._rest, None)
 
-    def take(self, last: bytes | None, amount: int | None = None) -> Iterator[Change]:
-        """The changes up to key last inclusive (None: all that are left), at most amount."""
+    def take(self, last: bytes | None = None) -> Iterator[Change]:
+        """The changes up to key last inclusive (None: all that are left), one by one."""
         while self.next is not None and (last is None or self.next[0] <= last):
-            yield self.next
-            self.next = next(self._rest, None)
-            if amount is not None:
-                amount -= 1
-                if amount == 0:
-                    return
+            taken, self.next = self.next, next(self._rest, None)
+            yield taken
 
 
 class _Copied(NamedTuple):
@@ -111,7 +107,8 @@ def apply_changes(
             writer.write_range(header)
         header = following
     while pending.next is not None:
-        added = [c for c in pending.take(None, _BATCH_RECORDS) if c[1] is not None]
+        batch = islice(pending.take(), _BATCH_RECORDS)
+        added = [(key, value) for key, value in batch if value is not None]
         if added:
             keys, values = zip(*added, strict=True)
             writer.write_records(keys, values)

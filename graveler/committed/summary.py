@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from hashlib import sha256
 from itertools import accumulate
 
-from graveler.identity import record_id
+from graveler.identity import key_hash, record_id
 from graveler.sstable import Block, BlockSize
 
 _ID_BYTES = 32
@@ -38,7 +37,7 @@ class RangeSummary:
 def summarize(blocks: Sequence[Block]) -> RangeSummary:
     """The summary of a range, from all of its blocks."""
     record_ids = [
-        record_id(sha256(key).digest(), value)
+        record_id(key_hash(key), value)
         for keys, values in blocks
         for key, value in zip(keys, values, strict=True)
     ]

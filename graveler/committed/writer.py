@@ -17,7 +17,7 @@ from hashlib import sha256
 from graveler.committed.store import Breaking, Committed, StoredBlocks
 from graveler.committed.summary import RangeSummary
 from graveler.entries import range_record
-from graveler.identity import record_id
+from graveler.identity import key_hash, record_id
 from graveler.model import RangeHeader
 from graveler.sstable import BlockSize, TableWriter
 
@@ -35,7 +35,7 @@ def _ends_range(hash_of_key: bytes, breaking: Breaking) -> bool:
 
 def breaks_after(key: bytes, breaking: Breaking) -> bool:
     """Whether a range ends after this key whatever surrounds it."""
-    return _ends_range(sha256(key).digest(), breaking)
+    return _ends_range(key_hash(key), breaking)
 
 
 class _OpenRange:
@@ -129,17 +129,10 @@ class MetaRangeWriter:
 
     def write_records(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
         """Append records whose keys ascend."""
-        hashes = [sha256(key).digest() for key in keys]
-        ids = [
-            sha256(hashed + sha256(value).digest()).digest()
-            for hashed, value in zip(hashes, values, strict=True)
-        ]
-        raggedness = self._breaking.raggedness_records
-        range_ends = {
-            at
-            for at, hashed in enumerate(hashes, 1)
-            if int.from_bytes(hashed[:8], "big") % raggedness == 0
-        }
+        hashes = list(map(key_hash, keys))
+        ids = list(map(record_id, hashes, values))
+        breaking = self._breaking
+        range_ends = {at for at, hashed in enumerate(hashes, 1) if _ends_range(hashed, breaking)}
         block_ends = {at for at, hashed in enumerate(hashes, 1) if not hashed[8] & _BLOCK_END_MASK}
         begin = 0
         for end in sorted(range_ends | block_ends | {len(keys)}):
@@ -226,7 +219,7 @@ class MetaRangeWriter:
         for header in self._headers:
             key, stored = range_record(header)
             table.add(key, stored)
-            digest.update(record_id(sha256(key).digest(), header.id.encode()))
+            digest.update(record_id(key_hash(key), header.id.encode()))
         metarange_id = digest.hexdigest()
         # The ranges first: whoever finds the metarange must find what it names.
         while self._uploads:
