@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import NamedTuple
 
+from graveler.committed.blocks import StoredBlocks
 from graveler.committed.metarange import MetaRange
-from graveler.committed.store import Committed, StoredBlocks
+from graveler.committed.store import Committed
 from graveler.committed.writer import MetaRangeWriter
 from graveler.entries import same_content
 from graveler.model import Change, RangeHeader

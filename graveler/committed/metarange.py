@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from graveler.committed.store import Committed, StoredBlocks
+from graveler.committed.blocks import StoredBlocks
+from graveler.committed.store import Committed
 from graveler.entries import record_range
 from graveler.model import RangeHeader, Record
 

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from hashlib import sha256
 
-from graveler.committed.store import Breaking, Committed, StoredBlocks
+from graveler.committed.blocks import StoredBlocks
+from graveler.committed.store import Breaking, Committed
 from graveler.committed.summary import RangeSummary
 from graveler.entries import range_record
 from graveler.identity import key_hash, record_id

@@ -18,8 +18,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from graveler.committed.blocks import StoredBlocks
 from graveler.committed.metarange import MetaRange
-from graveler.committed.store import StoredBlocks
 from graveler.entries import same_content
 from graveler.model import RangeHeader
 from graveler.sstable import Block
