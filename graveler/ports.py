@@ -7,7 +7,7 @@ failed write was its own, landed by an earlier attempt), ThrottledError for thro
 outlasts its retries, UnknownOutcomeError when nobody can tell.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -251,6 +251,14 @@ class ObjectInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectDescription:
+    """What the object store shall say of an object beside its content."""
+
+    content_type: str
+    metadata: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class UploadedPart:
     """One finished part of a multipart upload."""
 
@@ -281,8 +289,18 @@ class ObjectStore(Protocol):
     def head(self, uri: str) -> ObjectInfo | None:
         """What is known of the object; None if it does not exist."""
 
-    def copy(self, source_uri: str, target_uri: str, size_bytes: int) -> ObjectInfo:
+    def copy(
+        self,
+        source_uri: str,
+        target_uri: str,
+        size_bytes: int,
+        description: ObjectDescription | None = None,
+        before_request: Callable[[], None] | None = None,
+    ) -> ObjectInfo:
         """Copy inside the store, in parts where one request cannot carry it.
+
+        The target gets the description, or the source's own. before_request is called before
+        every request that writes, and stops the copy by raising.
 
         Raises:
             GoneError: there is no such source.
@@ -290,6 +308,9 @@ class ObjectStore(Protocol):
 
     def delete(self, uri: str) -> None:
         """Delete the object; a missing one is fine."""
+
+    def delete_many(self, uris: Sequence[str]) -> Mapping[str, str]:
+        """Delete objects of one bucket, missing ones too; those that stayed, with the reason."""
 
     def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
         """A URL that reads the object and offers it under that file name."""
@@ -313,6 +334,9 @@ class ObjectStore(Protocol):
     ) -> str:
         """Copy a part from an object; the part's checksum."""
 
+    def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
+        """Store one part, of at least 5 MiB unless it is the last; the part's checksum."""
+
     def complete_upload(
         self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
     ) -> ObjectInfo:
@@ -329,52 +353,3 @@ class ObjectStore(Protocol):
         Raises:
             NotFoundError: there is no such upload.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class Installation:
-    """What one deployment is, made once: its ID and the key that signs its tokens and addresses."""
-
-    id: str
-    signing_key: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """Somebody who may hold credentials."""
-
-    name: str
-    creation_date: int  # Unix seconds
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Credential:
-    """An access key pair; never printed."""
-
-    access_key_id: str
-    secret_access_key: str
-    user: str
-    creation_date: int  # Unix seconds
-
-
-class AccountStore(Protocol):
-    """Users and their credentials; secrets are encrypted at rest."""
-
-    def installation(self) -> Installation:
-        """The deployment's identity, made by the first call anywhere."""
-
-    def is_set_up(self) -> bool:
-        """Whether a first administrator exists."""
-
-    def set_up(self, user: User, credential: Credential) -> None:
-        """Store the first administrator with a credential, atomically.
-
-        Raises:
-            AlreadyExistsError: there is one.
-        """
-
-    def user(self, name: str) -> User | None:
-        """The user of that name."""
-
-    def credential(self, access_key_id: str) -> Credential | None:
-        """The key pair, its secret decrypted."""

@@ -44,12 +44,12 @@ from functions.api.routes import (
 from functions.api.routing import Operation, Route, Template
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED
+from graveler.accounts import AccountStore
 from graveler.errors import GravelerError, InvalidInputError, TooLargeError, UnsupportedError
 from graveler.http.auth import Authenticator
 from graveler.http.errors import ErrorBody, status_of
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.operations.engine import Engine
-from graveler.ports import AccountStore
 
 App = Callable[[Event, Any], dict[str, Any]]
 

@@ -3,6 +3,7 @@
 import secrets
 from uuid import uuid4
 
+from graveler.accounts import Credential, Installation, User
 from graveler.aws.cipher import Cipher
 from graveler.aws.dynamodb import binary
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
@@ -19,7 +20,6 @@ from graveler.aws.models import (
 )
 from graveler.aws.tables import Raw, Tables
 from graveler.errors import AlreadyExistsError, UnknownOutcomeError
-from graveler.ports import Credential, Installation, User
 
 _SIGNING_KEY_BYTES = 32
 _SIGNING_KEY_CONTEXT = {"purpose": "signing-key"}

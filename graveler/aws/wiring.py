@@ -6,6 +6,7 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
+from graveler.accounts import AccountStore
 from graveler.aws import connect
 from graveler.aws.accounts import DynamoAccountStore
 from graveler.aws.cipher import Cipher
@@ -23,7 +24,6 @@ from graveler.aws.staging import DynamoStagingStore
 from graveler.aws.tables import Tables
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.operations.engine import Engine
-from graveler.ports import AccountStore
 
 # Files that one process stores at the same time: S3's latency, not our processor, is what waits.
 _UPLOADS_AT_ONCE = 8

@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from graveler.accounts import AccountStore, Credential, User
 from graveler.errors import AuthenticationError
-from graveler.ports import AccountStore, Clock, Credential, User
+from graveler.ports import Clock
 
 # The web UI logs out on exactly this text, and `lakectl doctor` recognises it.
 FAILURE_MESSAGE = "error authenticating request"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from graveler.accounts import Credential, Installation, User
 from graveler.errors import (
     AlreadyExistsError,
     CorruptDataError,
@@ -15,7 +16,7 @@ from graveler.errors import (
     PreconditionFailedError,
     RangeNotSatisfiableError,
 )
-from graveler.ports import Clock, Credential, Installation, ObjectInfo, UploadedPart, User
+from graveler.ports import Clock, ObjectInfo, UploadedPart
 
 
 class FixedClock:

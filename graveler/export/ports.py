@@ -1,0 +1,50 @@
+"""What continuous export asks of the world beside the engine's other ports."""
+
+from typing import Protocol
+
+from graveler.export.model import BranchExport, ExportRequest
+from graveler.model import Event, Repository
+
+
+class ExportStore(Protocol):
+    """The export record of each branch, changed by compare-and-swap."""
+
+    def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
+        """The record as it stands; None if the branch was never configured."""
+
+    def replace_branch_export(
+        self,
+        repository: Repository,
+        old: BranchExport | None,
+        new: BranchExport,
+        event: Event | None = None,
+    ) -> BranchExport:
+        """Store new in place of old (None: nothing), with an event in one transaction.
+
+        Returns:
+            new as it is stored: its version is old's plus one, 1 for a first record.
+
+        Raises:
+            StaleVersionError: the record is not old any more.
+        """
+
+    def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
+        """Forget the record.
+
+        Raises:
+            StaleVersionError: the record is not old any more.
+        """
+
+
+class ExportQueue(Protocol):
+    """Messages to the export function: at least once, in no order, no earlier than told."""
+
+    def send(self, request: ExportRequest, delay_s: int = 0) -> None:
+        """Have the export function look after the branch in delay_s seconds, 900 at most."""
+
+
+class BatchJobs(Protocol):
+    """Jobs for what one function invocation is too small for."""
+
+    def start_export(self, request: ExportRequest, run_id: str) -> bool:
+        """Start the Spark job that carries out this run; False where no such job is deployed."""
