@@ -1,0 +1,92 @@
+"""Events as the outside sees them: on the bus, each as a detail type and a JSON detail.
+
+docs/events.md and docs/events.schema.json describe the same to those who subscribe. What is
+published stays as it is: fields are added, and version changes if one ever has to go.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import msgspec
+
+from graveler.model import Event
+
+SOURCE = "graveler"
+VERSION = "1"
+
+DETAIL_TYPES: Mapping[str, str] = {
+    "repository_created": "Repository Created",
+    "repository_deleted": "Repository Deleted",
+    "branch_created": "Branch Created",
+    "branch_deleted": "Branch Deleted",
+    "branch_reset": "Branch Reset",
+    "tag_created": "Tag Created",
+    "tag_deleted": "Tag Deleted",
+    "commit_created": "Commit Created",
+    "merge_completed": "Merge Completed",
+    "revert_completed": "Revert Completed",
+    "cherry_pick_completed": "Cherry-Pick Completed",
+    "import_completed": "Import Completed",
+    "export_requested": "Export Requested",
+    "export_finished": "Export Finished",
+    "garbage_collection_finished": "Garbage Collection Finished",
+}
+
+# EventBridge carries 256 KB, SQS behind it no more; both wrap the detail in some hundred bytes.
+DETAIL_BYTES_MAX = 240 * 1024
+
+# To what the values of a larger detail are shortened. A commit's message and metadata may have
+# 300 KB together; whoever needs them whole reads the commit.
+_TEXT_BYTES = 32 * 1024
+_MAPPING_BYTES = 128 * 1024
+
+
+def detail_type(kind: str) -> str:
+    """The words for a kind of event; a kind that a newer version wrote is put into words, too."""
+    return DETAIL_TYPES.get(kind) or kind.replace("_", " ").title()
+
+
+def detail_of(event: Event) -> str:
+    """The event's detail as JSON of at most DETAIL_BYTES_MAX bytes."""
+    detail: dict[str, object] = {
+        "version": VERSION,
+        "id": event.id,
+        "kind": event.kind,
+        "time": time_of(event).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "repository": event.repository,
+        **event.detail,
+    }
+    encoded = msgspec.json.encode(detail)
+    if len(encoded) > DETAIL_BYTES_MAX:
+        shortened = {name: _shortened(value) for name, value in detail.items()}
+        encoded = msgspec.json.encode(shortened | {"truncated": True})
+    return encoded.decode()
+
+
+def time_of(event: Event) -> datetime:
+    """When it happened, in UTC and to the microsecond."""
+    moment = datetime.fromtimestamp(event.time_ns // 10**9, UTC)
+    return moment.replace(microsecond=event.time_ns // 1000 % 10**6)
+
+
+def _shortened(value: object) -> object:
+    """The beginning of a long text; of a large mapping, the pairs that fit, by name."""
+    if isinstance(value, str):
+        lengths = range(len(value) + 1)
+        fitting = bisect_right(lengths, _TEXT_BYTES, key=lambda n: _json_bytes(value[:n]))
+        return value[: fitting - 1]
+    if isinstance(value, Mapping):
+        left = _MAPPING_BYTES
+        kept = {}
+        for name, text in sorted(value.items()):
+            left -= _json_bytes(name) + _json_bytes(text)
+            if left < 0:
+                break
+            kept[name] = text
+        return kept
+    return value
+
+
+def _json_bytes(value: object) -> int:
+    return len(msgspec.json.encode(value))
