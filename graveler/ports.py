@@ -20,6 +20,9 @@ class Clock(Protocol):
     def now_ns(self) -> int:
         """Nanoseconds since the Unix epoch."""
 
+    def sleep(self, seconds: float) -> None:
+        """Return when so much time has passed."""
+
 
 class Names(Protocol):
     """Makes names that nobody else makes."""

@@ -8,3 +8,6 @@ class SystemClock:
 
     def now_ns(self) -> int:
         return time.time_ns()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)

@@ -40,7 +40,8 @@ class Destination:
     exported_commit: str = ""  # "": no export has come to its end
     touched_commits: tuple[str, ...] = ()
     status_file: str = ""  # URI of the last _STATUS_<timestamp>.json, "" if none was written
-    manifest: str = ""  # URI of the last manifest
+    manifest: str = ""  # URI of the manifest of exported_commit, "" if none was written
+    has_marks: bool = False  # whether directories may hold a _lakefs_success of an earlier run
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class Progress:
     total: int = 0
     failed: int = 0
     first_errors: tuple[str, ...] = ()
+    # Intervals, both ends included, that hold keys put off until the rest of their directory is
+    # done; and the directory of the last failure: it and those around it get no success mark.
+    put_off: tuple[tuple[bytes, bytes], ...] = ()
+    failed_under: bytes | None = None
+    pieces: int = 0  # files that tell the ETags of what was copied so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,10 @@ class ExportRun:
     configuration: ExportConfiguration
     started_ns: int
     progress: Progress = Progress()
+    # Whether the destination's record says that this run may write there.
+    is_announced: bool = False
+    repaired_commit: str = ""  # what the failed run before it was to export; "" if none failed
+    is_batch: bool = False  # a batch job carries it out
     # Who works on it, and until when nobody else may; "" and 0 while nobody does.
     runner: str = ""
     lease_until_ns: int = 0

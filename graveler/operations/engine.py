@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from graveler.cache import BoundedCache
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Committed
+from graveler.export.ports import BatchJobs, ExportQueue, ExportStore
+from graveler.export.settings import ExportSettings
 from graveler.model import Branch, Event, Repository
 from graveler.ports import Clock, Names, ObjectStore, RefStore, StagingStore
 from graveler.refs.history import CommitCache, History
@@ -34,6 +36,11 @@ class Engine:
     clock: Clock
     names: Names
     signing_key: bytes
+    # Until every process is wired with them, the ports of continuous export may be left out.
+    exports: ExportStore = None  # type: ignore[assignment]
+    export_queue: ExportQueue = None  # type: ignore[assignment]
+    batch_jobs: BatchJobs = None  # type: ignore[assignment]
+    export_settings: ExportSettings = field(default_factory=ExportSettings)
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))
     repositories: BoundedCache[str, tuple[Repository, int]] = field(
         default_factory=lambda: BoundedCache(_REPOSITORIES_MAX)

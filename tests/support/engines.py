@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from graveler.committed.store import Breaking, Committed
+from graveler.export.settings import ExportSettings
 from graveler.operations.engine import Engine
 from tests.support.memory import (
     CountingNames,
@@ -12,6 +13,10 @@ from tests.support.memory import (
     MemoryRefStore,
     MemoryStagingStore,
 )
+from tests.support.memory_exports import MemoryBatchJobs, MemoryExportQueue, MemoryExportStore
+
+# One request after the other: what happens is the same every time.
+EXPORT_SETTINGS = ExportSettings(allowed_prefixes=("s3://",), requests_at_once=1)
 
 
 @dataclass
@@ -24,7 +29,11 @@ class MemoryWorld:
     staging: MemoryStagingStore
     objects: MemoryObjectStore
     files: MemoryCommittedFiles
+    exports: MemoryExportStore
+    export_queue: MemoryExportQueue
+    batch_jobs: MemoryBatchJobs
     breaking: Breaking
+    export_settings: ExportSettings = EXPORT_SETTINGS
 
     def engine(self) -> Engine:
         return Engine(
@@ -35,6 +44,10 @@ class MemoryWorld:
             clock=self.clock,
             names=self.names,
             signing_key=b"signing key of the tests",
+            exports=self.exports,
+            export_queue=self.export_queue,
+            batch_jobs=self.batch_jobs,
+            export_settings=self.export_settings,
         )
 
 
@@ -49,5 +62,8 @@ def memory_world(breaking: Breaking | None = None, step_ns: int = 10**9) -> Memo
         staging=MemoryStagingStore(refs),
         objects=MemoryObjectStore(clock),
         files=MemoryCommittedFiles(),
+        exports=MemoryExportStore(refs),
+        export_queue=MemoryExportQueue(clock),
+        batch_jobs=MemoryBatchJobs(),
         breaking=breaking or Breaking(),
     )

@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -16,7 +16,7 @@ from graveler.errors import (
     PreconditionFailedError,
     RangeNotSatisfiableError,
 )
-from graveler.ports import Clock, ObjectInfo, UploadedPart
+from graveler.ports import Clock, ObjectDescription, ObjectInfo, UploadedPart
 
 
 class FixedClock:
@@ -36,6 +36,8 @@ class FixedClock:
     def tick(self, seconds: float) -> None:
         with self._lock:
             self._now_ns += round(seconds * 10**9)
+
+    sleep = tick  # nobody waits
 
 
 class MemoryCommittedFiles:
@@ -72,6 +74,7 @@ class MemoryCommittedFiles:
 class _Object:
     content: bytes
     info: ObjectInfo
+    metadata: Mapping[str, str]
 
 
 @dataclass
@@ -96,10 +99,28 @@ class MemoryObjectStore:
         if not uri.startswith("s3://") or not key or bucket in self.missing_buckets:
             raise InvalidInputError(f"{uri!r} names no object in a bucket that exists")
 
-    def _store(self, uri: str, content: bytes, content_type: str, checksum: str) -> ObjectInfo:
+    def _store(
+        self,
+        uri: str,
+        content: bytes,
+        content_type: str,
+        checksum: str,
+        metadata: Mapping[str, str] | None = None,
+    ) -> ObjectInfo:
         info = ObjectInfo(len(content), checksum, self._clock.now_ns(), content_type)
-        self._objects[uri] = _Object(content, info)
+        self._objects[uri] = _Object(content, info, metadata or {})
         return info
+
+    def uris(self, prefix: str = "") -> list[str]:
+        """The URIs of all objects that begin with prefix, in order."""
+        with self._lock:
+            return sorted(uri for uri in self._objects if uri.startswith(prefix))
+
+    def description(self, uri: str) -> ObjectDescription:
+        """What is said of an object beside its content."""
+        with self._lock:
+            found = self._object(uri)
+            return ObjectDescription(found.info.content_type, found.metadata)
 
     def put(
         self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
@@ -135,18 +156,32 @@ class MemoryObjectStore:
         source_uri: str,
         target_uri: str,
         size_bytes: int,  # noqa: ARG002 - the port's; nothing is too large here
+        description: ObjectDescription | None = None,
+        before_request: Callable[[], None] | None = None,
     ) -> ObjectInfo:
+        if before_request is not None:
+            before_request()
         with self._lock:
             source = self._object(source_uri)
             self._check_bucket(target_uri)
+            described = description or self.description(source_uri)
             return self._store(
-                target_uri, source.content, source.info.content_type, source.info.checksum
+                target_uri,
+                source.content,
+                described.content_type,
+                _md5(source.content),  # of a copy in one request, however the source came about
+                described.metadata,
             )
 
     def delete(self, uri: str) -> None:
         with self._lock:
             self._check_bucket(uri)
             self._objects.pop(uri, None)
+
+    def delete_many(self, uris: Sequence[str]) -> Mapping[str, str]:
+        for uri in uris:
+            self.delete(uri)
+        return {}
 
     def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
         return _url("GET", uri=uri, expires_s=expires_s, file_name=file_name)
@@ -192,6 +227,11 @@ class MemoryObjectStore:
     ) -> str:
         with self._lock:
             content = self.get(source_uri, byte_range)
+            self._upload(uri, upload_id).parts[part_number] = content
+            return _md5(content)
+
+    def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
+        with self._lock:
             self._upload(uri, upload_id).parts[part_number] = content
             return _md5(content)
 

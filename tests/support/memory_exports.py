@@ -1,0 +1,80 @@
+"""The ports of continuous export in memory."""
+
+import threading
+from dataclasses import replace
+
+from graveler.errors import StaleVersionError
+from graveler.export.model import BranchExport, ExportRequest
+from graveler.model import Event, Repository
+from graveler.ports import Clock
+from tests.support.memory import MemoryRefStore
+
+DELAY_S_MAX = 900
+
+
+class MemoryExportStore:
+    """ExportStore in a dictionary; events go to the outbox of the ref store beside it."""
+
+    def __init__(self, refs: MemoryRefStore) -> None:
+        self._refs = refs
+        self._records: dict[tuple[str, str], BranchExport] = {}
+        self._lock = threading.RLock()
+
+    def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
+        with self._lock:
+            return self._records.get((repository.uid, branch))
+
+    def replace_branch_export(
+        self,
+        repository: Repository,
+        old: BranchExport | None,
+        new: BranchExport,
+        event: Event | None = None,
+    ) -> BranchExport:
+        with self._lock:
+            self._check(repository, new.branch, old)
+            stored = replace(new, version=1 if old is None else old.version + 1)
+            self._records[repository.uid, new.branch] = stored
+            if event is not None:
+                self._refs.events.append(event)
+            return stored
+
+    def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
+        with self._lock:
+            self._check(repository, old.branch, old)
+            del self._records[repository.uid, old.branch]
+
+    def _check(self, repository: Repository, branch: str, old: BranchExport | None) -> None:
+        current = self._records.get((repository.uid, branch))
+        # A record that was forgotten and made anew counts from 1 again.
+        if _identity(current) != _identity(old):
+            raise StaleVersionError(f"the export of branch {branch} changed")
+
+
+def _identity(record: BranchExport | None) -> object:
+    return record and (record.version, record.run)
+
+
+class MemoryExportQueue:
+    """ExportQueue as a list of what waits: (when it is due in ns, the request)."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.waiting: list[tuple[int, ExportRequest]] = []
+        self._clock = clock
+
+    def send(self, request: ExportRequest, delay_s: int = 0) -> None:
+        assert 0 <= delay_s <= DELAY_S_MAX
+        self.waiting.append((self._clock.now_ns() + delay_s * 10**9, request))
+
+
+class MemoryBatchJobs:
+    """BatchJobs that remembers what it was to start; none are deployed unless a test says so."""
+
+    def __init__(self) -> None:
+        self.is_deployed = False
+        self.started: list[tuple[ExportRequest, str]] = []
+
+    def start_export(self, request: ExportRequest, run_id: str) -> bool:
+        if self.is_deployed:
+            self.started.append((request, run_id))
+        return self.is_deployed
