@@ -13,6 +13,8 @@ export GRAVELER_JARS ?= $(CURDIR)/.cache/jars
 # What runs the system, and what develops it as well; both in one environment.
 RUNTIME_INSTALLED := $(VENV)/.requirements.txt
 PYTHON_INSTALLED := $(VENV)/.requirements-dev.txt
+# The command line, as a user has it; it runs this checkout's code.
+COMMAND_INSTALLED := $(VENV)/bin/graveler
 # Named by the content of what they were fetched for: a fresh checkout may use jars that were kept.
 JARS_FETCHED := $(GRAVELER_JARS)/.fetched-$(word 1,$(shell cksum <local/pom.xml))
 LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
@@ -20,7 +22,7 @@ LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
 help: ## Show this text
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-serve: $(RUNTIME_INSTALLED) jars ## Run the whole system on this machine: http://127.0.0.1:8000
+serve: $(COMMAND_INSTALLED) jars ## Run the whole system on this machine: http://127.0.0.1:8000
 	@exec $(PYTHON) -m local --die-with-parent
 
 check: install ## Format, lint, types, import rules and every test that needs no server
@@ -38,15 +40,15 @@ bench: install ## Measure; prints numbers
 
 lock: ## Compile both requirement files anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-header --upgrade pyproject.toml \
-	  --group pyproject.toml:dev -o requirements-dev.txt
+	  --extra cli --group pyproject.toml:dev -o requirements-dev.txt
 	uv pip compile --universal --python-version 3.11 --no-header pyproject.toml \
-	  --group pyproject.toml:local -c requirements-dev.txt -o requirements.txt
+	  --extra cli --group pyproject.toml:local -c requirements-dev.txt -o requirements.txt
 
 format: install ## Format the code and mend what the linter can mend
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 
-install: $(PYTHON_INSTALLED)
+install: $(PYTHON_INSTALLED) $(COMMAND_INSTALLED)
 jars: $(JARS_FETCHED) $(LAUNCHER)
 
 $(PYTHON_INSTALLED): $(RUNTIME_INSTALLED)
@@ -58,6 +60,11 @@ $(VENV)/.%: %
 	@test -x $(PYTHON) || python3 -m venv $(VENV)
 	@$(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip
 	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv -r $<
+	@touch $@
+
+$(COMMAND_INSTALLED): pyproject.toml $(RUNTIME_INSTALLED)
+	@echo "Installing the command $@"
+	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv --quiet --no-deps --editable .
 	@touch $@
 
 $(JARS_FETCHED):

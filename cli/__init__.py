@@ -1,0 +1,1 @@
+"""The command line `graveler`: a client of the HTTP API, over the official `lakefs` SDK."""

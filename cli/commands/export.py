@@ -1,0 +1,157 @@
+"""`graveler export`: keep a branch as plain objects under a path of its own."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from cli import output
+from cli.errors import UsageError
+from cli.exports import FAILED, Configuration, Exports, Status
+from cli.grammar import Command, Group
+from cli.session import session_of
+
+app = typer.Typer(cls=Group, help="Export a branch to plain objects, once or continuously.")
+
+_POLL_INTERVAL_S = 1.0
+
+BranchArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="BRANCH_URI",
+        help="lakefs://REPO/BRANCH, or lakefs://REPO@BRANCH.",
+        show_default=False,
+    ),
+]
+
+
+@app.command("get", cls=Command)
+def get(context: typer.Context, uri: BranchArgument) -> None:
+    """Show the export configuration of a branch."""
+    session = session_of(context)
+    branch = session.branch(uri)
+    found = Exports(session.server, branch).configuration()
+    output.fields(
+        [
+            ("Branch", branch),
+            ("Export Path", found.export_path),
+            ("Export status path", found.export_status_path),
+            (
+                "Last Keys In Prefix Regexp",
+                "".join(f"\n\t{p}" for p in found.last_keys_in_prefix_regexp),
+            ),
+        ]
+    )
+    if found.is_continuous:
+        typer.echo("Continuously exported")
+
+
+@app.command("set", cls=Command)
+def set_(
+    context: typer.Context,
+    uri: BranchArgument,
+    *,
+    path: Annotated[
+        str, typer.Option(help="Where to export to: s3://BUCKET/PATH.", show_default=False)
+    ],
+    continuous: Annotated[
+        bool | None,
+        typer.Option(
+            help="Export after every commit and merge; --continuous=false exports once, now. "
+            "Must be specified.",
+            show_default=False,
+        ),
+    ] = None,
+    status_path: Annotated[
+        str, typer.Option(help="Where to write a status file and a manifest after each export.")
+    ] = "",
+    prefix_regex: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="REGEX",
+            help="Directories that get an object _lakefs_success when everything in them is "
+            "exported. May be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Set the export configuration of a branch, in place of any it had, and export its head."""
+    session = session_of(context)
+    branch = session.branch(uri)
+    if continuous is None:
+        raise UsageError(
+            "--continuous must be specified: --continuous exports after every commit and merge, "
+            "--continuous=false exports once, now"
+        )
+    wanted = Configuration(path, status_path, tuple(prefix_regex or ()), continuous)
+    Exports(session.server, branch).configure(wanted)
+
+
+@app.command("run", cls=Command)
+def run(context: typer.Context, uri: BranchArgument) -> None:
+    """Start exporting a branch now; `status --follow` shows how it goes."""
+    session = session_of(context)
+    branch = session.branch(uri)
+    typer.echo(f"Export-ID:{Exports(session.server, branch).run()}")
+
+
+@app.command("repair", cls=Command)
+def repair(context: typer.Context, uri: BranchArgument) -> None:
+    """Resume an export that failed, once its cause is out of the way."""
+    session = session_of(context)
+    branch = session.branch(uri)
+    Exports(session.server, branch).repair()
+
+
+@app.command("status", cls=Command)
+def status(
+    context: typer.Context,
+    uri: BranchArgument,
+    *,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow", "-f", help="Wait until the export ends; exit code 1 if it failed."
+        ),
+    ] = False,
+) -> None:
+    """Show how the export of a branch stands."""
+    session = session_of(context)
+    exports = Exports(session.server, session.branch(uri))
+    found = exports.status()
+    if follow and not found.is_over:
+        found = _followed(exports, found)
+    _show(found)
+    if follow and found.state == FAILED:
+        raise typer.Exit(1)
+
+
+def _followed(exports: Exports, found: Status) -> Status:
+    """The status when the export has ended; until then a bar on the terminal, if it is one."""
+    with output.progress("Exporting") as show:
+        while not found.is_over:
+            show(found.objects_done, found.objects_total)
+            time.sleep(_POLL_INTERVAL_S)
+            found = exports.status()
+    return found
+
+
+def _show(found: Status) -> None:
+    output.fields([("State", found.state)])
+    if found.is_pending:
+        typer.echo("Another export is about to start")
+    if found.export_id:
+        failed = f", {found.objects_failed} failed" if found.objects_failed else ""
+        output.fields(
+            [
+                ("Export-ID", found.export_id),
+                ("Commit", found.commit_id),
+                ("Started", output.local_time(found.started_at)),
+                ("Progress", f"{found.objects_done} of {found.objects_total} objects{failed}"),
+            ]
+        )
+    if found.exported_commit_id:
+        output.fields([("Exported Commit", found.exported_commit_id)])
+    if found.error_message:
+        output.fields([("Error", found.error_message.strip())])
+    for error in found.errors:
+        typer.echo(f"\t{error}")

@@ -1,0 +1,75 @@
+"""The continuous-export operations of the API, which the SDK has no methods for."""
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from cli.uris import BranchUri
+
+if TYPE_CHECKING:
+    from cli.client import Server
+
+_BRANCH = "/repositories/{repository}/branches/{branch}"
+
+IN_PROGRESS = "in-progress"
+FAILED = "export-failed"
+
+
+class Configuration(Struct, frozen=True, rename="camel"):
+    """Where a branch is exported to, and when."""
+
+    export_path: str
+    export_status_path: str = ""
+    last_keys_in_prefix_regexp: tuple[str, ...] = ()
+    is_continuous: bool = False
+
+
+class Status(Struct, frozen=True, rename="camel"):
+    """Where a branch's export stands; commits and export are "" when there is none."""
+
+    state: str
+    is_pending: bool = False
+    export_id: str = ""
+    commit_id: str = ""
+    exported_commit_id: str = ""
+    started_at: int = 0  # Unix seconds
+    objects_done: int = 0
+    objects_total: int = 0
+    objects_failed: int = 0
+    errors: tuple[str, ...] = ()
+    error_message: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is at work, and nothing about to be."""
+        return self.state != IN_PROGRESS and not self.is_pending
+
+
+class Exports:
+    """The export of one branch, on its server; every method raises CommandError if refused."""
+
+    def __init__(self, server: "Server", branch: BranchUri) -> None:
+        self._server = server
+        self._names = {"repository": branch.repository, "branch": branch.branch}
+
+    def configuration(self) -> Configuration:
+        """The branch's configuration."""
+        path = f"{_BRANCH}/continuous-export"
+        return self._server.ask("GET", path, self._names, Configuration)
+
+    def configure(self, configuration: Configuration) -> None:
+        """Replace the branch's configuration."""
+        path = f"{_BRANCH}/continuous-export"
+        self._server.ask("PUT", path, self._names, str, configuration)
+
+    def run(self) -> str:
+        """Start an export; its ID."""
+        return self._server.ask("POST", f"{_BRANCH}/export-hook", self._names, str)
+
+    def repair(self) -> None:
+        """Let an export that failed go on."""
+        self._server.ask("POST", f"{_BRANCH}/repair-export", self._names, str)
+
+    def status(self) -> Status:
+        """Where the export stands."""
+        return self._server.ask("GET", f"{_BRANCH}/export-status", self._names, Status)

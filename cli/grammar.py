@@ -1,0 +1,95 @@
+"""How a command line is read, as users of lakectl know it, and how its failure is told.
+
+Typer reads almost the same grammar. What these classes add: `--flag=true` and `--flag=false` beside
+`--flag` and `--no-flag`; a group without a command shows its help; and every failure is one line
+on stderr with an exit code, never a traceback unless --debug asks for it.
+"""
+
+import sys
+import traceback
+from collections.abc import Iterable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from cli.errors import UsageError
+
+# What lakectl takes for a Boolean.
+_BOOLEANS = {
+    **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
+}
+
+
+class Command(TyperCommand):
+    """A command whose flags may be followed by `=true` or `=false`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+        # The positive and the negative spelling of each flag, by the positive one.
+        flags = {
+            name: (parameter.opts[0], parameter.secondary_opts[0])
+            for parameter in self.params
+            if parameter.secondary_opts
+            for name in parameter.opts
+        }
+        return super().parse_args(ctx, [*_spelled_out(args, flags)])
+
+
+class Group(TyperGroup):
+    """A group of commands, which shows its help when none is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+        return super().parse_args(ctx, args or ["--help"])
+
+
+class Program(Group):
+    """The whole command line."""
+
+    def main(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - as Typer calls it
+        """Run the command that the arguments name, and end the process with its exit code."""
+        try:
+            # What a command returns is its own business; --help and typer.Exit return a code.
+            code = super().main(*args, **{**extra, "standalone_mode": False}) or 0
+        except typer.TyperException as error:
+            typer.echo(f"error: {_line_of(error)}", err=True)
+            code = error.exit_code
+        except typer.Abort:
+            code = 1
+        sys.exit(code)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if ctx.params["debug"] and not isinstance(error, typer.Exit):
+                typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+            # Of the last one Typer makes a silent end: nobody reads any more.
+            if isinstance(error, (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError)):
+                raise
+            bug = f"{type(error).__name__}: {error}; --debug shows where: please report it"
+            raise typer.TyperException(bug) from error
+
+
+def _spelled_out(args: list[str], flags: dict[str, tuple[str, str]]) -> Iterable[str]:
+    """The arguments with `--flag=<Boolean>` as `--flag` or `--no-flag`."""
+    options = True
+    for arg in args:
+        options = options and arg != "--"
+        name, equals, value = arg.partition("=")
+        if not (options and equals and name in flags):
+            yield arg
+        elif value in _BOOLEANS:
+            yield flags[name][0 if _BOOLEANS[value] else 1]
+        else:
+            raise UsageError(f"{name} is either true or false, not {value!r}")
+
+
+def _line_of(error: typer.TyperException) -> str:
+    """The message on one line, with a hint at the help where the command line is wrong."""
+    line = " ".join(error.format_message().split())
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return line
+    line = line[:1].lower() + line[1:].removesuffix(".")
+    return f"{line}; see {context.command_path} --help"

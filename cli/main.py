@@ -1,0 +1,71 @@
+"""The program `graveler`: its commands, and the options that all of them share."""
+
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.commands import export, fs
+from cli.grammar import Program
+from cli.session import CONFIG_VARIABLE, Session
+
+app = typer.Typer(
+    name="graveler",
+    cls=Program,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(export.app, name="export")
+app.add_typer(fs.app, name="fs")
+
+
+def _show_version(asked: bool) -> None:  # noqa: FBT001 - as Typer calls it
+    if asked:
+        typer.echo(f"graveler version: {metadata.version('graveler')}")
+        raise typer.Exit
+
+
+@app.callback()
+def begin(
+    context: typer.Context,
+    *,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            "-c",
+            envvar=CONFIG_VARIABLE,
+            help="Configuration file of lakectl.",
+            show_default="~/.lakectl.yaml",
+        ),
+    ] = None,
+    base_uri: Annotated[
+        str,
+        typer.Option(
+            envvar="LAKECTL_BASE_URI",
+            help="What URIs without lakefs:// begin with, as lakefs://REPO/",
+        ),
+    ] = "",
+    debug: Annotated[  # noqa: ARG001 - `Program` looks at it
+        bool, typer.Option("--debug", "-d", help="Show the traceback of a failure.")
+    ] = False,
+    version: Annotated[  # noqa: ARG001 - answered before anything else runs
+        bool,
+        typer.Option(
+            "--version", "-v", is_eager=True, callback=_show_version, help="Show the version."
+        ),
+    ] = False,
+) -> None:
+    """Work with Graveler, the serverless lakeFS, from the command line.
+
+    Endpoint and credentials are those of lakectl and the Python SDK: ~/.lakectl.yaml, or the
+    variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
+    LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
+    """
+    context.obj = Session(config, base_uri)
+
+
+def main() -> None:
+    """Run the program with the arguments of this process."""
+    app()

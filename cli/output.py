@@ -1,0 +1,61 @@
+"""What commands print: plain lines that scripts can read, the same with and without a terminal."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import typer
+
+_UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def fields(pairs: Iterable[tuple[str, object]]) -> None:
+    """Print `Label: value`, one a line."""
+    for label, value in pairs:
+        typer.echo(f"{label}: {value}" if value != "" else f"{label}:")
+
+
+def local_time(unix_s: int) -> str:
+    """A moment in the local time zone, in the form of lakectl: 2024-08-02 10:13:33 -0400 EDT."""
+    return datetime.fromtimestamp(unix_s, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S %z %Z")
+
+
+def human_size(size_bytes: int) -> str:
+    """A size in the form of lakectl, in powers of 1,000: 916.4 kB."""
+    if size_bytes < 1000:
+        return f"{size_bytes} B"
+    power = 1
+    while size_bytes >= 1000 ** (power + 1) and power < len(_UNITS):
+        power += 1
+    return f"{size_bytes / 1000**power:.1f} {_UNITS[power - 1]}"
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, to be told what is done and the total (0: not known yet).
+
+    Without a terminal nothing is shown.
+    """
+    # Late: only commands that wait need it.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task(title, total=None)
+    with bar:
+        yield lambda done, total: bar.update(task, completed=done, total=total or None)

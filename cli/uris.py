@@ -1,0 +1,70 @@
+"""The lakefs:// URIs that name things on the command line.
+
+A path is taken as it is written: nothing in it is percent-decoded, and `?` and `#` are characters
+like any other.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+from cli.errors import UsageError
+
+SCHEME = "lakefs://"
+
+# No repository has an @ in its name, which is how REPO@BRANCH can be told from REPO/BRANCH; a ref
+# may have one: main@ is the head of main.
+_BRANCH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)[/@](?P<branch>[^/]+)")
+_OBJECT = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class BranchUri:
+    """A branch: lakefs://REPO/BRANCH, or lakefs://REPO@BRANCH as it was written once."""
+
+    repository: str
+    branch: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The branch that the text names.
+
+        Raises:
+            UsageError: it names none.
+        """
+        return cls(**_parts(text, _BRANCH, "a branch", "lakefs://REPO/BRANCH"))
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.repository}/{self.branch}"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectUri:
+    """An object at any ref, ref expressions like dev~3 included: lakefs://REPO/REF/PATH."""
+
+    repository: str
+    ref: str
+    path: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The object that the text names.
+
+        Raises:
+            UsageError: it names none.
+        """
+        return cls(**_parts(text, _OBJECT, "an object", "lakefs://REPO/REF/PATH"))
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.repository}/{self.ref}/{self.path}"
+
+
+def _parts(text: str, form: re.Pattern[str], kind: str, example: str) -> dict[str, str]:
+    found = form.fullmatch(text)
+    if found is None:
+        raise UsageError(f"{text!r} does not name {kind}: write {example}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{text!r} is not UTF-8") from error
+    return found.groupdict()
