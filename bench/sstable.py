@@ -15,18 +15,11 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from graveler.limits import RANGE_RAGGEDNESS_RECORDS
-from graveler.sstable import TAIL_BYTES, Block, BlockId, Table, TableWriter
+from graveler.sstable import TAIL_BYTES, BlockCache, Table, TableWriter
 
 LOOKUPS = 200_000
 COLD_LOOKUPS = 200
 TRIES = 3
-
-
-class DictCache(dict[BlockId, Block]):
-    """The cheapest cache there is, so that the table's own time is what is measured."""
-
-    def put(self, block_id: BlockId, block: Block, _size_bytes: int, /) -> None:
-        self[block_id] = block
 
 
 def make_records(count: int) -> tuple[list[bytes], list[bytes]]:
@@ -119,7 +112,7 @@ def main() -> None:
     random = Random(2)
     for size, file, amount in ("a range", small, in_range), ("large", content, count):
         wanted = random.choices(keys[:amount], k=LOOKUPS)
-        cached = Table.from_bytes(size, file, DictCache())
+        cached = Table.from_bytes(size, file, BlockCache(1 << 30))
         get_each(cached, keys[:amount])
         measure(f"get, {size}, blocks cached", LOOKUPS, partial(get_each, cached, wanted))
     few = random.choices(keys[:in_range], k=LOOKUPS // 10)

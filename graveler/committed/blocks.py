@@ -22,7 +22,7 @@ class StoredBlocks:
         self._summaries = summaries
 
     def __len__(self) -> int:
-        return len(self._index.ids)
+        return len(self._index.bounds)
 
     def find(self, key: bytes, start: int = 0) -> int:
         """The block that holds the key, or would: the first one, from start on, that may."""

@@ -1,15 +1,11 @@
 """Reading a metarange: the sorted list of ranges that is one commit's whole content."""
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from graveler.committed.blocks import StoredBlocks
+from graveler.committed.headers import HeaderTable
 from graveler.committed.store import Committed
-from graveler.entries import record_range
 from graveler.model import RangeHeader, Record
-
-# Headers are decoded again and again from the same cached blocks; bytes keep their hash.
-_header = lru_cache(maxsize=65_536)(record_range)
 
 
 class MetaRange:
@@ -18,24 +14,32 @@ class MetaRange:
     The empty ID stands for no objects at all: a repository's first commit has it.
     """
 
-    __slots__ = ("_committed", "id", "namespace")
+    __slots__ = ("_committed", "_opened_range", "_ranges", "id", "namespace")
 
     def __init__(self, committed: Committed, namespace: str, metarange_id: str) -> None:
         self.id = metarange_id
         self.namespace = namespace
         self._committed = committed
+        self._opened_range = committed.opened_range
+        self._ranges: HeaderTable | None = None
 
     def get(self, key: bytes) -> bytes | None:
         """The stored value of the key."""
         if not self.id:
             return None
-        found = self._committed.table(self.namespace, self.id).seek_ge(key)
+        found = (self._ranges or self._open()).find(key)
         if found is None:
             return None
-        header = _header(found[1])
-        if key < header.min_key:
+        min_key, name, header = found
+        if key < min_key:
             return None
-        return self._committed.table(self.namespace, header.id).get(key)
+        table = self._opened_range(name) or self._committed.open_range(self.namespace, header)
+        return table.get(key)
+
+    def _open(self, *, whole: bool = False) -> HeaderTable:
+        """The metarange's file, looked for in the caches once for all lookups of a request."""
+        self._ranges = self._committed.headers(self.namespace, self.id, whole=whole)
+        return self._ranges
 
     def headers(self, start: bytes = b"") -> Iterator[RangeHeader]:
         """The ranges that may hold keys from start on, in order."""
@@ -43,9 +47,8 @@ class MetaRange:
             return
         # Who begins at the beginning mostly goes to the end: a request for all of it, not for each
         # block.
-        open_file = self._committed.table if start else self._committed.whole
-        for block in open_file(self.namespace, self.id).blocks(start):
-            yield from map(_header, block.values)
+        for found in self._open(whole=not start).ranges(start):
+            yield found.header
 
     def range_blocks(self, header: RangeHeader) -> StoredBlocks:
         """The data blocks of one of the ranges."""
@@ -56,5 +59,5 @@ class MetaRange:
         for header in self.headers(start):
             if end is not None and header.min_key >= end:
                 return
-            for block in self._committed.whole(self.namespace, header.id).blocks(start, end):
+            for block in self._committed.whole_range(self.namespace, header).blocks(start, end):
                 yield from zip(block.keys, block.values, strict=True)

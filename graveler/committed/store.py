@@ -3,21 +3,33 @@
 A point lookup in a cold file costs two requests: the tail, with footer, properties and index, and
 one block. A scan fetches the file whole, once, and the lookups that follow are served from it.
 Everything kept is immutable and named by its content, so caches only evict. One ID may have
-several byte forms (another compressor wrote it), so what is cached belongs to a namespace.
+several byte forms (another compressor wrote it), so what is cached belongs to a namespace: files
+are known to the caches by name, `<namespace>/_lakefs/<id>`.
+
+What a process keeps is counted in bytes, in five budgets: open ranges and open metaranges (their
+indexes), the decoded blocks of both, whole files as they are stored, and summaries of ranges.
 """
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, TypeVar
 
-from graveler.cache import BoundedCache
+from graveler.cache import ENTRY_BYTES, BoundedCache
 from graveler.committed.blocks import StoredBlocks
+from graveler.committed.headers import HeaderTable
 from graveler.committed.summary import RangeSummary
+from graveler.errors import CorruptDataError
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
 from graveler.model import RangeHeader
 from graveler.ports import CommittedFiles
-from graveler.sstable import TAIL_BYTES, Block, BlockId, Table
+from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table
+
+OpenedAs = TypeVar("OpenedAs", bound=OpenTable[Any])
+
+# A metarange of up to 2,000 ranges or so then costs one request, and a longer one no more of them.
+METARANGE_TAIL_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +44,11 @@ class Breaking:
 class CacheSizes:
     """Budgets in bytes of what a process keeps of committed data."""
 
-    index_bytes: int = 32 * 1024 * 1024
+    index_bytes: int = 64 * 1024 * 1024
     block_bytes: int = 192 * 1024 * 1024
     content_bytes: int = 64 * 1024 * 1024
     summary_bytes: int = 32 * 1024 * 1024
+    metarange_bytes: int = 16 * 1024 * 1024
 
 
 class Committed:
@@ -53,53 +66,86 @@ class Committed:
         self.breaking = breaking or Breaking()
         self._files = files
         self._executor = executor
-        self._tables: BoundedCache[tuple[str, str], Table] = BoundedCache(sizes.index_bytes)
-        self._blocks: BoundedCache[BlockId, Block] = BoundedCache(sizes.block_bytes)
+        self._blocks = BlockCache(sizes.block_bytes)
+        self._ranges: BoundedCache[str, Table] = BoundedCache(sizes.index_bytes)
+        self._metaranges: BoundedCache[str, HeaderTable] = BoundedCache(sizes.metarange_bytes)
         self._summaries: BoundedCache[str, RangeSummary] = BoundedCache(sizes.summary_bytes)
-        self._contents: BoundedCache[tuple[str, str], bytes] = BoundedCache(sizes.content_bytes)
+        self._contents: BoundedCache[str, bytes] = BoundedCache(sizes.content_bytes)
 
-    def table(self, namespace: str, file_id: str) -> Table:
-        """The file, opened by its tail for lookups.
+    @property
+    def opened_range(self) -> Callable[[str], Table | None]:
+        """Finds the open range of a file name, if it is at hand; lookups afford no call more."""
+        return self._ranges.get
+
+    def open_range(self, namespace: str, header: RangeHeader) -> Table:
+        """The range's file, opened by its tail for lookups.
+
+        Raises:
+            CorruptDataError: the file is missing, not what was written, or another range's.
+        """
+        table = self._open(Table, self._ranges, namespace, header.id, TAIL_BYTES)
+        _check_is(table, header)
+        return table
+
+    def whole_range(self, namespace: str, header: RangeHeader) -> Table:
+        """The range's file, its content fetched in one request unless it is held: for scans.
+
+        Raises:
+            CorruptDataError: the file is missing, not what was written, or another range's.
+        """
+        self._fetch(namespace, header.id)
+        return self.opened_range(_name(namespace, header.id)) or self.open_range(namespace, header)
+
+    def headers(self, namespace: str, file_id: str, *, whole: bool = False) -> HeaderTable:
+        """A metarange's file, opened by its tail; whole: to be read to its end, in one request.
 
         Raises:
             CorruptDataError: the file is missing or not what was written.
         """
-        table = self._tables.get((namespace, file_id))
-        return table if table is not None else self._open(namespace, file_id)
+        if whole:
+            self._fetch(namespace, file_id)
+        found = self._metaranges.get(_name(namespace, file_id))
+        if found is not None:
+            return found
+        return self._open(HeaderTable, self._metaranges, namespace, file_id, METARANGE_TAIL_BYTES)
 
-    def _open(self, namespace: str, file_id: str) -> Table:
-        content = self._contents.get((namespace, file_id))
+    def _open(
+        self,
+        kind: type[OpenedAs],
+        cache: BoundedCache[str, OpenedAs],
+        namespace: str,
+        file_id: str,
+        length: int,
+    ) -> OpenedAs:
+        """The file opened by a tail of that length, and kept in the cache."""
+        name = _name(namespace, file_id)
+        content = self._contents.get(name)
         if content is not None:
-            tail, size_bytes = content[-TAIL_BYTES:], len(content)
+            tail, size_bytes = content[-length:], len(content)
         else:
-            tail, size_bytes = self._files.read_tail(namespace, file_id, TAIL_BYTES)
-        table = Table.open(
-            _name(namespace, file_id),
-            size_bytes,
-            tail,
-            partial(self._read, namespace, file_id),
-            self._blocks,
-        )
-        self._tables.put((namespace, file_id), table, table.index_size_bytes)
+            tail, size_bytes = self._files.read_tail(namespace, file_id, length)
+        read = partial(self._read, namespace, file_id)
+        table = kind.open(name, size_bytes, tail, read, self._blocks)
+        cache.put(name, table, table.memory_bytes + ENTRY_BYTES)
         return table
 
     def _read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
-        content = self._contents.get((namespace, file_id))
+        content = self._contents.get(_name(namespace, file_id))
         if content is not None:
             return content[offset : offset + length]
         return self._files.read(namespace, file_id, offset, length)
 
-    def whole(self, namespace: str, file_id: str) -> Table:
-        """The file, its content fetched in one request unless it is held: for scans."""
-        name = (namespace, file_id)
+    def _fetch(self, namespace: str, file_id: str) -> None:
+        """Have the file's content at hand."""
+        name = _name(namespace, file_id)
         if self._contents.get(name) is None:
             content = self._files.read_all(namespace, file_id)
-            self._contents.put(name, content, len(content))
-        return self.table(namespace, file_id)
+            cost = content.__sizeof__() + name.__sizeof__() + ENTRY_BYTES
+            self._contents.put(name, content, cost)
 
     def blocks(self, namespace: str, header: RangeHeader) -> StoredBlocks:
         """The data blocks of a range, its content at hand."""
-        return StoredBlocks(self.whole(namespace, header.id), header, self._summaries)
+        return StoredBlocks(self.whole_range(namespace, header), header, self._summaries)
 
     def keep_summary(self, namespace: str, file_id: str, summary: RangeSummary) -> None:
         """Remember what is known of a range whose file was written just now."""
@@ -123,3 +169,16 @@ class Committed:
 
 def _name(namespace: str, file_id: str) -> str:
     return f"{namespace}/_lakefs/{file_id}"
+
+
+def _check_is(table: Table, header: RangeHeader) -> None:
+    """Raise CorruptDataError if the file says that it holds other keys than the metarange says.
+
+    A file that says nothing of its keys is believed.
+    """
+    for name, expected in (("min_key", header.min_key), ("max_key", header.max_key)):
+        found = table.properties.get(name, expected)
+        if found != expected:
+            raise CorruptDataError(
+                f"{table.name}: offset 0: {name} is {found!r}, and {expected!r} in its metarange"
+            )

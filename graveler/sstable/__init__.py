@@ -5,14 +5,10 @@ format, byte for byte. Nothing here does I/O: bytes come in and go out.
 """
 
 from graveler.sstable.block import Block, BlockSize
-from graveler.sstable.reader import (
-    TAIL_BYTES,
-    BlockCache,
-    BlockId,
-    BlockIndex,
-    ReadBytes,
-    Table,
-)
+from graveler.sstable.block_cache import BlockCache
+from graveler.sstable.index import BlockIndex
+from graveler.sstable.opened import TAIL_BYTES, OpenTable, ReadBytes
+from graveler.sstable.reader import Records, Table
 from graveler.sstable.writer import BLOCK_SIZE_BYTES, TableWriter
 
 __all__ = [
@@ -20,10 +16,11 @@ __all__ = [
     "TAIL_BYTES",
     "Block",
     "BlockCache",
-    "BlockId",
     "BlockIndex",
     "BlockSize",
+    "OpenTable",
     "ReadBytes",
+    "Records",
     "Table",
     "TableWriter",
 ]

@@ -18,6 +18,7 @@ from graveler.sstable.format import (
 COMPARATOR: Final = "rocksdb.comparator"
 DATA_BLOCKS: Final = "rocksdb.num.data.blocks"
 DATA_SIZE: Final = "rocksdb.data.size"
+INDEX_SIZE: Final = "rocksdb.index.size"
 INDEX_TYPE: Final = "rocksdb.block.based.table.index.type"
 INDEX_KEY_IS_USER_KEY: Final = "rocksdb.index.key.is.user.key"
 INDEX_VALUE_IS_DELTA_ENCODED: Final = "rocksdb.index.value.is.delta.encoded"
@@ -72,7 +73,7 @@ def table_properties(statistics: TableStatistics, *, compress: bool) -> dict[str
     """The table's own properties, encoded."""
     numbers = _NUMBERS | {
         DATA_SIZE: statistics.data_bytes,
-        "rocksdb.index.size": statistics.index_bytes,
+        INDEX_SIZE: statistics.index_bytes,
         DATA_BLOCKS: statistics.data_blocks,
         "rocksdb.num.entries": statistics.records,
         "rocksdb.raw.key.size": statistics.key_bytes,

@@ -165,15 +165,13 @@ def check_cuts(target, records):
     ends = [sum(expected[: number + 1]) for number in range(len(expected))]
     bounds = [separator(records[end - 1][0], records[end][0]) for end in ends[:-1]]
     bounds.append(successor(records[-1][0]))
-    handles = [
-        VARINT[offset] + VARINT[length]
-        for partition in table._partitions
-        for (_, offset), length in zip(partition.ids, partition.lengths, strict=True)
-    ]
+    index = table.index()
+    places = map(index.locate, range(len(index)))
+    handles = [partition.handle(at).encode() for partition, at in places]
     partitions = cut_by_the_rule(zip(bounds, handles, strict=True), target, 1, value_size=20)
     recorded = readable_properties(table.properties).get("rocksdb.index.partitions", 1)
     assert recorded == len(partitions)
-    assert [len(p.ids) for p in table._partitions] == partitions
+    assert [len(p.bounds) for p in table._partitions] == partitions
 
 
 @given(st.integers(60, 200), st.lists(st.integers(0, 40), min_size=1, max_size=300))

@@ -34,7 +34,7 @@ def engine_around(engine: Engine, around: Callable[[str, Callable[[], Any]], Any
         Port(committed._files, "files", around),  # type: ignore[arg-type] # a port by its methods
         breaking=Breaking(committed.breaking.raggedness_records, committed.breaking.bytes_max),
     )
-    for cache in ("_tables", "_blocks", "_contents"):
+    for cache in ("_ranges", "_metaranges", "_blocks", "_contents"):
         setattr(wrapped, cache, getattr(committed, cache))
     ports = {port: Port(getattr(engine, port), port, around) for port in PORTS}
     return replace(engine, committed=wrapped, **ports)  # type: ignore[arg-type] # as above

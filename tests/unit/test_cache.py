@@ -7,7 +7,7 @@ from graveler.cache import BoundedCache
 
 def held(cache: BoundedCache[int, str], keys: range) -> set[int]:
     """What is held, without the reading that would count as use."""
-    return {key for key in keys if key in cache._young or key in cache._old}
+    return {key for key in keys if key in cache._young or key in cache._old[0]}
 
 
 def test_what_fits_is_held():
@@ -30,8 +30,8 @@ def test_the_budget_is_never_exceeded():
     for key in range(50):
         cache.put(key, "x", 1 + key % 4)
         cache.get(key - 3)
-        costs = sum(cost for _, cost in (*cache._young.values(), *cache._old.values()))
-        assert costs <= 10
+        assert sum((*cache._costs.values(), *cache._old[1].values())) <= 10
+        assert cache._costs.keys() == cache._young.keys()
 
 
 def test_a_thing_that_would_push_out_everything_is_not_held():

@@ -12,14 +12,13 @@ from graveler.sstable.format import (
     FOOTER_BYTES,
     RECORD_TRAILER,
     SEPARATOR_TRAILER,
-    Handle,
     _checksum,
     decode_footer,
     encode_footer,
     open_block,
     read_varint,
 )
-from graveler.sstable.reader import _decode_index
+from graveler.sstable.index import decode_index
 
 TRAILING = pack("<II", 0, 1)  # one restart point, at 0
 
@@ -60,13 +59,13 @@ def test_records_out_of_order_are_refused(keys):
 def test_an_index_out_of_order_is_refused(bounds):
     entries = [(bound + SEPARATOR_TRAILER, b"\x00\x00") for bound in bounds]
     with pytest.raises(ValueError, match="out of order"):
-        _decode_index(encode_block(entries))
+        decode_index(encode_block(entries))
 
 
 @pytest.mark.parametrize("entries", [[], [(b"short", b"\x00\x00")], [(SEPARATOR_TRAILER, b"\x80")]])
 def test_an_index_without_bounds_or_handles_is_refused(entries):
     with pytest.raises(ValueError, match=r"empty|trailers|breaks off"):
-        _decode_index(encode_block(entries))
+        decode_index(encode_block(entries))
 
 
 def test_an_unknown_compression_is_refused():
@@ -97,15 +96,10 @@ def write(block_size_bytes=100, count=64):
 def placed(content):
     """The table of content, and where its data blocks and index partitions lie."""
     table = Table.from_bytes("the file", content)
-    blocks = list(table.blocks())
-    assert len(blocks) > 6
-    partitions = table._partitions
-    data = [
-        Handle(offset, length)
-        for partition in partitions
-        for (_, offset), length in zip(partition.ids, partition.lengths, strict=True)
-    ]
-    return data, table._handles
+    index = table.index()
+    assert len(index) > 6
+    places = map(index.locate, range(len(index)))
+    return [partition.handle(at) for partition, at in places], table._handles
 
 
 def exchange(content, one, other):
@@ -126,17 +120,7 @@ def test_blocks_in_each_others_place_are_corrupt():
         table = Table.from_bytes("the file", exchange(content, *pair))
         for handle in pair:
             with pytest.raises(CorruptDataError, match=rf"offset {handle.offset}: .* its bounds"):
-                table._load_block(*locate(table, data.index(handle)))
-
-
-def locate(table, number):
-    """The partition of a data block, and the block's place in it."""
-    for index in range(len(table._handles)):
-        partition = table._partitions[index] or table._load_partition(index)
-        if number < len(partition.ids):
-            return partition, number
-        number -= len(partition.ids)
-    raise AssertionError(number)
+                table.block(table.index(), data.index(handle))
 
 
 def test_index_partitions_in_each_others_place_are_corrupt():

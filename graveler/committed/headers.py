@@ -1,0 +1,89 @@
+"""A metarange's file, opened: the headers of its ranges, decoded once per block."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from graveler.entries import record_range
+from graveler.errors import CorruptDataError
+from graveler.model import RangeHeader
+from graveler.sstable import Block, OpenTable
+
+# One header as objects, beside its keys and texts: the record, its two integers, its range's place.
+_HEADER_BYTES = 430
+
+
+class FoundRange(NamedTuple):
+    """A range as a lookup needs it."""
+
+    min_key: bytes
+    name: str  # of its file, as the caches have it
+    header: RangeHeader
+
+
+class Headers(NamedTuple):
+    """The ranges of one block of a metarange, by their last keys."""
+
+    max_keys: list[bytes]
+    ranges: list[FoundRange]
+
+
+class HeaderTable(OpenTable[Headers]):
+    """The ranges of a metarange."""
+
+    __slots__ = ()
+
+    def _held_form(self, block: Block) -> tuple[Headers, int]:
+        folder = self.name.rpartition("/")[0]
+        ranges: list[FoundRange] = []
+        size_bytes = 2 * block.keys.__sizeof__() + 200
+        last = None
+        for key, value in zip(*block, strict=True):
+            header = _header(key, value)
+            if last is not None and header.min_key <= last:
+                raise ValueError(f"the ranges up to {last!r} and {key!r} overlap")
+            last = key
+            name = f"{folder}/{header.id}"
+            ranges.append(FoundRange(header.min_key, name, header))
+            size_bytes += _HEADER_BYTES + 2 * len(key) + len(header.min_key) + len(name)
+        return Headers(block.keys, ranges), size_bytes
+
+    def find(self, key: bytes) -> FoundRange | None:
+        """The only range that can hold the key: the first one that does not end before it.
+
+        Raises:
+            CorruptDataError: a block that had to be read is not what was written.
+        """
+        held = self._block_for(key)
+        if held is None:
+            return None
+        max_keys, ranges = held
+        at = bisect_left(max_keys, key)
+        if at < len(ranges):
+            return ranges[at]
+        # Between the block's last key and its bound: the next block has it.
+        return next(self.ranges(key), None)
+
+    def ranges(self, start: bytes = b"") -> Iterator[FoundRange]:
+        """The ranges that may hold keys from start on, in order.
+
+        Raises:
+            CorruptDataError: a block that had to be read is not what was written.
+        """
+        for (max_keys, ranges), _ in self._from(start):
+            yield from ranges[bisect_left(max_keys, start) :]
+
+
+def _header(key: bytes, value: bytes) -> RangeHeader:
+    """The header that a metarange's record stands for.
+
+    Raises:
+        ValueError: it is none, or another range's.
+    """
+    try:
+        header = record_range(value)
+    except CorruptDataError as e:
+        raise ValueError(str(e)) from e
+    if not header.min_key <= header.max_key == key:
+        raise ValueError(f"the range up to {key!r} claims {header.min_key!r} to {header.max_key!r}")
+    return header

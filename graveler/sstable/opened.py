@@ -1,0 +1,298 @@
+"""An open table: opened from its last bytes, then one read per block that is not held.
+
+Theory of operation
+-------------------
+Footer, properties and index lie at the end of the file. A tail of `TAIL_BYTES` holds all of them
+for the ranges that we write, so a cold lookup is two reads: the tail and one block. Whatever does
+not lie in the tail is read through the callback, when it is needed.
+
+The index is two levels here, always: an index of a single block is one partition under a top with
+one bound. A partition is decoded when a key first falls into it, and then has the places where the
+decoded data blocks are held. In which form they are held is up to the subclass: for lookups of
+records (`graveler.sstable.reader.Table`), or of what records stand for.
+
+Every block is checked when it is read: its checksum, the order of its keys, and that they stay
+within its bounds; handles must lie where the file has blocks of that kind. Failing any of these
+raises CorruptDataError. What is held is not checked again.
+"""
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, NoReturn, Self, TypeVar
+
+from graveler.errors import CorruptDataError
+from graveler.sstable.block import Block, decode_block, decode_records
+from graveler.sstable.block_cache import BlockCache
+from graveler.sstable.format import (
+    FOOTER_BYTES,
+    INDEX_TYPE_SINGLE,
+    INDEX_TYPE_TWO_LEVEL,
+    Handle,
+    decode_footer,
+    open_block,
+    read_handle,
+    verify_block,
+)
+from graveler.sstable.index import (
+    BlockIndex,
+    Layout,
+    Partition,
+    decode_index,
+    decoded_bytes,
+    read_layout,
+)
+
+# Enough for footer, properties and index of a range of several MiB, in one request.
+TAIL_BYTES = 64 * 1024
+
+ReadBytes = Callable[[int, int], bytes]  # offset, length
+B = TypeVar("B")
+S = TypeVar("S")
+T = TypeVar("T")
+
+# An open table without its tail and its index: the object, its lists, name and callback.
+_TABLE_BYTES = 1500
+
+
+class OpenTable(ABC, Generic[B]):
+    """An open table that holds its blocks as B: immutable, and safe to share between threads."""
+
+    __slots__ = (
+        "_blocks",
+        "_bounds",
+        "_handles",
+        "_layout",
+        "_partitions",
+        "_properties",
+        "_read",
+        "_tail",
+        "_tail_offset",
+        "name",
+        "size_bytes",
+    )
+
+    def __init__(
+        self, name: str, size_bytes: int, tail: bytes, read: ReadBytes, blocks: BlockCache | None
+    ) -> None:
+        self.name = name
+        self.size_bytes = size_bytes
+        self._tail = tail
+        self._tail_offset = size_bytes - len(tail)
+        self._read = read
+        self._blocks = blocks
+        self._layout = Layout(INDEX_TYPE_SINGLE, 0, 0, 0)
+        self._properties = Handle(0, 0)
+        self._bounds: list[bytes] = []
+        self._handles: list[Handle] = []
+        self._partitions: list[Partition[B] | None] = []
+
+    @classmethod
+    def open(
+        cls,
+        name: str,
+        size_bytes: int,
+        tail: bytes,
+        read: ReadBytes,
+        blocks: BlockCache | None = None,
+    ) -> Self:
+        """The table of a file, of which tail holds the last bytes (TAIL_BYTES, or all of them).
+
+        read(offset, length) answers with exactly those bytes of the file. The name stands in
+        messages. Without a cache no block is held.
+
+        Raises:
+            CorruptDataError: the bytes are not the end of a table.
+        """
+        table = cls(name, size_bytes, tail, read, blocks)
+        if size_bytes < FOOTER_BYTES:
+            table._fail(0, f"{size_bytes} bytes are too few for an SSTable")
+        if not FOOTER_BYTES <= len(tail) <= size_bytes:
+            table._fail(0, f"{len(tail)} bytes are not the end of a file of {size_bytes}")
+        table._open_ends()
+        return table
+
+    @classmethod
+    def from_bytes(cls, name: str, content: bytes, blocks: BlockCache | None = None) -> Self:
+        """The table of a whole file.
+
+        Raises:
+            CorruptDataError: the bytes are not the end of a table.
+        """
+        return cls.open(name, len(content), content, lambda _offset, _length: b"", blocks)
+
+    @abstractmethod
+    def _held_form(self, block: Block) -> tuple[B, int]:
+        """What to hold of a block, and how many bytes of memory that takes.
+
+        Raises:
+            ValueError: its records are not what the table should hold.
+        """
+
+    @property
+    def properties(self) -> Mapping[str, bytes]:
+        """What the table says of itself; decoded anew each time, since it is seldom asked for.
+
+        Raises:
+            CorruptDataError: it had to be read, and is not what was written.
+        """
+        return self._decode(self._properties, _decode_properties, 0, self.size_bytes)
+
+    @property
+    def memory_bytes(self) -> int:
+        """About what the table itself takes in memory, its whole index decoded: no blocks."""
+        index_bytes = decoded_bytes(self._layout, len(self._partitions))
+        return _TABLE_BYTES + 2 * len(self.name) + len(self._tail) + index_bytes
+
+    def index(self) -> BlockIndex[B]:
+        """Every data block of the table, in order.
+
+        Raises:
+            CorruptDataError: the index is not what was written.
+        """
+        return BlockIndex(
+            [each or self._load_partition(at) for at, each in enumerate(self._partitions)]
+        )
+
+    def stored_block(self, index: BlockIndex[B], at: int) -> bytes:
+        """A data block as it is stored, its checksum verified.
+
+        Raises:
+            CorruptDataError: it is not what was written.
+        """
+        partition, place = index.locate(at)
+        stored = self._stored(partition.handle(place), 0, self._layout.data_bytes)
+        self._check(partition.offsets[place], verify_block, stored)
+        return stored
+
+    def unverified_block(self, index: BlockIndex[B], at: int) -> bytes:
+        """A data block as it is stored, good enough to be compared with another.
+
+        Raises:
+            CorruptDataError: it does not lie where tables have them.
+        """
+        partition, place = index.locate(at)
+        return self._stored(partition.handle(place), 0, self._layout.data_bytes)
+
+    def _from(self, start: bytes) -> Iterator[tuple[B, bytes]]:
+        """What is held of each block that may have keys from start on, and the block's bound."""
+        first = bisect_left(self._bounds, start)
+        for number in range(first, len(self._bounds)):
+            partition = self._partitions[number] or self._load_partition(number)
+            bounds = partition.bounds
+            for at in range(bisect_left(bounds, start) if number == first else 0, len(bounds)):
+                yield self._held(partition, at), bounds[at]
+
+    def _block_for(self, key: bytes) -> B | None:
+        """What is held of the only block that can have the key; None if no block can."""
+        number = bisect_left(self._bounds, key)
+        if number == len(self._bounds):
+            return None
+        partition = self._partitions[number] or self._load_partition(number)
+        return self._held(partition, bisect_left(partition.bounds, key))
+
+    def _held(self, partition: Partition[B], at: int) -> B:
+        """What is held of the block, which is read if nothing is."""
+        held = partition.held[at]
+        if held is None:
+            return self._load_block(partition, at)
+        partition.used[at] = 1
+        return held
+
+    def _open_ends(self) -> None:
+        """Read footer, metaindex, properties and the top of the index."""
+        footer_offset = self.size_bytes - FOOTER_BYTES
+        metaindex, index = self._check(footer_offset, decode_footer, self._tail[-FOOTER_BYTES:])
+        metas = self._decode(metaindex, decode_block, 0, footer_offset)
+        handles = dict(zip(*metas, strict=True))
+        if b"rocksdb.properties" not in handles:
+            self._fail(metaindex.offset, "the metaindex names no properties")
+        handle, _ = self._check(metaindex.offset, read_handle, handles[b"rocksdb.properties"])
+        properties = self._decode(handle, _decode_properties, 0, metaindex.offset)
+        self._properties = handle
+        self._layout = self._check(handle.offset, read_layout, properties)
+        if self._layout.index_type == INDEX_TYPE_TWO_LEVEL:
+            self._bounds, self._handles = self._decode(
+                index, decode_index, self._layout.data_bytes, handle.offset
+            )
+            self._partitions = [None] * len(self._handles)
+        else:
+            self._handles = [index]
+            self._partitions = [None]
+            self._bounds = [self._load_partition(0).bounds[-1]]
+        self._forget_data()
+
+    def _forget_data(self) -> None:
+        """Keep of the tail what lies behind the data blocks, unless it is the whole file."""
+        data_bytes = self._layout.data_bytes
+        if self._tail_offset and self._tail_offset < data_bytes <= self.size_bytes:
+            self._tail = self._tail[data_bytes - self._tail_offset :]
+            self._tail_offset = data_bytes
+
+    def _load_partition(self, number: int) -> Partition[B]:
+        handle = self._handles[number]
+        bounds, handles = self._decode(
+            handle, decode_index, self._layout.data_bytes, self.size_bytes
+        )
+        if self._bounds and bounds[-1] != self._bounds[number]:
+            self._fail(handle.offset, "an index partition ends at another key than the index says")
+        partition: Partition[B] = Partition(
+            bounds, handles, self._bounds[number - 1] if number else None
+        )
+        self._partitions[number] = partition
+        return partition
+
+    def _load_block(self, partition: Partition[B], at: int) -> B:
+        block = self._read_block(partition, at)
+        held, size_bytes = self._check(partition.offsets[at], self._held_form, block)
+        if self._blocks is not None:
+            self._blocks.hold(partition, at, held, size_bytes)
+        return held
+
+    def _read_block(self, partition: Partition[B], at: int) -> Block:
+        """The records of a data block, checked."""
+        handle = partition.handle(at)
+        block = self._decode(handle, decode_records, 0, self._layout.data_bytes)
+        keys = block.keys
+        if keys:
+            floor = partition.floor_of(at)
+            if keys[-1] > partition.bounds[at] or (floor is not None and keys[0] <= floor):
+                self._fail(handle.offset, "a block holds keys outside its bounds")
+        return block
+
+    def _decode(self, handle: Handle, decode: Callable[[bytes], T], low: int, high: int) -> T:
+        """The decoded block at handle, which must lie between the offsets low and high."""
+        stored = self._stored(handle, low, high)
+        try:
+            return decode(open_block(stored))
+        except ValueError as e:
+            raise CorruptDataError(f"{self.name}: offset {handle.offset}: {e}") from e
+
+    def _stored(self, handle: Handle, low: int, high: int) -> bytes:
+        """The block at handle as it is stored, unverified."""
+        offset, length = handle.offset, handle.end - handle.offset
+        if offset < low or handle.end > high:
+            self._fail(offset, f"a block of {length} bytes does not lie between {low} and {high}")
+        if offset >= self._tail_offset:
+            at = offset - self._tail_offset
+            stored = self._tail[at : at + length]
+        else:
+            stored = self._read(offset, length)
+        if len(stored) != length:
+            self._fail(offset, f"{len(stored)} bytes were read where there are {length}")
+        return stored
+
+    def _check(self, offset: int, decode: Callable[[S], T], data: S) -> T:
+        """What the data decode to; failing to is corruption at that offset."""
+        try:
+            return decode(data)
+        except ValueError as e:
+            raise CorruptDataError(f"{self.name}: offset {offset}: {e}") from e
+
+    def _fail(self, offset: int, reason: str) -> NoReturn:
+        raise CorruptDataError(f"{self.name}: offset {offset}: {reason}")
+
+
+def _decode_properties(raw: bytes) -> dict[str, bytes]:
+    names, values = decode_block(raw)
+    return dict(zip([name.decode() for name in names], values, strict=True))
