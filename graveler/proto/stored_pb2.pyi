@@ -54,3 +54,18 @@ class RangeData(_message.Message):
     estimated_size: int
     count: int
     def __init__(self, min_key: _Optional[bytes] = ..., max_key: _Optional[bytes] = ..., estimated_size: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...
+
+class GarbageCollectionRules(_message.Message):
+    __slots__ = ("default_retention_days", "branch_retention_days")
+    class BranchRetentionDaysEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    DEFAULT_RETENTION_DAYS_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_RETENTION_DAYS_FIELD_NUMBER: _ClassVar[int]
+    default_retention_days: int
+    branch_retention_days: _containers.ScalarMap[str, int]
+    def __init__(self, default_retention_days: _Optional[int] = ..., branch_retention_days: _Optional[_Mapping[str, int]] = ...) -> None: ...

@@ -1,0 +1,1 @@
+"""Retention: which commits keep their objects, and what garbage collection leaves alone."""

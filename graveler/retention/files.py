@@ -1,0 +1,31 @@
+"""Where garbage collection keeps its files, as keys under the storage namespace: lakeFS's names."""
+
+import csv
+import io
+from collections.abc import Mapping
+
+RULES_FILE = "_lakefs/retention/gc/rules/config.json"  # which is no JSON: `rules` has its format
+# lakeFS tells clients this folder, and nobody writes to it any more.
+ADDRESSES_FOLDER = "_lakefs/retention/gc/addresses/"
+
+
+def commits_file(run_id: str) -> str:
+    """The list of a run's active commits."""
+    return f"_lakefs/retention/gc/commits/run_id={run_id}/commits.csv"
+
+
+def uncommitted_folder(run_id: str) -> str:
+    """The folder of a run's Parquet files of staged addresses: a reader takes all that is there."""
+    return f"_lakefs/retention/gc/uncommitted/{run_id}/uncommitted/"
+
+
+def encode_commits(active: Mapping[str, str]) -> bytes:
+    """The list of active commits, metarange's ID by commit's: CSV, by commit ID.
+
+    `expired` is what older versions of lakeFS told apart here; only active commits are listed.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("commit_id", "expired", "metarange_id"))
+    writer.writerows((commit_id, "false", active[commit_id]) for commit_id in sorted(active))
+    return text.getvalue().encode()

@@ -1,0 +1,83 @@
+"""Retention rules: for how many days the commits of a branch keep their objects.
+
+They are stored as lakeFS stores them, a GarbageCollectionRules message (`graveler/proto`), so that
+either system collects by the other's rules. A file that is absent or empty means that there are no
+rules. Rules of zero days without any branch encode to nothing, and so are no rules either: that is
+lakeFS's format, and errs on the side that deletes nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.names import check_branch_name
+from graveler.proto import stored_pb2 as messages
+
+# An int32 holds them.
+RETENTION_DAYS_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRules:
+    """Days of retention: by branch, and for the branches that have no rule of their own."""
+
+    default_days: int
+    branch_days: Mapping[str, int]
+
+    def days_of(self, branch: str) -> int:
+        """For how many days the branch retains."""
+        return self.branch_days.get(branch, self.default_days)
+
+
+def make_rules(default_days: int, branch_days: Iterable[tuple[str, int]]) -> RetentionRules:
+    """Rules as a user states them: each branch once, days of 0 to RETENTION_DAYS_MAX.
+
+    Raises:
+        InvalidInputError: the message names the rule that cannot be.
+    """
+    _check_days("default_retention_days", default_days)
+    by_branch: dict[str, int] = {}
+    for branch, days in branch_days:
+        check_branch_name(branch)
+        if branch in by_branch:
+            raise InvalidInputError(f"branch {branch!r} has more than one retention rule")
+        _check_days(f"retention_days of branch {branch!r}", days)
+        by_branch[branch] = days
+    return RetentionRules(default_days, by_branch)
+
+
+def _check_days(name: str, days: int) -> None:
+    if not 0 <= days <= RETENTION_DAYS_MAX:
+        raise InvalidInputError(f"{name} must be 0 to {RETENTION_DAYS_MAX}, not {days}")
+
+
+def encode_rules(rules: RetentionRules) -> bytes:
+    """The content of the rules file."""
+    message = messages.GarbageCollectionRules(
+        default_retention_days=rules.default_days, branch_retention_days=rules.branch_days
+    )
+    return message.SerializeToString(deterministic=True)
+
+
+def decode_rules(content: bytes, uri: str) -> RetentionRules | None:
+    """The rules in the content of the file at uri; None if it is empty.
+
+    Raises:
+        CorruptDataError: these are no rules. Whatever is not understood here might have retained
+            something, so it is never skipped.
+    """
+    if not content:
+        return None
+    try:
+        message = messages.GarbageCollectionRules.FromString(content)
+    except DecodeError as error:
+        raise CorruptDataError(f"{uri} holds no retention rules: {error}") from error
+    if len(UnknownFieldSet(message)) > 0:
+        raise CorruptDataError(f"{uri} holds retention rules with fields that are not known")
+    rules = RetentionRules(message.default_retention_days, dict(message.branch_retention_days))
+    if min([rules.default_days, *rules.branch_days.values()]) < 0:
+        raise CorruptDataError(f"{uri} holds a retention of less than zero days")
+    return rules

@@ -1,0 +1,63 @@
+"""Whatever is written as Parquet, a library reads back."""
+
+from io import BytesIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graveler.retention.parquet import ParquetWriter, int64_column, text_column
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+rows = st.tuples(texts, st.integers(-(2**63), 2**63 - 1))
+
+
+def written(groups: list[list[tuple[str, int]]]) -> bytes:
+    writer = ParquetWriter()
+    for group in groups:
+        writer.add_rows(
+            [
+                text_column("physical_address", [address for address, _ in group]),
+                int64_column("creation_date", [date for _, date in group]),
+            ]
+        )
+    size_bytes = writer.size_bytes
+    content = writer.finish()
+    assert size_bytes < len(content)
+    return content
+
+
+@given(st.lists(st.lists(rows, max_size=30), min_size=1, max_size=20))
+def test_rows_come_back_as_they_were(groups: list[list[tuple[str, int]]]) -> None:
+    table = pq.read_table(BytesIO(written(groups)))
+    assert table.schema == pa.schema(
+        [
+            pa.field("physical_address", pa.string(), nullable=False),
+            pa.field("creation_date", pa.int64(), nullable=False),
+        ]
+    )
+    columns = (column.to_pylist() for column in table.columns)
+    assert list(zip(*columns, strict=True)) == [row for group in groups for row in group]
+
+
+@given(st.lists(st.lists(rows, max_size=30), min_size=1, max_size=20))
+def test_the_metadata_tell_the_truth(groups: list[list[tuple[str, int]]]) -> None:
+    content = written(groups)
+    metadata = pq.ParquetFile(BytesIO(content)).metadata
+    assert metadata.num_rows == sum(map(len, groups))
+    assert [metadata.row_group(at).num_rows for at in range(len(groups))] == list(map(len, groups))
+    end = 4
+    for at in range(len(groups)):
+        group = metadata.row_group(at)
+        chunks = [group.column(number) for number in range(2)]
+        assert group.total_byte_size == sum(chunk.total_uncompressed_size for chunk in chunks)
+        for chunk in chunks:
+            assert (chunk.compression, chunk.data_page_offset) == ("GZIP", end)
+            end += chunk.total_compressed_size
+    assert end + metadata.serialized_size + 8 == len(content)
+
+
+def test_equal_rows_give_equal_bytes() -> None:
+    groups = [[("data/a/b", 1), ("data/a/c", 2)]]
+    assert written(groups) == written(groups)
