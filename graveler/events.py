@@ -80,7 +80,7 @@ def _shortened(value: object) -> object:
         left = _MAPPING_BYTES
         kept = {}
         for name, text in sorted(value.items()):
-            left -= _json_bytes(name) + _json_bytes(text)
+            left -= _json_bytes({name: text})
             if left < 0:
                 break
             kept[name] = text

@@ -14,14 +14,17 @@ from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
 
 if TYPE_CHECKING:
+    from mypy_boto3_events import EventBridgeClient
+    from mypy_boto3_glue import GlueClient
     from mypy_boto3_kms import KMSClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
 
 CONNECT_TIMEOUT_S = 2
 READ_TIMEOUT_S = 10
 
 # More than there are threads that use a client at the same time.
-_CONNECTIONS_MAX = 64
+_CONNECTIONS_MAX = 128
 
 # All clients. Our own parameters need no validation, and to put the usual user agent together
 # costs a tenth of a request.
@@ -92,7 +95,32 @@ def s3_config(endpoint: str | None) -> Config:
     )
 
 
+# Requests of these may be repeated as boto3 likes.
+_REPEATED = _CONFIG.merge(Config(retries={"mode": "standard"}))
+
+
 def kms_client(settings: Settings) -> "KMSClient":
-    """A client of KMS in the deployment's region; its requests may be repeated as boto3 likes."""
-    config = _CONFIG.merge(Config(retries={"mode": "standard"}))
-    return _session().client("kms", region_name=settings.region, config=config)
+    """A client of KMS in the deployment's region."""
+    return _session().client("kms", region_name=settings.region, config=_REPEATED)
+
+
+def events_client(settings: Settings) -> "EventBridgeClient":
+    """A client of the deployment's EventBridge."""
+    return _session().client(
+        "events",
+        region_name=settings.region,
+        endpoint_url=settings.events_endpoint,
+        config=_REPEATED,
+    )
+
+
+def sqs_client(settings: Settings) -> "SQSClient":
+    """A client of the deployment's SQS."""
+    return _session().client(
+        "sqs", region_name=settings.region, endpoint_url=settings.sqs_endpoint, config=_REPEATED
+    )
+
+
+def glue_client(settings: Settings) -> "GlueClient":
+    """A client of Glue in the deployment's region."""
+    return _session().client("glue", region_name=settings.region, config=_REPEATED)

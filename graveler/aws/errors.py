@@ -1,12 +1,18 @@
-"""What DynamoDB and S3 answer when they refuse, and what the engine is told.
+"""What AWS answers when it refuses, and what the engine is told.
 
 The adapters catch ConditionFailedError and TransactionCancelledError themselves, read back whose
 doing it was, and raise the engine's own errors. RequestRefusedError is nobody's input: a missing
 table, a missing permission, a bug of ours; nothing catches it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+
+from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as NoConnectionError
+
+from graveler.errors import ThrottledError
 
 # Each of these says: the same request may succeed a little later, and has had no effect.
 THROTTLING_CODES = frozenset(
@@ -50,3 +56,21 @@ class RequestRefusedError(Exception):
     def __init__(self, request: str, code: str, message: str) -> None:
         super().__init__(f"{request} was refused: {code}: {message}")
         self.code = code
+
+
+@contextmanager
+def translated_errors(service: str) -> Iterator[None]:
+    """What outlasts boto3's own retries, in the engine's words; refusals for good pass through.
+
+    For requests that may happen twice: nobody is told whether one that got no answer has landed.
+    """
+    try:
+        yield
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code in THROTTLING_CODES or error.response["ResponseMetadata"]["HTTPStatusCode"] >= 500:
+            problem = f"{service} cannot serve this now, try again later: {error}"
+            raise ThrottledError(problem) from error
+        raise
+    except (HTTPClientError, NoConnectionError) as error:
+        raise ThrottledError(f"{service} does not answer, try again later: {error}") from error

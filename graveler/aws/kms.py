@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError, HTTPClientError
-from botocore.exceptions import ConnectionError as NoConnectionError
+from botocore.exceptions import ClientError
 
-from graveler.aws.errors import THROTTLING_CODES
-from graveler.errors import CorruptDataError, ThrottledError
+from graveler.aws.errors import translated_errors
+from graveler.errors import CorruptDataError
 
 if TYPE_CHECKING:
     from mypy_boto3_kms import KMSClient
@@ -36,15 +35,12 @@ class KmsCipher:
 
 @contextmanager
 def _translated_errors() -> Iterator[None]:
-    """What outlasts boto3's own retries, in the engine's words."""
+    """KMS's refusals in the engine's words."""
     try:
-        yield
+        with translated_errors("KMS"):
+            yield
     except ClientError as error:
         code = error.response["Error"]["Code"]
         if code in ("InvalidCiphertextException", "IncorrectKeyException"):
             raise CorruptDataError("a stored secret is not what was encrypted") from error
-        if code in THROTTLING_CODES or error.response["ResponseMetadata"]["HTTPStatusCode"] >= 500:
-            raise ThrottledError(f"KMS cannot serve this now, try again later: {error}") from error
         raise
-    except (HTTPClientError, NoConnectionError) as error:
-        raise ThrottledError(f"KMS does not answer, try again later: {error}") from error

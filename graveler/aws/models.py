@@ -29,6 +29,7 @@ BRANCH = "branch#"
 TAG = "tag#"
 COMMIT = "commit#"
 OUTBOX = "outbox#"
+EXPORT = "export#"
 METADATA = "metadata"
 
 INSTALLATION = "installation"
@@ -106,6 +107,18 @@ class OutboxItem(RefsItem):
 
     event = UnicodeAttribute()
     expires_at = NumberAttribute()  # Unix seconds
+
+
+class ExportItem(RefsItem):
+    """Partition of the repository / `export#<branch>`; the record is JSON.
+
+    version and run are the record's, for conditions; write names the one write that put the item.
+    """
+
+    export = UnicodeAttribute()
+    version = NumberAttribute()
+    run = UnicodeAttribute()  # ID of the run; "" without one
+    write = UnicodeAttribute()
 
 
 class CleanupItem(RefsItem):

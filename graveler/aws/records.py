@@ -31,6 +31,8 @@ T = TypeVar("T")
 # The stream keeps records for a day; the item stays longer so that a person can look.
 _OUTBOX_LIFE_S = 7 * 24 * 60 * 60
 
+_EVENT = msgspec.json.Decoder(Event)
+
 
 @dataclass(frozen=True, slots=True)
 class Records:
@@ -94,6 +96,13 @@ def outbox_item(repository: Repository, event: Event) -> OutboxItem:
         event=msgspec.json.encode(event).decode(),
         expires_at=event.time_ns // 10**9 + _OUTBOX_LIFE_S,
     )
+
+
+def event_of(raw: Raw) -> Event | None:
+    """The event that the raw item reports; None if it is no outbox item."""
+    if not raw["sort"]["S"].startswith(OUTBOX):
+        return None
+    return _EVENT.decode(raw["event"]["S"])
 
 
 def cleanup_item(drop_after_ns: int, tokens: Sequence[str]) -> CleanupItem:

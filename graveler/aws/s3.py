@@ -63,7 +63,7 @@ class S3Error(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A bucket and a key in it."""
+    """A bucket and a key in it; without a key, the bucket itself."""
 
     bucket: str
     key: str
@@ -84,16 +84,22 @@ class Location:
     @property
     def parameters(self) -> dict[str, str]:
         """As boto3 wants them."""
-        return {"Bucket": self.bucket, "Key": self.key}
+        return {"Bucket": self.bucket} | ({"Key": self.key} if self.key else {})
+
+    @property
+    def whole_bucket(self) -> "Location":
+        """The bucket that it is in."""
+        return Location(self.bucket, "")
 
 
 class S3:
     """S3, or what speaks like it at an endpoint; shared by all threads."""
 
     def __init__(self, client: "S3Client", retries: Retries | None = None) -> None:
-        client.meta.events.register(
-            "before-call.s3.PutObject", _put_at_once, unique_id="graveler-put-at-once"
-        )
+        for operation in ("PutObject", "UploadPart"):
+            client.meta.events.register(
+                f"before-call.s3.{operation}", _put_at_once, unique_id=f"graveler-{operation}"
+            )
         self.client = client
         self._retries = retries or Retries()
 

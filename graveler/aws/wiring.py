@@ -2,27 +2,32 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 
 from graveler.accounts import AccountStore
 from graveler.aws import connect
 from graveler.aws.accounts import DynamoAccountStore
+from graveler.aws.bus import EventBus
 from graveler.aws.cipher import Cipher
 from graveler.aws.cleanup import CleanupStore
 from graveler.aws.clock import SystemClock
 from graveler.aws.committed_files import S3CommittedFiles
+from graveler.aws.exports import DynamoExportStore
 from graveler.aws.file_cache import CachedFiles
+from graveler.aws.jobs import GlueBatchJobs
 from graveler.aws.kms import KmsCipher
 from graveler.aws.names import SystemNames
 from graveler.aws.objects import S3ObjectStore
+from graveler.aws.queue import SqsExportQueue
 from graveler.aws.refs import DynamoRefStore
 from graveler.aws.s3 import S3
 from graveler.aws.settings import Settings
 from graveler.aws.staging import DynamoStagingStore
 from graveler.aws.tables import Tables
 from graveler.committed.store import Breaking, CacheSizes, Committed
+from graveler.export.settings import ExportSettings
 from graveler.operations.engine import Engine
 
 # Files that one process stores at the same time: S3's latency, not our processor, is what waits.
@@ -63,6 +68,12 @@ def cleanup() -> CleanupStore:
 
 
 @lru_cache(maxsize=1)
+def event_bus() -> EventBus:
+    """The bus on which the deployment's events are published."""
+    return EventBus(connect.events_client(settings()), settings().event_bus)
+
+
+@lru_cache(maxsize=1)
 def engine() -> Engine:
     """The engine over DynamoDB and S3."""
     deployment = settings()
@@ -89,4 +100,13 @@ def engine() -> Engine:
         clock=clock,
         names=SystemNames(clock),
         signing_key=accounts().installation().signing_key,
+        exports=DynamoExportStore(tables()),
+        export_queue=SqsExportQueue(
+            partial(connect.sqs_client, deployment), deployment.export_queue_url
+        ),
+        batch_jobs=GlueBatchJobs(partial(connect.glue_client, deployment), deployment.export_job),
+        export_settings=ExportSettings(
+            allowed_prefixes=deployment.export_prefixes,
+            batch_objects_min=deployment.export_job_objects_min,
+        ),
     )

@@ -1,0 +1,1 @@
+"""Publishes on the bus what the outbox reports."""

@@ -1,0 +1,45 @@
+"""The Lambda function: the stream of the refs table calls `handler`.
+
+Whatever writes an event has put it into the table in one transaction with the change that it
+reports. Events are published at least once, and those of one repository in their order: from the
+first that fails, the stream delivers everything again.
+"""
+
+from typing import Any
+
+import msgspec
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from graveler.aws import wiring
+from graveler.aws.records import event_of
+from graveler.model import Event
+
+logger = Logger(service="graveler-events")
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001
+    """Publish the events among the records; the records to deliver again."""
+    reported: list[tuple[str, Event]] = []  # with the record's sequence number
+    unreadable: list[str] = []
+    for record in event["Records"]:
+        # Nothing ever changes an outbox item; it is removed when its time to live is over.
+        if record["eventName"] != "INSERT":
+            continue
+        change = record["dynamodb"]
+        try:
+            found = event_of(change["NewImage"])
+        except (KeyError, msgspec.MsgspecError):
+            logger.exception("cannot read an outbox item", keys=change["Keys"])
+            unreadable = [change["SequenceNumber"]]
+            break
+        if found is not None:
+            reported.append((change["SequenceNumber"], found))
+    published = wiring.event_bus().publish([found for _, found in reported])
+    if published.problem:
+        first = reported[published.count][1].id
+        logger.error("cannot publish", problem=published.problem, event_id=first)
+    elif reported:
+        logger.info("published", events=published.count)
+    again = [number for number, _ in reported[published.count :]] + unreadable
+    return {"batchItemFailures": [{"itemIdentifier": number} for number in again]}

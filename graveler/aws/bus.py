@@ -1,0 +1,81 @@
+"""The event bus: EventBridge."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from graveler.events import SOURCE, detail_of, detail_type, time_of
+from graveler.model import Event
+
+if TYPE_CHECKING:
+    from mypy_boto3_events import EventBridgeClient
+    from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
+
+# What one request carries: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html
+_ENTRIES_MAX = 10
+_REQUEST_BYTES_MAX = 256 * 1024
+_TIME_BYTES = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """How many events are on the bus, counted from the first, and why no more are ("" if all).
+
+    Of the events that follow, some may be there as well.
+    """
+
+    count: int
+    problem: str = ""
+
+
+class EventBus:
+    """A bus of EventBridge."""
+
+    def __init__(self, client: "EventBridgeClient", name: str) -> None:
+        self._client = client
+        self._name = name
+
+    def publish(self, events: Iterable[Event]) -> Published:
+        """Put the events on the bus in their order, until one is refused."""
+        count = 0
+        for batch in _batches(self._entry(event) for event in events):
+            try:
+                answer = self._client.put_events(Entries=batch)
+            except (BotoCoreError, ClientError) as error:
+                return Published(count, str(error))
+            for result in answer["Entries"]:
+                if "ErrorCode" in result:
+                    problem = f"{result['ErrorCode']}: {result.get('ErrorMessage', '')}"
+                    return Published(count, problem)
+                count += 1
+        return Published(count)
+
+    def _entry(self, event: Event) -> "PutEventsRequestEntryTypeDef":
+        return {
+            "EventBusName": self._name,
+            "Source": SOURCE,
+            "DetailType": detail_type(event.kind),
+            "Detail": detail_of(event),
+            "Time": time_of(event),
+        }
+
+
+def _batches(
+    entries: Iterable["PutEventsRequestEntryTypeDef"],
+) -> Iterator[Sequence["PutEventsRequestEntryTypeDef"]]:
+    """The entries in their order, as many at once as a request carries."""
+    batch: list[PutEventsRequestEntryTypeDef] = []
+    total_bytes = 0
+    for entry in entries:
+        entry_bytes = _TIME_BYTES + sum(
+            len(entry[part].encode()) for part in ("Source", "DetailType", "Detail")
+        )
+        if len(batch) == _ENTRIES_MAX or total_bytes + entry_bytes > _REQUEST_BYTES_MAX:
+            yield batch
+            batch, total_bytes = [], 0
+        batch.append(entry)
+        total_bytes += entry_bytes
+    if batch:
+        yield batch

@@ -1,0 +1,111 @@
+"""The export records of branches in DynamoDB.
+
+A record counts its versions from 1 again when it was forgotten and made anew. A runner that slept
+through that must not go on with the new record, so conditions compare the run as well.
+"""
+
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+import msgspec
+from pynamodb.expressions.condition import Condition
+
+from graveler.aws.errors import ConditionFailedError
+from graveler.aws.models import EXPORT, ExportItem, partition_of
+from graveler.aws.records import Records, outbox_item
+from graveler.aws.tables import Raw, key
+from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.export.model import BranchExport
+from graveler.model import Event, Repository
+
+_EXPORT = msgspec.json.Decoder(BranchExport)
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoExportStore(Records):
+    """`graveler.export.ports.ExportStore` in the refs table."""
+
+    def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
+        raw = self.tables.get(partition_of(repository), EXPORT + branch)
+        return None if raw is None else _EXPORT.decode(raw["export"]["S"])
+
+    def replace_branch_export(
+        self,
+        repository: Repository,
+        old: BranchExport | None,
+        new: BranchExport,
+        event: Event | None = None,
+    ) -> BranchExport:
+        stored = replace(new, version=1 if old is None else old.version + 1)
+        item = _export_item(repository, stored)
+        unchanged = ExportItem.sort.does_not_exist() if old is None else _is(old)
+        put = self.tables.put(item, unchanged)
+        if event is None:
+            is_done = self._put(put, item)
+        else:
+            is_done = self._transact([{"Put": put}], outbox_item(repository, event))
+        if not is_done:
+            raise _stale(new)
+        return stored
+
+    def _put(self, put: Raw, item: ExportItem) -> bool:
+        """Put the item; False when its condition did not hold.
+
+        Raises:
+            UnknownOutcomeError: the answer was lost, and the item is not there.
+        """
+        try:
+            self.tables.dynamodb.call(
+                "PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+            )
+        except ConditionFailedError as error:
+            return _is_same_write(error.item, item)
+        except UnknownOutcomeError:
+            if not _is_same_write(self.tables.get(item.partition, item.sort), item):
+                raise
+        return True
+
+    def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
+        item_key = key(partition_of(repository), EXPORT + old.branch)
+        delete = self.tables.delete(item_key, _is(old))
+        try:
+            self.tables.dynamodb.call(
+                "DeleteItem", {**delete, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+            )
+        except ConditionFailedError as error:
+            if error.item is not None:
+                raise _stale(old) from error
+            # Gone: by an earlier attempt, or by another who wanted the same.
+        except UnknownOutcomeError:
+            if self.branch_export(repository, old.branch) is not None:
+                raise
+
+
+def _export_item(repository: Repository, export: BranchExport) -> ExportItem:
+    return ExportItem(
+        partition_of(repository),
+        EXPORT + export.branch,
+        export=msgspec.json.encode(export).decode(),
+        version=export.version,
+        run=_run_id(export),
+        write=str(uuid4()),
+    )
+
+
+def _is(export: BranchExport) -> Condition:
+    condition: Condition = (ExportItem.version == export.version) & (
+        ExportItem.run == _run_id(export)
+    )
+    return condition
+
+
+def _run_id(export: BranchExport) -> str:
+    return "" if export.run is None else export.run.id
+
+
+def _is_same_write(raw: Raw | None, item: ExportItem) -> bool:
+    return raw is not None and raw["write"]["S"] == item.write
+
+
+def _stale(export: BranchExport) -> StaleVersionError:
+    return StaleVersionError(f"the export of branch {export.branch} changed since it was read")

@@ -1,0 +1,35 @@
+"""The queue of the export function: SQS."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from graveler.aws.errors import translated_errors
+from graveler.export.model import ExportRequest
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+
+class SqsExportQueue:
+    """`graveler.export.ports.ExportQueue` over a standard queue of SQS.
+
+    It connects when there is something to send: most processes never send anything.
+    """
+
+    def __init__(self, connect: "Callable[[], SQSClient]", queue_url: str) -> None:
+        self._connect = connect
+        self._queue_url = queue_url
+
+    @cached_property
+    def _client(self) -> "SQSClient":
+        return self._connect()
+
+    def send(self, request: ExportRequest, delay_s: int = 0) -> None:
+        body = msgspec.json.encode(request).decode()
+        with translated_errors("SQS"):
+            self._client.send_message(
+                QueueUrl=self._queue_url, MessageBody=body, DelaySeconds=delay_s
+            )
