@@ -117,6 +117,20 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """Work that a client started and asks about: done with a result, done with an error, or not.
+
+    The ID begins with letters that say what kind of work it is.
+    """
+
+    id: str
+    update_time_ns: int
+    is_done: bool = False
+    result: Mapping[str, str] = field(default_factory=dict)
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
     """One page of a listing; next_after is exclusive and "" when there is no more."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graveler.model import Branch, Commit, Event, Page, Repository, Tag
+from graveler.model import Branch, Commit, Event, Page, Repository, Tag, Task
 
 
 class Clock(Protocol):
@@ -41,7 +41,17 @@ class Staged:
     value: bytes | None
 
 
-class RefStore(Protocol):
+class TaskStore(Protocol):
+    """Tasks of a repository; they are forgotten a week after their last update."""
+
+    def task(self, repository: Repository, task_id: str) -> Task | None:
+        """The task as it stands."""
+
+    def put_task(self, repository: Repository, task: Task) -> None:
+        """Store a new task, or how far one is: only who works on it writes it."""
+
+
+class RefStore(TaskStore, Protocol):
     """Repositories, branches, tags and commits: small records, changed by compare-and-swap."""
 
     # Repositories
@@ -181,6 +191,9 @@ class RefStore(Protocol):
         self, repository: Repository, generation: int, amount: int
     ) -> tuple[Commit, ...]:
         """Up to amount commits of that generation or lower, highest first; may lag behind."""
+
+    def every_commit(self, repository: Repository) -> Iterator[Commit]:
+        """Every commit that exists when the iteration begins, by ID, fetched page by page."""
 
 
 class StagingStore(Protocol):

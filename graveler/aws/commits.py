@@ -1,6 +1,6 @@
 """Commits in DynamoDB: by ID, by prefix of the ID, and in generation order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -70,3 +70,10 @@ class CommitRecords(Records):
             if len(commits) >= amount:
                 break
         return tuple(commits[:amount])
+
+    def every_commit(self, repository: Repository) -> Iterator[Commit]:
+        request = self.tables.query(partition_of(repository), COMMIT)
+        request["ProjectionExpression"] = "#c"
+        request["ExpressionAttributeNames"]["#c"] = "commit"
+        for raws in self.tables.pages(request):
+            yield from map(_commit_of, raws)

@@ -30,6 +30,7 @@ TAG = "tag#"
 COMMIT = "commit#"
 OUTBOX = "outbox#"
 EXPORT = "export#"
+TASK = "task#"
 METADATA = "metadata"
 
 INSTALLATION = "installation"
@@ -119,6 +120,13 @@ class ExportItem(RefsItem):
     version = NumberAttribute()
     run = UnicodeAttribute()  # ID of the run; "" without one
     write = UnicodeAttribute()
+
+
+class TaskItem(RefsItem):
+    """Partition of the repository / `task#<task id>`; the task is JSON."""
+
+    task = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
 
 
 class CleanupItem(RefsItem):

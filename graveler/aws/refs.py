@@ -1,4 +1,4 @@
-"""The RefStore on DynamoDB; `repositories`, `branches`, `tags` and `commits` have its parts."""
+"""The RefStore on DynamoDB; the modules of repositories, branches and so on have its parts."""
 
 from graveler.aws.branches import BranchRecords, branch_key, branch_of
 from graveler.aws.commits import CommitRecords
@@ -6,10 +6,11 @@ from graveler.aws.models import REPOSITORIES
 from graveler.aws.repositories import RepositoryRecords, repository_of
 from graveler.aws.tables import key
 from graveler.aws.tags import TagRecords
+from graveler.aws.tasks import TaskRecords
 from graveler.model import Branch, Repository
 
 
-class DynamoRefStore(RepositoryRecords, BranchRecords, TagRecords, CommitRecords):
+class DynamoRefStore(RepositoryRecords, BranchRecords, TagRecords, CommitRecords, TaskRecords):
     """`graveler.ports.RefStore` over the refs table."""
 
     __slots__ = ()

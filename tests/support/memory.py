@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Branch, Commit, Event, Page, Repository, Tag
+from graveler.model import Branch, Commit, Event, Page, Repository, Tag, Task
 from graveler.ports import Clock, Staged
 from tests.support.memory_objects import (
     FixedClock,
@@ -66,6 +66,7 @@ class _Records:
     tags: dict[str, Tag] = field(default_factory=dict)
     commits: dict[str, Commit] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
+    tasks: dict[str, Task] = field(default_factory=dict)
 
 
 def _page(records: Mapping[str, T], prefix: str, after: str, amount: int) -> Page[T]:
@@ -270,6 +271,19 @@ class MemoryRefStore:
         with self._lock:
             below = [c for c in self._of(repository).commits.values() if c.generation <= generation]
             return tuple(sorted(below, key=lambda c: (-c.generation, c.id)))[:amount]
+
+    def every_commit(self, repository: Repository) -> Iterator[Commit]:
+        with self._lock:
+            commits = sorted(self._of(repository).commits.values(), key=lambda commit: commit.id)
+        yield from commits
+
+    def task(self, repository: Repository, task_id: str) -> Task | None:
+        with self._lock:
+            return self._of(repository).tasks.get(task_id)
+
+    def put_task(self, repository: Repository, task: Task) -> None:
+        with self._lock:
+            self._of(repository).tasks[task.id] = task
 
 
 class MemoryStagingStore:

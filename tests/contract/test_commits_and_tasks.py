@@ -1,0 +1,85 @@
+"""What every RefStore promises of commits, and every TaskStore of tasks."""
+
+from dataclasses import replace
+
+from graveler.model import Branch, Repository, Task
+from tests.contract.conftest import Stores, create, new_commit
+
+
+def main_of(stores: Stores, repository: Repository) -> Branch:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    return branch
+
+
+class TestCommits:
+    def put(self, stores: Stores, repository: Repository, commits: list) -> None:
+        for commit in commits:
+            old = main_of(stores, repository)
+            stores.refs.move_branch(
+                repository,
+                old,
+                commit=commit,
+                commit_id=commit.id,
+                applied_tokens=(),
+                new_staging_token=None,
+                event=None,
+                drop_after_ns=5,
+            )
+
+    def test_those_that_exist_are_found_by_id(self, stores: Stores, repository: Repository) -> None:
+        commits = [new_commit(generation) for generation in range(2, 130)]
+        self.put(stores, repository, commits)
+        ids = [commit.id for commit in commits]
+        found = stores.refs.commits(repository, [*ids, "e" * 64, ids[0]])
+        assert found == {commit.id: commit for commit in commits}
+        assert stores.refs.commits(repository, []) == {}
+
+    def test_a_prefix_finds_none_one_or_two(self, stores: Stores, repository: Repository) -> None:
+        commits = [
+            replace(new_commit(2), id=start + "0" * 60) for start in ("zab1", "zab2", "zab3")
+        ]
+        self.put(stores, repository, commits)
+        assert stores.refs.commit_ids_with_prefix(repository, "zz") == ()
+        assert stores.refs.commit_ids_with_prefix(repository, "zab2") == (commits[1].id,)
+        assert stores.refs.commit_ids_with_prefix(repository, "za") == tuple(
+            commit.id for commit in commits[:2]
+        )
+
+    def test_generations_come_highest_first(self, stores: Stores, repository: Repository) -> None:
+        commits = [new_commit(generation) for generation in (2, 12, 3, 7, 7)]
+        self.put(stores, repository, commits)
+        below = stores.refs.commits_below(repository, 11, 3)
+        assert [commit.generation for commit in below] == [7, 7, 3]
+        everything = stores.refs.commits_below(repository, 100, 100)
+        assert [commit.generation for commit in everything] == [12, 7, 7, 3, 2, 1]
+
+    def test_every_commit_comes_once_by_id(self, stores: Stores, repository: Repository) -> None:
+        [first] = stores.refs.every_commit(repository)
+        assert first.id == main_of(stores, repository).commit_id
+        # Some 2 MB, so that there are several pages.
+        commits = [
+            replace(new_commit(generation), message="m" * 200_000) for generation in range(9)
+        ]
+        self.put(stores, repository, commits)
+        expected = sorted([first, *commits], key=lambda commit: commit.id)
+        assert list(stores.refs.every_commit(repository)) == expected
+        assert len(list(stores.refs.every_commit(create(stores)))) == 1
+
+
+class TestTasks:
+    def test_a_task_is_what_was_last_said_of_it(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        assert stores.refs.task(repository, "T1") is None
+        begun = Task("T1", 1_700_000_000 * 10**9 + 1)
+        stores.refs.put_task(repository, begun)
+        assert stores.refs.task(repository, "T1") == begun
+        done = replace(begun, update_time_ns=begun.update_time_ns + 5, is_done=True)
+        for task in (replace(done, result={"a": "é"}), replace(done, error="why")):
+            stores.refs.put_task(repository, task)
+            assert stores.refs.task(repository, "T1") == task
+
+    def test_a_task_is_its_repositorys(self, stores: Stores, repository: Repository) -> None:
+        stores.refs.put_task(repository, Task("T1", 1))
+        assert stores.refs.task(create(stores), "T1") is None
