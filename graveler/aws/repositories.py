@@ -11,6 +11,7 @@ from graveler.aws.errors import ConditionFailedError
 from graveler.aws.models import (
     BRANCH,
     CLEANUPS,
+    EXPORT,
     METADATA,
     REPOSITORIES,
     TAG,
@@ -134,10 +135,11 @@ class RepositoryRecords(Records):
         """Drop branches and tags at once: who remembers the repository must not find them any more.
 
         Who has read a branch goes on reading, since its tokens are only registered to be dropped.
-        What is left if this is cut short goes with the repository's other records.
+        Who exports one stops at the next look at the export's record. What is left if this is cut
+        short goes with the repository's other records.
         """
         partition = partition_of(repository)
-        for prefix in (BRANCH, TAG):
+        for prefix in (BRANCH, TAG, EXPORT):
             for raws in self.tables.pages(self.tables.query(partition, prefix)):
                 tokens = [
                     token for raw in raws if prefix == BRANCH for token in branch_of(raw).tokens

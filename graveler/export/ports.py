@@ -29,7 +29,7 @@ class ExportStore(Protocol):
         """
 
     def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
-        """Forget the record.
+        """Forget the record; one that is forgotten already is as good.
 
         Raises:
             StaleVersionError: the record is not old any more.

@@ -15,6 +15,7 @@ import pytest
 
 from graveler.aws.cleanup import CleanupStore
 from graveler.aws.dynamodb import DynamoDB
+from graveler.aws.exports import DynamoExportStore
 from graveler.aws.http_client import Answer, HttpClient, NoAnswerError, Pending
 from graveler.aws.models import CLEANUPS, OUTBOX, partition_of
 from graveler.aws.refs import DynamoRefStore
@@ -22,10 +23,14 @@ from graveler.aws.retries import Retries
 from graveler.aws.signing import Signer
 from graveler.aws.staging import DynamoStagingStore
 from graveler.aws.tables import Tables
+from graveler.export.ports import ExportStore
 from graveler.model import Branch, Commit, Event, Repository
 from graveler.ports import RefStore, StagingStore
 from tests.support.memory import MemoryRefStore, MemoryStagingStore
+from tests.support.memory_exports import MemoryExportStore
 from tests.support.server_world import REGION, Keys
+
+Losing = Callable[[str], None]
 
 
 class _LostAnswer:
@@ -62,10 +67,11 @@ class LossyHttp(HttpClient):
 
 @dataclass(frozen=True)
 class Stores:
-    """A ref store and a staging store that belong together, and what no port shows of them."""
+    """Stores that belong together, and what no port shows of them."""
 
     refs: RefStore
     staging: StagingStore
+    exports: ExportStore
     event_ids: Callable[[Repository], set[str]]
     tokens_to_drop: Callable[[], dict[str, int]]  # token -> due time in ns
 
@@ -82,6 +88,7 @@ def _memory_stores() -> Stores:
     return Stores(
         refs,
         MemoryStagingStore(refs),
+        MemoryExportStore(refs),
         lambda _repository: {event.id for event in refs.events},
         lambda: {token: due_ns for due_ns, token in refs.cleanups},
     )
@@ -107,7 +114,14 @@ def dynamodb_stores(dynamodb_endpoint: str) -> Iterator[DynamoDBStores]:
 
     staging = DynamoStagingStore(tables)
     yield DynamoDBStores(
-        DynamoRefStore(tables), staging, event_ids, tokens_to_drop, tables, http, round_trips
+        DynamoRefStore(tables),
+        staging,
+        DynamoExportStore(tables),
+        event_ids,
+        tokens_to_drop,
+        tables,
+        http,
+        round_trips,
     )
     http.close()
 
@@ -117,6 +131,21 @@ def stores(request: pytest.FixtureRequest) -> Stores:
     if request.param == "memory":
         return _memory_stores()
     return request.getfixturevalue("dynamodb_stores")
+
+
+@pytest.fixture(params=["one answer lost", "one lost and forgotten", "all answers lost"])
+def lose(request: pytest.FixtureRequest, dynamodb_stores: DynamoDBStores) -> Iterator[Losing]:
+    """Lose the answers to an operation from now on."""
+    dynamodb = dynamodb_stores.tables.dynamodb
+    patient = dynamodb.retries
+    count = 10**6 if request.param == "all answers lost" else 1
+    dynamodb_stores.http.forget_tokens = "forgotten" in request.param
+    if count > 1:
+        dynamodb.retries = Retries(total_s_max=0.02, first_pause_s=0.001)
+    yield lambda operation: dynamodb_stores.http.to_lose.update({operation: count})
+    dynamodb_stores.http.to_lose.clear()
+    dynamodb_stores.http.forget_tokens = False
+    dynamodb.retries = patient
 
 
 def new_event(kind: str = "tested") -> Event:

@@ -5,17 +5,16 @@ first one did; with DynamoDB's own memory of transactions switched off besides; 
 lost for as long as the client tries. In the last two only reading back can tell.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
-from graveler.aws.retries import Retries
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, Repository, Tag
 from graveler.ports import Staged
 from tests.contract.conftest import (
     DynamoDBStores,
+    Losing,
     create,
     new_commit,
     new_event,
@@ -24,23 +23,6 @@ from tests.contract.conftest import (
 )
 
 pytestmark = pytest.mark.server
-
-Losing = Callable[[str], None]
-
-
-@pytest.fixture(params=["one answer lost", "one lost and forgotten", "all answers lost"])
-def lose(request: pytest.FixtureRequest, dynamodb_stores: DynamoDBStores) -> Iterator[Losing]:
-    """Lose the answers to an operation from now on."""
-    dynamodb = dynamodb_stores.tables.dynamodb
-    patient = dynamodb.retries
-    count = 10**6 if request.param == "all answers lost" else 1
-    dynamodb_stores.http.forget_tokens = "forgotten" in request.param
-    if count > 1:
-        dynamodb.retries = Retries(total_s_max=0.02, first_pause_s=0.001)
-    yield lambda operation: dynamodb_stores.http.to_lose.update({operation: count})
-    dynamodb_stores.http.to_lose.clear()
-    dynamodb_stores.http.forget_tokens = False
-    dynamodb.retries = patient
 
 
 @pytest.fixture

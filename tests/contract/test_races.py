@@ -1,13 +1,10 @@
 """Many threads at one record of DynamoDB: one of them wins, and the others know that they lost."""
 
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from graveler.errors import AlreadyExistsError, StaleVersionError
+from graveler.errors import StaleVersionError
 from graveler.model import Branch, Repository, Tag
 from graveler.ports import Staged
 from tests.contract.conftest import (
@@ -17,37 +14,14 @@ from tests.contract.conftest import (
     new_repository,
     new_token,
 )
+from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
 
 pytestmark = pytest.mark.server
-
-THREADS = 8
-ROUNDS = 5
 
 
 @pytest.fixture
 def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:
     return dynamodb_stores
-
-
-def outcomes(attempt: Callable[[int], object]) -> list[object]:
-    """What each of the threads got, started at the same moment: a result, or the error it raised."""
-    barrier = threading.Barrier(THREADS)
-
-    def run(number: int) -> object:
-        barrier.wait()
-        try:
-            return attempt(number)
-        except (AlreadyExistsError, StaleVersionError) as error:
-            return error
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(run, range(THREADS)))
-
-
-def winner(results: list[object]) -> int:
-    won = [n for n, result in enumerate(results) if not isinstance(result, Exception)]
-    assert len(won) == 1, results
-    return won[0]
 
 
 @pytest.mark.parametrize("_round", range(ROUNDS))

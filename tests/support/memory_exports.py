@@ -41,8 +41,9 @@ class MemoryExportStore:
 
     def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
         with self._lock:
-            self._check(repository, old.branch, old)
-            del self._records[repository.uid, old.branch]
+            if self.branch_export(repository, old.branch) is not None:
+                self._check(repository, old.branch, old)
+                del self._records[repository.uid, old.branch]
 
     def _check(self, repository: Repository, branch: str, old: BranchExport | None) -> None:
         current = self._records.get((repository.uid, branch))

@@ -1,0 +1,249 @@
+"""What every ExportStore promises: one record per branch, and one winner of every race for it."""
+
+from dataclasses import replace
+
+import pytest
+
+from graveler.aws.cleanup import CleanupStore
+from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.export.model import (
+    BranchExport,
+    Destination,
+    ExportConfiguration,
+    ExportRun,
+    ExportState,
+    Progress,
+)
+from graveler.limits import TOKEN_RETENTION_S
+from graveler.model import Event, Repository
+from tests.contract.conftest import (
+    DynamoDBStores,
+    Losing,
+    Stores,
+    create,
+    drop_registered,
+    new_event,
+)
+from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
+
+CONFIGURATION = ExportConfiguration(
+    "s3://out/é", "s3://status", ("^SUCCESS$", '"\\.\n'), is_continuous=True
+)
+CONFIGURED = BranchExport("feature/é", CONFIGURATION)
+RUN = ExportRun("run-1", "c" * 64, CONFIGURATION, 1_700_000_000_123_456_789)
+AT_WORK = replace(
+    CONFIGURED,
+    state=ExportState.IN_PROGRESS,
+    run=replace(
+        RUN,
+        progress=Progress(
+            b"\x00\xff/key",
+            done=7,
+            total=10**9,
+            failed=1,
+            first_errors=("a: why",),
+            put_off=((b"a", b"\xff"),),
+            failed_under=b"",
+            pieces=3,
+        ),
+        runner="runner",
+        lease_until_ns=1_700_000_060 * 10**9,
+    ),
+    error_message="1 tasks failed\n",
+    destinations=(Destination("s3://out/é", "c" * 64, ("d" * 64,), "s3://status/x", "s3://m"),),
+    is_pending=True,
+    watched_until_ns=5,
+)
+
+
+def renewed(record: BranchExport, runner: str) -> BranchExport:
+    assert record.run is not None
+    return replace(record, run=replace(record.run, runner=runner))
+
+
+@pytest.fixture
+def configured(stores: Stores, repository: Repository) -> BranchExport:
+    return stores.exports.replace_branch_export(repository, None, CONFIGURED)
+
+
+@pytest.fixture
+def at_work(stores: Stores, repository: Repository, configured: BranchExport) -> BranchExport:
+    return stores.exports.replace_branch_export(repository, configured, AT_WORK)
+
+
+class TestRecords:
+    def test_there_is_none_at_first(self, stores: Stores, repository: Repository) -> None:
+        assert stores.exports.branch_export(repository, "main") is None
+
+    def test_a_record_comes_back_whole(
+        self, stores: Stores, repository: Repository, configured: BranchExport
+    ) -> None:
+        assert configured == replace(CONFIGURED, version=1)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) == configured
+        stored = stores.exports.replace_branch_export(repository, configured, AT_WORK)
+        assert stored == replace(AT_WORK, version=2)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) == stored
+
+    def test_branches_have_records_of_their_own(
+        self, stores: Stores, repository: Repository, configured: BranchExport
+    ) -> None:
+        other = replace(CONFIGURED, branch="feature")
+        stores.exports.replace_branch_export(repository, None, other)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) == configured
+        assert stores.exports.branch_export(create(stores), CONFIGURED.branch) is None
+
+    def test_a_record_that_changed_is_not_replaced(
+        self, stores: Stores, repository: Repository, configured: BranchExport
+    ) -> None:
+        now = stores.exports.replace_branch_export(repository, configured, AT_WORK)
+        for old in (None, configured):
+            event = new_event()
+            with pytest.raises(StaleVersionError):
+                stores.exports.replace_branch_export(repository, old, CONFIGURED)
+            with pytest.raises(StaleVersionError):
+                stores.exports.replace_branch_export(repository, old, CONFIGURED, event)
+            assert event.id not in stores.event_ids(repository)
+        with pytest.raises(StaleVersionError):
+            stores.exports.delete_branch_export(repository, configured)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) == now
+
+    def test_the_event_comes_with_the_change(
+        self, stores: Stores, repository: Repository, configured: BranchExport
+    ) -> None:
+        event = new_event()
+        stored = stores.exports.replace_branch_export(repository, configured, AT_WORK, event)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) == stored
+        assert event.id in stores.event_ids(repository)
+
+    def test_a_record_can_be_forgotten(
+        self, stores: Stores, repository: Repository, configured: BranchExport
+    ) -> None:
+        for _ in range(2):
+            stores.exports.delete_branch_export(repository, configured)
+            assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
+        with pytest.raises(StaleVersionError):
+            stores.exports.replace_branch_export(repository, configured, AT_WORK)
+
+    def test_the_runner_of_a_forgotten_record_does_not_take_over_the_new_one(
+        self, stores: Stores, repository: Repository, at_work: BranchExport
+    ) -> None:
+        stores.exports.delete_branch_export(repository, at_work)
+        again = stores.exports.replace_branch_export(repository, None, CONFIGURED)
+        assert AT_WORK.run is not None
+        other = replace(AT_WORK, run=replace(AT_WORK.run, id="run-2"))
+        again = stores.exports.replace_branch_export(repository, again, other)
+        assert again.version == at_work.version
+        with pytest.raises(StaleVersionError):
+            stores.exports.replace_branch_export(repository, at_work, renewed(at_work, "late"))
+        with pytest.raises(StaleVersionError):
+            stores.exports.delete_branch_export(repository, at_work)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) == again
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+@pytest.mark.parametrize("with_event", [False, True])
+def test_one_of_many_takes_the_lease(
+    stores: Stores,
+    repository: Repository,
+    at_work: BranchExport,
+    with_event: bool,
+    _round: int,
+) -> None:
+    events = [new_event() if with_event else None for _ in range(THREADS)]
+
+    def take(number: int) -> BranchExport:
+        new = renewed(at_work, f"runner {number}")
+        return stores.exports.replace_branch_export(repository, at_work, new, events[number])
+
+    won = winner(outcomes(take))
+    stored = stores.exports.branch_export(repository, CONFIGURED.branch)
+    assert stored == replace(renewed(at_work, f"runner {won}"), version=at_work.version + 1)
+    ids = stores.event_ids(repository)
+    told = [n for n, event in enumerate(events) if event is not None and event.id in ids]
+    assert told == ([won] if with_event else [])
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_one_of_many_equal_writes_is_first(
+    stores: Stores, repository: Repository, _round: int
+) -> None:
+    winner(outcomes(lambda _: stores.exports.replace_branch_export(repository, None, CONFIGURED)))
+
+
+@pytest.mark.server
+class TestLostAnswers:
+    """A write lands and its answer is lost, once or for as long as the client tries."""
+
+    @pytest.fixture
+    def stores(self, dynamodb_stores: DynamoDBStores) -> Stores:
+        return dynamodb_stores
+
+    def test_a_first_record(self, stores: Stores, repository: Repository, lose: Losing) -> None:
+        lose("PutItem")
+        stored = stores.exports.replace_branch_export(repository, None, CONFIGURED)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) == stored
+
+    @pytest.mark.parametrize("event", [None, new_event()])
+    def test_a_change(
+        self,
+        stores: Stores,
+        repository: Repository,
+        configured: BranchExport,
+        event: Event | None,
+        lose: Losing,
+    ) -> None:
+        lose("PutItem" if event is None else "TransactWriteItems")
+        stored = stores.exports.replace_branch_export(repository, configured, AT_WORK, event)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) == stored
+
+    @pytest.mark.parametrize("event", [None, new_event()])
+    def test_a_change_that_lost_its_race(
+        self,
+        stores: Stores,
+        repository: Repository,
+        configured: BranchExport,
+        event: Event | None,
+        lose: Losing,
+    ) -> None:
+        now = stores.exports.replace_branch_export(repository, configured, AT_WORK)
+        lose("PutItem" if event is None else "TransactWriteItems")
+        # With every answer lost nobody may say more than that the outcome is unknown.
+        with pytest.raises((StaleVersionError, UnknownOutcomeError)):
+            stores.exports.replace_branch_export(repository, configured, AT_WORK, event)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) == now
+
+    def test_forgetting(
+        self,
+        stores: Stores,
+        repository: Repository,
+        configured: BranchExport,
+        lose: Losing,
+    ) -> None:
+        lose("DeleteItem")
+        stores.exports.delete_branch_export(repository, configured)
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
+
+
+@pytest.mark.server
+class TestDeletedRepositories:
+    @pytest.fixture
+    def stores(self, dynamodb_stores: DynamoDBStores) -> Stores:
+        return dynamodb_stores
+
+    def test_exports_go_at_once(
+        self, stores: Stores, repository: Repository, at_work: BranchExport
+    ) -> None:
+        stores.refs.delete_repository(repository, new_event())
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
+        with pytest.raises(StaleVersionError):
+            stores.exports.replace_branch_export(repository, at_work, renewed(at_work, "late"))
+
+    def test_one_that_came_meanwhile_goes_with_the_rest(
+        self, dynamodb_stores: DynamoDBStores, stores: Stores, repository: Repository
+    ) -> None:
+        drop_registered(dynamodb_stores)
+        stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
+        stores.exports.replace_branch_export(repository, None, CONFIGURED)
+        cleanup = CleanupStore(dynamodb_stores.tables, stores.staging)
+        assert cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10) == 2
+        assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
