@@ -52,7 +52,7 @@ class Server:
                 f"or write credentials.access_key_id and .secret_access_key into {file}"
             ) from error
         except Exception as error:  # the SDK lets through whatever a strange file leads to
-            raise CommandError(f"cannot read the configuration {file}: {error}") from error
+            raise CommandError(f"cannot use the configuration {file}: {error}") from error
         if not client.config.host:
             raise CommandError(
                 "there is no endpoint: set LAKECTL_SERVER_ENDPOINT_URL, "

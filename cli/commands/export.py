@@ -36,12 +36,11 @@ def get(context: typer.Context, uri: BranchArgument) -> None:
             ("Branch", branch),
             ("Export Path", found.export_path),
             ("Export status path", found.export_status_path),
-            (
-                "Last Keys In Prefix Regexp",
-                "".join(f"\n\t{p}" for p in found.last_keys_in_prefix_regexp),
-            ),
         ]
     )
+    typer.echo("Last Keys In Prefix Regexp:")
+    for pattern in found.last_keys_in_prefix_regexp:
+        typer.echo(f"\t{pattern}")
     if found.is_continuous:
         typer.echo("Continuously exported")
 

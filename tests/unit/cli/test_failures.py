@@ -1,0 +1,199 @@
+"""What the user reads when something is wrong: one line, with the remedy, and an exit code."""
+
+import socket
+from importlib import metadata
+
+import pytest
+
+from cli.client import Server
+from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET
+
+STAT = ("fs", "stat", "lakefs://my-repo/main/a")
+GET = ("export", "get", "lakefs://foo@master")
+STATUS = ("export", "status", "lakefs://foo@master")
+
+# With these the SDK looks into the file alone.
+NO_VARIABLES = {ENDPOINT: None, ACCESS_KEY_ID: None, SECRET: None}
+
+
+@pytest.fixture
+def config(tmp_path):
+    """Writes a configuration file, and gives its path."""
+
+    def write(text):
+        file = tmp_path / "lakectl.yaml"
+        file.write_text(text)
+        return str(file)
+
+    return write
+
+
+# Configuration
+
+
+def test_a_configuration_file_is_read_before_the_variables(graveler, server, config):
+    server.will_answer({"state": "none"})
+    file = config(
+        "credentials:\n  access_key_id: AKIAFILE\n  secret_access_key: other\n"
+        f"server:\n  endpoint_url: {server.endpoint}\n"
+    )
+    graveler.prints("-c", file, *STATUS, **NO_VARIABLES)
+    graveler.prints(*STATUS, **NO_VARIABLES, LAKECTL_CONFIG_FILE=file)
+    graveler.prints("--config", file, *STATUS)
+    assert [asked.authorization for asked in server.asked] == [
+        "Basic QUtJQUZJTEU6b3RoZXI=",
+        "Basic QUtJQUZJTEU6b3RoZXI=",
+        "Basic QUtJQUVYQU1QTEU6c2VjcmV0",
+    ]
+
+
+@pytest.mark.parametrize("command", [STAT, GET])
+def test_without_credentials_one_learns_where_to_put_them(graveler, server, config, command):
+    told = graveler.fails("-c", config("{}"), *command, **{ACCESS_KEY_ID: None, SECRET: None})
+    assert told.startswith("there are no credentials: set LAKECTL_CREDENTIALS_ACCESS_KEY_ID and ")
+    assert server.asked == []
+
+
+def test_without_an_endpoint_one_learns_where_to_put_it(graveler, config):
+    told = graveler.fails("-c", config("{}"), *STAT, **{ENDPOINT: None})
+    assert told.startswith("there is no endpoint: set LAKECTL_SERVER_ENDPOINT_URL, ")
+
+
+def test_a_configuration_file_that_is_named_must_be_there(graveler, tmp_path):
+    told = graveler.fails("-c", str(tmp_path / "none"), *STAT)
+    assert told == f"there is no configuration file {tmp_path / 'none'}"
+
+
+@pytest.mark.parametrize("text", ["", "[", "server: 1", "\x00", "server:\n  nothing: 1\n"])
+def test_a_configuration_file_that_makes_no_sense_is_named(graveler, config, text):
+    file = config(text)
+    told = graveler.fails("-c", file, *STAT, **NO_VARIABLES)
+    assert file in told
+
+
+@pytest.mark.parametrize("base", ["lakefs://foo/", "lakefs://fo"])
+def test_a_base_uri_completes_what_is_not_written_out(graveler, server, base):
+    server.will_answer({"state": "none"})
+    rest = "lakefs://foo/master".removeprefix(base)
+    graveler.prints("--base-uri", base, "export", "status", rest)
+    graveler.prints("export", "status", rest, LAKECTL_BASE_URI=base)
+    graveler.prints("--base-uri", base, "export", "status", "lakefs://foo@master")
+    assert {asked.path.split("/")[6] for asked in server.asked} == {"master"}
+
+
+# The command line
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["nope"], "no such command 'nope'; see graveler --help"),
+        (["export", "nope"], "no such command 'nope'; see graveler export --help"),
+        (["export", "gett"], "no such command 'gett'. Did you mean 'get'?; see graveler"),
+        (["--nope"], "no such option: --nope; see graveler --help"),
+        (["fs", "stat"], "missing argument 'PATH_URI'; see graveler fs stat --help"),
+        ([*STAT, "more"], "got unexpected extra argument(s) (more); see graveler fs stat --help"),
+        (["fs", "stat", "my-repo/main/a"], "'my-repo/main/a' does not name an object: write"),
+        (["export", "get", "lakefs://foo"], "'lakefs://foo' does not name a branch: write"),
+        (["export", "get", "lakefs://foo@a", "--", "--x=1"], "got unexpected extra argument"),
+    ],
+)
+def test_a_wrong_command_line_is_told_what_is_right(graveler, args, told):
+    assert graveler.fails(*args, code=2).startswith(told)
+
+
+@pytest.mark.parametrize("args", [[], ["--help"], ["-h"]])
+def test_the_program_explains_itself(graveler, args):
+    shown = graveler.prints(*args)
+    for word in ("export", "fs", "--config", "LAKECTL_SERVER_ENDPOINT_URL"):
+        assert word in shown
+
+
+@pytest.mark.parametrize("args", [["export"], ["export", "--help"]])
+def test_a_group_explains_itself(graveler, args):
+    shown = graveler.prints(*args)
+    for command in ("get", "set", "run", "repair", "status"):
+        assert f" {command} " in shown
+
+
+def test_the_version_is_that_of_the_package(graveler):
+    assert graveler.prints("--version") == f"graveler version: {metadata.version('graveler')}\n"
+
+
+# The server
+
+
+@pytest.mark.parametrize("command", [STAT, GET])
+def test_a_refused_connection_names_the_endpoint(graveler, command):
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    told = graveler.fails(*command, **{ENDPOINT: f"http://127.0.0.1:{port}"})
+    assert told.startswith(f"cannot reach http://127.0.0.1:{port}/api/v1: connection refused; ")
+    assert "LAKECTL_SERVER_ENDPOINT_URL" in told
+
+
+@pytest.mark.parametrize("endpoint", ["http://x.invalid", "http://[", "ftp://127.0.0.1", ":"])
+def test_an_endpoint_that_is_none_is_named(graveler, endpoint):
+    assert endpoint in graveler.fails(*GET, **{ENDPOINT: endpoint})
+
+
+def test_tls_where_there_is_none_is_told(graveler, server):
+    server.will_say(200, "")
+    told = graveler.fails(*GET, **{ENDPOINT: server.endpoint.replace("http", "https")})
+    assert told.startswith(f"cannot reach https://127.0.0.1:{server.port}/api/v1")
+
+
+@pytest.mark.parametrize("command", [STAT, GET])
+def test_wrong_credentials_are_told_where_they_come_from(graveler, server, command):
+    server.will_answer({"message": "error authenticating request"}, status=401)
+    told = graveler.fails(*command)
+    assert told.startswith("error authenticating request: check LAKECTL_CREDENTIALS_ACCESS_KEY_ID")
+
+
+@pytest.mark.parametrize("command", [STAT, GET])
+@pytest.mark.parametrize("status", [400, 403, 404, 409, 410, 429, 500, 501, 503])
+def test_a_refusal_is_the_server_s_own_message_on_one_line(graveler, server, command, status):
+    server.will_answer({"message": "what it is\nand what to do"}, status=status)
+    assert graveler.fails(*command) == "what it is and what to do"
+    assert len(server.asked) == 1
+
+
+def test_a_server_that_knows_no_export_is_told(graveler, server):
+    server.will_answer({"message": "invalid API endpoint"}, status=404)
+    assert graveler.fails(*GET).startswith(f"{server.endpoint}/api/v1 does not have this operation")
+
+
+@pytest.mark.parametrize("command", [STAT, GET])
+def test_a_server_that_is_something_else_is_told(graveler, server, command):
+    server.will_say(502, "<html>")
+    told = graveler.fails(*command)
+    assert told == f"{server.endpoint}/api/v1 answered 502 Bad Gateway: is the endpoint right?"
+    server.answers.clear()
+    for text in ("<html>", "{}", "[]", ""):
+        server.will_say(200, text)
+        assert graveler.fails(*command).startswith(f"{server.endpoint}/api/v1 does not answer like")
+        server.answers.clear()
+
+
+@pytest.mark.parametrize("args", [("-d", *GET), ("--debug", *GET)])
+def test_a_traceback_is_there_for_those_who_ask(graveler, server, args):
+    server.will_answer({"message": "no"}, status=409)
+    result = graveler.run(*args)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Traceback (most recent call last):\n")
+    assert result.stderr.endswith("\nerror: no\n")
+
+
+def test_even_a_bug_is_one_line(graveler, monkeypatch):
+    monkeypatch.setattr(Server, "ask", lambda *_: 1 / 0)
+    told = graveler.fails(*GET)
+    assert told.startswith("ZeroDivisionError: division by zero; --debug shows where")
+
+
+def test_an_interrupted_command_ends_quietly(graveler, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Server, "ask", interrupt)
+    result = graveler.run(*GET)
+    assert (result.exit_code, result.output) == (130, "")
