@@ -1,7 +1,15 @@
 """`python -m bench` runs every benchmark that needs no server."""
 
-from bench import engine, sstable, startup
+from bench import sstable, startup
+from bench.engine.run import main as engine
+from bench.reuse.run import main as reuse
 
-for name, run in (("SSTables", sstable.main), ("Engine", engine.main), ("Start-up", startup.main)):
+# No arguments: those of this command are not theirs.
+for name, run in (
+    ("SSTables", sstable.main),
+    ("Engine", lambda: engine([])),
+    ("Reuse", lambda: reuse([])),
+    ("Start-up", startup.main),
+):
     print(f"\n{name}")
     run()

@@ -1,0 +1,33 @@
+"""How much of each thing is measured."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Amounts; none is larger than the repository allows."""
+
+    lookups: int = 200_000
+    # Different objects among them, where all is to be in RAM.
+    hot_objects: int = 20_000
+    cold_lookups: int = 40
+    latency_s: float = 0.020
+    written_records: int = 1_000_000
+    scanned_records: int = 2_000_000
+    changes: tuple[int, ...] = (1, 10, 100, 1_000, 100_000)
+    merged_changes: tuple[int, ...] = (100, 10_000)
+    large_changes: int = 1_000_000
+
+    def within(self, objects: int) -> "Scale":
+        """The same for a repository that may be smaller than that."""
+        return Scale(
+            lookups=self.lookups,
+            hot_objects=min(self.hot_objects, objects),
+            cold_lookups=self.cold_lookups,
+            latency_s=self.latency_s,
+            written_records=min(self.written_records, objects),
+            scanned_records=min(self.scanned_records, objects),
+            changes=tuple(amount for amount in self.changes if amount * 5 <= objects),
+            merged_changes=tuple(amount for amount in self.merged_changes if amount * 5 <= objects),
+            large_changes=min(self.large_changes, objects),
+        )

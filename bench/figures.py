@@ -1,0 +1,127 @@
+"""Figures: what was measured, in which unit, and how times, memory and processes are taken."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+# Whoever is not ready by then has failed.
+_READY_S_MAX = 1800
+
+
+class Figure(NamedTuple):
+    """One number of a section; the unit says whether time is of the processor (cpu) or the wall."""
+
+    name: str
+    value: float
+    unit: str
+
+
+@dataclass
+class Spent:
+    """Seconds that a stretch of work took."""
+
+    cpu_s: float = 0
+    wall_s: float = 0
+
+
+@contextmanager
+def spent() -> Iterator[Spent]:
+    """Tells, once left, what the work inside took of this process's processor and of the wall."""
+    times = Spent()
+    wall, cpu = perf_counter(), process_time()
+    try:
+        yield times
+    finally:
+        times.cpu_s, times.wall_s = process_time() - cpu, perf_counter() - wall
+
+
+def memory_mb() -> float:
+    """What this process holds in memory now."""
+    return _status("VmRSS")
+
+
+def peak_memory_mb() -> float:
+    """The most that this process ever held in memory.
+
+    From /proc, since what getrusage tells goes back to the process that started this one.
+    """
+    return _status("VmHWM")
+
+
+def _status(name: str) -> float:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) * 1024 / 1e6
+    raise RuntimeError(f"the system does not tell {name}")
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def in_fresh_process(measure: Callable[..., Iterator[Figure]], *args: object) -> Iterator[Figure]:
+    """The figures of measure(*args), run in a process that has done nothing before, as they come.
+
+    Caches are cold there, and memory is its own.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_send_figures, args=(theirs, measure, *args))
+    process.start()
+    theirs.close()
+    try:
+        yield from _received(ours)
+    finally:
+        process.join()
+    if process.exitcode:
+        raise RuntimeError(f"{measure.__module__}.{measure.__name__} failed: see above")
+
+
+def _send_figures(
+    results: Connection, measure: Callable[..., Iterator[Figure]], *args: object
+) -> None:
+    for figure in measure(*args):
+        results.send(figure)
+    results.close()
+
+
+def _received(results: Connection) -> Iterator[Any]:
+    while True:
+        try:
+            yield results.recv()
+        except EOFError:
+            return
+
+
+def on_all_cores(prepare: Callable[[], Callable[[], object]]) -> float:
+    """Seconds by the wall that a fork of this process on each core takes for its work.
+
+    Each prepares, in its own memory, and the clock runs while they do what preparing gave them.
+    """
+    context = multiprocessing.get_context("fork")
+    together = context.Barrier(cores() + 1, timeout=_READY_S_MAX)
+
+    def prepare_and_work() -> None:
+        work = prepare()
+        together.wait()
+        work()
+        together.wait()
+        os._exit(0)  # its memory need not be cleared up
+
+    processes = [context.Process(target=prepare_and_work) for _ in range(cores())]
+    for process in processes:
+        process.start()
+    together.wait()
+    start = perf_counter()
+    together.wait()
+    seconds = perf_counter() - start
+    for process in processes:
+        process.join()
+    return seconds

@@ -1,0 +1,83 @@
+"""Reports: figures as lines while they come, kept as JSON, shown as Markdown tables."""
+
+import json
+import platform
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.figures import Figure, cores
+
+# Of one run: the title of each section, its figures.
+Sections = dict[str, list[Figure]]
+
+
+def shown(value: float) -> str:
+    """The number with about three digits that count."""
+    if value == round(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 10 else f"{value:,.3g}"
+
+
+def printed(title: str, figures: Iterable[Figure]) -> list[Figure]:
+    """The figures, each printed as soon as it is there."""
+    print(f"\n{title}", flush=True)
+    measured = []
+    for figure in figures:
+        measured.append(figure)
+        print(f"  {figure.name:62} {shown(figure.value):>12} {figure.unit}", flush=True)
+    return measured
+
+
+class Results:
+    """The figures of several runs, side by side in a folder: one JSON file, one table."""
+
+    def __init__(self, folder: Path, name: str, title: str) -> None:
+        self._title = title
+        self._json = folder / f"{name}.json"
+        self._markdown = folder / f"{name}.md"
+        self._runs: dict[str, dict[str, dict[str, tuple[float, str]]]] = {}
+        self._notes: dict[str, str] = {}
+        if self._json.exists():
+            kept = json.loads(self._json.read_text())
+            self._runs, self._notes = kept["runs"], kept["notes"]
+
+    def keep(self, run: str, sections: Sections) -> None:
+        """Store the figures of a run in place of those that an earlier one of that name had."""
+        kept = self._runs.setdefault(run, {})
+        for section, figures in sections.items():
+            kept[section] = {figure.name: (figure.value, figure.unit) for figure in figures}
+        today = datetime.now(UTC).date()
+        self._notes[run] = f"{today}, Python {platform.python_version()}, {cores()} cores"
+        self._json.parent.mkdir(parents=True, exist_ok=True)
+        kept_all = {"runs": self._runs, "notes": self._notes}
+        self._json.write_text(json.dumps(kept_all, indent=1) + "\n")
+        self._markdown.write_text("\n".join(self._lines()) + "\n")
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs; numbers by their size."""
+        return sorted(self._runs, key=lambda run: (len(run), run))
+
+    def value(self, run: str, section: str, name: str) -> float | None:
+        """One figure of a run, if it was measured."""
+        found = self._runs[run].get(section, {}).get(name)
+        return None if found is None else found[0]
+
+    def _lines(self) -> Iterator[str]:
+        yield f"# {self._title}"
+        yield ""
+        yield from (f"- {run}: {self._notes[run]}" for run in self.runs)
+        sections = {section: None for run in self.runs for section in self._runs[run]}
+        for section in sections:
+            yield ""
+            yield f"## {section}"
+            yield ""
+            yield f"| | {' | '.join(self.runs)} | |"
+            yield f"|---|{'---:|' * len(self.runs)}---|"
+            of_runs = [self._runs[run].get(section, {}) for run in self.runs]
+            for name in {name: None for figures in of_runs for name in figures}:
+                found = [figures.get(name) for figures in of_runs]
+                cells = ["" if each is None else shown(each[0]) for each in found]
+                unit = next(each[1] for each in found if each is not None)
+                yield f"| {name} | {' | '.join(cells)} | {unit} |"

@@ -1,0 +1,1 @@
+"""How many ranges a commit reuses, and what it writes; `python -m bench.reuse`."""

@@ -1,0 +1,6 @@
+"""`python -m bench.reuse`; what is run lives in a module that other processes can import."""
+
+from bench.reuse.run import main
+
+if __name__ == "__main__":
+    main()
