@@ -19,7 +19,7 @@ from uuid import uuid4
 import msgspec
 
 from graveler.limits import GATEWAY_BODY_BYTES_MAX
-from local.lambda_runtime import Function, PayloadTooLargeError
+from local.lambda_runtime import ACCOUNT, Function, PayloadTooLargeError
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ def event_of(environ: Environ, body: bytes) -> dict[str, Any]:
         "rawQueryString": query,
         "headers": headers,
         "requestContext": {
-            "accountId": "000000000000",
+            "accountId": ACCOUNT,
             "apiId": "local",
             "domainName": headers.get("host", ""),
             "domainPrefix": "local",

@@ -18,6 +18,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 
 REGION = "us-east-1"
+ACCOUNT = "000000000000"
 
 
 class PayloadTooLargeError(Exception):
@@ -37,7 +38,7 @@ class LambdaContext:
 
     @property
     def invoked_function_arn(self) -> str:
-        return f"arn:aws:lambda:{REGION}:000000000000:function:{self.function_name}"
+        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self.function_name}"
 
     @property
     def log_group_name(self) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from local.config import ROOT, Config, data_folder
+from local.logs import bound
 from local.ports import is_free, is_healthy
 from local.processes import Child, StartError
 from local.stores import start_dynamodb, start_s3proxy
@@ -25,7 +26,6 @@ from local.stores import start_dynamodb, start_s3proxy
 PATIENCE_S = 5.0
 
 WATCH_INTERVAL_S = 0.5
-LOG_BYTES_MAX = 10 * 1024 * 1024
 
 Say = Callable[[str], None]
 
@@ -95,7 +95,7 @@ class _Stack:
         """
         for child in self._children:
             child.check_alive()
-            _bound(child.log)
+            bound(child.log)
 
     def _python(self, module: str, *arguments: str) -> Child:
         command = (sys.executable, "-m", f"local.{module}", *arguments)
@@ -130,14 +130,6 @@ def _lock(data: Path) -> IO[bytes]:
             time.sleep(0.1)
         else:
             return file
-
-
-def _bound(log: Path) -> None:
-    """Keep one older part of a log that has grown too long; its writers append, and go on."""
-    if log.stat().st_size > LOG_BYTES_MAX:
-        shutil.copyfile(log, log.with_suffix(".log.1"))
-        with log.open("r+b") as file:
-            file.truncate()
 
 
 def _welcome(config: Config) -> str:
