@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -23,7 +24,12 @@ from graveler.aws.uploads import (
     range_header,
     time_ns,
 )
-from graveler.errors import InvalidInputError, PreconditionFailedError, RangeNotSatisfiableError
+from graveler.errors import (
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+    RangeNotSatisfiableError,
+)
 from graveler.limits import DELETE_OBJECTS_MAX, UPLOAD_PARTS_MAX
 from graveler.ports import ObjectDescription, ObjectInfo, UploadedPart
 
@@ -165,7 +171,8 @@ class S3ObjectStore(S3Uploads):
             before_request()
             return self.complete_upload(target_uri, upload_id, parts)
         except BaseException:
-            self.abort_upload(target_uri, upload_id)
+            with suppress(NotFoundError):  # completed, but the answer was lost
+                self.abort_upload(target_uri, upload_id)
             raise
 
     def delete(self, uri: str) -> None:

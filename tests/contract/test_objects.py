@@ -1,6 +1,6 @@
 """What every ObjectStore promises."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
@@ -10,15 +10,17 @@ import requests
 
 from graveler.aws.objects import S3ObjectStore
 from graveler.aws.retries import Retries
-from graveler.aws.s3 import S3
+from graveler.aws.s3 import S3, Location
 from graveler.errors import (
     GoneError,
     InvalidInputError,
     NotFoundError,
     PreconditionFailedError,
     RangeNotSatisfiableError,
+    StaleVersionError,
 )
-from graveler.ports import ObjectStore, UploadedPart
+from graveler.limits import DELETE_OBJECTS_MAX
+from graveler.ports import ObjectDescription, ObjectStore, UploadedPart
 from tests.support.memory import MemoryObjectStore
 from tests.support.server_world import Keys, s3_client
 from tests.support.stack import BUCKET, KEYS
@@ -36,6 +38,7 @@ class World:
     prefix: str
     get: Callable[[str], bytes]
     put: Callable[[str, bytes], str]  # gives the checksum
+    metadata: Callable[[str], Mapping[str, str]]
 
     def uri(self, key: str = "data/a b/é+%~") -> str:
         return f"{self.prefix}/{key}"
@@ -63,12 +66,21 @@ def world(request: pytest.FixtureRequest) -> World:
         memory = MemoryObjectStore()
         memory.missing_buckets.add("absent-bucket")
         put = memory.request_presigned
-        return World(memory, "s3://bucket/x", put, lambda url, body: put(url, body).decode())
+        return World(
+            memory,
+            "s3://bucket/x",
+            put,
+            lambda url, body: put(url, body).decode(),
+            lambda uri: memory.description(uri).metadata,
+        )
+    s3 = s3_of(request.getfixturevalue("s3_endpoint"))
+
+    def metadata(uri: str) -> Mapping[str, str]:
+        return s3.client.head_object(Bucket=BUCKET, Key=Location.of(uri).key)["Metadata"]
+
     # So small a limit makes a copy in parts cheap to try.
-    objects = S3ObjectStore(
-        s3_of(request.getfixturevalue("s3_endpoint")), copy_bytes_max=LEAST_PART_BYTES
-    )
-    return World(objects, f"s3://{BUCKET}/{uuid4().hex}", _get, _put)
+    objects = S3ObjectStore(s3, copy_bytes_max=LEAST_PART_BYTES)
+    return World(objects, f"s3://{BUCKET}/{uuid4().hex}", _get, _put, metadata)
 
 
 @pytest.mark.parametrize("key", ["plain", "data/a b/é+%~?#&=", "x//y/./z", "'(*)!"])
@@ -150,6 +162,79 @@ def test_a_copy_is_equal(world: World, size: int) -> None:
     assert world.objects.get(world.uri("copy/é")) == content
 
 
+SIZES = pytest.mark.parametrize("size", [10, 2 * LEAST_PART_BYTES + 3])
+DESCRIPTION = ObjectDescription("text/csv", {"key": "a value", "other": ""})
+
+
+@SIZES
+def test_a_copy_is_described_anew(world: World, size: int) -> None:
+    world.objects.put(world.uri(), b"x" * size, "text/plain")
+    info = world.objects.copy(world.uri(), world.uri("copy"), size, DESCRIPTION)
+    assert world.objects.head(world.uri("copy")) == info
+    assert (info.size_bytes, info.content_type) == (size, "text/csv")
+    assert world.metadata(world.uri("copy")) == {"key": "a value", "other": ""}
+    assert world.objects.get(world.uri("copy")) == b"x" * size
+
+
+@SIZES
+def test_a_copy_that_nobody_describes_is_described_like_its_source(world: World, size: int) -> None:
+    world.objects.put(world.uri("plain"), b"x" * size, "text/plain")
+    world.objects.copy(world.uri("plain"), world.uri(), size, DESCRIPTION)
+    info = world.objects.copy(world.uri(), world.uri("copy"), size)
+    assert info.content_type == "text/csv"
+    assert world.metadata(world.uri("copy")) == {"key": "a value", "other": ""}
+
+
+@SIZES
+def test_an_empty_description_leaves_nothing_of_the_sources(world: World, size: int) -> None:
+    world.objects.put(world.uri("plain"), b"x" * size, "text/plain")
+    world.objects.copy(world.uri("plain"), world.uri(), size, DESCRIPTION)
+    world.objects.copy(world.uri(), world.uri("copy"), size, ObjectDescription("a/b", {}))
+    assert world.metadata(world.uri("copy")) == {}
+
+
+@SIZES
+def test_whoever_loses_the_right_to_write_stops_a_copy(world: World, size: int) -> None:
+    world.objects.put(world.uri(), b"x" * size, "text/plain")
+    asked = 0
+
+    def ask() -> None:
+        nonlocal asked
+        asked += 1
+
+    world.objects.copy(world.uri(), world.uri("copy"), size, before_request=ask)
+    world.objects.delete(world.uri("copy"))
+    for last_allowed in range(asked):
+        left = last_allowed
+
+        def refuse() -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise StaleVersionError("the lease is lost")
+
+        with pytest.raises(StaleVersionError):
+            world.objects.copy(world.uri(), world.uri("copy"), size, before_request=refuse)
+        assert world.objects.head(world.uri("copy")) is None
+
+
+KEYS_IN_LISTS = ["plain", "a b/é+%~?#&=", "<x>&amp;", "'(*)!\"", "tab\tnew\nline\r", "x//y/./z"]
+
+
+def test_many_are_deleted_and_others_stay(world: World) -> None:
+    keys = [*KEYS_IN_LISTS, "stays"]
+    for key in keys:
+        world.objects.put(world.uri(key), b"1", "a/b")
+    absent = [world.uri(f"absent/{n}") for n in range(DELETE_OBJECTS_MAX)]
+    problems = world.objects.delete_many([*absent, *map(world.uri, KEYS_IN_LISTS)])
+    assert problems == {}
+    assert [key for key in keys if world.objects.head(world.uri(key))] == ["stays"]
+
+
+def test_nothing_is_deleted_where_nothing_is_named(world: World) -> None:
+    assert world.objects.delete_many([]) == {}
+
+
 def test_presigned_urls_read_and_write(world: World) -> None:
     checksum = world.put(world.objects.presign_put(world.uri(), 60), b"content")
     assert world.get(world.objects.presign_get(world.uri(), 60, 'a "b"/é\n.txt')) == b"content"
@@ -178,6 +263,15 @@ class TestUploads:
         assert (info.size_bytes, info.content_type) == (LEAST_PART_BYTES + 3, "text/csv")
         assert info.checksum.endswith("-2")
         assert world.objects.head(world.uri()) == info
+
+    def test_parts_can_be_stored_from_here(self, world: World, upload: str) -> None:
+        contents = [b"1" * LEAST_PART_BYTES, b"last"]
+        parts = [
+            UploadedPart(n, world.objects.upload_part(world.uri(), upload, n, content))
+            for n, content in enumerate(contents, start=1)
+        ]
+        world.objects.complete_upload(world.uri(), upload, parts)
+        assert world.objects.get(world.uri()) == b"".join(contents)
 
     def test_a_whole_object_can_be_a_part(self, world: World, upload: str) -> None:
         world.objects.put(world.uri("source"), b"content", "a/b")
