@@ -18,8 +18,6 @@ from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.export.model import BranchExport
 from graveler.model import Event, Repository
 
-_EXPORT = msgspec.json.Decoder(BranchExport)
-
 
 @dataclass(frozen=True, slots=True)
 class DynamoExportStore(Records):
@@ -27,7 +25,10 @@ class DynamoExportStore(Records):
 
     def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
         raw = self.tables.get(partition_of(repository), EXPORT + branch)
-        return None if raw is None else _EXPORT.decode(raw["export"]["S"])
+        if raw is None:
+            return None
+        # A decoder made in advance would cost every process time that hardly any gets back.
+        return msgspec.json.decode(raw["export"]["S"], type=BranchExport)
 
     def replace_branch_export(
         self,

@@ -22,6 +22,8 @@ def test_every_setting_can_be_named() -> None:
             "GRAVELER_S3_ENDPOINT": "http://127.0.0.1:8001",
             "GRAVELER_RANGE_RAGGEDNESS_RECORDS": "100",
             "GRAVELER_SETUP_TOKEN": "123",
+            "GRAVELER_EXPORT_PREFIXES": "s3://one/a/, s3://two/,",
+            "GRAVELER_EXPORT_JOB_OBJECTS_MIN": "7",
             "GRAVELER_REGION": "elsewhere",
             "GRAVELER_OF_ANOTHER_MODULE": "x",
             "REFS_TABLE": "other",
@@ -30,6 +32,8 @@ def test_every_setting_can_be_named() -> None:
     assert settings.s3_endpoint == "http://127.0.0.1:8001"
     assert settings.range_raggedness_records == 100
     assert settings.setup_token == "123"
+    assert settings.export_prefixes == ("s3://one/a/", "s3://two/")
+    assert settings.export_job_objects_min == 7
     assert settings.region == "eu-west-1"
     assert settings.refs_table == "refs"
 
@@ -44,3 +48,7 @@ def test_what_has_no_default_must_be_set(name: str) -> None:
 def test_a_number_must_be_one() -> None:
     with pytest.raises(ValueError, match="many"):
         Settings.from_environment(LEAST | {"GRAVELER_RANGE_BYTES_MAX": "many"})
+
+
+def test_no_prefixes_are_none() -> None:
+    assert Settings.from_environment(LEAST | {"GRAVELER_EXPORT_PREFIXES": ""}).export_prefixes == ()

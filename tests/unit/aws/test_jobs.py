@@ -1,0 +1,51 @@
+"""Exports that go to Spark, by Glue."""
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from graveler.aws.jobs import GlueBatchJobs
+from graveler.errors import ThrottledError
+from graveler.export.model import ExportRequest
+from tests.unit.aws.scripted_service import ScriptedService
+
+REQUEST = ExportRequest("lake", "main")
+
+
+def test_the_job_is_told_which_run_it_carries_out() -> None:
+    service = ScriptedService("glue", {"JobRunId": "jr_1"})
+    assert GlueBatchJobs(service.connect, "export").start_export(REQUEST, "lake-main-c-u") is True
+    assert service.requests == [
+        {
+            "JobName": "export",
+            "Arguments": {"--repository": "lake", "--branch": "main", "--run-id": "lake-main-c-u"},
+        }
+    ]
+
+
+def test_where_no_job_is_deployed_none_is_started() -> None:
+    service = ScriptedService("glue", (400, "EntityNotFoundException"))
+    assert GlueBatchJobs(service.connect, "").start_export(REQUEST, "run") is False
+    assert service.requests == []
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        (400, "ConcurrentRunsExceededException"),
+        (400, "ThrottlingException"),
+        (500, "InternalServiceException"),
+        EndpointConnectionError(endpoint_url="https://glue.example"),
+    ],
+)
+def test_a_problem_that_may_pass_is_throttling(problem: tuple[int, str] | Exception) -> None:
+    jobs = GlueBatchJobs(ScriptedService("glue", problem).connect, "export")
+    with pytest.raises(ThrottledError):
+        jobs.start_export(REQUEST, "run")
+
+
+def test_a_job_that_is_none_is_told_as_it_is() -> None:
+    jobs = GlueBatchJobs(
+        ScriptedService("glue", (400, "EntityNotFoundException")).connect, "absent"
+    )
+    with pytest.raises(ClientError, match="EntityNotFoundException"):
+        jobs.start_export(REQUEST, "run")
