@@ -53,7 +53,7 @@ def test_an_event_is_put_under_its_words() -> None:
         "version": "1",
         "id": "d8qj3tkbtms0fh2ok8ng",
         "kind": "cherry_pick_completed",
-        "time": "2026-11-20T12:20:12.345678Z",
+        "time": "2026-11-20T13:00:12.345678Z",
         "repository": "lake",
         "branch": "main",
         "message": "Why: é",
