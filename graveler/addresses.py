@@ -53,9 +53,18 @@ def new_address(uid: str) -> str:
     """
     raw = decode_xid(uid)
     time_s = int.from_bytes(raw[:4], "big") // _PARTITION_LIFE_S * _PARTITION_LIFE_S
-    backwards = (_PARTITION_EPOCH_S - time_s) % 2**32
-    partition = encode_xid(backwards.to_bytes(4, "big") + raw[4:9] + bytes(3))
+    partition = encode_xid(_backwards(time_s) + raw[4:9] + bytes(3))
     return f"{DATA_PREFIX}{partition}/{uid}"
+
+
+def newest_first(uid: str) -> str:
+    """The xid of which newer ones sort first, made of the xid uid."""
+    raw = decode_xid(uid)
+    return encode_xid(_backwards(int.from_bytes(raw[:4], "big")) + raw[4:])
+
+
+def _backwards(time_s: int) -> bytes:
+    return ((_PARTITION_EPOCH_S - time_s) % 2**32).to_bytes(4, "big")
 
 
 def physical_uri(namespace: str, entry: Entry) -> str:

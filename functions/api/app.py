@@ -33,10 +33,12 @@ from functions.api.routes import (
     commits,
     configuration,
     content,
+    metadata,
     objects,
     protection,
     refs,
     repositories,
+    retention,
     staging,
     tags,
     uploads,
@@ -69,6 +71,8 @@ _RESOURCES = (
     configuration,
     accounts,
     protection,
+    retention,
+    metadata,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table

@@ -58,17 +58,6 @@ POST   /repositories/<repository>/branches/<branch>/import importStart
 POST   /repositories/<repository>/commits CreateCommitRecord
 GET    /repositories/<repository>/dump dumpStatus
 POST   /repositories/<repository>/dump dumpSubmit
-POST   /repositories/<repository>/gc/prepare_commits prepareGarbageCollectionCommits
-POST   /repositories/<repository>/gc/prepare_commits/async prepareGarbageCollectionCommitsAsync
-GET    /repositories/<repository>/gc/prepare_commits/status prepareGarbageCollectionCommitsStatus
-POST   /repositories/<repository>/gc/prepare_uncommited prepareGarbageCollectionUncommitted
-DELETE /repositories/<repository>/gc/rules internalDeleteGarbageCollectionRules
-GET    /repositories/<repository>/gc/rules internalGetGarbageCollectionRules
-POST   /repositories/<repository>/gc/rules internalSetGarbageCollectionRules
-GET    /repositories/<repository>/gc/rules/set_allowed setGarbageCollectionRulesPreflight
-GET    /repositories/<repository>/metadata/meta_range/<meta_range> getMetaRange
-GET    /repositories/<repository>/metadata/object/<type>/<object_id> getMetadataObject
-GET    /repositories/<repository>/metadata/range/<range> getRange
 GET    /repositories/<repository>/pulls listPullRequests
 POST   /repositories/<repository>/pulls createPullRequest
 GET    /repositories/<repository>/pulls/<pull_request> getPullRequest
@@ -79,9 +68,6 @@ PUT    /repositories/<repository>/refs/dump dumpRefs
 PUT    /repositories/<repository>/refs/restore restoreRefs
 GET    /repositories/<repository>/restore restoreStatus
 POST   /repositories/<repository>/restore restoreSubmit
-DELETE /repositories/<repository>/settings/gc_rules deleteGCRules
-GET    /repositories/<repository>/settings/gc_rules getGCRules
-PUT    /repositories/<repository>/settings/gc_rules setGCRules
 """
 
 UNSERVED = tuple(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from graveler.addresses import physical_uri
 from graveler.entries import value_entry
-from graveler.errors import NotFoundError
+from graveler.errors import GoneError, NotFoundError
 from graveler.model import Entry, Record, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.lookup import in_repository
@@ -43,6 +43,31 @@ def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
     if seen is None:  # in a repository that has the ref, so it is the right one
         raise NotFoundError(f"object not found: {path.decode('utf-8', 'replace')!r}")
     return seen
+
+
+def read_content(
+    engine: Engine, found: ObjectStat, byte_range: tuple[int, int] | None = None
+) -> bytes:
+    """The object's content, or its bytes from first to last inclusive.
+
+    Raises:
+        GoneError: the object is there, its data are not.
+    """
+    try:
+        return engine.objects.get(found.physical_address, byte_range)
+    except GoneError as error:
+        raise _no_data() from error
+
+
+def check_has_data(engine: Engine, found: ObjectStat) -> None:
+    """Make sure that the object's content can be read; as read_content."""
+    if engine.objects.head(found.physical_address) is None:
+        raise _no_data()
+
+
+def _no_data() -> GoneError:
+    # lakeFS's whole message: the request names the path, and nothing brings the data back.
+    return GoneError("No data")
 
 
 def list_objects(

@@ -17,15 +17,15 @@ period began, which is the first parent of the oldest commit made since.
   branch, or by a reset. It starts a line of its own, under the default rule; it was the head until
   some time after it was made, which nobody knows, so it counts as gone since it was made: unlike a
   head it is active only if it is younger than the threshold.
-- *Dates can be wrong*, since whoever commits may state them. A commit cannot be older than its
-  parent, so one whose date says so counts as young as its youngest ancestor by first parents. This
-  retains all that lakeFS does, which judges by the stated dates one by one, and what lay between.
-  The price: a commit dated in the future keeps alive all that comes after it.
+- *Dates are what the commits say*, and whoever commits may state any. So each commit is judged by
+  its own date and its child's, never by its place: it is active if either lies in the period. This
+  retains what lakeFS does, which asks for the child's date only, and what a walk would retain that
+  stops at the first commit which is too old.
 
 Tags retain nothing, as in lakeFS: make a branch of what has to stay.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from graveler.errors import CorruptDataError
@@ -43,12 +43,15 @@ def first_parent(commit: Commit) -> str | None:
 
 
 def active_commits(
-    commits: Iterable[Commit], heads: Mapping[str, str], rules: RetentionRules, now_s: int
+    commits: Iterable[Commit],
+    heads: Iterable[tuple[str, str]],
+    rules: RetentionRules,
+    now_s: int,
 ) -> dict[str, str]:
     """The active commits, in no order: the metarange's ID by the commit's.
 
-    commits are all of the repository, read after the heads, which are commit IDs by branch; hidden
-    branches count. now_s is in Unix seconds.
+    heads are branches, hidden ones too, each with a commit ID that is or was its head a moment
+    ago; commits are all of the repository, read after the heads. now_s is in Unix seconds.
 
     Raises:
         CorruptDataError: a commit is missing that a head or another commit names, so nobody can
@@ -60,13 +63,11 @@ def active_commits(
     thresholds = _head_thresholds(lines, heads, rules, now_s)
     active = set(thresholds)
     default_threshold = now_s - rules.default_days * SECONDS_PER_DAY
-    order = lines.children_first()
-    dates = lines.effective_dates(order)
-    for commit_id in order:
+    for commit_id in lines.children_first():
         # What has neither a branch nor a child was left behind.
         threshold = thresholds.setdefault(commit_id, default_threshold)
         parent = lines.parents[commit_id]
-        if dates[commit_id] > threshold:
+        if lines.dates[commit_id] > threshold:
             active.add(commit_id)
             if parent is not None:
                 active.add(parent)
@@ -76,11 +77,11 @@ def active_commits(
 
 
 def _head_thresholds(
-    lines: "_Lines", heads: Mapping[str, str], rules: RetentionRules, now_s: int
+    lines: "_Lines", heads: Iterable[tuple[str, str]], rules: RetentionRules, now_s: int
 ) -> dict[str, int]:
     """The earliest threshold of each head's branches, in Unix seconds."""
     thresholds: dict[str, int] = {}
-    for branch, commit_id in heads.items():
+    for branch, commit_id in heads:
         if commit_id not in lines.parents:
             raise CorruptDataError(f"commit {commit_id} is missing, the head of branch {branch!r}")
         threshold = now_s - rules.days_of(branch) * SECONDS_PER_DAY
@@ -124,12 +125,3 @@ class _Lines:
         if len(order) < len(self.parents):
             raise CorruptDataError("there are commits that are their own ancestors")
         return order
-
-    def effective_dates(self, children_first: Sequence[str]) -> dict[str, int]:
-        """Creation dates in Unix seconds, none before the parent's."""
-        dates: dict[str, int] = {}
-        for commit_id in reversed(children_first):
-            parent = self.parents[commit_id]
-            stated = self.dates[commit_id]
-            dates[commit_id] = stated if parent is None else max(stated, dates[parent])
-        return dates

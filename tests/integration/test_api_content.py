@@ -127,12 +127,40 @@ def test_what_just_fits_comes_whole(api):
     assert (reply.status, reply.content) == (200, content)
 
 
-def test_data_that_are_gone_are_410_but_still_have_a_stat(api):
+@pytest.mark.parametrize(
+    ("method", "parameters", "headers", "status"),
+    [
+        ("GET", {}, {}, 410),
+        ("GET", {}, {"range": "bytes=0-3"}, 410),
+        ("GET", {"presign": "true"}, {}, 410),
+        ("HEAD", {}, {}, 200),
+    ],
+)
+@pytest.mark.parametrize("path", ["a", "large", "empty"])
+def test_data_that_were_collected_are_410(api, method, parameters, headers, status, path):
+    api.upload("a", b"0123456789")
+    large(api, CONTENT_BYTES_MAX + 1)
+    api.commit()
+    for ref in ("main", "main~0"):
+        made = api.ask("GET", f"{READ}/stat", path=path).json
+        api.world.objects.delete(made["physical_address"])
+        address = f"/repositories/repo/refs/{ref}/objects"
+        reply = api.ask(method, address, path=path, headers=headers, **parameters)
+        if path == "empty" and "range" in headers:
+            status = 416  # whatever there is, no range lies in it
+        assert reply.status == status
+        if status == 410:
+            assert reply.message == "No data"
+
+
+def test_collected_objects_are_listed_and_have_a_stat(api):
     made = api.upload("a")
     api.world.objects.delete(made["physical_address"])
-    assert api.ask("GET", READ, path="a").status == 410
-    assert api.ask("HEAD", READ, path="a").status == 200
-    assert api.ask("GET", f"{READ}/stat", path="a").status == 200
+    stat = api.ask("GET", f"{READ}/stat", path="a")
+    assert (stat.status, stat.json) == (200, made)
+    assert api.ask("GET", f"{READ}/stat", path="a", presign="true").status == 200
+    listed = api.ask("GET", f"{READ}/ls", prefix="a", presign="true").json["results"]
+    assert [row["path"] for row in listed] == ["a"]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ class World:
 
     @property
     def active(self) -> set[str]:
-        return set(active_commits(self.commits, self.heads, self.rules, NOW_S))
+        return set(active_commits(self.commits, self.heads.items(), self.rules, NOW_S))
 
 
 @st.composite

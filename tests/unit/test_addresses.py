@@ -6,6 +6,7 @@ from graveler.addresses import (
     decode_xid,
     encode_xid,
     new_address,
+    newest_first,
     physical_uri,
     relative_address,
     sign_address,
@@ -48,6 +49,15 @@ def test_newer_partitions_are_listed_first_and_one_serves_an_hour():
     partitions = [new_address(uid_at(hour_s + s)).split("/")[1] for s in (0, 3599, 3600, 9 * 3600)]
     assert partitions[0] == partitions[1]
     assert partitions[1] > partitions[2] > partitions[3]
+
+
+def test_newest_first_turns_the_order_of_uids_by_time():
+    uids = [uid_at(NOW_S + seconds) for seconds in (0, 1, 300, DAY_S, 400 * DAY_S)]
+    turned = [newest_first(uid) for uid in uids]
+    assert turned == sorted(turned, reverse=True)
+    assert all(len(decode_xid(each)) == 12 for each in turned)
+    same_second = [newest_first(uid_at(NOW_S, rest)) for rest in (b"\1" * 8, b"\2" * 8)]
+    assert len(set(same_second)) == 2
 
 
 def test_the_maker_of_an_address_may_link_to_it_for_a_day():

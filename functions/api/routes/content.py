@@ -32,7 +32,7 @@ def get_object(request: Request) -> Answer:
     if last - first + 1 > CONTENT_BYTES_MAX:
         # The client repeats its Range header at the object store.
         return _redirect(request, found)
-    content = request.engine.objects.get(found.physical_address, wanted)
+    content = objects.read_content(request.engine, found, wanted)
     headers = object_headers.of_object(entry, found.path)
     if wanted:
         headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
@@ -60,6 +60,8 @@ def _wanted_range(request: Request, size_bytes: int) -> tuple[int, int] | None:
 
 
 def _redirect(request: Request, found: objects.ObjectStat) -> Answer:
+    # Behind the redirect, data that were collected would look like an object that never was.
+    objects.check_has_data(request.engine, found)
     # The URL is a credential for its short life: no cache may keep it.
     headers = {"Location": presigned_get(request, found), "Cache-Control": "no-store"}
     return answers.empty(302, headers)

@@ -5,7 +5,7 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
-from graveler.errors import GoneError, UnsupportedError
+from graveler.errors import UnsupportedError
 from graveler.http import errors, multipart, object_headers, requests, responses
 from graveler.operations import objects, staged, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
@@ -173,7 +173,6 @@ def get_underlying_properties(request: Request) -> Answer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
-    if request.engine.objects.head(found.physical_address) is None:
-        raise GoneError(f"the data of {responses.text_of(found.path)} do not exist any more")
+    objects.check_has_data(request.engine, found)
     # The object store's port does not tell storage classes, and the field is optional.
     return answers.of_json(responses.UnderlyingProperties())

@@ -27,7 +27,7 @@ def in_days(name: str, age_days: float, *parents: str) -> Commit:
 def active_names(
     commits: list[Commit], heads: dict[str, str], rules: RetentionRules, now_s: int = NOW_S
 ) -> set[str]:
-    return set(active_commits(commits, heads, rules, now_s))
+    return set(active_commits(commits, heads.items(), rules, now_s))
 
 
 @pytest.mark.parametrize("case", json.loads((VECTORS / "gc.json").read_text()))
@@ -125,6 +125,12 @@ def test_branches_of_one_head_retain_by_the_larger_number() -> None:
     assert active_names(commits, heads, rules) == {"b", "c"}
 
 
+def test_a_branch_that_moved_while_it_was_read_has_both_heads() -> None:
+    commits = [in_days("a", 30), in_days("b", 20, "a"), in_days("c", 10, "a")]
+    heads = [("main", "b"), ("main", "c")]
+    assert set(active_commits(commits, heads, make_rules(1, []), NOW_S)) == {"b", "c"}
+
+
 def test_what_a_merge_brought_in_is_not_retained_by_it() -> None:
     commits = [
         in_days("a", 30),
@@ -157,21 +163,24 @@ def test_what_a_deleted_branch_left_goes_by_the_default_rule_and_its_own_age() -
     assert active_names(commits, heads, rules) == {"a", "head"}
 
 
-def test_a_commit_counts_no_older_than_its_parents_date_says() -> None:
+def test_each_commit_is_judged_by_its_own_date_and_its_childs() -> None:
     commits = [
-        in_days("a", 30),
-        in_days("b", 3, "a"),
-        in_days("misdated", 40, "b"),
+        in_days("first", 0),  # of a repository made today, whose history is older
+        in_days("a", 30, "first"),
+        in_days("b", 20, "a"),
+        in_days("c", 3, "b"),
+        in_days("misdated", 40, "c"),
         in_days("misdated2", 50, "misdated"),
-        in_days("c", 1, "misdated2"),
+        in_days("d", 1, "misdated2"),
     ]
-    everything = {"a", "b", "misdated", "misdated2", "c"}
-    assert active_names(commits, {"main": "c"}, make_rules(7, [])) == everything
+    assert active_names(commits, {"main": "d"}, make_rules(7, [])) == {
+        "first", "b", "c", "misdated2", "d",
+    }  # fmt: skip
 
 
 def test_each_active_commit_comes_with_its_metarange() -> None:
     commits = [in_days("a", 30), in_days("b", 20, "a")]
-    found = active_commits(commits, {"main": "b"}, make_rules(7, []), NOW_S)
+    found = active_commits(commits, [("main", "b")], make_rules(7, []), NOW_S)
     assert found == {"b": "metarange of b"}
 
 
@@ -181,18 +190,18 @@ def test_each_active_commit_comes_with_its_metarange() -> None:
 def test_a_missing_parent_is_corrupt_even_where_nothing_would_be_retained() -> None:
     commits = [in_days("b", 900, "a"), in_days("c", 800, "b")]
     with pytest.raises(CorruptDataError, match="commit a is missing, the parent of b"):
-        active_commits(commits, {"main": "c"}, make_rules(0, []), NOW_S)
+        active_commits(commits, [("main", "c")], make_rules(0, []), NOW_S)
 
 
 def test_a_missing_head_is_corrupt() -> None:
     with pytest.raises(CorruptDataError, match="commit b is missing, the head of branch 'main'"):
-        active_commits([in_days("a", 1)], {"main": "b"}, make_rules(0, []), NOW_S)
+        active_commits([in_days("a", 1)], [("main", "b")], make_rules(0, []), NOW_S)
 
 
 def test_a_circle_of_commits_is_corrupt() -> None:
     commits = [in_days("a", 2, "b"), in_days("b", 1, "a"), in_days("c", 1)]
     with pytest.raises(CorruptDataError, match="own ancestors"):
-        active_commits(commits, {"main": "c"}, make_rules(0, []), NOW_S)
+        active_commits(commits, [("main", "c")], make_rules(0, []), NOW_S)
 
 
 def test_a_second_parent_may_be_missing() -> None:

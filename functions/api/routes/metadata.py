@@ -1,0 +1,51 @@
+"""The files of committed data, for clients that read them from the object store: Spark does."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routes.content import CONTENT_BYTES_MAX
+from functions.api.routing import Operations
+from graveler.errors import InvalidInputError
+from graveler.http.retention import FileLocation
+from graveler.limits import PRESIGNED_URL_LIFE_S
+from graveler.operations import committed_files
+
+operations = Operations()
+
+_METADATA = "/repositories/<repository>/metadata"
+
+
+@operations.add("GET", f"{_METADATA}/meta_range/<meta_range>", "getMetaRange")
+def get_metarange(request: Request) -> Answer:
+    return _location(request, "meta_range")
+
+
+@operations.add("GET", f"{_METADATA}/range/<range>", "getRange")
+def get_range(request: Request) -> Answer:
+    return _location(request, "range")
+
+
+def _location(request: Request, parameter: str) -> Answer:
+    """Where the file lies, relative to the storage namespace."""
+    found = committed_files.find(request.engine, request.repository, request.name(parameter))
+    return answers.of_json(FileLocation(found.key), headers={"Location": found.key})
+
+
+@operations.add("GET", f"{_METADATA}/object/<type>/<object_id>", "getMetadataObject")
+def get_metadata_object(request: Request) -> Answer:
+    kind = request.name("type")
+    # One folder has both, and an ID tells which file.
+    if kind not in {"range", "meta_range"}:
+        raise InvalidInputError(f"type must be `range` or `meta_range`, not {kind!r}")
+    found = committed_files.find(request.engine, request.repository, request.name("object_id"))
+    if request.query.flag("presign") or found.size_bytes > CONTENT_BYTES_MAX:
+        file_name = found.key.rpartition("/")[2]
+        url = request.engine.objects.presign_get(found.uri, PRESIGNED_URL_LIFE_S, file_name)
+        return answers.empty(302, {"Location": url, "Cache-Control": "no-store"})
+    headers = {
+        "Content-Type": "application/octet-stream",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "SAMEORIGIN",
+        "Content-Security-Policy": "default-src 'none'",
+    }
+    return answers.of_bytes(request.engine.objects.get(found.uri), 200, headers)

@@ -1,0 +1,102 @@
+"""Garbage collection: its rules, and the lists that a collection starts from."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import retention as bodies
+from graveler.http.errors import ErrorBody
+from graveler.limits import PRESIGNED_URL_LIFE_S
+from graveler.operations import retention
+from graveler.operations.uncommitted_addresses import prepare_uncommitted
+
+operations = Operations()
+
+_RULES = "/repositories/<repository>/settings/gc_rules"
+_COLLECTION = "/repositories/<repository>/gc"
+
+
+@operations.add("GET", _RULES, "getGCRules")
+@operations.add("GET", f"{_COLLECTION}/rules", "internalGetGarbageCollectionRules")
+def get_rules(request: Request) -> Answer:
+    rules = retention.get_rules(request.engine, request.repository)
+    return answers.of_json(bodies.rules_body(rules))
+
+
+@operations.add("PUT", _RULES, "setGCRules")
+@operations.add("POST", f"{_COLLECTION}/rules", "internalSetGarbageCollectionRules")
+def set_rules(request: Request) -> Answer:
+    rules = bodies.rules_of(request.decode(bodies.Rules))
+    retention.set_rules(request.engine, request.repository, rules)
+    return answers.empty()
+
+
+@operations.add("DELETE", _RULES, "deleteGCRules")
+@operations.add("DELETE", f"{_COLLECTION}/rules", "internalDeleteGarbageCollectionRules")
+def delete_rules(request: Request) -> Answer:
+    retention.delete_rules(request.engine, request.repository)
+    return answers.empty()
+
+
+@operations.add("GET", f"{_COLLECTION}/rules/set_allowed", "setGarbageCollectionRulesPreflight")
+def set_rules_preflight(request: Request) -> Answer:
+    retention.changeable_repository(request.engine, request.repository)
+    return answers.empty()
+
+
+@operations.add("POST", f"{_COLLECTION}/prepare_commits", "prepareGarbageCollectionCommits")
+def prepare_commits(request: Request) -> Answer:
+    prepared = retention.prepare_commits(request.engine, request.repository)
+    return answers.of_json(_prepared_row(request, prepared), 201)
+
+
+@operations.add(
+    "POST", f"{_COLLECTION}/prepare_commits/async", "prepareGarbageCollectionCommitsAsync"
+)
+def prepare_commits_async(request: Request) -> Answer:
+    task = retention.start_task(request.engine, request.repository)
+    # Here and now: a list of active commits takes seconds, and a request has thirty.
+    retention.run_task(request.engine, request.repository, task)
+    return answers.of_json(bodies.TaskCreated(task.id), 202)
+
+
+@operations.add(
+    "GET", f"{_COLLECTION}/prepare_commits/status", "prepareGarbageCollectionCommitsStatus"
+)
+def prepare_commits_status(request: Request) -> Answer:
+    task, prepared = retention.task_status(
+        request.engine, request.repository, request.query.required_text("id")
+    )
+    return answers.of_json(
+        bodies.PrepareCommitsStatus(
+            task_id=task.id,
+            completed=task.is_done,
+            update_time=bodies.moment(task.update_time_ns),
+            result=None if prepared is None else _prepared_row(request, prepared),
+            error=ErrorBody(task.error) if task.error else None,
+        )
+    )
+
+
+# Spelled as in lakeFS.
+@operations.add("POST", f"{_COLLECTION}/prepare_uncommited", "prepareGarbageCollectionUncommitted")
+def prepare_uncommitted_addresses(request: Request) -> Answer:
+    body = request.decode(bodies.PrepareUncommitted) if request.body else None
+    prepared = prepare_uncommitted(
+        request.engine, request.repository, (body and body.continuation_token) or ""
+    )
+    return answers.of_json(
+        bodies.PreparedUncommitted(
+            prepared.run_id, prepared.folder_uri, prepared.continuation or None
+        ),
+        201,
+    )
+
+
+def _prepared_row(request: Request, prepared: retention.PreparedCommits) -> bodies.PreparedCommits:
+    url = request.engine.objects.presign_get(
+        prepared.commits_uri, PRESIGNED_URL_LIFE_S, "commits.csv"
+    )
+    return bodies.PreparedCommits(
+        prepared.run_id, prepared.commits_uri, prepared.addresses_uri, url
+    )

@@ -1,0 +1,78 @@
+"""Bodies of requests and answers about garbage collection, beside `requests` and `responses`."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from graveler.http.errors import ErrorBody
+from graveler.retention.rules import RETENTION_DAYS_MAX, RetentionRules, make_rules
+
+RetentionDays = Annotated[int, Meta(ge=0, le=RETENTION_DAYS_MAX)]
+
+
+class BranchRule(Struct, frozen=True):
+    branch_id: str
+    retention_days: RetentionDays
+
+
+class Rules(Struct, frozen=True):
+    """Asked for and answered in the same shape."""
+
+    default_retention_days: RetentionDays
+    # Go clients send null for a list without elements.
+    branches: list[BranchRule] | None = None
+
+
+def rules_of(body: Rules) -> RetentionRules:
+    """The rules that a body states.
+
+    Raises:
+        InvalidInputError: a branch is no branch's name, or there twice.
+    """
+    branch_days = [(rule.branch_id, rule.retention_days) for rule in body.branches or ()]
+    return make_rules(body.default_retention_days, branch_days)
+
+
+def rules_body(rules: RetentionRules) -> Rules:
+    return Rules(
+        rules.default_days, [BranchRule(*each) for each in sorted(rules.branch_days.items())]
+    )
+
+
+class PreparedCommits(Struct, frozen=True):
+    run_id: str
+    gc_commits_location: str
+    gc_addresses_location: str
+    gc_commits_presigned_url: str
+
+
+class TaskCreated(Struct, frozen=True):
+    id: str
+
+
+class PrepareCommitsStatus(Struct, frozen=True, omit_defaults=True):
+    task_id: str
+    completed: bool
+    update_time: str
+    result: PreparedCommits | None = None
+    error: ErrorBody | None = None
+
+
+def moment(time_ns: int) -> str:
+    """RFC 3339, as tasks show their time."""
+    return datetime.fromtimestamp(time_ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class PrepareUncommitted(Struct, frozen=True):
+    continuation_token: str | None = None
+
+
+class PreparedUncommitted(Struct, frozen=True, omit_defaults=True):
+    run_id: str
+    gc_uncommitted_location: str
+    continuation_token: str | None = None
+
+
+class FileLocation(Struct, frozen=True):
+    location: str

@@ -1,0 +1,39 @@
+"""The files of committed data, for readers that open them themselves."""
+
+import re
+from dataclasses import dataclass
+
+from graveler.errors import NotFoundError
+from graveler.model import Repository
+from graveler.operations.engine import Engine
+from graveler.operations.lookup import in_repository
+
+_FILE_ID = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedFile:
+    """Where a range or metarange lies: its key under the storage namespace, its URI, its size."""
+
+    key: str
+    uri: str
+    size_bytes: int
+
+
+def find(engine: Engine, repository: str, file_id: str) -> CommittedFile:
+    """The range or metarange of that ID.
+
+    Raises:
+        NotFoundError: there is no such repository or file.
+    """
+
+    def read(found: Repository) -> CommittedFile:
+        if _FILE_ID.fullmatch(file_id):
+            key = f"_lakefs/{file_id}"
+            uri = f"{found.storage_namespace}/{key}"
+            info = engine.objects.head(uri)
+            if info is not None:
+                return CommittedFile(key, uri, info.size_bytes)
+        raise NotFoundError(f"not found: no range or metarange {file_id!r} in {repository!r}")
+
+    return in_repository(engine, repository, read)

@@ -1,0 +1,180 @@
+"""The addresses of staged objects, listed for garbage collection, a file at a time.
+
+Every token of every branch counts, sealed ones too, and each value in them: one that a newer token
+covers may still be committed, by a commit that has sealed the older tokens only. (lakeFS lists what
+differs from the head; what equals it may point to other data, and a reader of the branch gets the
+staged.) Tombstones point to nothing.
+
+A file takes what fits; the continuation says at which branch and path the next one goes on. A
+commit meanwhile may move what is still to be listed into the branch's head. That is why the
+collection lists staged objects before it asks for heads: an object is seen in one or the other.
+"""
+
+import base64
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import merge
+from operator import itemgetter
+
+import msgspec
+
+from graveler.addresses import decode_xid, newest_first
+from graveler.entries import value_entry
+from graveler.errors import InvalidInputError
+from graveler.limits import PAGE_AMOUNT_MAX
+from graveler.model import Branch, Change, Entry, Repository
+from graveler.names import check_branch_name, check_path
+from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.retention import changeable_repository
+from graveler.retention.files import uncommitted_folder
+from graveler.retention.liveness import address_in_namespace
+from graveler.retention.parquet import ParquetWriter, int64_column, text_column
+
+# lakeFS's limit of a file; and a time that leaves a request of 30 seconds room to store it.
+FILE_BYTES_MAX = 20 * 1024 * 1024
+LISTING_S_MAX = 10
+
+_ROWS_PER_GROUP = 16_384
+# How many staged entries pass between two looks at the clock.
+_ENTRIES_PER_LOOK = 1_000
+
+# Before every path of a branch; no path is empty.
+_BEGINNING = b""
+
+
+class _Mark(msgspec.Struct, frozen=True):
+    """Where a listing goes on: at this path of this branch."""
+
+    run_id: str
+    branch: str = ""
+    path: bytes = _BEGINNING  # base64 in JSON
+
+
+@dataclass(frozen=True, slots=True)
+class UncommittedAddresses:
+    """What one call listed; folder_uri is "" if that was nothing, continuation "" if it was all."""
+
+    run_id: str
+    folder_uri: str
+    continuation: str
+
+
+def prepare_uncommitted(engine: Engine, name: str, continuation: str = "") -> UncommittedAddresses:
+    """Write a Parquet file of the addresses that staged entries have in the namespace.
+
+    Columns: physical_address, relative to the namespace; creation_date, in Unix seconds. With the
+    continuation of the call before, the next file of the same run.
+
+    Raises:
+        NotFoundError: there is no such repository.
+        ForbiddenError: it is read-only.
+        InvalidInputError: the continuation is none of ours.
+    """
+    repository = changeable_repository(engine, name)
+    mark = _decode(continuation) if continuation else _Mark(newest_first(engine.names.new_uid()))
+    file = _AddressFile(repository.storage_namespace)
+    next_mark: _Mark | None = None
+    deadline_ns = engine.clock.now_ns() + LISTING_S_MAX * NS_PER_S
+    for count, (branch, (path, value)) in enumerate(_staged(engine, repository, mark)):
+        # Not at the first, so that every call gets on.
+        looks = count > 0 and (path == _BEGINNING or count % _ENTRIES_PER_LOOK == 0)
+        late = looks and engine.clock.now_ns() > deadline_ns
+        if late or file.size_bytes > FILE_BYTES_MAX:
+            next_mark = _Mark(mark.run_id, branch, path)
+            break
+        if value is not None:
+            file.add(value_entry(value))
+    content = file.finish()
+    folder = ""
+    if content:
+        folder = f"{repository.storage_namespace}/{uncommitted_folder(mark.run_id)}"
+        uri = f"{folder}{engine.names.new_uid()}"
+        engine.objects.put(uri, content, "application/octet-stream")
+    return UncommittedAddresses(mark.run_id, folder, _encode(next_mark))
+
+
+def _staged(engine: Engine, repository: Repository, mark: _Mark) -> Iterator[tuple[str, Change]]:
+    """Every change of every token, by branch and path, from the mark on.
+
+    A branch begins with a tombstone at _BEGINNING: even one without changes takes its time.
+    """
+    for branch in _branches(engine, repository, mark.branch):
+        yield branch.name, (_BEGINNING, None)
+        start = mark.path if branch.name == mark.branch else _BEGINNING
+        scans = [engine.staging.scan(token, start, None) for token in branch.tokens]
+        for change in merge(*scans, key=itemgetter(0)):
+            yield branch.name, change
+
+
+def _branches(engine: Engine, repository: Repository, first: str) -> Iterator[Branch]:
+    """The branches by name, hidden ones too, from first on."""
+    begun = engine.refs.branch(repository, first) if first else None
+    if begun is not None:
+        yield begun
+    after = first
+    while True:
+        page = engine.refs.branches(repository, "", after, PAGE_AMOUNT_MAX, show_hidden=True)
+        yield from page.results
+        if not page.has_more:
+            return
+        after = page.next_after
+
+
+class _AddressFile:
+    """A Parquet file that grows by addresses in a namespace."""
+
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+        self._writer = ParquetWriter()
+        self._addresses: list[str] = []
+        self._dates: list[int] = []
+        self._has_rows = False
+
+    @property
+    def size_bytes(self) -> int:
+        """The size so far, but for a last group of rows."""
+        return self._writer.size_bytes
+
+    def add(self, entry: Entry) -> None:
+        """Append the entry's address, if it lies in the namespace."""
+        address = address_in_namespace(self._namespace, entry)
+        if address is None:
+            return
+        self._addresses.append(address)
+        self._dates.append(entry.last_modified_ns // NS_PER_S)
+        if len(self._addresses) == _ROWS_PER_GROUP:
+            self._write_rows()
+
+    def _write_rows(self) -> None:
+        self._writer.add_rows(
+            [
+                text_column("physical_address", self._addresses),
+                int64_column("creation_date", self._dates),
+            ]
+        )
+        self._addresses.clear()
+        self._dates.clear()
+        self._has_rows = True
+
+    def finish(self) -> bytes:
+        """The file; b"" without a single row."""
+        if self._addresses:
+            self._write_rows()
+        return self._writer.finish() if self._has_rows else b""
+
+
+def _encode(mark: _Mark | None) -> str:
+    return "" if mark is None else base64.b64encode(msgspec.json.encode(mark)).decode()
+
+
+def _decode(continuation: str) -> _Mark:
+    """The mark, each part of it checked: it comes from outside, and names keys and tokens."""
+    try:
+        mark = msgspec.json.decode(base64.b64decode(continuation, validate=True), type=_Mark)
+        decode_xid(mark.run_id)
+        check_branch_name(mark.branch)
+        if mark.path != _BEGINNING:
+            check_path(mark.path)
+    except (ValueError, msgspec.DecodeError, InvalidInputError) as error:
+        raise InvalidInputError("invalid continuation token: begin without one") from error
+    return mark
