@@ -70,7 +70,8 @@ class HeaderTable(OpenTable[Headers]):
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
         """
-        for (max_keys, ranges), _ in self._from(start):
+        for place in self._places_from(start):
+            max_keys, ranges = self._held(*place)
             yield from ranges[bisect_left(max_keys, start) :]
 
 

@@ -169,6 +169,40 @@ def decode_records(raw: bytes) -> Block:
     return Block(keys, values)
 
 
+def find_record(raw: bytes, key: bytes) -> bytes | None:
+    """The value of the user's key in a data block, without decoding what follows or other values.
+
+    That it finds nothing says nothing: a block out of order, or of other keys, is not noticed.
+
+    Raises:
+        ValueError: the bytes are no block.
+    """
+    end = len(raw) - 4 - 4 * int.from_bytes(raw[-4:], "little")
+    wanted = key + RECORD_TRAILER
+    found = b""
+    at = 0
+    while at < end:
+        shared, unshared, length = raw[at], raw[at + 1], raw[at + 2]
+        if shared | unshared < 0x80 and (length < 0x80 or raw[at + 3] < 0x80):
+            if length < 0x80:
+                at += 3
+            else:
+                length += raw[at + 3] - 1 << 7
+                at += 4
+        else:
+            shared, at = read_varint(raw, at)
+            unshared, at = read_varint(raw, at)
+            length, at = read_varint(raw, at)
+        value_at = at + unshared
+        found = found[:shared] + raw[at:value_at]
+        at = value_at + length
+        if found == wanted:
+            if at > end:
+                raise ValueError("an entry runs over the end of its block")
+            return raw[value_at:at]
+    return None
+
+
 def check_ascending(keys: Sequence[bytes]) -> None:
     """Raise ValueError unless each key is greater than the one before it."""
     if not all(map(lt, keys, islice(keys, 1, None))):

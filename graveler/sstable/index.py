@@ -9,7 +9,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from graveler.sstable.block import check_ascending, decode_block
 from graveler.sstable.format import (
@@ -34,7 +34,7 @@ from graveler.sstable.properties import (
 B = TypeVar("B")
 
 # What decoding adds to an entry of an index: the bound as an object and its place, offset, length,
-# and the place of the block; less what it is stored with (trailer, lengths, restart point).
+# and the places of the block; less what it is stored with (trailer, lengths, restart point).
 _ENTRY_BYTES = 64
 # A partition's lists and arrays as objects, and its place in the table.
 _PARTITION_BYTES = 700
@@ -49,14 +49,20 @@ class Layout(NamedTuple):
     data_blocks: int
 
 
+class RawBlock(Protocol):
+    """A block that is held as it was encoded."""
+
+    raw: bytes | None  # None as soon as it is not needed any more
+
+
 class Partition(Generic[B]):
     """One decoded block of an index: a stretch of a table's data blocks, in parallel lists.
 
-    held has what is held of each block, and used a 1 where that was asked for since `BlockCache`
-    last looked. Who takes something from held sets its used.
+    held has what is held of each block; raw has those that were not decoded yet. used has a 1 where
+    either was asked for since `BlockCache` last looked; whoever takes from them sets it.
     """
 
-    __slots__ = ("__weakref__", "bounds", "floor", "held", "lengths", "offsets", "used")
+    __slots__ = ("__weakref__", "bounds", "floor", "held", "lengths", "offsets", "raw", "used")
 
     def __init__(self, bounds: list[bytes], handles: Sequence[Handle], floor: bytes | None) -> None:
         self.bounds = bounds
@@ -64,6 +70,7 @@ class Partition(Generic[B]):
         self.lengths = array("Q", [length for _, length in handles])
         self.floor = floor  # stands before the first bound; None before a table's first block
         self.held: list[B | None] = [None] * len(bounds)
+        self.raw: list[RawBlock | None] = [None] * len(bounds)
         self.used = bytearray(len(bounds))
 
     def handle(self, at: int) -> Handle:

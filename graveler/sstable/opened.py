@@ -174,14 +174,14 @@ class OpenTable(ABC, Generic[B]):
         partition, place = index.locate(at)
         return self._stored(partition.handle(place), 0, self._layout.data_bytes)
 
-    def _from(self, start: bytes) -> Iterator[tuple[B, bytes]]:
-        """What is held of each block that may have keys from start on, and the block's bound."""
+    def _places_from(self, start: bytes) -> Iterator[tuple[Partition[B], int]]:
+        """The places of the blocks that may have keys from start on, in order."""
         first = bisect_left(self._bounds, start)
         for number in range(first, len(self._bounds)):
             partition = self._partitions[number] or self._load_partition(number)
             bounds = partition.bounds
             for at in range(bisect_left(bounds, start) if number == first else 0, len(bounds)):
-                yield self._held(partition, at), bounds[at]
+                yield partition, at
 
     def _block_for(self, key: bytes) -> B | None:
         """What is held of the only block that can have the key; None if no block can."""
@@ -242,22 +242,37 @@ class OpenTable(ABC, Generic[B]):
         self._partitions[number] = partition
         return partition
 
-    def _load_block(self, partition: Partition[B], at: int) -> B:
-        block = self._read_block(partition, at)
+    def _load_block(self, partition: Partition[B], at: int, raw: bytes | None = None) -> B:
+        """Read the block, unless its raw form is given, and hold it."""
+        return self._hold_block(partition, at, self._read_block(partition, at, raw))
+
+    def _hold_block(self, partition: Partition[B], at: int, block: Block) -> B:
+        """What to hold of the block; held, too, where there is a cache."""
         held, size_bytes = self._check(partition.offsets[at], self._held_form, block)
         if self._blocks is not None:
             self._blocks.hold(partition, at, held, size_bytes)
         return held
 
-    def _read_block(self, partition: Partition[B], at: int) -> Block:
+    def _held_raw(self, partition: Partition[B], at: int) -> bytes | None:
+        """The data block as it was encoded, if that is what is held of it."""
+        place = partition.raw[at]
+        return None if place is None else place.raw
+
+    def _read_raw(self, partition: Partition[B], at: int) -> bytes:
+        """A data block as it was encoded; only its checksum was verified."""
+        stored = self._stored(partition.handle(at), 0, self._layout.data_bytes)
+        return self._check(partition.offsets[at], open_block, stored)
+
+    def _read_block(self, partition: Partition[B], at: int, raw: bytes | None = None) -> Block:
         """The records of a data block, checked."""
-        handle = partition.handle(at)
-        block = self._decode(handle, decode_records, 0, self._layout.data_bytes)
+        raw = raw or self._held_raw(partition, at) or self._read_raw(partition, at)
+        offset = partition.offsets[at]
+        block = self._check(offset, decode_records, raw)
         keys = block.keys
         if keys:
             floor = partition.floor_of(at)
             if keys[-1] > partition.bounds[at] or (floor is not None and keys[0] <= floor):
-                self._fail(handle.offset, "a block holds keys outside its bounds")
+                self._fail(offset, "a block holds keys outside its bounds")
         return block
 
     def _decode(self, handle: Handle, decode: Callable[[bytes], T], low: int, high: int) -> T:

@@ -1,10 +1,16 @@
-"""Reading the records of a table: by key, or in order."""
+"""Reading the records of a table: by key, or in order.
+
+A lookup reads a block for one record, and may be the only one to do so. It therefore decodes the
+block only as far as that record, and holds it raw; the next one decodes all of it. What the
+checksum does not tell (order, bounds) is checked then, or at once if the key was not found: no
+lookup answers that a key is missing before the whole block has been checked.
+"""
 
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from graveler.sstable.block import Block
-from graveler.sstable.index import BlockIndex
+from graveler.sstable.block import Block, find_record
+from graveler.sstable.index import BlockIndex, Partition
 from graveler.sstable.opened import OpenTable
 
 # A block as it is held, in key order. One look-up in a small dictionary touches far less memory
@@ -40,9 +46,24 @@ class Table(OpenTable[Records]):
         at = bisect_left(partition.bounds, key)
         held = partition.held[at]
         if held is None:
-            return self._load_block(partition, at).get(key)
+            return self._get_unheld(partition, at, key)
         partition.used[at] = 1
         return held.get(key)
+
+    def _get_unheld(self, partition: Partition[Records], at: int, key: bytes) -> bytes | None:
+        """The value of the key, whose block is not held in decoded form."""
+        raw = self._held_raw(partition, at)
+        if raw is None:
+            raw = self._read_raw(partition, at)
+            try:
+                value = find_record(raw, key)
+            except ValueError as e:
+                self._fail(partition.offsets[at], str(e))
+            if value is not None:
+                if self._blocks is not None:
+                    self._blocks.hold_raw(partition, at, raw)
+                return value
+        return self._load_block(partition, at, raw).get(key)
 
     def seek_ge(self, key: bytes) -> tuple[bytes, bytes] | None:
         """The first record whose key is not less, or None.
@@ -60,10 +81,10 @@ class Table(OpenTable[Records]):
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
         """
-        for held, bound in self._from(start):
-            keys, values = list(held), list(held.values())
+        for partition, at in self._places_from(start):
+            keys, values = self._block(partition, at)
             low = bisect_left(keys, start) if start else 0
-            if end is not None and bound >= end:
+            if end is not None and partition.bounds[at] >= end:
                 high = bisect_left(keys, end)
                 if low < high:
                     yield Block(keys[low:high], values[low:high])
@@ -86,5 +107,14 @@ class Table(OpenTable[Records]):
         Raises:
             CorruptDataError: it is not what was written.
         """
-        held = self._held(*index.locate(at))
-        return Block(list(held), list(held.values()))
+        return self._block(*index.locate(at))
+
+    def _block(self, partition: Partition[Records], at: int) -> Block:
+        held = partition.held[at]
+        if held is not None:
+            partition.used[at] = 1
+            return Block(list(held), list(held.values()))
+        block = self._read_block(partition, at)
+        if self._blocks is not None:
+            self._hold_block(partition, at, block)
+        return block
