@@ -1,21 +1,84 @@
-"""The process that calls the background functions, as schedules and queues do on AWS.
+"""The process that calls the background functions, as streams, queues and schedules do on AWS.
 
-Started by the supervisor as `python -m local.background`.
+Started by the supervisor as `python -m local.background PORT JOURNAL`. It serves the bus and the
+queues on the port, and keeps what it must not lose beside the journal. So it may end at any moment:
+what was under way then is done again by the next one.
 """
 
 import logging
+import os
+import signal
+import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import boto3
 
 from functions.cleanup.handler import handler as clean_up
+from functions.events.handler import handler as publish_events
+from graveler.aws import wiring
+from graveler.events import SOURCE, detail_type
+from local.bus import EventBus, Rule
+from local.config import EVENT_BUS, EXPORT_QUEUE
+from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT
 from local.lambda_runtime import Function
+from local.messaging import Services, server
+from local.ports import HOST
+from local.queues import Queue, Queues
+from local.stream import Positions, StreamDelivery
 
 logger = logging.getLogger(__name__)
 
 INTERVAL_S = 30.0
 # The longest that Lambda lets a function run.
 TIMEOUT_S = 15 * 60.0
+EVENTS_TIMEOUT_S = 60.0
+
+RECEIVES_MAX = 5
+
+DEAD_LETTERS = f"{EXPORT_QUEUE}-dead-letters"
 
 SCHEDULED = (Function("graveler-cleanup", clean_up, TIMEOUT_S),)
+EVENTS = Function("graveler-events", publish_events, EVENTS_TIMEOUT_S)
+
+QUEUES = (
+    Queue(
+        name=EXPORT_QUEUE,
+        visibility_timeout_s=round(VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT * TIMEOUT_S),
+        receives_max=RECEIVES_MAX,
+        dead_letters=DEAD_LETTERS,
+    ),
+    Queue(name=DEAD_LETTERS),
+)
+
+OUTBOX_ITEMS = {
+    "eventName": ["INSERT"],
+    "dynamodb": {"Keys": {"sort": {"S": [{"prefix": "outbox#"}]}}},
+}
+
+# What may give an export something to do.
+CALLS_FOR_EXPORT = Rule(
+    {
+        "source": [SOURCE],
+        "detail-type": [
+            detail_type(kind)
+            for kind in (
+                "commit_created",
+                "merge_completed",
+                "revert_completed",
+                "cherry_pick_completed",
+                "import_completed",
+                "branch_reset",
+                "branch_deleted",
+                "export_requested",
+            )
+        ],
+    },
+    EXPORT_QUEUE,
+)
 
 
 def run_scheduled() -> None:
@@ -27,12 +90,71 @@ def run_scheduled() -> None:
             logger.exception("%s failed", function.name)
 
 
-def main() -> None:
-    """Call the functions at every interval, forever."""
+def _schedule_forever() -> None:
     while True:
         run_scheduled()
         time.sleep(INTERVAL_S)
 
 
+def stream_delivery(data: Path) -> StreamDelivery:
+    """What carries the outbox of the refs table to the function that publishes events."""
+    tables = wiring.tables()
+    table = tables.dynamodb.call("DescribeTable", {"TableName": tables.refs})["Table"]
+    settings = wiring.settings()
+    client = boto3.client(
+        "dynamodbstreams",
+        region_name=settings.region,
+        endpoint_url=settings.dynamodb_endpoint,
+    )
+    positions = Positions(data / "stream.json")
+    return StreamDelivery(client, table["LatestStreamArn"], positions, EVENTS, OUTBOX_ITEMS)
+
+
+@contextmanager
+def _queues(data: Path) -> Iterator[Queues]:
+    """The queues; what is still received at the start was received by a process that is dead."""
+    queues = Queues(data / "queues.sqlite", QUEUES)
+    # It counts: should it be the message that kills us, then not forever.
+    queues.take_back(EXPORT_QUEUE, counts=True)
+    try:
+        yield queues
+    finally:
+        queues.take_back(EXPORT_QUEUE, counts=False)
+
+
+def main(port: int, journal: Path) -> None:
+    """Serve and deliver until a signal ends it, or a part of it does."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with _queues(journal.parent) as queues:
+        bus = EventBus(EVENT_BUS, [CALLS_FOR_EXPORT], queues, journal)
+        http = server(Services(bus, queues, f"http://{HOST}:{port}"), port)
+        _run_all(
+            http.serve_forever,
+            stream_delivery(journal.parent).deliver_forever,
+            _schedule_forever,
+        )
+
+
+def _run_all(*parts: Callable[[], None]) -> None:
+    """Run each in a thread until one of them ends, which none should."""
+    threads = [Thread(target=part, daemon=True) for part in parts]
+    for thread in threads:
+        thread.start()
+    while all(thread.is_alive() for thread in threads):
+        time.sleep(1)
+
+
+def _exit_code(port: int, journal: Path) -> int:
+    """How the process ends: 0 after a signal, 1 when something failed, which is in the log."""
+    try:
+        main(port, journal)
+    except SystemExit:
+        return 0
+    except Exception:
+        logger.exception("the background functions cannot run")
+    return 1
+
+
 if __name__ == "__main__":
-    main()
+    # Handlers at work are left as they are: a usual exit would wait for their threads.
+    os._exit(_exit_code(int(sys.argv[1]), Path(sys.argv[2])))

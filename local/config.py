@@ -10,9 +10,13 @@ from local.keys import key_pair
 from local.lambda_runtime import REGION
 from local.ports import HOST, free_port
 from local.processes import StartError
+from local.queues import queue_url
 from local.stores import BUCKET
 
 ROOT = Path(__file__).parent.parent
+
+EVENT_BUS = "graveler"
+EXPORT_QUEUE = "graveler-export"
 
 PORT_DEFAULT = 8000
 S3_PORT_DEFAULT = 8001
@@ -25,6 +29,7 @@ class Config:
     port: int
     s3_port: int
     dynamodb_port: int
+    messaging_port: int
     data: Path
     keys: AccessKey
 
@@ -45,6 +50,7 @@ class Config:
             port=port,
             s3_port=s3_port,
             dynamodb_port=free_port(),
+            messaging_port=free_port(),
             data=data,
             keys=key_pair(data / "keys.json", environment),
         )
@@ -56,6 +62,16 @@ class Config:
     @property
     def s3_endpoint(self) -> str:
         return f"http://{HOST}:{self.s3_port}"
+
+    @property
+    def messaging_endpoint(self) -> str:
+        """Where the bus and the queues answer."""
+        return f"http://{HOST}:{self.messaging_port}"
+
+    @property
+    def journal(self) -> Path:
+        """The file that shows every event on the bus."""
+        return self.data / "events.jsonl"
 
     def log(self, name: str) -> Path:
         """The log file of one process."""
@@ -83,6 +99,12 @@ class Config:
             "GRAVELER_STAGING_TABLE": "graveler-staging",
             "GRAVELER_DYNAMODB_ENDPOINT": f"http://{HOST}:{self.dynamodb_port}",
             "GRAVELER_S3_ENDPOINT": self.s3_endpoint,
+            "GRAVELER_EVENT_BUS": EVENT_BUS,
+            "GRAVELER_EVENTS_ENDPOINT": self.messaging_endpoint,
+            "GRAVELER_EXPORT_QUEUE_URL": queue_url(self.messaging_endpoint, EXPORT_QUEUE),
+            "GRAVELER_SQS_ENDPOINT": self.messaging_endpoint,
+            # Exports may go anywhere: all of it is this machine.
+            "GRAVELER_EXPORT_PREFIXES": "s3://",
             "GRAVELER_CIPHER": "local.cipher:local_cipher",
             "GRAVELER_CIPHER_KEY_FILE": str(self.data / "cipher.key"),
             "GRAVELER_FILE_CACHE_FOLDER": str(self.data / "cache"),

@@ -114,6 +114,7 @@ class Services:
             "AmazonSQS.ListQueues": (_Parameters, self._list_queues),
             "AmazonSQS.GetQueueUrl": (_QueueName, self._get_queue_url),
             "AmazonSQS.GetQueueAttributes": (_GetQueueAttributes, self._get_queue_attributes),
+            "AmazonSQS.PurgeQueue": (_QueueUrl, self._purge_queue),
             "AmazonSQS.SendMessage": (_SendMessage, self._send_message),
             "AmazonSQS.ReceiveMessage": (_ReceiveMessage, self._receive_message),
             "AmazonSQS.DeleteMessage": (_DeleteMessage, self._delete_message),
@@ -199,6 +200,10 @@ class Services:
                 name: value for name, value in attributes.items() if wanted & {name, "All"}
             }
         }
+
+    def _purge_queue(self, request: _QueueUrl) -> Answer:
+        self._queues.purge(request.queue)
+        return {}
 
     def _send_message(self, request: _SendMessage) -> Answer:
         if not 1 <= len(request.message_body.encode()) <= MESSAGE_BYTES_MAX:

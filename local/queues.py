@@ -141,6 +141,10 @@ class Queues:
         name = self._queue(queue).name
         self._change("DELETE FROM messages WHERE queue = ? AND receipt = ?", (name, receipt))
 
+    def purge(self, queue: str) -> None:
+        """Forget all messages of the queue."""
+        self._change("DELETE FROM messages WHERE queue = ?", (self._queue(queue).name,))
+
     def set_due(self, queue: str, receipt: str, delay_s: int) -> None:
         """Have the message of the receipt be due again in delay_s seconds."""
         name = self._queue(queue).name

@@ -18,7 +18,7 @@ from typing import IO
 
 from local.config import ROOT, Config, data_folder
 from local.logs import bound
-from local.ports import is_free, is_healthy
+from local.ports import is_free, is_healthy, is_listening
 from local.processes import Child, StartError
 from local.stores import start_dynamodb, start_s3proxy
 
@@ -83,7 +83,9 @@ class _Stack:
         shutil.rmtree(config.data / "cache", ignore_errors=True)
 
         say("Starting the functions")
-        self._keep(self._python("background"))
+        port = config.messaging_port
+        background = self._keep(self._python("background", str(port), str(config.journal)))
+        background.wait_until(lambda: is_listening(port))
         api = self._keep(self._python("api", str(config.port)))
         api.wait_until(lambda: is_healthy(config.port))
 
@@ -142,6 +144,8 @@ Graveler is ready.
   secret access key  {keys.secret_access_key}
   S3 endpoint        {config.s3_endpoint} (the same key pair)
   data and logs      {config.data}
+  events             tail -f {config.journal}
+  bus and queues     {config.messaging_endpoint} (EventBridge and SQS)
 
 Any s3://graveler/<name> is a storage namespace. A first command:
 

@@ -67,7 +67,12 @@ def test_a_log_keeps_its_last_two_parts_at_most(tmp_path, monkeypatch):
 
 def test_functions_see_nothing_of_the_users_own_aws_account_or_proxy(tmp_path):
     config = Config(
-        port=1, s3_port=2, dynamodb_port=3, data=tmp_path, keys=AccessKey("key", "secret")
+        port=1,
+        s3_port=2,
+        dynamodb_port=3,
+        messaging_port=4,
+        data=tmp_path,
+        keys=AccessKey("key", "secret"),
     )
     surrounding = {
         "AWS_PROFILE": "production",

@@ -78,6 +78,11 @@ class Stack:
         return f"http://127.0.0.1:{self.s3_port}"
 
     @property
+    def messaging_endpoint(self) -> str:
+        """Where EventBridge's and SQS's clients are answered."""
+        return self._printed("bus and queues")
+
+    @property
     def access_key_id(self) -> str:
         return self._printed("access key ID")
 
@@ -86,7 +91,7 @@ class Stack:
         return self._printed("secret access key")
 
     def _printed(self, name: str) -> str:
-        found = re.search(rf"^ *{name} +(\S+)$", self.output, re.MULTILINE)
+        found = re.search(rf"^ *{name} +(\S+)", self.output, re.MULTILINE)
         assert found, self.output
         return found[1]
 

@@ -173,6 +173,16 @@ def test_attributes_count_messages_and_only_those_asked_for_are_told(sqs, work):
     assert answer == {"ApproximateNumberOfMessages": "2"}
 
 
+def test_a_purged_queue_is_empty_and_others_are_not(world, sqs, work):
+    for name in ("work", "work", "dead"):
+        world.queues.send(name, "x")
+    sqs.receive_message(QueueUrl=work)
+    sqs.purge_queue(QueueUrl=work)
+    world.clock.advance(1000)
+    assert world.bodies("work") == []
+    assert world.bodies("dead") == ["x"]
+
+
 def test_the_queues_are_listed(sqs, endpoint):
     expected = [f"{endpoint}/000000000000/{name}" for name in ("work", "dead")]
     assert sqs.list_queues()["QueueUrls"] == expected
