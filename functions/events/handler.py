@@ -20,26 +20,29 @@ logger = Logger(service="graveler-events")
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001
     """Publish the events among the records; the records to deliver again."""
-    reported: list[tuple[str, Event]] = []  # with the record's sequence number
-    unreadable: list[str] = []
-    for record in event["Records"]:
+    records = event["Records"]
+    done = len(records)
+    reported: list[tuple[int, Event]] = []  # with the position of the record
+    for position, record in enumerate(records):
         # Nothing ever changes an outbox item; it is removed when its time to live is over.
         if record["eventName"] != "INSERT":
             continue
-        change = record["dynamodb"]
         try:
-            found = event_of(change["NewImage"])
+            found = event_of(record["dynamodb"]["NewImage"])
         except (KeyError, msgspec.MsgspecError):
-            logger.exception("cannot read an outbox item", keys=change["Keys"])
-            unreadable = [change["SequenceNumber"]]
+            logger.exception("cannot read an outbox item", keys=record["dynamodb"]["Keys"])
+            done = position
             break
         if found is not None:
-            reported.append((change["SequenceNumber"], found))
+            reported.append((position, found))
     published = wiring.event_bus().publish([found for _, found in reported])
     if published.problem:
-        first = reported[published.count][1].id
-        logger.error("cannot publish", problem=published.problem, event_id=first)
-    elif reported:
+        done, refused = reported[published.count]
+        logger.error("cannot publish", problem=published.problem, event_id=refused.id)
+    if published.count:
         logger.info("published", events=published.count)
-    again = [number for number, _ in reported[published.count :]] + unreadable
-    return {"batchItemFailures": [{"itemIdentifier": number} for number in again]}
+    return {
+        "batchItemFailures": [
+            {"itemIdentifier": record["dynamodb"]["SequenceNumber"]} for record in records[done:]
+        ]
+    }
