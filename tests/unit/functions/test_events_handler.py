@@ -97,10 +97,8 @@ def test_nothing_else_is_an_event(bus: RecordingBus) -> None:
 
 def test_from_the_first_that_is_refused_everything_comes_again(bus: RecordingBus) -> None:
     bus.takes = 2
-    assert failures(reported(0), moved(1), reported(2), reported(3), moved(4), reported(5)) == [
-        3,
-        5,
-    ]
+    records = [reported(0), moved(1), reported(2), reported(3), moved(4), reported(5)]
+    assert failures(*records) == [3, 4, 5]
     assert bus.events == [event(0), event(2)]
 
 
