@@ -1,6 +1,7 @@
 """The files of committed data, as clients find and read them."""
 
 import pytest
+from lakefs_sdk import models
 
 from tests.support.api import ApiClient
 
@@ -28,6 +29,7 @@ class TestMetadata:
         for kind, file_id in zip(("meta_range", "range"), self.range_ids(api), strict=True):
             reply = api.ask("GET", f"/repositories/repo/metadata/{kind}/{file_id}")
             assert (reply.status, reply.json) == (200, {"location": f"_lakefs/{file_id}"})
+            models.StorageURI.from_dict(reply.json)
             assert reply.headers["Location"] == f"_lakefs/{file_id}"
 
     def test_files_are_read_whole_or_by_redirect(self, api):

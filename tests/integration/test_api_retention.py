@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from lakefs_sdk import models
 
 from graveler.operations import retention
 from graveler.retention.files import RULES_FILE
@@ -46,6 +47,7 @@ class TestRules:
         for read in (RULES, OLD_RULES):
             reply = api.ask("GET", read)
             assert reply.status == 200
+            models.GarbageCollectionRules.from_dict(reply.json)
             rules = {**reply.json, "branches": sorted(reply.json["branches"], key=str)}
             assert rules == {**SEED_RULES, "branches": sorted(SEED_RULES["branches"], key=str)}
         assert api.ask("DELETE", path).status == 204
@@ -176,6 +178,7 @@ class TestPreparedCommits:
         reply = api.ask("POST", PREPARE)
         assert reply.status == 201
         prepared = reply.json
+        models.GarbageCollectionPrepareResponse.from_dict(prepared)
         run_id = prepared["run_id"]
         assert re.fullmatch("[0-9a-v]{20}", run_id)
         assert prepared["gc_commits_location"] == (
@@ -263,6 +266,7 @@ class TestTask:
         api.ask("PUT", RULES, SEED_RULES)
         task_id = self.start(api)
         status = self.status(api, task_id)
+        models.PrepareGarbageCollectionCommitsStatus.from_dict(status)
         assert set(status) == {"task_id", "completed", "update_time", "result"}
         assert (status["task_id"], status["completed"]) == (task_id, True)
         updated = datetime.fromisoformat(status["update_time"]).timestamp()

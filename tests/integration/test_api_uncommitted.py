@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from lakefs_sdk import models
 
 from graveler.operations import uncommitted_addresses
 from tests.support.api import ApiClient
@@ -38,6 +39,7 @@ class TestPreparedUncommitted:
     def prepare(self, api: ApiClient, token: str | None = None) -> Any:
         reply = api.ask("POST", UNCOMMITTED, {} if token is None else {"continuation_token": token})
         assert reply.status == 201
+        models.PrepareGCUncommittedResponse.from_dict(reply.json)
         return reply.json
 
     def test_the_file_has_what_is_staged_on_every_branch(self, api):

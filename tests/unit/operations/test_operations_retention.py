@@ -1,0 +1,93 @@
+"""The list of active commits while branches come and go."""
+
+from collections.abc import Callable
+
+from graveler.model import Branch, Page, Repository
+from graveler.operations import branches, retention
+from graveler.operations.engine import Engine
+from graveler.retention.rules import make_rules
+from tests.support.engines import MemoryWorld
+from tests.support.lake import REPO, commit, new_lake, upload
+
+DAY_S = 24 * 60 * 60
+
+
+def between_pages(world: MemoryWorld, listing: int, act: Callable[[], object]) -> None:
+    """Have branches listed one to a page, and act after the first page of that listing."""
+    read, seen = world.refs.branches, [0]
+
+    def one(
+        repository: Repository, prefix: str, after: str, _: int, *, show_hidden: bool
+    ) -> Page[Branch]:
+        page = read(repository, prefix, after, 1, show_hidden=show_hidden)
+        if not after:
+            seen[0] += 1
+            if seen[0] == listing:
+                act()
+        return page
+
+    world.refs.branches = one  # type: ignore[method-assign] # one test's
+
+
+def old_branch(world: MemoryWorld, engine: Engine, name: str) -> str:
+    """A branch whose head is older than the rules retain, beside a main that has gone on."""
+    upload(engine, name.encode(), b"1")
+    old = commit(engine)
+    branches.create(engine, REPO, name=name, source="main")
+    upload(engine, b"a", b"2")
+    commit(engine)
+    world.clock.tick(10 * DAY_S)
+    upload(engine, b"a", b"3")
+    commit(engine)
+    world.clock.tick(10 * DAY_S)
+    return old.id
+
+
+def active(engine: Engine) -> set[str]:
+    repository = engine.refs.repository(REPO)
+    assert repository is not None
+    return set(retention.active_commit_ids(engine, repository, make_rules(5, [])))
+
+
+def test_a_branch_that_is_renamed_while_branches_are_listed_keeps_its_head() -> None:
+    for listing in (1, 2):
+        world = new_lake()
+        engine = world.engine()
+        old = old_branch(world, engine, "zz")
+
+        def rename() -> None:
+            # The new name stands before the page that was read, the old one behind it.
+            branches.create(engine, REPO, name="a", source="zz")  # noqa: B023 - called in this turn
+            branches.delete(engine, REPO, "zz")  # noqa: B023 - called in this turn
+
+        between_pages(world, listing, rename)
+        assert old in active(engine)
+
+
+def test_a_commit_that_is_made_while_commits_are_listed_is_no_loss() -> None:
+    world = new_lake()
+    engine = world.engine()
+    upload(engine, b"a", b"1")
+    first = commit(engine)
+    world.clock.tick(10 * DAY_S)
+    made: list[str] = []
+
+    def commit_now() -> None:
+        upload(engine, b"a", b"2")
+        made.append(commit(engine).id)
+
+    between_pages(world, 2, commit_now)
+    assert active(engine) == {first.id, *made}
+
+
+def test_the_heads_of_many_branches_are_read_page_by_page() -> None:
+    world = new_lake()
+    engine = world.engine()
+    heads = set()
+    for number in range(5):
+        upload(engine, b"a", str(number).encode())
+        heads.add(commit(engine).id)
+        branches.create(engine, REPO, name=f"b{number}", source="main")
+    world.clock.tick(10 * DAY_S)
+    between_pages(world, 0, lambda: None)
+    assert active(engine) == heads
