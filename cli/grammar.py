@@ -67,6 +67,8 @@ class Program(Group):
             # Of the last one Typer makes a silent end: nobody reads any more.
             if isinstance(error, (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError)):
                 raise
+            if isinstance(error, OSError):
+                raise typer.TyperException((error.strerror or str(error)).lower()) from error
             bug = f"{type(error).__name__}: {error}; --debug shows where: please report it"
             raise typer.TyperException(bug) from error
 

@@ -17,6 +17,9 @@ SCHEME = "lakefs://"
 _BRANCH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)[/@](?P<branch>[^/]+)")
 _OBJECT = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.+)", re.DOTALL)
 
+# Never names: in the path of a URL they would lead to another operation.
+_DOTS = {".", ".."}
+
 
 @dataclass(frozen=True, slots=True)
 class BranchUri:
@@ -61,7 +64,7 @@ class ObjectUri:
 
 def _parts(text: str, form: re.Pattern[str], kind: str, example: str) -> dict[str, str]:
     found = form.fullmatch(text)
-    if found is None:
+    if found is None or _DOTS & {found[1], found[2]}:
         raise UsageError(f"{text!r} does not name {kind}: write {example}")
     try:
         text.encode()

@@ -190,6 +190,14 @@ def test_even_a_bug_is_one_line(graveler, monkeypatch):
     assert told.startswith("ZeroDivisionError: division by zero; --debug shows where")
 
 
+def test_what_the_system_refuses_is_told_in_its_words(graveler, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Server, "ask", refuse)
+    assert graveler.fails(*GET) == "no space left on device"
+
+
 def test_an_interrupted_command_ends_quietly(graveler, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt

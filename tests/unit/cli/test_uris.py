@@ -19,6 +19,7 @@ def test_a_branch_is_named_in_the_old_form_and_in_the_new_one(text):
         *("", "foo@master", "s3://foo/master", "lakefs://", "lakefs://foo", "lakefs://foo/"),
         *("lakefs://foo@", "lakefs:///master", "lakefs://@master", "lakefs://foo/master/path"),
         *("LAKEFS://foo/master", " lakefs://foo/master", "lakefs://foo@master/path"),
+        *("lakefs://../master", "lakefs://foo/.."),
     ],
 )
 def test_what_names_no_branch_is_refused_with_the_right_form(text):
@@ -34,6 +35,7 @@ def test_what_names_no_branch_is_refused_with_the_right_form(text):
         ("lakefs://my-repo/main@/a", ("my-repo", "main@", "a")),
         ("lakefs://my-repo/v1^2/a@b", ("my-repo", "v1^2", "a@b")),
         ("lakefs://r/main//a//", ("r", "main", "/a//")),
+        ("lakefs://r/main/..", ("r", "main", "..")),
         ("lakefs://r/main/a b%20?c#d", ("r", "main", "a b%20?c#d")),
         ("lakefs://r/main/a\nb", ("r", "main", "a\nb")),
     ],
@@ -46,7 +48,10 @@ def test_an_object_is_named_at_any_ref_by_its_path_as_it_is(text, parts):
 
 @pytest.mark.parametrize(
     "text",
-    ["lakefs://repo", "lakefs://repo/main", "lakefs://repo/main/", "lakefs://repo@main/a", "a"],
+    [
+        *("lakefs://repo", "lakefs://repo/main", "lakefs://repo/main/", "lakefs://repo@main/a"),
+        *("a", "lakefs://repo/../a", "lakefs://./main/a"),
+    ],
 )
 def test_what_names_no_object_is_refused_with_the_right_form(text):
     with pytest.raises(UsageError, match="lakefs://REPO/REF/PATH"):
