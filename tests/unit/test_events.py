@@ -11,11 +11,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from graveler.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_type
+from graveler.export.model import ExportConfiguration, ExportRequest
 from graveler.model import Event
-from graveler.operations import branches, merges, repositories, tags
+from graveler.operations import branches, exports, merges, repositories, tags
+from local.patterns import matches
 from tests.support.lake import REPO, commit, named, new_lake, upload
 
 ROOT = Path(__file__).parents[2]
+DOCUMENT = (ROOT / "docs/events.md").read_text()
 SCHEMA = json.loads((ROOT / "docs/events.schema.json").read_text())
 # Subscribers are to ignore fields that they do not know; here each one must be described.
 STRICT = Draft202012Validator(SCHEMA | {"unevaluatedProperties": False})
@@ -32,7 +35,7 @@ def detail(event: Event) -> dict[str, Any]:
 
 def examples() -> Iterator[tuple[str, dict[str, Any]]]:
     """The documented examples: the words of the heading, and the detail below."""
-    text = (ROOT / "docs/events.md").read_text().partition("## The events")[2]
+    text = DOCUMENT.partition("## The events")[2]
     for words, block in re.findall(r"### (.+?)\n.*?```json\n(.*?)```", text, re.DOTALL):
         yield words, json.loads(block)
 
@@ -55,6 +58,8 @@ def reported() -> list[Event]:
     request = merges.RevertRequest("main", "somebody", parent_number=1)
     merges.revert(engine, REPO, "main", request)
     branches.hard_reset(engine, REPO, "main", ref="main~1")
+    exports.configure(engine, REPO, "main", ExportConfiguration("s3://out/latest"))
+    exports.advance(engine, ExportRequest(REPO, "main"), runner="runner", time_left_s=lambda: 900)
     tags.create(engine, REPO, name="v1", ref="main")
     tags.delete(engine, REPO, "v1")
     branches.delete(engine, REPO, "source")
@@ -89,6 +94,18 @@ def test_the_examples_are_as_described(example: dict[str, Any]) -> None:
     for field in example:
         without = {name: value for name, value in example.items() if name != field}
         assert not STRICT.is_valid(without), field
+
+
+def test_the_documented_rule_finds_new_commits_of_a_branch() -> None:
+    found = re.search("--event-pattern '(.*?)'", DOCUMENT, re.DOTALL)
+    assert found
+    rule = json.loads(found[1])
+    commits = {"Commit", "Merge", "Revert", "Cherry-Pick", "Import"}
+    for words, example in examples():
+        envelope = {"source": "graveler", "detail-type": words, "detail": example}
+        assert matches(rule, envelope) == (words.split()[0] in commits)
+        elsewhere = envelope | {"detail": example | {"branch": "other"}}
+        assert not matches(rule, elsewhere)
 
 
 def test_what_the_engine_reports_is_as_described(reported: list[Event]) -> None:

@@ -1,0 +1,141 @@
+"""The function behind the export queue, with messages as SQS delivers them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from functions.export.handler import handler
+from graveler.aws import wiring
+from graveler.errors import ThrottledError
+from graveler.events import DETAIL_TYPES, detail_of
+from graveler.export.model import ExportRequest
+from graveler.model import Event
+from graveler.operations import exports
+from graveler.operations.engine import Engine
+
+
+@dataclass
+class Context:
+    """What Lambda says of the invocation."""
+
+    aws_request_id: str = "request-1"
+    time_left_ms: int = 900_000
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self.time_left_ms
+
+
+@dataclass
+class Exports:
+    """Stands for what looks after exports; branches named "bad" never work."""
+
+    engine: object = field(default_factory=object)
+    requests: list[ExportRequest] = field(default_factory=list)
+    runners: list[str] = field(default_factory=list)
+    times_left_s: list[Callable[[], float]] = field(default_factory=list)
+
+    def advance(
+        self,
+        engine: Engine,
+        request: ExportRequest,
+        *,
+        runner: str,
+        time_left_s: Callable[[], float],
+    ) -> None:
+        assert engine is self.engine
+        if request.branch == "bad":
+            raise ThrottledError("not now")
+        self.requests.append(request)
+        self.runners.append(runner)
+        self.times_left_s.append(time_left_s)
+
+
+@pytest.fixture
+def looked_after(monkeypatch: pytest.MonkeyPatch) -> Exports:
+    made = Exports()
+    monkeypatch.setattr(wiring, "engine", lambda: made.engine)
+    monkeypatch.setattr(exports, "advance", made.advance)
+    return made
+
+
+def message(number: int, body: object) -> dict[str, Any]:
+    return {
+        "messageId": f"message-{number}",
+        "receiptHandle": "AQEB",
+        "body": body if isinstance(body, str) else json.dumps(body, ensure_ascii=False),
+        "attributes": {
+            "ApproximateReceiveCount": "1",
+            "SentTimestamp": "1795179612345",
+            "SenderId": "AIDA",
+            "ApproximateFirstReceiveTimestamp": "1795179612346",
+        },
+        "messageAttributes": {},
+        "md5OfBody": "e4e68fb7bd0e697a0ae8f1bb342846b3",
+        "eventSource": "aws:sqs",
+        "eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:exports",
+        "awsRegion": "eu-west-1",
+    }
+
+
+def from_bus(kind: str, branch: str) -> dict[str, Any]:
+    """An event as EventBridge gives it to a queue."""
+    event = Event("d8qj3tkbtms0fh2ok8ng", kind, "lake", 1_795_179_612 * 10**9, {"branch": branch})
+    return {
+        "version": "0",
+        "id": "6f7e1c1e-5b5a-4b5e-9d0a-3f1d2c4b5a69",
+        "detail-type": DETAIL_TYPES[kind],
+        "source": "graveler",
+        "account": "123456789012",
+        "time": "2026-11-20T13:00:12Z",
+        "region": "eu-west-1",
+        "resources": [],
+        "detail": json.loads(detail_of(event)),
+    }
+
+
+def failures(*messages: dict[str, Any]) -> list[str]:
+    """The IDs of the messages that are to come again."""
+    answer = handler({"Records": list(messages)}, Context())
+    assert set(answer) == {"batchItemFailures"}
+    return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+
+def test_events_and_requests_say_which_branch(looked_after: Exports) -> None:
+    request = {"repository": "lake", "branch": "feature/é"}
+    assert failures(message(1, from_bus("commit_created", "main")), message(2, request)) == []
+    assert looked_after.requests == [
+        ExportRequest("lake", "main"),
+        ExportRequest("lake", "feature/é"),
+    ]
+
+
+def test_a_run_knows_its_runner_and_its_time(looked_after: Exports) -> None:
+    context = Context()
+    handler({"Records": [message(1, from_bus("export_requested", "main"))]}, context)
+    assert looked_after.runners == ["request-1"]
+    (time_left_s,) = looked_after.times_left_s
+    assert time_left_s() == 900.0
+    context.time_left_ms = 1_500
+    assert time_left_s() == 1.5
+
+
+def test_one_that_fails_comes_again_and_the_others_do_not(looked_after: Exports) -> None:
+    messages = [
+        message(n, {"repository": "lake", "branch": branch})
+        for n, branch in enumerate(["main", "bad", "other"])
+    ]
+    assert failures(*messages) == ["message-1"]
+    assert [request.branch for request in looked_after.requests] == ["main", "other"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "no JSON", "[]", "{}", '{"repository": "lake"}', '{"detail": {"repository": "lake"}}',
+     '{"repository": "lake", "branch": 1}'],
+)  # fmt: skip
+def test_what_names_no_branch_fails(looked_after: Exports, body: str) -> None:
+    assert failures(message(1, body)) == ["message-1"]
+    assert looked_after.requests == []
