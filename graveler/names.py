@@ -109,10 +109,19 @@ def normalized_storage_namespace(uri: str) -> str:
     Raises:
         InvalidInputError: it is no S3 URI that could hold a repository.
     """
+    return normalized_location(uri, "storage namespace")
+
+
+def normalized_location(uri: str, what: str) -> str:
+    """The URI of a place for objects without trailing slashes; messages call it what.
+
+    Raises:
+        InvalidInputError: it is no S3 URI that could hold objects.
+    """
     parts = _NAMESPACE.fullmatch(uri)
     if parts is None or parts[1] != "s3":
         raise InvalidInputError(
-            f"invalid storage namespace {_shown(uri)}: only S3 is served, as s3://<bucket>/<prefix>"
+            f"invalid {what} {_shown(uri)}: only S3 is served, as s3://<bucket>/<prefix>"
         )
     bucket, prefix = parts[2], parts[3].rstrip("/")
     is_bucket_name = (
@@ -120,17 +129,17 @@ def normalized_storage_namespace(uri: str) -> str:
     )
     if not is_bucket_name:
         raise InvalidInputError(
-            f"invalid storage namespace {_shown(uri)}: {_shown(bucket)} is not the name of an S3 "
+            f"invalid {what} {_shown(uri)}: {_shown(bucket)} is not the name of an S3 "
             "bucket (3 to 63 lower-case letters, digits, dots and hyphens)"
         )
     if _NOT_IN_PREFIXES.search(prefix):
         raise InvalidInputError(
-            f"invalid storage namespace {_shown(uri)}: it must not contain '?', '#' or control "
+            f"invalid {what} {_shown(uri)}: it must not contain '?', '#' or control "
             "characters"
         )
     if len(prefix.encode()) > _NAMESPACE_PREFIX_BYTES_MAX:
         raise InvalidInputError(
-            f"invalid storage namespace {_shown(uri)}: what follows the bucket has at most "
+            f"invalid {what} {_shown(uri)}: what follows the bucket has at most "
             f"{_NAMESPACE_PREFIX_BYTES_MAX} bytes"
         )
     return f"s3://{bucket}{prefix}"

@@ -71,7 +71,7 @@ class ExportRun:
     progress: Progress = Progress()
     # Whether the destination's record says that this run may write there.
     is_announced: bool = False
-    repaired_commit: str = ""  # what the failed run before it was to export; "" if none failed
+    repaired_file: str = ""  # URI of the status file of the failed run that it repairs
     is_batch: bool = False  # a batch job carries it out
     # Who works on it, and until when nobody else may; "" and 0 while nobody does.
     runner: str = ""

@@ -36,11 +36,10 @@ class Engine:
     clock: Clock
     names: Names
     signing_key: bytes
-    # Until every process is wired with them, the ports of continuous export may be left out.
-    exports: ExportStore = None  # type: ignore[assignment]
-    export_queue: ExportQueue = None  # type: ignore[assignment]
-    batch_jobs: BatchJobs = None  # type: ignore[assignment]
-    export_settings: ExportSettings = field(default_factory=ExportSettings)
+    exports: ExportStore
+    export_queue: ExportQueue
+    batch_jobs: BatchJobs
+    export_settings: ExportSettings
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))
     repositories: BoundedCache[str, tuple[Repository, int]] = field(
         default_factory=lambda: BoundedCache(_REPOSITORIES_MAX)

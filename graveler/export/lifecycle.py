@@ -1,0 +1,179 @@
+"""The life of a branch's export: what is to be done next, and what its record says afterwards.
+
+    none, succeeded, repaired ──begin──► in progress ──► succeeded, or failed
+    failed ──repair──► repaired
+
+Everything here is a pure function of the record, the branch's head and the time.
+"""
+
+from dataclasses import replace
+from enum import Enum
+
+from graveler.export.addresses import overlap
+from graveler.export.model import (
+    BranchExport,
+    Destination,
+    ExportConfiguration,
+    ExportRun,
+    ExportState,
+    Progress,
+)
+from graveler.export.status import status_file
+
+# A runner that says nothing for so long is dead.
+LEASE_S = 60
+# It says so often that it lives...
+RENEWAL_S = 15
+# ...and stops writing so long before its lease ends: clocks differ, and requests take time.
+LEASE_MARGIN_S = 20
+
+DESTINATIONS_MAX = 20
+
+_NS_PER_S = 1_000_000_000
+
+
+class Next(Enum):
+    """What somebody who looks after an export is to do."""
+
+    NOTHING = "nothing"
+    WAIT = "wait"  # somebody is at work
+    BEGIN = "begin"  # a run towards the branch's head
+    TAKE = "take"  # the run at work, which nobody works on
+    DROP = "drop"  # the run at work, which nobody wants any more
+
+
+def next_step(record: BranchExport, head: str, now_ns: int) -> Next:
+    """What to do about the export of a branch whose head is that commit."""
+    if record.state is ExportState.IN_PROGRESS:
+        assert record.run is not None
+        if record.run.lease_until_ns > now_ns:
+            return Next.WAIT
+        return Next.DROP if is_unwanted(record) else Next.TAKE
+    if record.state is ExportState.FAILED:
+        return Next.NOTHING
+    wants_run = record.is_pending or record.configuration.is_continuous
+    is_repaired = record.state is ExportState.REPAIRED and record.is_pending
+    return Next.BEGIN if is_repaired or (wants_run and has_work(record, head)) else Next.NOTHING
+
+
+def is_unwanted(record: BranchExport) -> bool:
+    """Whether the run at work leads to where the branch is not exported to any more."""
+    return record.run is not None and record.run.configuration.path != record.configuration.path
+
+
+def destination_of(record: BranchExport, path: str) -> Destination:
+    """What is known of a path."""
+    found = (each for each in record.destinations if each.path == path)
+    return next(found, Destination(path))
+
+
+def has_work(record: BranchExport, head: str) -> bool:
+    """Whether the configured path holds anything else than the head."""
+    destination = destination_of(record, record.configuration.path)
+    return destination.exported_commit != head or bool(destination.touched_commits)
+
+
+def begun(
+    record: BranchExport, repository: str, run_id: str, head: str, now_ns: int
+) -> BranchExport:
+    """The record with a new run towards head; nobody works on it yet."""
+    repaired = record.run if record.state is ExportState.REPAIRED else None
+    run = ExportRun(
+        id=run_id,
+        commit_id=head,
+        configuration=record.configuration,
+        started_ns=now_ns,
+        repaired_file=""
+        if repaired is None
+        else status_file(repaired.configuration, repository, record.branch, repaired.commit_id),
+    )
+    return replace(
+        record, state=ExportState.IN_PROGRESS, run=run, is_pending=False, error_message=""
+    )
+
+
+def taken(record: BranchExport, runner: str, now_ns: int) -> BranchExport:
+    """The record with the run's lease in the runner's hand, from now on."""
+    return _with_run(record, runner=runner, lease_until_ns=now_ns + LEASE_S * _NS_PER_S)
+
+
+def released(record: BranchExport) -> BranchExport:
+    """The record with a run that the next one may go on with."""
+    return _with_run(record, runner="", lease_until_ns=0)
+
+
+def advanced(record: BranchExport, progress: Progress) -> BranchExport:
+    """The record with the run's progress."""
+    return _with_run(record, progress=progress)
+
+
+def left_to_batch(record: BranchExport, until_ns: int) -> BranchExport:
+    """The record with a run that a batch job is to take before that time."""
+    return _with_run(record, is_batch=True, runner="", lease_until_ns=until_ns)
+
+
+def announced(record: BranchExport, status_file: str, total: int) -> BranchExport:
+    """The record after which the run may write at its destination.
+
+    Places that overlap with it are forgotten: nobody will know any more what they hold.
+    """
+    run = record.run
+    assert run is not None
+    known = destination_of(record, run.configuration.path)
+    others = [commit for commit in known.touched_commits if commit != run.commit_id]
+    destination = replace(
+        known,
+        touched_commits=(*others, run.commit_id),
+        status_file=status_file,
+        has_marks=known.has_marks or bool(run.configuration.last_keys_in_prefix_regexps),
+    )
+    apart = [each for each in record.destinations if not overlap(each.path, destination.path)]
+    counted = replace(run, is_announced=True, progress=replace(run.progress, total=total))
+    destinations = (destination, *apart)[:DESTINATIONS_MAX]
+    return replace(record, run=counted, destinations=destinations)
+
+
+def succeeded(record: BranchExport, manifest: str) -> BranchExport:
+    """The record when the destination holds exactly the run's commit."""
+    run = record.run
+    assert run is not None
+    destinations = tuple(
+        replace(each, exported_commit=run.commit_id, touched_commits=(), manifest=manifest)
+        if each.path == run.configuration.path
+        else each
+        for each in record.destinations
+    )
+    ended = replace(record, state=ExportState.SUCCEEDED, destinations=destinations)
+    return released(ended)
+
+
+def failed(record: BranchExport, message: str, progress: Progress) -> BranchExport:
+    """The record when the run gave up."""
+    ended = replace(record, state=ExportState.FAILED, error_message=message)
+    return released(advanced(ended, progress))
+
+
+def dropped(record: BranchExport) -> BranchExport:
+    """The record when the run was given up for another configuration."""
+    known = destination_of(record, record.configuration.path)
+    is_whole = known.exported_commit and not known.touched_commits
+    return released(replace(record, state=ExportState.SUCCEEDED if is_whole else None))
+
+
+def configured(
+    record: BranchExport | None, branch: str, configuration: ExportConfiguration, head: str
+) -> BranchExport:
+    """The record with another configuration, which asks for a run if there is work for one."""
+    if record is None:
+        return BranchExport(branch, configuration, is_pending=True)
+    changed = replace(record, configuration=configuration)
+    if record.state is ExportState.FAILED:
+        return changed
+    is_at_work = record.state is ExportState.IN_PROGRESS
+    return replace(changed, is_pending=is_at_work or has_work(changed, head))
+
+
+def _with_run(record: BranchExport, **fields: object) -> BranchExport:
+    assert record.run is not None
+    run = replace(record.run, **fields)  # type: ignore[arg-type] # fields are the run's
+    return replace(record, run=run)

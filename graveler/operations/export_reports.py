@@ -1,0 +1,180 @@
+"""What a run tells under its status path: before it begins, and when it has ended."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from graveler.errors import GoneError
+from graveler.export import manifest, status
+from graveler.export.lifecycle import destination_of
+from graveler.export.manifest import ETag
+from graveler.export.model import ExportState
+from graveler.export.work import object_count
+from graveler.operations.export_lease import Lease
+from graveler.operations.export_writes import ExportWrites, GaveUpError
+from graveler.ports import UploadedPart
+
+# S3 takes 10,000 parts of at least 5 MiB.
+_PART_BYTES = 8 * 1024 * 1024
+_CHUNK_BYTES = 4 * 1024 * 1024
+# A piece begins with its first key, of at most 1,024 bytes; JSON may write each as six.
+_FIRST_LINE_BYTES = 8 * 1024
+
+
+class ExportReports:
+    """The files of one run."""
+
+    def __init__(self, lease: Lease, writes: ExportWrites, keep: Callable[[], None]) -> None:
+        """Write for the run in hand; keep is called now and then, and may stop by raising."""
+        self._lease = lease
+        self._writes = writes
+        self._keep = keep
+        self._objects = writes.engine.objects
+        run = lease.run
+        repository, branch = lease.repository.name, lease.record.branch
+        self._content = lease.engine.content(lease.repository, run.commit_id)
+        self._file = status.status_file(run.configuration, repository, branch, run.commit_id)
+        self.latest_file = status.latest_file(run.configuration, run.started_ns)
+
+    def announce(self) -> None:
+        """Take back what earlier runs said of the destination and of this commit.
+
+        Raises:
+            GaveUpError: it cannot be taken back.
+        """
+        run = self._lease.run
+        known = destination_of(self._lease.record, run.configuration.path)
+        if known.status_file:
+            with suppress(GoneError):
+                text = status.superseded_text(self._objects.get(known.status_file), run.id)
+                self._writes.put(known.status_file, text, status.JSON_TYPE)
+        if run.repaired_file:
+            text = status.status_text(ExportState.REPAIRED, 0)
+            self._writes.put(run.repaired_file, text, status.TEXT_TYPE)
+        if self._file not in ("", run.repaired_file):
+            self._writes.delete(self._file)
+
+    def succeed(self, pieces: int, etags: Sequence[ETag]) -> str:
+        """Tell that the destination holds the commit; the URI of the manifest.
+
+        pieces says how many there are of them, etags are those of copies that are in none.
+
+        Raises:
+            GaveUpError: a file cannot be written.
+        """
+        if not self._file:
+            return ""
+        text = status.status_text(ExportState.SUCCEEDED, 0)
+        self._writes.put(self._file, text, status.TEXT_TYPE)
+        manifest_uri = f"{self._file}.manifest.jsonl"
+        self._upload(manifest_uri, self._manifest_lines(pieces, etags))
+        self._put_latest(status.SUCCESS, 0, manifest_uri)
+        return manifest_uri
+
+    def fail(self, signalled_errors: int) -> None:
+        """Tell that the run has failed, as far as that can be told."""
+        if self._file:
+            text = status.status_text(ExportState.FAILED, signalled_errors)
+            with suppress(GaveUpError):
+                self._writes.put(self._file, text, status.TEXT_TYPE)
+                self._put_latest(status.FAILED, signalled_errors, "")
+
+    def _put_latest(self, outcome: str, signalled_errors: int, manifest_uri: str) -> None:
+        run = self._lease.run
+        commit = self._lease.engine.history(self._lease.repository).commit(run.commit_id)
+        fields = {
+            "status": outcome,
+            "commit": run.commit_id,
+            "message": commit.message,
+            "repository": self._lease.repository.name,
+            "branch": self._lease.record.branch,
+            "path": run.configuration.path,
+            "export_id": run.id,
+            "manifest": manifest_uri,
+            "objects": object_count(self._content),
+            "signalled_errors": signalled_errors,
+            "finished": status.rfc3339(self._lease.engine.clock.now_ns()),
+        }
+        self._writes.put(self.latest_file, status.latest_text(fields), status.JSON_TYPE)
+
+    # The manifest
+
+    def put_piece(self, number: int, etags: Sequence[ETag]) -> None:
+        """Store the ETags of copies until the manifest is written.
+
+        Raises:
+            GaveUpError: they cannot be stored.
+        """
+        self._writes.put(self._piece(number), manifest.piece_of(etags), manifest.CONTENT_TYPE)
+
+    def delete_pieces(self, count: int) -> None:
+        """Delete the first count of what put_piece stored, as far as they can be deleted."""
+        with suppress(GaveUpError):
+            for number in range(count):
+                self._writes.delete(self._piece(number))
+
+    def _piece(self, number: int) -> str:
+        namespace = self._lease.repository.storage_namespace
+        return f"{namespace}/_lakefs/exports/{self._lease.run.id}/{number}.jsonl"
+
+    def _manifest_lines(self, pieces: int, etags: Sequence[ETag]) -> Iterator[bytes]:
+        stored = [
+            (self._first_key(uri), manifest.etags_in(self._lines(uri)))
+            for uri in map(self._piece, range(pieces))
+        ]
+        rest = sorted(dict(etags).items())
+        copied = manifest.merged([*stored, (rest[0][0] if rest else b"", rest)])
+        known = destination_of(self._lease.record, self._lease.run.configuration.path)
+        before = manifest.etags_in(self._lines(known.manifest) if known.manifest else ())
+        return manifest.lines_of(self._content.records(), copied, before)
+
+    def _first_key(self, piece: str) -> bytes:
+        line = self._objects.get(piece, (0, _FIRST_LINE_BYTES - 1)).partition(b"\n")[0]
+        return next(manifest.etags_in([line]))[0]
+
+    def _lines(self, uri: str) -> Iterator[bytes]:
+        info = self._objects.head(uri)
+        size_bytes = 0 if info is None else info.size_bytes
+        return manifest.lines_in(
+            self._objects.get(uri, (first, min(first + _CHUNK_BYTES, size_bytes) - 1))
+            for first in range(0, size_bytes, _CHUNK_BYTES)
+        )
+
+    def _upload(self, uri: str, lines: Iterator[bytes]) -> None:
+        """Store the lines, in parts where they do not fit into one."""
+        chunks = _chunks(lines)
+        content = next(chunks, b"")
+        if len(content) < _PART_BYTES:
+            self._writes.put(uri, content, manifest.CONTENT_TYPE)
+            return
+        upload_id = self._writes.repeat(
+            uri, lambda: self._objects.create_upload(uri, manifest.CONTENT_TYPE)
+        )
+        try:
+            parts = [self._upload_part(uri, upload_id, 1, content)]
+            for number, chunk in enumerate(chunks, start=2):
+                self._keep()
+                parts.append(self._upload_part(uri, upload_id, number, chunk))
+            self._writes.repeat(uri, lambda: self._objects.complete_upload(uri, upload_id, parts))
+        except BaseException:
+            self._objects.abort_upload(uri, upload_id)
+            raise
+
+    def _upload_part(self, uri: str, upload_id: str, number: int, content: bytes) -> UploadedPart:
+        checksum = self._writes.repeat(
+            uri, lambda: self._objects.upload_part(uri, upload_id, number, content)
+        )
+        return UploadedPart(number, checksum)
+
+
+def _chunks(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines in chunks of at least _PART_BYTES, but for the last."""
+    held: list[bytes] = []
+    size_bytes = 0
+    for line in lines:
+        held.append(line)
+        size_bytes += len(line)
+        if size_bytes >= _PART_BYTES:
+            yield b"".join(held)
+            held, size_bytes = [], 0
+    if held:
+        yield b"".join(held)

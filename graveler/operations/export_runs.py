@@ -1,0 +1,253 @@
+"""One run of an export: the steps that bring a commit to its destination.
+
+    count     how much there is to do; much of it is left to a batch job, where there is one
+    announce  take back what is said of the destination; note in the record that it is touched
+    copy      carry out the steps of the walk, storing how far they have come now and then
+    report    status file, manifest, _STATUS_<time>.json; then the record
+
+Whoever takes a run over goes on with the first of these that is not finished.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import islice
+
+from graveler.errors import CorruptDataError, GravelerError
+from graveler.export import lifecycle
+from graveler.export.lifecycle import destination_of
+from graveler.export.manifest import ETag
+from graveler.export.model import ExportRequest, ExportState
+from graveler.export.patterns import Patterns
+from graveler.export.schedule import RunFailedError, Schedule
+from graveler.export.walk import Position, Walk
+from graveler.export.work import Work, object_count
+from graveler.model import Event
+from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.export_lease import Lease, StoppedError, UnwantedError
+from graveler.operations.export_reports import ExportReports
+from graveler.operations.export_transfer import ExportTransfer
+from graveler.operations.export_writes import ExportWrites, GaveUpError
+
+# With less time than this a runner ends what it has begun, and in the last seconds it writes
+# nothing more at the destination.
+TIME_TO_END_S = 30
+_TIME_TO_STOP_S = 10
+# A batch job takes its time to start.
+_BATCH_START_S = 15 * 60
+_COUNTED_AT_ONCE = 1000
+
+
+class _OutOfTimeError(StoppedError):
+    """The function that this runner is in is about to be ended."""
+
+
+def carry_out(lease: Lease, request: ExportRequest, time_left_s: Callable[[], float]) -> bool:
+    """Go on with the run in hand; whether the record is to be looked at again at once.
+
+    If it is not, somebody else goes on with the run: a message is on its way.
+
+    Raises:
+        GravelerError: a store did not answer; the run can be taken at once.
+    """
+    runner = _Runner(lease, request, time_left_s)
+    try:
+        return runner.go_on()
+    except _OutOfTimeError:
+        runner.pause()
+        lease.engine.export_queue.send(request)
+        return False
+    except UnwantedError:
+        runner.pause()
+        return True
+    except StoppedError:
+        # Somebody else has it, or will have it when the lease has ended.
+        lease.engine.export_queue.send(request, lifecycle.LEASE_S)
+        return False
+    except GravelerError:
+        with suppress(GravelerError, StoppedError):
+            runner.pause()
+        raise
+
+
+class _Runner:
+    """Who holds a run works on it with this."""
+
+    def __init__(
+        self, lease: Lease, request: ExportRequest, time_left_s: Callable[[], float]
+    ) -> None:
+        self._lease = lease
+        self._request = request
+        self._engine: Engine = lease.engine
+        self._time_left_s = time_left_s
+        self._progress = lease.run.progress
+        self._writes = ExportWrites(self._engine, self._check)
+        self._reports = ExportReports(lease, self._writes, self._keep)
+        self._work = work_of(lease)
+        self._schedule: Schedule | None = None
+        self._etags: list[ETag] = []  # of what progress covers, and no piece holds
+
+    def go_on(self) -> bool:
+        """Take the run to its end; False if a batch job is to do that.
+
+        Raises:
+            StoppedError: this runner is not to go on.
+        """
+        try:
+            if not self._lease.run.is_announced:
+                total = self._count()
+                if self._leave_to_batch(total):
+                    return False
+                self._reports.announce()
+                status_file = self._reports.latest_file
+                self._lease.change(lambda now: lifecycle.announced(now, status_file, total))
+                self._progress = self._lease.run.progress
+            self._copy()
+            self._succeed()
+        except (RunFailedError, GaveUpError, CorruptDataError) as error:
+            self._fail(str(error))
+        return True
+
+    def pause(self) -> None:
+        """Store how far the run has come, for whoever goes on with it at once."""
+        try:
+            self._store_piece()
+            progress = self._progress
+        except GaveUpError:
+            progress = self._lease.run.progress
+        self._lease.change(lambda now: lifecycle.released(lifecycle.advanced(now, progress)))
+
+    # Steps
+
+    def _count(self) -> int:
+        if any(not base.id for base in self._work.bases):
+            return object_count(self._work.head)
+        total = 0
+        changes = self._work.changes()
+        while counted := sum(1 for _ in islice(changes, _COUNTED_AT_ONCE)):
+            total += counted
+            self._keep()
+        return total
+
+    def _leave_to_batch(self, total: int) -> bool:
+        """Start a batch job if there is much to do; whether one will do it."""
+        engine, run = self._engine, self._lease.run
+        if total < engine.export_settings.batch_objects_min:
+            return False
+        if not engine.batch_jobs.start_export(self._request, run.id):
+            return False
+        until_ns = engine.clock.now_ns() + _BATCH_START_S * NS_PER_S
+        self._lease.change(lambda now: lifecycle.left_to_batch(now, until_ns))
+        return True
+
+    def _copy(self) -> None:
+        run = self._lease.run
+        walk = Walk(
+            self._work,
+            Patterns(run.configuration.last_keys_in_prefix_regexps),
+            has_marks=destination_of(self._lease.record, run.configuration.path).has_marks,
+            position=Position(self._progress.after, self._progress.put_off),
+        )
+        transfer = ExportTransfer(self._writes, self._work.head, run.configuration.path)
+        at_once = self._engine.export_settings.requests_at_once
+        with pool_of(at_once) as pool:
+            schedule = self._schedule = Schedule(transfer, self._progress, pool, at_once)
+            try:
+                is_done = schedule.run(walk.steps(), self._may_go_on)
+            finally:
+                self._take_progress()
+        if not is_done:
+            raise _OutOfTimeError("the rest is for another runner")
+        if schedule.failed:
+            raise RunFailedError(schedule.progress.first_errors[0])
+
+    def _succeed(self) -> None:
+        manifest = self._reports.succeed(self._progress.pieces, self._etags)
+        progress = self._progress
+        event = self._event(ExportState.SUCCEEDED, objects=progress.done, failed=0, error="")
+        self._lease.change(
+            lambda now: lifecycle.succeeded(lifecycle.advanced(now, progress), manifest), event
+        )
+        self._reports.delete_pieces(progress.pieces)
+
+    def _fail(self, error: str) -> None:
+        schedule = self._schedule
+        failed = schedule.failed if schedule is not None else self._progress.failed
+        self._reports.fail(failed)
+        progress = replace(self._progress, failed=failed)
+        event = self._event(ExportState.FAILED, objects=progress.done, failed=failed, error=error)
+        message = f"{failed} tasks failed\n{error}"
+        self._lease.change(lambda now: lifecycle.failed(now, message, progress), event)
+        self._reports.delete_pieces(progress.pieces)
+
+    def _event(self, state: ExportState, **more: object) -> Event:
+        run = self._lease.run
+        return self._engine.event(
+            "export_finished",
+            self._lease.repository,
+            branch=self._lease.record.branch,
+            export_id=run.id,
+            commit_id=run.commit_id,
+            status=state.value,
+            path=run.configuration.path,
+            **more,
+        )
+
+    # While at work
+
+    def _check(self) -> None:
+        """Let a request pass that writes.
+
+        Raises:
+            StoppedError: there is too little left of the lease, or of the function's time.
+        """
+        self._lease.check()
+        if self._time_left_s() < _TIME_TO_STOP_S:
+            raise _OutOfTimeError("the function is about to be ended")
+
+    def _may_go_on(self) -> bool:
+        """Hold the run, and tell whether there is time for more of it."""
+        if self._lease.is_due:
+            self._take_progress()
+            self._store_piece()
+            self._lease.renew(self._progress)
+        return self._time_left_s() >= TIME_TO_END_S
+
+    def _keep(self) -> None:
+        if not self._may_go_on():
+            raise _OutOfTimeError("the rest is for another runner")
+
+    def _take_progress(self) -> None:
+        if self._schedule is not None:
+            self._progress = replace(self._schedule.progress, pieces=self._progress.pieces)
+            self._etags += self._schedule.take_etags()
+
+    def _store_piece(self) -> None:
+        """Store the ETags of what progress covers, before progress itself is stored."""
+        if self._lease.run.configuration.status_path and self._etags:
+            self._reports.put_piece(self._progress.pieces, self._etags)
+            self._progress = replace(self._progress, pieces=self._progress.pieces + 1)
+        self._etags = []
+
+
+@contextmanager
+def pool_of(at_once: int) -> Iterator[ThreadPoolExecutor | None]:
+    """Threads for so many requests at a time; None for one."""
+    if at_once == 1:
+        yield None
+        return
+    with ThreadPoolExecutor(at_once, thread_name_prefix="export") as pool:
+        yield pool
+
+
+def work_of(lease: Lease) -> Work:
+    """The work of the run in hand."""
+    engine, repository = lease.engine, lease.repository
+    known = destination_of(lease.record, lease.run.configuration.path)
+    contents = [
+        engine.content(repository, commit) if commit else engine.metarange(repository, "")
+        for commit in (known.exported_commit, *known.touched_commits)
+    ]
+    bases = {content.id: content for content in contents}
+    return Work(engine.content(repository, lease.run.commit_id), tuple(bases.values()))

@@ -1,0 +1,71 @@
+"""Requests that write for an export: the runner's lease lets each pass, or stops it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TypeVar
+
+from graveler.errors import GoneError, InvalidInputError
+from graveler.operations.engine import Engine
+from graveler.operations.export_lease import StoppedError
+
+T = TypeVar("T")
+
+TRIES_MAX = 5
+_FIRST_DELAY_S = 0.2
+
+
+class GaveUpError(Exception):
+    """Every try failed; the message names the object and the last error."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportWrites:
+    """Writes by way of the engine's object store; before_write may stop each by raising."""
+
+    engine: Engine
+    before_write: Callable[[], None]
+
+    def repeat(self, uri: str, write: Callable[[], T]) -> T:
+        """What write returns when it succeeds.
+
+        Raises:
+            GaveUpError: it never does.
+        """
+        problem: Exception | None = None
+        for number in range(TRIES_MAX):
+            if number:
+                self.engine.clock.sleep(_delay_s(uri, number))
+            self.before_write()
+            try:
+                return write()
+            except StoppedError:
+                raise
+            except (GoneError, InvalidInputError) as error:
+                problem = error  # another try would end the same
+                break
+            except Exception as error:  # noqa: BLE001 - whatever one object has, it stops no other
+                problem = error
+        raise GaveUpError(f"{uri}: {problem}") from problem
+
+    def put(self, uri: str, content: bytes, content_type: str) -> None:
+        """Store an object.
+
+        Raises:
+            GaveUpError: it cannot be stored.
+        """
+        self.repeat(uri, lambda: self.engine.objects.put(uri, content, content_type))
+
+    def delete(self, uri: str) -> None:
+        """Delete an object, if there is one.
+
+        Raises:
+            GaveUpError: it stays.
+        """
+        self.repeat(uri, lambda: self.engine.objects.delete(uri))
+
+
+def _delay_s(uri: str, number: int) -> float:
+    """Twice as long each time, and between half and one and a half of it: objects spread out."""
+    jitter = sha256(f"{uri} {number}".encode()).digest()[0] / 255
+    return _FIRST_DELAY_S * float(2 ** (number - 1)) * (0.5 + jitter)

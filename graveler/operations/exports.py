@@ -1,0 +1,314 @@
+"""Continuous export of branches: what users ask for, and what is to be done about it.
+
+Messages come at least once, late and in no order, so they say only which branch to look at
+(`advance`). What is to be done follows from the branch's head and the export's record: begin a run,
+go on with one, take over a dead runner's, wait for a living one, or nothing. A message that finds
+a runner at work sees to it that another one looks when the runner's lease ends. A runner that comes
+to the end of its time stores how far it has come, and sends a message for the next one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from graveler.errors import (
+    ConflictError,
+    ContentionError,
+    InvalidInputError,
+    NotFoundError,
+    StaleVersionError,
+)
+from graveler.export import lifecycle
+from graveler.export.addresses import allowed_location, is_within, overlap
+from graveler.export.lifecycle import Next
+from graveler.export.model import (
+    BranchExport,
+    ExportConfiguration,
+    ExportRequest,
+    ExportState,
+)
+from graveler.export.patterns import Patterns
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX, PAGE_AMOUNT_MAX
+from graveler.model import Branch, Repository
+from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.export_lease import Lease
+from graveler.operations.export_runs import TIME_TO_END_S, carry_out
+from graveler.operations.lookup import current_branch
+
+# With less time than this, a runner begins nothing.
+_TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
+_DELAY_S_MAX = 900
+_REQUESTED = "export_requested"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportStatus:
+    """Where a branch's export stands."""
+
+    state: ExportState | None  # None: nothing was exported yet
+    error_message: str
+    exported_commit: str  # what the configured path holds whole; "" if nothing
+    is_pending: bool  # another run is to follow
+    # The run at work, or the last one; "" and 0 if there was none.
+    export_id: str = ""
+    commit_id: str = ""
+    started_ns: int = 0
+    done: int = 0
+    total: int = 0
+    failed: int = 0
+    first_errors: tuple[str, ...] = ()
+
+
+def configure(
+    engine: Engine, repository: str, branch: str, configuration: ExportConfiguration
+) -> None:
+    """Export the branch as configured from now on, beginning with what it holds now.
+
+    Raises:
+        InvalidInputError: a path is not allowed, or a pattern does not compile.
+        NotFoundError: there is no such branch.
+    """
+    found, current = current_branch(engine, repository, branch)
+    checked = _checked(engine, configuration)
+
+    def change(record: BranchExport | None) -> BranchExport:
+        return lifecycle.configured(record, branch, checked, current.commit_id)
+
+    _change(engine, found, branch, change)
+
+
+def get(engine: Engine, repository: str, branch: str) -> ExportConfiguration:
+    """How the branch is exported.
+
+    Raises:
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+    return _record(engine, repository, branch).configuration
+
+
+def status(engine: Engine, repository: str, branch: str) -> ExportStatus:
+    """Where the branch's export stands.
+
+    Raises:
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+    record = _record(engine, repository, branch)
+    known = lifecycle.destination_of(record, record.configuration.path)
+    told = ExportStatus(
+        state=record.state,
+        error_message=record.error_message,
+        exported_commit="" if known.touched_commits else known.exported_commit,
+        is_pending=record.is_pending,
+    )
+    if record.run is None:
+        return told
+    progress = record.run.progress
+    return replace(
+        told,
+        export_id=record.run.id,
+        commit_id=record.run.commit_id,
+        started_ns=record.run.started_ns,
+        done=progress.done,
+        total=progress.total,
+        failed=progress.failed,
+        first_errors=progress.first_errors,
+    )
+
+
+def run(engine: Engine, repository: str, branch: str) -> str:
+    """Begin to export what the branch holds now; the ID of the export.
+
+    Raises:
+        ConflictError: one is at work, the last one failed, or there is nothing to export.
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+    found, current = current_branch(engine, repository, branch)
+    run_id = _new_run_id(engine, found, current)
+
+    def change(now: BranchExport | None) -> BranchExport:
+        if now is None:
+            raise _not_configured(branch)
+        if now.state is ExportState.IN_PROGRESS:
+            raise ConflictError("export currently in progress: wait until it has ended")
+        if now.state is ExportState.FAILED:
+            raise ConflictError("export failed: repair it first")
+        if now.state is not ExportState.REPAIRED and not lifecycle.has_work(now, current.commit_id):
+            raise ConflictError("nothing to export: the branch is exported as it is")
+        now_ns = engine.clock.now_ns()
+        return lifecycle.begun(now, found.name, run_id, current.commit_id, now_ns)
+
+    _change(engine, found, branch, change)
+    return run_id
+
+
+def repair(engine: Engine, repository: str, branch: str) -> None:
+    """Say that what made the export fail is mended: it resumes.
+
+    Raises:
+        ConflictError: it has not failed.
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+    found, _ = current_branch(engine, repository, branch)
+
+    def change(now: BranchExport | None) -> BranchExport:
+        if now is None:
+            raise _not_configured(branch)
+        if now.state is not ExportState.FAILED:
+            raise ConflictError("incorrect status: only a failed export can be repaired")
+        return replace(now, state=ExportState.REPAIRED, is_pending=True)
+
+    _change(engine, found, branch, change)
+
+
+def advance(
+    engine: Engine, request: ExportRequest, *, runner: str, time_left_s: Callable[[], float]
+) -> None:
+    """Do what is to be done now about the export of a branch.
+
+    runner is a name that nobody else has at the time; time_left_s tells how long this may take.
+
+    Raises:
+        GravelerError: a store did not answer as it should; ask again.
+    """
+    repository = engine.refs.repository(request.repository)
+    if repository is None:
+        return
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        record = engine.exports.branch_export(repository, request.branch)
+        if record is None:
+            return
+        try:
+            step, lease = _take_step(engine, repository, record, runner, time_left_s)
+        except StaleVersionError:
+            continue  # somebody else has changed it, perhaps so that nothing is left to do
+        if lease is not None:
+            if not carry_out(lease, request, time_left_s):
+                return
+        elif step is not Next.DROP:
+            return
+    engine.export_queue.send(request)
+
+
+def _take_step(
+    engine: Engine,
+    repository: Repository,
+    record: BranchExport,
+    runner: str,
+    time_left_s: Callable[[], float],
+) -> tuple[Next, Lease | None]:
+    """What was to be done about the record, and done; with a lease if it is to carry out a run.
+
+    Raises:
+        StaleVersionError: somebody else changed the record.
+    """
+    branch = engine.refs.branch(repository, record.branch)
+    now_ns = engine.clock.now_ns()
+    step = lifecycle.next_step(record, branch.commit_id if branch is not None else "", now_ns)
+    if step is Next.WAIT:
+        _watch(engine, repository, record, now_ns)
+    elif branch is None:
+        engine.exports.delete_branch_export(repository, record)
+        return Next.NOTHING, None
+    elif step is Next.DROP:
+        engine.exports.replace_branch_export(repository, record, lifecycle.dropped(record))
+    elif step is Next.NOTHING:
+        if record.is_pending and record.state is not ExportState.FAILED:
+            settled = replace(record, is_pending=False)
+            engine.exports.replace_branch_export(repository, record, settled)
+    elif time_left_s() < _TIME_TO_BEGIN_S:
+        engine.export_queue.send(ExportRequest(repository.name, record.branch))
+        return Next.NOTHING, None
+    else:
+        wanted = record
+        if step is Next.BEGIN:
+            run_id = _new_run_id(engine, repository, branch)
+            wanted = lifecycle.begun(record, repository.name, run_id, branch.commit_id, now_ns)
+        taken = lifecycle.taken(wanted, runner, now_ns)
+        held = engine.exports.replace_branch_export(repository, record, taken)
+        return step, Lease(engine, repository, held)
+    return step, None
+
+
+def _watch(engine: Engine, repository: Repository, record: BranchExport, now_ns: int) -> None:
+    """Make sure that somebody looks again when the lease ends, should its runner die."""
+    if record.watched_until_ns > now_ns:
+        return  # a message is on its way
+    assert record.run is not None
+    rest_s = -(-(record.run.lease_until_ns - now_ns) // NS_PER_S)
+    delay_s = min(rest_s + 1, _DELAY_S_MAX)
+    engine.export_queue.send(ExportRequest(repository.name, record.branch), delay_s)
+    watched = replace(record, watched_until_ns=now_ns + delay_s * NS_PER_S)
+    engine.exports.replace_branch_export(repository, record, watched)
+
+
+def _new_run_id(engine: Engine, repository: Repository, branch: Branch) -> str:
+    uid = engine.names.new_uid()
+    return f"{repository.name}-{branch.name}-{branch.commit_id}-{uid}"
+
+
+def _record(engine: Engine, repository: str, branch: str) -> BranchExport:
+    found, _ = current_branch(engine, repository, branch)
+    record = engine.exports.branch_export(found, branch)
+    if record is None:
+        raise _not_configured(branch)
+    return record
+
+
+def _not_configured(branch: str) -> NotFoundError:
+    return NotFoundError(f"branch {branch!r} has no export configuration: set one first")
+
+
+def _change(
+    engine: Engine,
+    repository: Repository,
+    branch: str,
+    change: Callable[[BranchExport | None], BranchExport],
+) -> None:
+    """Change the record as it stands, and ask for a look at it."""
+    event = engine.event(_REQUESTED, repository, branch=branch)
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        record = engine.exports.branch_export(repository, branch)
+        changed = change(record)
+        try:
+            engine.exports.replace_branch_export(repository, record, changed, event)
+        except StaleVersionError:
+            continue
+        return
+    raise ContentionError(f"the export of branch {branch!r} is changed all the time: try again")
+
+
+def _checked(engine: Engine, configuration: ExportConfiguration) -> ExportConfiguration:
+    """The configuration, normalized.
+
+    Raises:
+        InvalidInputError: the export could not do what it says.
+    """
+    Patterns(configuration.last_keys_in_prefix_regexps)
+    prefixes = engine.export_settings.allowed_prefixes
+    path = allowed_location(configuration.path, "export path", prefixes)
+    status_path = configuration.status_path
+    if status_path:
+        status_path = allowed_location(status_path, "export status path", prefixes)
+        if is_within(status_path, path):
+            raise InvalidInputError(
+                f"export status path {status_path!r} lies in the export path {path!r}, which is "
+                "to hold the branch's objects and nothing else: choose one outside"
+            )
+    for place in filter(None, (path, status_path)):
+        _refuse_namespaces(engine, place)
+    return replace(configuration, path=path, status_path=status_path)
+
+
+def _refuse_namespaces(engine: Engine, place: str) -> None:
+    """Refuse a place that holds, or lies in, the storage namespace of a repository."""
+    after = ""
+    while True:
+        page = engine.refs.repositories("", after, PAGE_AMOUNT_MAX)
+        for repository in page.results:
+            if overlap(place, repository.storage_namespace):
+                raise InvalidInputError(
+                    f"{place!r} overlaps with the storage namespace of repository "
+                    f"{repository.name!r}: exports would damage its data; choose another place"
+                )
+        if not page.has_more:
+            return
+        after = page.next_after
