@@ -9,11 +9,14 @@ from dataclasses import replace
 import pytest
 
 from graveler.aws.commits import commit_item
+from graveler.export.model import BranchExport, ExportConfiguration
 from graveler.model import Branch, Event, Repository, Tag
 from graveler.ports import Staged
 from tests.contract.conftest import DynamoDBStores, new_commit, new_event, new_repository, new_token
 
 pytestmark = pytest.mark.server
+
+EXPORT = BranchExport("main", ExportConfiguration("s3://out/latest"))
 
 Operation = Callable[[DynamoDBStores, Repository, Branch], object]
 
@@ -50,6 +53,15 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     "update_repository_metadata": (
         lambda s, r, _: s.refs.update_repository_metadata(r, {"a": "b"}, []),
         ["GetItem", "PutItem"],
+    ),
+    "branch_export": (lambda s, r, _: s.exports.branch_export(r, "main"), ["GetItem"]),
+    "replace_branch_export": (
+        lambda s, r, _: s.exports.replace_branch_export(r, None, EXPORT),
+        ["PutItem"],
+    ),
+    "replace_branch_export, with an event": (
+        lambda s, r, _: s.exports.replace_branch_export(r, None, EXPORT, new_event()),
+        ["TransactWriteItems"],
     ),
     "branch": (lambda s, r, _: s.refs.branch(r, "main"), ["GetItem"]),
     "repository_and_branch": (

@@ -12,6 +12,7 @@ from graveler.aws.clock import SystemClock
 from graveler.aws.committed_files import S3CommittedFiles
 from graveler.aws.connect import s3_config
 from graveler.aws.dynamodb import DynamoDB
+from graveler.aws.exports import DynamoExportStore
 from graveler.aws.http_client import HttpClient
 from graveler.aws.names import SystemNames
 from graveler.aws.objects import S3ObjectStore
@@ -69,7 +70,8 @@ def _observer(observe: Callable[[str], None]) -> Callable[..., None]:
 class ServerWorld:
     """Stores by their endpoints, so that another process can open them, too.
 
-    Without an S3 endpoint, objects and committed files stay in this process.
+    Without an S3 endpoint, objects and committed files stay in this process; what an export sends
+    to its queue always does.
     """
 
     dynamodb_endpoint: str
@@ -102,6 +104,10 @@ class ServerWorld:
             clock=clock,
             names=SystemNames(clock),
             signing_key=b"signing key of the tests",
+            exports=DynamoExportStore(tables),
+            export_queue=self.memory.export_queue,
+            batch_jobs=self.memory.batch_jobs,
+            export_settings=self.memory.export_settings,
         )
 
     def new_repository(self, bucket: str = "bucket") -> str:
