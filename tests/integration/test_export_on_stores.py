@@ -1,0 +1,84 @@
+"""A branch is exported by messages alone, on DynamoDB Local and S3Proxy."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from functions.export.handler import handler
+from graveler.aws import wiring
+from graveler.export.model import ExportConfiguration, ExportState
+from graveler.operations import commits, exports, writes
+from graveler.operations.engine import Engine
+from tests.support.server_world import Keys, ServerWorld
+from tests.support.stack import BUCKET, KEYS
+
+pytestmark = pytest.mark.server
+
+
+class Context:
+    """What Lambda says of the invocation."""
+
+    def __init__(self) -> None:
+        self.aws_request_id = str(uuid4())
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 900_000
+
+
+@pytest.fixture
+def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
+    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
+    made = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
+    made.tables().create()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def engine(world: ServerWorld, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    made = world.engine()
+    monkeypatch.setattr(wiring, "engine", lambda: made)
+    return made
+
+
+def upload(engine: Engine, repository: str, **contents: str) -> None:
+    for path, content in contents.items():
+        writes.upload(
+            engine,
+            repository,
+            "main",
+            path.encode(),
+            read_content=lambda content=content: (content.encode(), "text/csv"),
+            metadata={"Owner": "Amélie"},
+        )
+
+
+def look_after(repository: str) -> dict[str, Any]:
+    body = json.dumps({"repository": repository, "branch": "main"})
+    return handler({"Records": [{"messageId": "1", "body": body}]}, Context())
+
+
+def test_a_branch_is_exported_and_followed(world: ServerWorld, engine: Engine) -> None:
+    repository = world.new_repository(BUCKET)
+    upload(engine, repository, first="1", second="2")
+    commits.commit(engine, repository, "main", commits.CommitRequest("why", "somebody"))
+    path = f"s3://{BUCKET}/{uuid4().hex}"
+    configuration = ExportConfiguration(path, is_continuous=True)
+    exports.configure(engine, repository, "main", configuration)
+    assert look_after(repository) == {"batchItemFailures": []}
+    assert exports.status(engine, repository, "main").state is ExportState.SUCCEEDED
+    assert engine.objects.get(f"{path}/first") == b"1"
+    found = engine.objects.head(f"{path}/second")
+    assert found is not None
+    assert found.content_type == "text/csv"
+
+    upload(engine, repository, first="one")
+    writes.delete(engine, repository, "main", b"second")
+    made = commits.commit(engine, repository, "main", commits.CommitRequest("why", "somebody"))
+    assert look_after(repository) == {"batchItemFailures": []}
+    assert exports.status(engine, repository, "main").exported_commit == made.id
+    assert engine.objects.get(f"{path}/first") == b"one"
+    assert engine.objects.head(f"{path}/second") is None
