@@ -33,6 +33,7 @@ from functions.api.routes import (
     commits,
     configuration,
     content,
+    exports,
     metadata,
     objects,
     protection,
@@ -73,6 +74,7 @@ _RESOURCES = (
     protection,
     retention,
     metadata,
+    exports,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table

@@ -1,0 +1,53 @@
+"""Continuous export of a branch: its configuration, and its runs.
+
+The operations of lakeFS 0.16 to 0.30, which later versions dropped, and one that shows how a run
+goes.
+"""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http.exports import (
+    ConfigurationBody,
+    configuration_body,
+    configuration_of,
+    status_body,
+)
+from graveler.operations import exports
+
+operations = Operations()
+
+_BRANCH = "/repositories/<repository>/branches/<branch>"
+_CONFIGURATION = f"{_BRANCH}/continuous-export"
+
+
+@operations.add("GET", _CONFIGURATION, "getContinuousExport")
+def get_configuration(request: Request) -> Answer:
+    configuration = exports.get(request.engine, request.repository, request.branch)
+    return answers.of_json(configuration_body(configuration))
+
+
+@operations.add("PUT", _CONFIGURATION, "setContinuousExport")
+def set_configuration(request: Request) -> Answer:
+    configuration = configuration_of(request.decode(ConfigurationBody))
+    exports.configure(request.engine, request.repository, request.branch, configuration)
+    return answers.empty(201)
+
+
+@operations.add("POST", f"{_BRANCH}/export-hook", "runExport")
+def run(request: Request) -> Answer:
+    export_id = exports.run(request.engine, request.repository, request.branch)
+    return answers.of_json(export_id, 201)
+
+
+@operations.add("POST", f"{_BRANCH}/repair-export", "repairExport")
+def repair(request: Request) -> Answer:
+    exports.repair(request.engine, request.repository, request.branch)
+    return answers.empty(201)
+
+
+@operations.add("GET", f"{_BRANCH}/export-status", "getExportStatus")
+def get_status(request: Request) -> Answer:
+    status = exports.status(request.engine, request.repository, request.branch)
+    return answers.of_json(status_body(status))

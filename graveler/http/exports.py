@@ -1,0 +1,69 @@
+"""Bodies of continuous export: in camel case, as they were when lakeFS had it."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from graveler.export.model import ExportConfiguration
+from graveler.http.requests import NonEmpty
+from graveler.operations import exports
+
+
+class ConfigurationBody(Struct, frozen=True, rename="camel"):
+    """The configuration, as it is put and as it is shown."""
+
+    export_path: NonEmpty
+    export_status_path: str = ""
+    # Go clients send null for a list without elements.
+    last_keys_in_prefix_regexp: Sequence[str] | None = ()
+    is_continuous: bool = False
+
+
+def configuration_of(body: ConfigurationBody) -> ExportConfiguration:
+    return ExportConfiguration(
+        path=body.export_path,
+        status_path=body.export_status_path,
+        last_keys_in_prefix_regexps=tuple(body.last_keys_in_prefix_regexp or ()),
+        is_continuous=body.is_continuous,
+    )
+
+
+def configuration_body(configuration: ExportConfiguration) -> ConfigurationBody:
+    return ConfigurationBody(
+        configuration.path,
+        configuration.status_path,
+        configuration.last_keys_in_prefix_regexps,
+        configuration.is_continuous,
+    )
+
+
+class StatusBody(Struct, frozen=True, rename="camel"):
+    """The branch's state and the run at work, or the last one; "" and 0 where there was none."""
+
+    state: str
+    is_pending: bool
+    export_id: str
+    commit_id: str
+    exported_commit_id: str
+    started_at: int
+    objects_done: int
+    objects_total: int
+    objects_failed: int
+    errors: Sequence[str]
+    error_message: str
+
+
+def status_body(status: exports.ExportStatus) -> StatusBody:
+    return StatusBody(
+        state=status.state or "none",
+        is_pending=status.is_pending,
+        export_id=status.export_id,
+        commit_id=status.commit_id,
+        exported_commit_id=status.exported_commit,
+        started_at=status.started_ns // 10**9,
+        objects_done=status.done,
+        objects_total=status.total,
+        objects_failed=status.failed,
+        errors=status.first_errors,
+        error_message=status.error_message,
+    )
