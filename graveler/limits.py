@@ -27,8 +27,10 @@ TOKEN_RETENTION_S = 15 * 60
 PHYSICAL_ADDRESS_LIFE_S = 24 * 60 * 60
 PRESIGNED_URL_LIFE_S = 15 * 60
 
-# S3: one PUT or one server-side copy carries at most 5 GiB; an upload has at most 10,000 parts.
-SINGLE_COPY_BYTES_MAX = 5 * 1024**3
+# S3 copies 5 GiB with one request, but nobody knows how long that takes. What is larger than this
+# is copied in parts of this size, several at a time, each done while whoever asked still waits.
+SINGLE_COPY_BYTES_MAX = 512 * 1024**2
+# S3's limit on one upload.
 UPLOAD_PARTS_MAX = 10_000
 
 # Lambda takes and returns 6 MB of JSON; base64 makes binary a third larger.

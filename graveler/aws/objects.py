@@ -30,15 +30,12 @@ from graveler.errors import (
     PreconditionFailedError,
     RangeNotSatisfiableError,
 )
-from graveler.limits import DELETE_OBJECTS_MAX, UPLOAD_PARTS_MAX
+from graveler.limits import DELETE_OBJECTS_MAX, SINGLE_COPY_BYTES_MAX, UPLOAD_PARTS_MAX
 from graveler.ports import ObjectDescription, ObjectInfo, UploadedPart
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-# S3 copies 5 GiB with one request, but how long that takes is anybody's guess. Parts of this size
-# are copied at the same time, and each is done while the one who asked for it still waits.
-_COPY_BYTES_MAX = 512 * 1024**2
 _COPIES_AT_ONCE = 8
 
 # Metadata that name the one attempt that stored an object: known again after a lost answer.
@@ -55,7 +52,7 @@ class S3ObjectStore(S3Uploads):
         self,
         s3: S3,
         public: "S3Client | None" = None,
-        copy_bytes_max: int = _COPY_BYTES_MAX,
+        copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
     ) -> None:
         super().__init__(s3, public)
         self._copy_bytes_max = copy_bytes_max
@@ -152,7 +149,7 @@ class S3ObjectStore(S3Uploads):
         # The true size: a part beyond the end is refused, and what is not asked for is lost.
         size_bytes: int = source["ContentLength"]
         least = -(-size_bytes // UPLOAD_PARTS_MAX)
-        part_bytes = max(least, min(_COPY_BYTES_MAX, self._copy_bytes_max))
+        part_bytes = max(least, self._copy_bytes_max)
         parameters = parameters_of_stored(source) if described is None else described
         before_request()
         upload_id = self._create_upload(target_uri, parameters)
