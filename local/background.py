@@ -19,11 +19,12 @@ import boto3
 
 from functions.cleanup.handler import handler as clean_up
 from functions.events.handler import handler as publish_events
+from functions.export.handler import handler as export
 from graveler.aws import wiring
 from graveler.events import SOURCE, detail_type
 from local.bus import EventBus, Rule
 from local.config import EVENT_BUS, EXPORT_QUEUE
-from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT
+from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT, Delivery
 from local.lambda_runtime import Function
 from local.messaging import Services, server
 from local.ports import HOST
@@ -37,12 +38,15 @@ INTERVAL_S = 30.0
 TIMEOUT_S = 15 * 60.0
 EVENTS_TIMEOUT_S = 60.0
 
+# So many branches are exported at the same time.
+EXPORTS_AT_ONCE = 4
 RECEIVES_MAX = 5
 
 DEAD_LETTERS = f"{EXPORT_QUEUE}-dead-letters"
 
 SCHEDULED = (Function("graveler-cleanup", clean_up, TIMEOUT_S),)
 EVENTS = Function("graveler-events", publish_events, EVENTS_TIMEOUT_S)
+EXPORT = Function("graveler-export", export, TIMEOUT_S)
 
 QUEUES = (
     Queue(
@@ -128,9 +132,12 @@ def main(port: int, journal: Path) -> None:
     with _queues(journal.parent) as queues:
         bus = EventBus(EVENT_BUS, [CALLS_FOR_EXPORT], queues, journal)
         http = server(Services(bus, queues, f"http://{HOST}:{port}"), port)
+        wiring.engine()  # before several threads ask for it at the same time
+        exports = Delivery(queues, EXPORT_QUEUE, EXPORT)
         _run_all(
             http.serve_forever,
             stream_delivery(journal.parent).deliver_forever,
+            *[exports.deliver_forever] * EXPORTS_AT_ONCE,
             _schedule_forever,
         )
 

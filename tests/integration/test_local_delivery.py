@@ -1,0 +1,222 @@
+"""On the embedded stack a change raises its event within seconds, and none is lost."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import boto3
+import pytest
+import requests
+
+from tests.integration.test_local_stack import ask, create_repository, s3_client
+from tests.support.stack import BUCKET, Stack
+
+pytestmark = pytest.mark.server
+
+PATIENCE_S = 30
+
+
+def commit(stack, repository, number):
+    """A commit on main of an empty change; its ID."""
+    path = f"/repositories/{repository}/branches/main/commits"
+    status, answer = ask(stack, "POST", path, {"message": f"{number}", "allow_empty": True})
+    assert status == 201, answer
+    return answer["id"]
+
+
+def events(stack):
+    """Every event that the stack has shown so far."""
+    lines = (stack.data / "events.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def committed(stack, repository):
+    """The IDs of the commits that events have reported, in the order of the events."""
+    return [
+        event["detail"]["commit_id"]
+        for event in events(stack)
+        if event["detail-type"] == "Commit Created" and event["detail"]["repository"] == repository
+    ]
+
+
+def wait_until(is_done, patience_s=PATIENCE_S):
+    deadline = time.monotonic() + patience_s
+    while not is_done():
+        assert time.monotonic() < deadline, "it does not happen"
+        time.sleep(0.05)
+
+
+def without_repetitions(values):
+    return list(dict.fromkeys(values))
+
+
+def client(stack, service):
+    return boto3.client(
+        service,
+        endpoint_url=stack.messaging_endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=stack.access_key_id,
+        aws_secret_access_key=stack.secret_access_key,
+    )
+
+
+def messages_of(stack, queue):
+    """How many messages are in the queue, in whatever state."""
+    sqs = client(stack, "sqs")
+    url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
+    attributes = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+    return sum(int(value) for name, value in attributes.items() if "NumberOfMessages" in name)
+
+
+def kill_background(stack):
+    """End the process that delivers as `kill -9` does; the stack ends with it."""
+    (pid,) = (
+        int(process.name)
+        for process in Path("/proc").iterdir()
+        if process.name.isdecimal() and is_background_of(stack, process)
+    )
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: "background ended with exit code -9" in stack.output)
+
+
+def is_background_of(stack, process):
+    try:
+        words = (process / "cmdline").read_bytes().split(b"\0")
+    except OSError:  # it has ended meanwhile
+        return False
+    return b"local.background" in words and str(stack.data / "events.jsonl").encode() in words
+
+
+@pytest.fixture
+def own_stack(tmp_path):
+    """A stack that the test may end as it likes."""
+    running = Stack(tmp_path)
+    yield running
+    running.stop()
+
+
+def test_a_commit_raises_its_event_with_all_that_subscribers_need(stack):
+    create_repository(stack, "told")
+    commit_id = commit(stack, "told", 1)
+    wait_until(lambda: committed(stack, "told"))
+    told = [event for event in events(stack) if event["detail"]["repository"] == "told"]
+    assert [event["detail-type"] for event in told] == ["Repository Created", "Commit Created"]
+    event = told[-1]
+    assert (event["source"], event["version"], event["resources"]) == ("graveler", "0", [])
+    assert event["detail"]["commit_id"] == commit_id
+    assert event["detail"]["branch"] == "main"
+    assert event["detail"]["message"] == "1"
+
+
+def test_each_event_is_shown_once_and_in_the_order_of_the_changes(stack):
+    create_repository(stack, "ordered")
+    commit_ids = [commit(stack, "ordered", number) for number in range(20)]
+    wait_until(lambda: len(committed(stack, "ordered")) >= 20)
+    assert committed(stack, "ordered") == commit_ids
+
+
+def test_the_queue_is_empty_when_exports_have_looked_at_the_events(stack):
+    create_repository(stack, "looked-at")
+    commit(stack, "looked-at", 1)
+    wait_until(lambda: committed(stack, "looked-at"))
+    wait_until(lambda: messages_of(stack, "graveler-export") == 0)
+    assert messages_of(stack, "graveler-export-dead-letters") == 0
+
+
+def test_a_message_that_the_export_function_cannot_read_is_kept_for_another_try(stack):
+    sqs = client(stack, "sqs")
+    url = sqs.get_queue_url(QueueName="graveler-export")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody="no JSON at all")
+    wait_until(lambda: messages_of(stack, "graveler-export") == 1)
+    wait_until(lambda: "did not accept message" in (stack.data / "logs/background.log").read_text())
+    assert messages_of(stack, "graveler-export") == 1
+    create_repository(stack, "not-held-up")
+    commit(stack, "not-held-up", 1)
+    wait_until(lambda: committed(stack, "not-held-up"))
+    sqs.purge_queue(QueueUrl=url)
+
+
+def test_kill_9_of_the_delivering_process_loses_no_event(own_stack):
+    create_repository(own_stack, "kept")
+    commit_ids = []
+    for moment_s in (0, 0.1, 0.3):
+        commit_ids += [commit(own_stack, "kept", number) for number in range(5)]
+        time.sleep(moment_s)
+        kill_background(own_stack)
+        own_stack.restart()
+    wait_until(lambda: len(set(committed(own_stack, "kept"))) == len(commit_ids))
+    assert without_repetitions(committed(own_stack, "kept")) == commit_ids
+    wait_until(lambda: messages_of(own_stack, "graveler-export") == 0)
+    assert messages_of(own_stack, "graveler-export-dead-letters") == 0
+
+
+def test_a_restart_neither_loses_nor_repeats_events(own_stack):
+    create_repository(own_stack, "restarted")
+    commit_ids = [commit(own_stack, "restarted", 1)]
+    wait_until(lambda: committed(own_stack, "restarted") == commit_ids)
+    commit_ids.append(commit(own_stack, "restarted", 2))
+    wait_until(lambda: committed(own_stack, "restarted") == commit_ids)
+    own_stack.restart()
+    commit_ids.append(commit(own_stack, "restarted", 3))
+    wait_until(lambda: len(committed(own_stack, "restarted")) >= 3)
+    assert committed(own_stack, "restarted") == commit_ids
+
+
+def exported(stack, prefix):
+    """The keys under the prefix of the bucket, without it."""
+    pages = s3_client(stack).list_objects_v2(Bucket=BUCKET, Prefix=f"{prefix}/")
+    return {item["Key"].removeprefix(f"{prefix}/") for item in pages.get("Contents", ())}
+
+
+def upload(stack, repository, path, content):
+    """Stage an object on main."""
+    answer = requests.post(
+        f"{stack.endpoint}/api/v1/repositories/{repository}/branches/main/objects",
+        params={"path": path},
+        data=content,
+        headers={"Content-Type": "application/octet-stream"},
+        auth=(stack.access_key_id, stack.secret_access_key),
+        timeout=30,
+    )
+    assert answer.status_code == 201, answer.text
+
+
+def export_continuously(stack, repository, prefix):
+    """Have main exported from now on."""
+    path = f"/repositories/{repository}/branches/main/continuous-export"
+    configuration = {
+        "exportPath": f"s3://{BUCKET}/{prefix}",
+        "lastKeysInPrefixRegexp": [],
+        "isContinuous": True,
+    }
+    status, answer = ask(stack, "PUT", path, configuration)
+    assert status == 201, answer
+
+
+def test_a_commit_on_an_exported_branch_is_at_its_destination_within_seconds(stack):
+    create_repository(stack, "exported")
+    export_continuously(stack, "exported", "there")
+    upload(stack, "exported", "a/b", b"1")
+    commit(stack, "exported", 1)
+    wait_until(lambda: exported(stack, "there") == {"a/b"})
+    upload(stack, "exported", "c", b"2")
+    commit(stack, "exported", 2)
+    wait_until(lambda: exported(stack, "there") == {"a/b", "c"})
+    finished = [e["detail"] for e in events(stack) if e["detail-type"] == "Export Finished"]
+    wait_until(lambda: "Export Finished" in {e["detail-type"] for e in events(stack)})
+    assert all(detail["status"] == "exported-successfully" for detail in finished)
+
+
+def test_an_export_that_kill_9_interrupted_comes_to_its_end(own_stack):
+    create_repository(own_stack, "interrupted")
+    export_continuously(own_stack, "interrupted", "there")
+    paths = {f"{number:03}" for number in range(100)}
+    for path in paths:
+        upload(own_stack, "interrupted", path, b"x")
+    commit(own_stack, "interrupted", 1)
+    wait_until(lambda: exported(own_stack, "there"))
+    kill_background(own_stack)
+    own_stack.restart()
+    wait_until(lambda: exported(own_stack, "there") == paths, patience_s=120)
