@@ -8,6 +8,7 @@ and decodes it; `files`, where it opens the range's local file, too.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from math import exp, log
 from random import Random
@@ -21,8 +22,10 @@ from graveler.committed.store import CacheSizes
 Get = Callable[[bytes], bytes | None]
 
 _DEFAULT = CacheSizes()
-_AMPLE = CacheSizes(index_bytes=3 << 30, block_bytes=1 << 30, content_bytes=0)
-_NO_BLOCKS = CacheSizes(index_bytes=3 << 30, block_bytes=0, content_bytes=0)
+_AMPLE = CacheSizes(
+    index_bytes=3 << 30, block_bytes=1 << 30, content_bytes=0, metarange_bytes=1 << 28
+)
+_NO_BLOCKS = replace(_AMPLE, block_bytes=0)
 _NOTHING = CacheSizes(index_bytes=0, block_bytes=0, content_bytes=0)
 # A prime greater than any repository: it scatters ranks over numbers, each to another.
 _PRIME = 2_147_483_647

@@ -43,7 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sections[title] = printed(f"{title}, raggedness {raggedness:,}", engine)
         title = f"By the model, {options.model_objects:,} objects, {options.model_days} days"
         year = in_fresh_process(
-            measure_large, large, ends_of_large[raggedness], per_record, options.model_days
+            measure_large,
+            large,
+            ends_of_large[raggedness],
+            per_record,
+            raggedness,
+            options.model_days,
         )
         sections[title] = printed(f"{title}, raggedness {raggedness:,}", year)
         results.keep(f"{raggedness:,}", sections)
