@@ -1,0 +1,235 @@
+"""The command `graveler` as users run it: a process of its own, with lakectl's variables."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import md5
+from pathlib import Path
+
+import boto3
+import pytest
+import requests
+
+from tests.support.stack import BUCKET
+
+pytestmark = pytest.mark.server
+
+# It stands beside the interpreter once the project is installed.
+GRAVELER = Path(sys.executable).with_name("graveler")
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(stack) -> Run:
+    """Runs `graveler` with these arguments and the stack's credentials."""
+    environment = {
+        "PATH": "",
+        "TZ": "America/New_York",
+        "LAKECTL_SERVER_ENDPOINT_URL": stack.endpoint,
+        "LAKECTL_CREDENTIALS_ACCESS_KEY_ID": stack.access_key_id,
+        "LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": stack.secret_access_key,
+    }
+
+    def run(*args: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [GRAVELER, *args],
+            env=environment | variables,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def prints(run) -> Callable[..., str]:
+    """What `graveler` prints when it succeeds, which it must."""
+
+    def prints(*args: str, **variables: str) -> str:
+        done = run(*args, **variables)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    return prints
+
+
+@pytest.fixture
+def s3(stack):
+    """The object store under the stack, as readers without lakeFS see it."""
+    return boto3.client(
+        "s3",
+        endpoint_url=stack.s3_endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=stack.access_key_id,
+        aws_secret_access_key=stack.secret_access_key,
+    )
+
+
+# fs stat, after the seed document on how lakeFS stores data
+
+
+def fields(shown: str) -> dict[str, str]:
+    return dict(line.split(": ", 1) for line in shown.splitlines())
+
+
+def test_stat_shows_every_version_of_an_object_where_it_lies(prints, repository, main):
+    dev = repository.branch("dev").create(main)
+    versions = [b"x" * 916_393, b"second", b"third", b""]
+    began = datetime.now(UTC).timestamp() - 1
+    for content in versions:
+        dev.object("stats.csv").upload(content, content_type="text/csv")
+        dev.commit("again")
+    addresses = set()
+    for back, content in enumerate(reversed(versions)):
+        ref = f"dev~{back}" if back else "dev"
+        shown = prints(
+            "fs", "stat", "--pre-sign=false", f"lakefs://{repository.id}/{ref}/stats.csv"
+        )
+        found = fields(shown)
+        assert list(found) == [
+            *("Path", "Modified Time", "Size", "Human Size", "Physical Address", "Checksum"),
+            "Content-Type",
+        ]
+        assert found["Path"] == "stats.csv"
+        assert found["Modified Time"].endswith((" -0500 EST", " -0400 EDT"))
+        when = datetime.strptime(found["Modified Time"][:25], "%Y-%m-%d %H:%M:%S %z").timestamp()
+        assert began <= when <= datetime.now(UTC).timestamp()
+        assert found["Size"] == f"{len(content)} bytes"
+        assert found["Checksum"] == md5(content).hexdigest()
+        assert found["Content-Type"] == "text/csv"
+        assert found["Physical Address"].startswith(f"s3://{BUCKET}/{repository.id}/data/")
+        addresses.add(found["Physical Address"])
+        if back in (0, 3):
+            assert found["Human Size"] == ("0 B" if back == 0 else "916.4 kB")
+    assert len(addresses) == len(versions)
+
+
+def test_stat_names_the_address_that_holds_the_bytes(prints, s3, repository, main):
+    main.object("a b/ä%20?#.txt").upload("here", metadata={"owner": "me"})
+    shown = prints("fs", "stat", f"lakefs://{repository.id}/main/a b/ä%20?#.txt")
+    head, metadata = shown.split("Metadata:\n")
+    assert metadata == "\t\n\towner              = me\n"
+    bucket, _, key = fields(head)["Physical Address"].removeprefix("s3://").partition("/")
+    assert s3.get_object(Bucket=bucket, Key=key)["Body"].read() == b"here"
+
+
+def test_stat_can_show_a_url_that_opens_the_object(prints, repository, main):
+    main.object("a").upload("here")
+    found = fields(prints("fs", "stat", "--pre-sign", f"lakefs://{repository.id}/main/a"))
+    assert requests.get(found["Physical Address"], timeout=30).content == b"here"
+    assert "Physical Address Expires" in found
+
+
+# export, after the seed document on continuous export
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait for what a commit sets off in the background."""
+    ends = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+
+
+def keys_under(s3, bucket: str, prefix: str) -> set[str]:
+    found = s3.list_objects_v2(Bucket=bucket, Prefix=prefix).get("Contents", [])
+    return {each["Key"].removeprefix(prefix) for each in found}
+
+
+def test_a_session_of_continuous_export(prints, s3, repository, main):
+    branch = f"lakefs://{repository.id}@main"
+    out, reports = f"out/{repository.id}/", f"reports/{repository.id}/"
+    main.object("tables/users/1.csv").upload("1,Ada")
+    main.object("notes.txt").upload("hello")
+    first = main.commit("first").id
+    to = ("--path", f"s3://{BUCKET}/{out}", "--status-path", f"s3://{BUCKET}/{reports}")
+    assert prints("export", "set", branch, "--continuous", *to, "--prefix-regex", "users$") == ""
+    assert prints("export", "get", branch) == (
+        f"Branch: lakefs://{repository.id}/main\n"
+        f"Export Path: s3://{BUCKET}/{out[:-1]}\n"
+        f"Export status path: s3://{BUCKET}/{reports[:-1]}\n"
+        "Last Keys In Prefix Regexp:\n"
+        "\tusers$\n"
+        "Continuously exported\n"
+    )
+
+    shown = fields(prints("export", "status", "--follow", branch))
+    assert shown["State"] == "exported-successfully"
+    assert shown["Export-ID"].startswith(f"{repository.id}-main-{first}-")
+    assert shown["Commit"] == shown["Exported Commit"] == first
+    assert shown["Progress"] == "2 of 2 objects"
+    marked = "tables/users/_lakefs_success"
+    assert keys_under(s3, BUCKET, out) == {"tables/users/1.csv", "notes.txt", marked}
+    assert s3.get_object(Bucket=BUCKET, Key=f"{out}notes.txt")["Body"].read() == b"hello"
+    assert f"{repository.id}-main-{first}" in keys_under(s3, BUCKET, reports)
+
+    main.object("notes.txt").delete()
+    second = main.commit("second").id
+    wait_until(lambda: second in prints("export", "status", "--follow", branch))
+    assert keys_under(s3, BUCKET, out) == {"tables/users/1.csv", marked}
+
+
+def test_one_export_at_a_time_when_it_is_asked_for(run, prints, s3, repository, main):
+    branch, out = f"lakefs://{repository.id}/main", f"out/{repository.id}/"
+    main.object("a").upload("1")
+    main.commit("first")
+    prints("export", "set", branch, "--continuous=false", "--path", f"s3://{BUCKET}/{out}")
+    prints("export", "status", "-f", branch)
+    assert keys_under(s3, BUCKET, out) == {"a"}
+    assert "nothing to export" in run("export", "run", branch).stderr
+
+    main.object("b").upload("2")
+    second = main.commit("second").id
+    assert prints("export", "run", branch).startswith(f"Export-ID:{repository.id}-main-{second}-")
+    prints("export", "status", "-f", branch)
+    assert keys_under(s3, BUCKET, out) == {"a", "b"}
+
+
+def test_a_failed_export_waits_for_its_repair(run, prints, s3, repository, main):
+    branch, bucket = f"lakefs://{repository.id}@main", f"{repository.id}-elsewhere"
+    main.object("a").upload("1")
+    commit = main.commit("first").id
+    prints("export", "set", branch, "--continuous", "--path", f"s3://{bucket}/out")
+    done = run("export", "status", "--follow", branch)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("State: export-failed\n")
+    assert "Error: " in done.stdout
+    assert "export failed" in run("export", "run", branch).stderr
+
+    s3.create_bucket(Bucket=bucket)
+    assert prints("export", "repair", branch) == ""
+    shown = fields(prints("export", "status", "--follow", branch))
+    assert (shown["State"], shown["Exported Commit"]) == ("exported-successfully", commit)
+    assert keys_under(s3, bucket, "out/") == {"a"}
+    assert "incorrect status" in run("export", "repair", branch).stderr
+
+
+# Failures
+
+
+def test_a_failure_is_one_line_and_an_exit_code(run, stack, repository, main):
+    main.object("a").upload("1")
+    uri = f"lakefs://{repository.id}/main/a"
+    endpoint = {"LAKECTL_SERVER_ENDPOINT_URL": "http://127.0.0.1:1"}
+    key = {"LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": "wrong"}
+    for args, variables, code, told in [
+        (("fs", "stat", f"{uri}b"), {}, 1, "object not found"),
+        (("fs", "stat", f"lakefs://{repository.id}/nope/a"), {}, 1, "'nope'"),
+        (("fs", "stat", f"lakefs://{repository.id}"), {}, 2, "lakefs://REPO/REF/PATH"),
+        (("fs", "stat", uri), endpoint, 1, "connection refused"),
+        (("fs", "stat", uri), key, 1, "error authenticating request"),
+        (("export", "get", f"lakefs://{repository.id}@main"), {}, 1, "no export configuration"),
+        (("export", "get", f"lakefs://{repository.id}@nope"), {}, 1, "nope"),
+        (("export", "get", "lakefs://no-such-repository@main"), {}, 1, "no-such-repository"),
+        (("export", "run", f"lakefs://{repository.id}@main"), {}, 1, "no export configuration"),
+    ]:
+        done = run(*args, **variables)
+        assert (done.returncode, done.stdout) == (code, ""), args
+        assert done.stderr.startswith("error: ")
+        assert told in done.stderr
+        assert done.stderr.count("\n") == 1
