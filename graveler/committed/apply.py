@@ -1,16 +1,16 @@
 """Applying sorted changes to a metarange, at a cost that follows the changes.
 
-Theory of operation. The base's ranges are walked in order next to the changes:
+Theory of operation. The changes are walked in order next to the base's ranges:
 
     base       [a····f][g··k][l·······r][s···]
     changes         ^d             ^n      ^p        ^x
     result     [a··d·f][g··k][l··n··p··r][s····x]
-               rewritten copied rewritten  rewritten: its end was open
+               rewritten  kept  rewritten  rewritten: its end was open
 
-A range that no change touches is taken over by its header, unread. Of a touched one, the data
-blocks that no change touches are taken over as they are stored; only the others are decoded,
-changed and encoded again. Ranges and blocks break by key, so that a change inside one leaves its
-end where it was. Two cases need a neighbour. When a change deletes the very key that
+A range that no change touches stays, unread; not even its header is looked at. Of a touched one,
+the data blocks that no change touches are taken over as they are stored; only the others are
+decoded, changed and encoded again. Ranges and blocks break by key, so that a change inside one
+leaves its end where it was. Two cases need a neighbour. When a change deletes the very key that
 ended a range, the records before it run on into the next range, which is therefore read, too. And
 the last range of a metarange usually ends only because the records did: records beyond it continue
 it. With both, the result is the one that writing the same records afresh would give.
@@ -18,24 +18,24 @@ it. With both, the result is the one that writing the same records afresh would 
 A base range that ends where our own rule would not end it (lakeFS wrote it, or the deployment's
 raggedness was another one) keeps its end while its last key lives; else one change would ripple
 through everything behind it.
+
+What comes out is a list of edits, again sorted changes: of the metarange's own records, by the last
+keys of the ranges. A metarange is a file like a range, so its edits are made like a range's, block
+by block. And a large change can be made in slices, whose lists of edits are joined
+(`graveler.committed.slices`).
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby, islice
-from typing import NamedTuple
 
-from graveler.committed.blocks import StoredBlocks
+from graveler.committed.edit import Copied, Counts, PendingChanges, changed_parts
+from graveler.committed.level import METARANGES
 from graveler.committed.metarange import MetaRange
+from graveler.committed.slices import Slice, SliceResult
 from graveler.committed.store import Committed
-from graveler.committed.writer import MetaRangeWriter
-from graveler.entries import same_content
+from graveler.committed.writer import FileWriter, breaks_after
+from graveler.entries import range_record
 from graveler.model import Change, RangeHeader
-from graveler.sstable import Block
-
-# Changes beyond the last range are written in batches of this many records.
-_BATCH_RECORDS = 4096
 
 
 @dataclass(slots=True)
@@ -51,27 +51,6 @@ class Applied:
     def total(self) -> int:
         """Records that differ from the base; 0 means that nothing changed."""
         return self.added + self.changed + self.removed
-
-
-class _Changes:
-    """Changes in key order, taken in stretches."""
-
-    def __init__(self, changes: Iterable[Change]) -> None:
-        self._rest = iter(changes)
-        self.next: Change | None = next(self._rest, None)
-
-    def take(self, last: bytes | None = None) -> Iterator[Change]:
-        """The changes up to key last inclusive (None: all that are left), one by one."""
-        while self.next is not None and (last is None or self.next[0] <= last):
-            taken, self.next = self.next, next(self._rest, None)
-            yield taken
-
-
-class _Copied(NamedTuple):
-    """A stretch of blocks that no change touches: from first up to, and not including, last."""
-
-    first: int
-    last: int
 
 
 def apply_changes(
@@ -90,116 +69,133 @@ def apply_changes(
     Raises:
         CorruptDataError: a file of base is missing or damaged.
     """
-    applied = Applied()
-    writer = MetaRangeWriter(committed, base.namespace)
-    pending = _Changes(changes)
-    headers = base.headers()
-    header = next(headers, None)
-    while header is not None:
-        following = next(headers, None)
-        touched = pending.next is not None and (
-            pending.next[0] <= header.max_key
-            or (following is None and not writer.is_closed(header))
-        )
-        if touched or writer.is_open:
-            blocks = base.range_blocks(header)
-            _rewrite(writer, blocks, following, pending, applied, keep_equal=keep_equal)
-        else:
-            writer.write_range(header)
-        header = following
-    while pending.next is not None:
-        batch = islice(pending.take(), _BATCH_RECORDS)
-        added = [(key, value) for key, value in batch if value is not None]
-        if added:
-            keys, values = zip(*added, strict=True)
-            writer.write_records(keys, values)
-            applied.added += len(added)
-    applied.metarange_id = writer.finish() if applied.total else base.id
-    return applied
+    whole = apply_slice(committed, base, Slice(), changes, keep_equal=keep_equal)
+    return assemble(committed, base, [whole])
 
 
-def _rewrite(
-    writer: MetaRangeWriter,
-    blocks: StoredBlocks,
-    following: RangeHeader | None,
-    pending: _Changes,
-    applied: Applied,
+def apply_slice(
+    committed: Committed,
+    base: MetaRange,
+    part: Slice,
+    changes: Iterable[Change],
     *,
-    keep_equal: bool,
-) -> None:
-    """Write one range of the base with its share of the changes."""
-    header = blocks.header
-    before = applied.total
-    parts = _changed_parts(blocks, pending.take(header.max_key), applied, keep_equal=keep_equal)
-    goes_on = following is None and pending.next is not None
-    if applied.total == before and not writer.is_open and not goes_on:
-        writer.write_range(header)
-        return
-    last_key = b""
-    for part in parts:
-        if isinstance(part, _Copied):
-            writer.copy_blocks(blocks, *part)
-            last_key = blocks.bound(part.last - 1)
-        else:
-            writer.write_records(part.keys, part.values)
-            last_key = part.keys[-1]
-    if following is not None and last_key == header.max_key:
-        writer.end_range()
+    keep_equal: bool = True,
+) -> SliceResult:
+    """Store the ranges that one slice's changes make; changes are those of its keys, ascending.
+
+    Raises:
+        CorruptDataError: a file of base is missing or damaged.
+    """
+    return _SliceOfRanges(committed, base, part, changes, keep_equal=keep_equal).make()
 
 
-def _changed_parts(
-    blocks: StoredBlocks, changes: Iterable[Change], applied: Applied, *, keep_equal: bool
-) -> list[_Copied | Block]:
-    """The range with the changes made: stretches of stored blocks, and records in between."""
-    parts: list[_Copied | Block] = []
-    done = 0
-    for at, of_block in groupby(changes, key=lambda change: blocks.find(change[0])):
-        before = applied.total
-        block = _changed_block(blocks.block(at), of_block, applied, keep_equal=keep_equal)
-        if applied.total == before:
-            continue
-        if done < at:
-            parts.append(_Copied(done, at))
-        if block.keys:
-            parts.append(block)
-        done = at + 1
-    if done < len(blocks):
-        parts.append(_Copied(done, len(blocks)))
-        return parts
-    last = parts[-1] if parts else None
-    if isinstance(last, _Copied):
-        # What followed is gone, so the range ends here, at a key that has to be known exactly.
-        parts[-1:] = [_Copied(last.first, last.last - 1)] if last.last - last.first > 1 else []
-        parts.append(blocks.block(last.last - 1))
-    return parts
+class _SliceOfRanges:
+    """One slice on its way: where it has come to among the base's ranges."""
+
+    def __init__(
+        self,
+        committed: Committed,
+        base: MetaRange,
+        part: Slice,
+        changes: Iterable[Change],
+        *,
+        keep_equal: bool,
+    ) -> None:
+        self._base = base
+        self._breaking = committed.breaking
+        self._changes = PendingChanges(changes)
+        self._keep_equal = keep_equal
+        self._writer = FileWriter(committed, base.namespace, breaking=committed.breaking)
+        self._counts = Counts()
+        self._gone: list[bytes] = []  # the last keys of the ranges rewritten
+        self._from = part.start  # ranges that end before this key are done, or not of this slice
+
+    def make(self) -> SliceResult:
+        """Write every range that the changes make, and tell which."""
+        writer, changes = self._writer, self._changes
+        while writer.is_open or changes.next is not None:
+            header = self._next_range()
+            for keys, values in changes.take_additions(header.min_key if header else None):
+                writer.write_records(keys, values)
+                self._counts.added += len(keys)
+            if header is None:
+                break
+            if writer.is_open or changes.reach(header.max_key) or self._goes_on(header):
+                self._rewrite(header)
+        edits: dict[bytes, RangeHeader | None] = dict.fromkeys(self._gone)
+        edits.update((header.max_key, header) for header in writer.finish())
+        counts = self._counts
+        return SliceResult(
+            tuple(sorted(edits.items())), counts.added, counts.changed, counts.removed
+        )
+
+    def _next_range(self) -> RangeHeader | None:
+        """The next range that may have to be rewritten; None where all are behind the changes."""
+        key = self._from
+        if not self._writer.is_open and self._changes.next is not None:
+            key = max(key, self._changes.next[0])
+        header = self._base.range_from(key)
+        if header is None:
+            last = self._base.range_from(max(self._from, self._base.last_key))
+            if last is not None and self._goes_on(last):
+                return last
+        return header
+
+    def _goes_on(self, header: RangeHeader) -> bool:
+        """Whether the range is the last, and what the next changes add behind it belongs to it."""
+        if header.max_key != self._base.last_key or self._changes.reach(header.max_key):
+            return False
+        self._changes.drop_deletions()
+        is_full = header.size_bytes >= self._breaking.bytes_max
+        is_closed = is_full or breaks_after(header.max_key, self._breaking)
+        return self._changes.next is not None and not is_closed
+
+    def _rewrite(self, header: RangeHeader) -> None:
+        """Write one range of the base with its share of the changes, if it does change."""
+        writer, blocks = self._writer, self._base.range_blocks(header)
+        changes = self._changes.take(header.max_key)
+        parts = changed_parts(blocks, changes, self._counts, keep_equal=self._keep_equal)
+        part = next(parts, None)
+        is_equal = part == Copied(0, len(blocks))
+        if is_equal and not writer.is_open and not self._goes_on(header):
+            return
+        last_key = b""
+        while part is not None:
+            last_key = writer.write_part(blocks, part)
+            part = next(parts, None)
+        if last_key == header.max_key != self._base.last_key:
+            writer.end_file()
+        self._gone.append(header.max_key)
+        self._from = header.max_key + b"\x00"
 
 
-def _changed_block(
-    block: Block, changes: Iterable[Change], applied: Applied, *, keep_equal: bool
-) -> Block:
-    """The block's records with the changes made, counted in applied."""
-    keys, values = block
-    new_keys: list[bytes] = []
-    new_values: list[bytes] = []
-    done = 0
-    for key, value in changes:
-        at = bisect_left(keys, key, done)
-        new_keys += keys[done:at]
-        new_values += values[done:at]
-        exists = at < len(keys) and keys[at] == key
-        done = at + exists
-        if value is None:
-            applied.removed += exists
-            continue
-        new_keys.append(key)
-        if not exists:
-            applied.added += 1
-        elif same_content(values[at], value):
-            if keep_equal:
-                value = values[at]  # noqa: PLW2901 - the base's record stays, address and all
-            else:
-                applied.changed += value != values[at]
-        else:
-            applied.changed += 1
-        new_values.append(value)
-    return Block(new_keys + keys[done:], new_values + values[done:])
+def assemble(committed: Committed, base: MetaRange, results: Iterable[SliceResult]) -> Applied:
+    """Store the metarange of base with the edits made that the slices' results, in order, tell.
+
+    Raises:
+        CorruptDataError: base's file is missing or damaged.
+    """
+    applied = Applied(base.id)
+    edits: list[Change] = []
+    for result in results:
+        applied.added += result.added
+        applied.changed += result.changed
+        applied.removed += result.removed
+        edits += [
+            (key, range_record(header)[1] if header else None) for key, header in result.edits
+        ]
+    if not applied.total:
+        return applied
+    pending = PendingChanges(edits)
+    writer = FileWriter(committed, base.namespace, METARANGES)
+    blocks = base.blocks()
+    changes = pending.take(blocks.last_key)
+    for part in changed_parts(blocks, changes, Counts(), keep_equal=True):
+        writer.write_part(blocks, part)
+    for records in pending.take_additions(None):
+        writer.write_records(*records)
+    if not writer.is_open:
+        writer.begin_file()  # no range is left, which is a metarange, too
+    (metarange,) = writer.finish()
+    applied.metarange_id = metarange.id
+    return applied

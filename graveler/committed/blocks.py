@@ -1,63 +1,92 @@
-"""The data blocks of one stored range: taken over as bytes, decoded, or summed up."""
-
-from bisect import bisect_left
+"""The data blocks of one stored file: taken over as bytes, compared, decoded, or summed up."""
 
 from graveler.cache import BoundedCache
-from graveler.committed.summary import RangeSummary, summarize
-from graveler.model import RangeHeader
-from graveler.sstable import Block, Table
+from graveler.committed.level import Level
+from graveler.committed.summary import Summary, summarize
+from graveler.sstable import Block, WholeTable
+
+# The object, its two keys, and its share of the cache.
+_OBJECT_BYTES = 500
 
 
 class StoredBlocks:
-    """The data blocks of one range: as stored, decoded, or summed up."""
+    """The data blocks of a range or a metarange; a file without records has none."""
 
-    __slots__ = ("_index", "_summaries", "_table", "header")
+    __slots__ = ("_count", "_level", "_summaries", "first_key", "last_key", "table")
 
     def __init__(
-        self, table: Table, header: RangeHeader, summaries: BoundedCache[str, RangeSummary]
+        self, table: WholeTable, level: Level, summaries: BoundedCache[str, Summary]
     ) -> None:
-        self.header = header
-        self._table = table
-        self._index = table.index()
+        self.table = table
+        self._level = level
         self._summaries = summaries
+        self._count = len(table)
+        self.first_key = self.last_key = b""
+        first = self.block(0).keys
+        if first:
+            self.first_key = first[0]
+            self.last_key = self.block(self._count - 1).keys[-1]
+        else:
+            self._count = 0  # there is an empty block, which is none to others
 
     def __len__(self) -> int:
-        return len(self._index.bounds)
+        return self._count
 
-    def find(self, key: bytes, start: int = 0) -> int:
-        """The block that holds the key, or would: the first one, from start on, that may."""
-        return bisect_left(self._index.bounds, key, start)
+    @property
+    def memory_bytes(self) -> int:
+        """About what the file takes in memory, content and all."""
+        keys_bytes = len(self.first_key) + len(self.last_key)
+        return self.table.memory_bytes + keys_bytes + _OBJECT_BYTES
+
+    def find(self, key: bytes) -> int:
+        """The block that holds the key, or would; behind the last bound there is none."""
+        return self.table.find(key)
 
     def bound(self, at: int) -> bytes:
         """A key not less than the block's last, and less than the next block's first.
 
-        For the last block it is the range's last key.
+        For the last block it is the file's last key.
         """
-        return self.header.max_key if at == len(self) - 1 else self._index.bounds[at]
-
-    def block(self, at: int) -> Block:
-        """The records of a block."""
-        return self._table.block(self._index, at)
-
-    def stored(self, first: int, last: int) -> list[bytes]:
-        """The blocks from first up to, and not including, last as they are stored, verified."""
-        return [self._table.stored_block(self._index, at) for at in range(first, last)]
+        return self.last_key if at == self._count - 1 else self.table.bounds[at]
 
     def bounds(self, first: int, last: int) -> list[bytes]:
         """The bounds of the blocks from first up to, and not including, last."""
-        bounds = self._index.bounds[first:last]
-        if last == len(self):
-            bounds[-1] = self.header.max_key
+        bounds = self.table.bounds[first:last]
+        if last == self._count:
+            bounds[-1] = self.last_key
         return bounds
 
-    def raw(self, at: int) -> bytes:
-        """A block as it is stored, unverified: equal ones hold equal records."""
-        return self._table.unverified_block(self._index, at)
+    def block(self, at: int) -> Block:
+        """The records of a block.
 
-    def summary(self) -> RangeSummary:
-        """What the blocks add to a range that takes them over."""
-        summary = self._summaries.get(self._table.name)
+        Raises:
+            CorruptDataError: it is not what was written.
+        """
+        return self.table.block(at)
+
+    def stored(self, first: int, last: int) -> list[bytes]:
+        """The blocks from first up to, and not including, last as they are stored, verified.
+
+        Raises:
+            CorruptDataError: one is not what was written.
+        """
+        return self.table.stored_blocks(first, last)
+
+    def equal_blocks(self, at: int, other: "StoredBlocks", other_at: int) -> int:
+        """How many blocks from at on are stored as the same bytes as the other's from other_at on.
+
+        Equal ones hold equal records.
+        """
+        return self.table.equal_blocks(at, other.table, other_at)
+
+    def summary(self) -> Summary:
+        """What the blocks add to a file that takes them over.
+
+        Raises:
+            CorruptDataError: they had to be read, and one is not what was written.
+        """
+        summary = self._summaries.get(self.table.name)
         if summary is None:
-            summary = summarize([self.block(at) for at in range(len(self))])
-            self._summaries.put(self._table.name, summary, summary.memory_bytes)
+            summary = summarize(map(self.block, range(len(self))), self._level)
+            self._summaries.put(self.table.name, summary, summary.memory_bytes)
         return summary

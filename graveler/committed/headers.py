@@ -39,7 +39,7 @@ class HeaderTable(OpenTable[Headers]):
         size_bytes = 2 * block.keys.__sizeof__() + 200
         last = None
         for key, value in zip(*block, strict=True):
-            header = _header(key, value)
+            header = decode_header(key, value)
             if last is not None and header.min_key <= last:
                 raise ValueError(f"the ranges up to {last!r} and {key!r} overlap")
             last = key
@@ -75,7 +75,7 @@ class HeaderTable(OpenTable[Headers]):
             yield from ranges[bisect_left(max_keys, start) :]
 
 
-def _header(key: bytes, value: bytes) -> RangeHeader:
+def decode_header(key: bytes, value: bytes) -> RangeHeader:
     """The header that a metarange's record stands for.
 
     Raises:

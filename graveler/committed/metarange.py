@@ -2,10 +2,16 @@
 
 from collections.abc import Iterator
 
+from graveler.cache import BoundedCache
 from graveler.committed.blocks import StoredBlocks
 from graveler.committed.headers import HeaderTable
+from graveler.committed.level import METARANGES
 from graveler.committed.store import Committed
 from graveler.model import RangeHeader, Record
+from graveler.sstable import TableWriter, WholeTable
+
+# The file of no ranges at all, which is never stored.
+_NO_RANGES = TableWriter(METARANGES.kind).finish()
 
 
 class MetaRange:
@@ -50,9 +56,27 @@ class MetaRange:
         for found in self._open(whole=not start).ranges(start):
             yield found.header
 
+    def range_from(self, key: bytes) -> RangeHeader | None:
+        """The first range that ends at the key or behind it."""
+        if not self.id:
+            return None
+        found = (self._ranges or self._open(whole=True)).find(key)
+        return found and found.header
+
+    @property
+    def last_key(self) -> bytes:
+        """The last key of all; empty if there is none."""
+        return self.blocks().last_key
+
+    def blocks(self) -> StoredBlocks:
+        """The data blocks of the metarange itself: the records of its ranges, by last key."""
+        if self.id:
+            return self._committed.metarange_blocks(self.namespace, self.id)
+        return StoredBlocks(WholeTable.from_bytes("", _NO_RANGES), METARANGES, BoundedCache(0))
+
     def range_blocks(self, header: RangeHeader) -> StoredBlocks:
         """The data blocks of one of the ranges."""
-        return self._committed.blocks(self.namespace, header)
+        return self._committed.range_blocks(self.namespace, header)
 
     def records(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Record]:
         """The records with start <= key < end, by key."""

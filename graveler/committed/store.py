@@ -19,12 +19,13 @@ from typing import Any, TypeVar
 from graveler.cache import ENTRY_BYTES, BoundedCache
 from graveler.committed.blocks import StoredBlocks
 from graveler.committed.headers import HeaderTable
-from graveler.committed.summary import RangeSummary
+from graveler.committed.level import METARANGES, RANGES, Level
+from graveler.committed.summary import Summary
 from graveler.errors import CorruptDataError
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
 from graveler.model import RangeHeader
 from graveler.ports import CommittedFiles
-from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table
+from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table, WholeTable
 
 OpenedAs = TypeVar("OpenedAs", bound=OpenTable[Any])
 
@@ -69,8 +70,8 @@ class Committed:
         self._blocks = BlockCache(sizes.block_bytes)
         self._ranges: BoundedCache[str, Table] = BoundedCache(sizes.index_bytes)
         self._metaranges: BoundedCache[str, HeaderTable] = BoundedCache(sizes.metarange_bytes)
-        self._summaries: BoundedCache[str, RangeSummary] = BoundedCache(sizes.summary_bytes)
-        self._contents: BoundedCache[str, bytes] = BoundedCache(sizes.content_bytes)
+        self._summaries: BoundedCache[str, Summary] = BoundedCache(sizes.summary_bytes)
+        self._contents: BoundedCache[str, bytes | StoredBlocks] = BoundedCache(sizes.content_bytes)
 
     @property
     def opened_range(self) -> Callable[[str], Table | None]:
@@ -119,7 +120,7 @@ class Committed:
     ) -> OpenedAs:
         """The file opened by a tail of that length, and kept in the cache."""
         name = _name(namespace, file_id)
-        content = self._contents.get(name)
+        content = self._content(name)
         if content is not None:
             tail, size_bytes = content[-length:], len(content)
         else:
@@ -130,25 +131,59 @@ class Committed:
         return table
 
     def _read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
-        content = self._contents.get(_name(namespace, file_id))
+        content = self._content(_name(namespace, file_id))
         if content is not None:
             return content[offset : offset + length]
         return self._files.read(namespace, file_id, offset, length)
 
-    def _fetch(self, namespace: str, file_id: str) -> None:
-        """Have the file's content at hand."""
+    def _content(self, name: str) -> bytes | None:
+        """The file's content, if it is at hand."""
+        whole = self._contents.get(name)
+        return whole.table.content if isinstance(whole, StoredBlocks) else whole
+
+    def _fetch(self, namespace: str, file_id: str) -> bytes:
+        """The file's content, fetched in one request and then at hand."""
         name = _name(namespace, file_id)
-        if self._contents.get(name) is None:
+        content = self._content(name)
+        if content is None:
             content = self._files.read_all(namespace, file_id)
-            cost = content.__sizeof__() + name.__sizeof__() + ENTRY_BYTES
-            self._contents.put(name, content, cost)
+            self._contents.put(name, content, content.__sizeof__() + _entry_bytes(name))
+        return content
 
-    def blocks(self, namespace: str, header: RangeHeader) -> StoredBlocks:
-        """The data blocks of a range, its content at hand."""
-        return StoredBlocks(self.whole_range(namespace, header), header, self._summaries)
+    def _opened_whole(self, namespace: str, file_id: str, level: Level) -> StoredBlocks:
+        """The file for its blocks, its content fetched in one request and then at hand."""
+        name = _name(namespace, file_id)
+        whole = self._contents.get(name)
+        if not isinstance(whole, StoredBlocks):
+            table = WholeTable.from_bytes(name, whole or self._files.read_all(namespace, file_id))
+            whole = StoredBlocks(table, level, self._summaries)
+            self._contents.put(name, whole, whole.memory_bytes + _entry_bytes(name))
+        return whole
 
-    def keep_summary(self, namespace: str, file_id: str, summary: RangeSummary) -> None:
-        """Remember what is known of a range whose file was written just now."""
+    def range_blocks(self, namespace: str, header: RangeHeader) -> StoredBlocks:
+        """The data blocks of a range.
+
+        Raises:
+            CorruptDataError: the file is missing, not what was written, or another range's.
+        """
+        blocks = self._opened_whole(namespace, header.id, RANGES)
+        found, expected = (blocks.first_key, blocks.last_key), (header.min_key, header.max_key)
+        if found != expected:
+            raise CorruptDataError(
+                f"{_name(namespace, header.id)} holds {found}, and {expected} in its metarange"
+            )
+        return blocks
+
+    def metarange_blocks(self, namespace: str, file_id: str) -> StoredBlocks:
+        """The data blocks of a metarange itself.
+
+        Raises:
+            CorruptDataError: the file is missing or not what was written.
+        """
+        return self._opened_whole(namespace, file_id, METARANGES)
+
+    def keep_summary(self, namespace: str, file_id: str, summary: Summary) -> None:
+        """Remember what is known of a file that was written just now."""
         self._summaries.put(_name(namespace, file_id), summary, summary.memory_bytes)
 
     def write(self, namespace: str, file_id: str, content: bytes) -> "Future[bool]":
@@ -182,3 +217,8 @@ def _check_is(table: Table, header: RangeHeader) -> None:
             raise CorruptDataError(
                 f"{table.name}: offset 0: {name} is {found!r}, and {expected!r} in its metarange"
             )
+
+
+def _entry_bytes(name: str) -> int:
+    """What an entry of a cache takes beside the thing itself."""
+    return name.__sizeof__() + ENTRY_BYTES

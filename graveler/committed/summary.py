@@ -1,44 +1,68 @@
-"""What a range's blocks add to the ID and the properties of another range that takes them over."""
+"""What a file's blocks add to the ID and the properties of another file that takes them over."""
 
-from collections.abc import Sequence
-from functools import cached_property
-from itertools import accumulate
+from array import array
+from collections.abc import Iterable
 
+from graveler.committed.level import Level
 from graveler.identity import key_hash, record_id
 from graveler.sstable import Block, BlockSize
 
 _ID_BYTES = 32
-# Of one block's size, as objects.
-_SIZE_BYTES = 120
+_SIZE_BYTES = 12
 
 
-class RangeSummary:
-    """The IDs of a range's records, in order, and the sizes of its blocks."""
+class Summary:
+    """The IDs of a file's records, in order, and the sizes of its blocks."""
 
-    def __init__(self, record_ids: bytes, sizes: Sequence[BlockSize]) -> None:
-        self.record_ids = record_ids
-        self.sizes = sizes
+    __slots__ = ("key_bytes", "record_ids", "records", "value_bytes")
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        """Where in record_ids each block's begin."""
-        return list(accumulate((size.records * _ID_BYTES for size in self.sizes), initial=0))
+    def __init__(self) -> None:
+        self.record_ids = b""
+        self.records = array("I")
+        self.key_bytes = array("I")
+        self.value_bytes = array("I")
 
-    def ids_of(self, first: int, last: int) -> bytes:
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def add(self, size: BlockSize) -> None:
+        """Count a block behind those there are."""
+        self.records.append(size.records)
+        self.key_bytes.append(size.key_bytes)
+        self.value_bytes.append(size.value_bytes)
+
+    def add_from(self, other: "Summary", first: int, last: int) -> None:
+        """Count the other's blocks from first up to, and not including, last."""
+        self.records += other.records[first:last]
+        self.key_bytes += other.key_bytes[first:last]
+        self.value_bytes += other.value_bytes[first:last]
+
+    def size(self, first: int, last: int) -> BlockSize:
+        """The sizes of the blocks from first up to, and not including, last, added up."""
+        return BlockSize(
+            sum(self.records[first:last]),
+            sum(self.key_bytes[first:last]),
+            sum(self.value_bytes[first:last]),
+        )
+
+    def ids(self, first: int, last: int) -> bytes:
         """The IDs of the records in the blocks from first up to, and not including, last."""
-        return self.record_ids[self._starts[first] : self._starts[last]]
+        begin = sum(self.records[:first])
+        end = begin + sum(self.records[first:last])
+        return self.record_ids[begin * _ID_BYTES : end * _ID_BYTES]
 
     @property
     def memory_bytes(self) -> int:
         """About what the summary takes in memory."""
-        return len(self.record_ids) + _SIZE_BYTES * len(self.sizes)
+        return len(self.record_ids) + _SIZE_BYTES * len(self) + 500
 
 
-def summarize(blocks: Sequence[Block]) -> RangeSummary:
-    """The summary of a range, from all of its blocks."""
-    record_ids = [
-        record_id(key_hash(key), value)
-        for keys, values in blocks
-        for key, value in zip(keys, values, strict=True)
-    ]
-    return RangeSummary(b"".join(record_ids), [BlockSize.of(*block) for block in blocks])
+def summarize(blocks: Iterable[Block], level: Level) -> Summary:
+    """The summary of a file, from all of its blocks."""
+    summary = Summary()
+    record_ids: list[bytes] = []
+    for keys, values in blocks:
+        record_ids += map(record_id, map(key_hash, keys), map(level.identity, values))
+        summary.add(BlockSize.of(keys, values))
+    summary.record_ids = b"".join(record_ids)
+    return summary

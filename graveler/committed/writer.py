@@ -1,13 +1,14 @@
-"""Writing a metarange: ranges that break by key, so that equal content gives equal files.
+"""Writing files of committed data, so that equal content gives equal files.
 
 A range ends after a key whose hash is divisible by the raggedness, or when it has grown to the
 maximum size. Where it ends depends on keys alone (and, in the rare second case, on what the range
 holds), never on which commit wrote it, so two histories that arrive at the same records arrive at
-the same ranges, and a commit rewrites only ranges that it changes.
+the same ranges, and a commit rewrites only ranges that it changes. A metarange is one file, which
+ends with its records.
 
-Data blocks inside a range end by the same idea, after every 16th key or so. A change therefore
-leaves the other blocks of its range as they were, and they are taken over as stored bytes. What
-they add to the range's ID is remembered from when they were written or read (`RangeSummary`).
+Data blocks inside a file end by the same idea, after every 16th or 32nd key or so. A change
+therefore leaves the other blocks of its file as they were, and they are taken over as stored bytes.
+What they add to the file's ID is remembered from when they were written or read (`Summary`).
 """
 
 from collections.abc import Sequence
@@ -15,18 +16,18 @@ from concurrent.futures import Future
 from hashlib import sha256
 
 from graveler.committed.blocks import StoredBlocks
+from graveler.committed.edit import Copied
+from graveler.committed.level import RANGES, Level
 from graveler.committed.store import Breaking, Committed
-from graveler.committed.summary import RangeSummary
-from graveler.entries import range_record
+from graveler.committed.summary import Summary
 from graveler.identity import key_hash, record_id
 from graveler.model import RangeHeader
-from graveler.sstable import BlockSize, TableWriter
+from graveler.sstable import Block, TableWriter
 
 # Files being stored at a time; more would only hold more memory.
 _UPLOADS_MAX = 10
 
-# A block ends after a key whose hash says so, one in 16, or when it has grown to this size.
-_BLOCK_END_MASK = 15
+# A block also ends when it has grown to this size.
 _BLOCK_BYTES_MAX = 16 * 1024
 
 
@@ -39,15 +40,15 @@ def breaks_after(key: bytes, breaking: Breaking) -> bool:
     return _ends_range(key_hash(key), breaking)
 
 
-class _OpenRange:
-    """The range being written, and the block of it being filled."""
+class _OpenFile:
+    """The file being written, and the block of it being filled."""
 
-    def __init__(self) -> None:
-        self.table = TableWriter("ranges")
-        self.min_key = b""
+    def __init__(self, level: Level) -> None:
+        self.table = TableWriter(level.kind)
+        self.summary = Summary()
+        self.first_key = b""
         self.last_key = b""
         self._written_ids: list[bytes] = []
-        self._sizes: list[BlockSize] = []
         self._keys: list[bytes] = []
         self._values: list[bytes] = []
         self._ids: list[bytes] = []
@@ -71,8 +72,10 @@ class _OpenRange:
         """Write the block being filled, if it holds anything."""
         if not self._keys:
             return
-        size = self.table.add_block(self._keys, self._values)
-        self._wrote(self._keys[0], self._keys[-1], b"".join(self._ids), [size])
+        self._begin_with(self._keys[0])
+        self.summary.add(self.table.add_block(self._keys, self._values))
+        self.last_key = self._keys[-1]
+        self._written_ids += self._ids
         self._keys, self._values, self._ids = [], [], []
         self._bytes = 0
 
@@ -80,126 +83,127 @@ class _OpenRange:
         """Take over stored blocks whose keys come after everything added."""
         summary = blocks.summary()
         bounds = blocks.bounds(first, last)
-        sizes = summary.sizes[first:last]
         self.table.add_stored_blocks(
             blocks.stored(first, last),
             bounds,
-            sizes,
+            summary.size(first, last),
             after=blocks.bound(first - 1) if first else self.last_key,
-            first=blocks.header.min_key,
+            first=blocks.first_key,
         )
-        self._wrote(blocks.header.min_key, bounds[-1], summary.ids_of(first, last), sizes)
+        self._begin_with(blocks.first_key)
+        self.summary.add_from(summary, first, last)
+        self.last_key = bounds[-1]
+        self._written_ids.append(summary.ids(first, last))
 
-    def _wrote(self, first: bytes, last: bytes, ids: bytes, sizes: Sequence[BlockSize]) -> None:
-        if not self._sizes:
-            self.min_key = first
-        self.last_key = last
-        self._written_ids.append(ids)
-        self._sizes += sizes
+    def _begin_with(self, key: bytes) -> None:
+        if not len(self.summary):
+            self.first_key = key
 
-    def summary(self) -> RangeSummary:
-        """What was written."""
-        return RangeSummary(b"".join(self._written_ids), self._sizes)
+    def finish(self) -> tuple[RangeHeader, bytes]:
+        """End the file: what a metarange says of it, and its content."""
+        self.end_block()
+        self.summary.record_ids = b"".join(self._written_ids)
+        header = RangeHeader(
+            id=sha256(self.summary.record_ids).hexdigest(),
+            min_key=self.first_key,
+            max_key=self.last_key,
+            count=self.table.count,
+            size_bytes=self.table.estimated_size_bytes,
+        )
+        return header, self.table.finish()
 
 
-class MetaRangeWriter:
-    """Collects records, blocks and whole ranges in key order; stores the metarange they make."""
+class FileWriter:
+    """Collects records and stored blocks in key order; stores the files that they make.
 
-    def __init__(self, committed: Committed, namespace: str) -> None:
+    These are ranges, if a breaking says where they end, or else one metarange.
+    """
+
+    def __init__(
+        self,
+        committed: Committed,
+        namespace: str,
+        level: Level = RANGES,
+        breaking: Breaking | None = None,
+    ) -> None:
         self._committed = committed
         self._namespace = namespace
-        self._breaking = committed.breaking
+        self._level = level
+        self._breaking = breaking
         self._headers: list[RangeHeader] = []
-        self._uploads: list[tuple[Future[bool], str, RangeSummary]] = []
-        self._range: _OpenRange | None = None
+        self._uploads: list[tuple[Future[bool], str, Summary]] = []
+        self._file: _OpenFile | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether the last record written belongs to a range that has not ended."""
-        return self._range is not None
-
-    def is_closed(self, header: RangeHeader) -> bool:
-        """Whether the range ends where it does because of its last key or its size."""
-        too_large = header.size_bytes >= self._breaking.bytes_max
-        return too_large or breaks_after(header.max_key, self._breaking)
-
-    def write_range(self, header: RangeHeader) -> None:
-        """Take over a stored range unread; no range may be open."""
-        assert self._range is None, "a range is open"
-        self._headers.append(header)
+        """Whether the last record written belongs to a file that has not ended."""
+        return self._file is not None
 
     def write_records(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
         """Append records whose keys ascend."""
         hashes = list(map(key_hash, keys))
-        ids = list(map(record_id, hashes, values))
-        breaking = self._breaking
-        range_ends = {at for at, hashed in enumerate(hashes, 1) if _ends_range(hashed, breaking)}
-        block_ends = {at for at, hashed in enumerate(hashes, 1) if not hashed[8] & _BLOCK_END_MASK}
+        ids = list(map(record_id, hashes, map(self._level.identity, values)))
+        mask = self._level.block_records - 1
+        block_ends = {at for at, hashed in enumerate(hashes, 1) if not hashed[8] & mask}
+        breaking, file_ends = self._breaking, set[int]()
+        if breaking is not None:
+            file_ends = {at for at, hashed in enumerate(hashes, 1) if _ends_range(hashed, breaking)}
         begin = 0
-        for end in sorted(range_ends | block_ends | {len(keys)}):
+        for end in sorted(file_ends | block_ends | {len(keys)}):
             if begin == end:
                 break
-            open_range = self._open()
-            open_range.add(keys[begin:end], values[begin:end], ids[begin:end])
+            file = self.begin_file()
+            file.add(keys[begin:end], values[begin:end], ids[begin:end])
             begin = end
-            if end in range_ends:
-                self.end_range()
+            if end in file_ends:
+                self.end_file()
             elif end in block_ends:
-                open_range.end_block()
-                self._end_range_if_full()
+                file.end_block()
+                self._end_file_if_full()
 
     def copy_blocks(self, blocks: StoredBlocks, first: int, last: int) -> None:
         """Take over the stored blocks from first up to, and not including, last.
 
-        Where last is not the range's end, records must follow that lie beyond those blocks.
+        Where last is not the file's end, records must follow that lie beyond those blocks.
         """
         while first and not self.is_open and first < last:
-            # The first key of a range has to be known exactly.
+            # The first key of a file has to be known exactly.
             self.write_records(*blocks.block(first))
             first += 1
         if first == last:
             return
-        open_range = self._open()
-        open_range.end_block()
-        open_range.copy_blocks(blocks, first, last)
+        file = self.begin_file()
+        file.end_block()
+        file.copy_blocks(blocks, first, last)
         if last < len(blocks):
-            return  # nor is the last key known exactly: a range does not end here
-        if breaks_after(blocks.header.max_key, self._breaking):
-            self.end_range()
+            return  # nor is the last key known exactly: a file does not end here
+        if self._breaking is not None and breaks_after(blocks.last_key, self._breaking):
+            self.end_file()
         else:
-            self._end_range_if_full()
+            self._end_file_if_full()
 
-    def _open(self) -> _OpenRange:
-        if self._range is None:
-            self._range = _OpenRange()
-        return self._range
+    def begin_file(self) -> _OpenFile:
+        """The file being written: a new one, if the one before has ended."""
+        if self._file is None:
+            self._file = _OpenFile(self._level)
+        return self._file
 
-    def _end_range_if_full(self) -> None:
-        open_range = self._range
-        if (
-            open_range is not None
-            and open_range.table.estimated_size_bytes >= self._breaking.bytes_max
-        ):
-            self.end_range()
-
-    def end_range(self) -> None:
-        """End the open range here, if there is one."""
-        open_range = self._range
-        if open_range is None:
+    def _end_file_if_full(self) -> None:
+        file, breaking = self._file, self._breaking
+        if file is None or breaking is None:
             return
-        self._range = None
-        open_range.end_block()
-        table, summary = open_range.table, open_range.summary()
-        header = RangeHeader(
-            id=sha256(summary.record_ids).hexdigest(),
-            min_key=open_range.min_key,
-            max_key=open_range.last_key,
-            count=table.count,
-            size_bytes=table.estimated_size_bytes,
-        )
+        if file.table.estimated_size_bytes >= breaking.bytes_max:
+            self.end_file()
+
+    def end_file(self) -> None:
+        """End the file being written here, if there is one."""
+        if self._file is None:
+            return
+        header, content = self._file.finish()
+        summary, self._file = self._file.summary, None
         if len(self._uploads) >= _UPLOADS_MAX:
             self._await_upload()
-        stored = self._committed.write(self._namespace, header.id, table.finish())
+        stored = self._committed.write(self._namespace, header.id, content)
         self._uploads.append((stored, header.id, summary))
         self._headers.append(header)
 
@@ -212,18 +216,17 @@ class MetaRangeWriter:
         if stored.result():
             self._committed.keep_summary(self._namespace, file_id, summary)
 
-    def finish(self) -> str:
-        """Store the metarange of everything written; its ID. Every file of it is stored then."""
-        self.end_range()
-        table = TableWriter("metaranges")
-        digest = sha256()
-        for header in self._headers:
-            key, stored = range_record(header)
-            table.add(key, stored)
-            digest.update(record_id(key_hash(key), header.id.encode()))
-        metarange_id = digest.hexdigest()
-        # The ranges first: whoever finds the metarange must find what it names.
+    def write_part(self, blocks: StoredBlocks, part: Copied | Block) -> bytes:
+        """Append a part of a changed file; its last key, or a bound of it inside the file."""
+        if isinstance(part, Copied):
+            self.copy_blocks(blocks, *part)
+            return blocks.bound(part.last - 1)
+        self.write_records(*part)
+        return part.keys[-1]
+
+    def finish(self) -> list[RangeHeader]:
+        """End the last file; what was written, file by file, all of it stored."""
+        self.end_file()
         while self._uploads:
             self._await_upload()
-        self._committed.write(self._namespace, metarange_id, table.finish()).result()
-        return metarange_id
+        return self._headers

@@ -14,17 +14,28 @@ blocks end after keys that their hash chooses, equal stretches of content mostly
 Everywhere else a window is compared: the records up to the end of the block that ends first.
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from graveler.committed.blocks import StoredBlocks
+from graveler.committed.headers import decode_header
 from graveler.committed.metarange import MetaRange
+from graveler.diff.walk import Walk
 from graveler.entries import same_content
+from graveler.errors import CorruptDataError
 from graveler.model import RangeHeader
 from graveler.sstable import Block
 
 _NOTHING = Block([], [])
+
+
+@lru_cache(maxsize=4096)
+def _decoded(key: bytes, value: bytes) -> RangeHeader:
+    """The header in a metarange's record; asked for again and again while a side stands there."""
+    try:
+        return decode_header(key, value)
+    except ValueError as e:
+        raise CorruptDataError(f"a metarange holds what is no range: {e}") from e
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,79 +60,56 @@ class _Side:
     def __init__(self, metarange: MetaRange, start: bytes) -> None:
         self._metarange = metarange
         self._start = start
-        self._headers = metarange.headers(start)
-        self._blocks: StoredBlocks | None = None
-        self._at = 0  # the block
-        self._records: Block | None = None  # of the block, once it was decoded
-        self._position = 0  # how many of them have been taken
-        self.header: RangeHeader | None = next(self._headers, None)
+        self.ranges = Walk(metarange.blocks(), start)
+        self.records: Walk | None = None  # of the range, once it was opened
 
     @property
-    def is_at_range(self) -> bool:
-        """Whether nothing of the current range has been opened."""
-        return self._blocks is None
-
-    @property
-    def is_at_block(self) -> bool:
-        """Whether the range is open, and nothing of the current block has been taken."""
-        return self._blocks is not None and (self._records is None or self._position == 0)
+    def header(self) -> RangeHeader | None:
+        """The range; None behind the last one."""
+        record = self.ranges.next_record()
+        return record and _decoded(*record)
 
     @property
     def last(self) -> bytes:
         """The last key of the range; or, in an open one, a bound of the block."""
-        if self._blocks is not None:
-            return self._blocks.bound(self._at)
-        assert self.header is not None
-        return self.header.max_key
+        if self.records is not None:
+            return self.records.bound
+        header = self.header
+        assert header is not None
+        return header.max_key
+
+    def is_beyond(self, key: bytes) -> bool:
+        """Whether what comes begins at the key or behind it."""
+        header = self.header
+        return header is None or (self.records is None and header.min_key >= key)
 
     def skip_range(self) -> None:
-        self._blocks = None
-        self.header = next(self._headers, None)
+        """Go on to the next range."""
+        self.records = None
+        self.ranges.skip_record()
 
-    def open_range(self) -> None:
-        assert self.header is not None
-        self._blocks = self._metarange.range_blocks(self.header)
-        self._at = self._blocks.find(self._start)
-        self._records = None
-
-    def skip_block(self) -> None:
-        self._records = None
-        self._position = 0
-        self._at += 1
-        if self._blocks is not None and self._at == len(self._blocks):
-            self.skip_range()
-
-    def raw_block(self) -> bytes:
-        """The current block as it is stored."""
-        assert self._blocks is not None
-        return self._blocks.raw(self._at)
+    def open_range(self) -> Walk:
+        """The range's records."""
+        if self.records is None:
+            assert self.header is not None
+            blocks = self._metarange.range_blocks(self.header)
+            self.records = Walk(blocks, self._start)
+        return self.records
 
     def take(self, last: bytes) -> Block:
         """The records up to key last, which lies in the current range or before it."""
         header = self.header
         if header is None or header.min_key > last:
             return _NOTHING
-        if self._blocks is None:
-            self.open_range()
-        keys: list[bytes] = []
-        values: list[bytes] = []
-        while self.header is header:
-            assert self._blocks is not None
-            if self._at and self._blocks.bound(self._at - 1) >= last:
-                break  # the block begins behind last, and need not be decoded
-            bound = self._blocks.bound(self._at)
-            if self._records is None:
-                self._records = self._blocks.block(self._at)
-                self._position = bisect_left(self._records.keys, self._start)
-            begin = self._position
-            end = self._position = bisect_right(self._records.keys, last, begin)
-            keys += self._records.keys[begin:end]
-            values += self._records.values[begin:end]
-            if end == len(self._records.keys):
-                self.skip_block()
-            if bound >= last:
-                break
-        return Block(keys, values)
+        records = self.open_range()
+        taken = records.take(last)
+        self.leave_range_at_end()
+        return taken
+
+    def leave_range_at_end(self) -> None:
+        """Go on to the next range if all of the open one has been taken."""
+        if self.records is not None and self.records.is_at_end:
+            self.skip_range()
 
 
 def diff(
@@ -134,40 +122,38 @@ def diff(
     if left.id == right.id:
         return
     one, other = _Side(left, start), _Side(right, start)
-    while one.header is not None or other.header is not None:
-        if end is not None and _is_beyond(one, end) and _is_beyond(other, end):
-            return
+    while True:
         if _skip_equal(one, other):
             continue
-        last = min(side.last for side in (one, other) if side.header is not None)
+        sides = [side for side in (one, other) if side.header is not None]
+        if not sides or (end is not None and all(side.is_beyond(end) for side in sides)):
+            return
+        last = min(side.last for side in sides)
         for difference in _diff_window(one.take(last), other.take(last)):
             if end is not None and difference.key >= end:
                 return
             yield difference
 
 
-def _is_beyond(side: _Side, end: bytes) -> bool:
-    return side.header is None or (side.is_at_range and side.header.min_key >= end)
-
-
 def _skip_equal(one: _Side, other: _Side) -> bool:
-    """Skip what both sides have next, if it is a whole range or block and the same.
+    """Skip what both sides have next, if it is the same: ranges, or blocks of an open one.
 
     Ranges that overlap are opened on the way, to be skipped block by block.
     """
-    if one.header is None or other.header is None:
+    if one.records is None and other.records is None and one.ranges.skip_equal(other.ranges):
+        return True
+    left, right = one.header, other.header
+    if left is None or right is None:
         return False
-    if one.is_at_range and other.is_at_range and one.header.id == other.header.id:
+    if one.records is None and other.records is None and left.id == right.id:
         one.skip_range()
         other.skip_range()
         return True
-    if one.header.min_key <= other.header.max_key and other.header.min_key <= one.header.max_key:
-        for side in (one, other):
-            if side.is_at_range:
-                side.open_range()
-    if one.is_at_block and other.is_at_block and one.raw_block() == other.raw_block():
-        one.skip_block()
-        other.skip_block()
+    if left.max_key < right.min_key or right.max_key < left.min_key:
+        return False
+    if one.open_range().skip_equal(other.open_range()):
+        one.leave_range_at_end()
+        other.leave_range_at_end()
         return True
     return False
 

@@ -9,6 +9,7 @@ from graveler.sstable.block_cache import BlockCache
 from graveler.sstable.index import BlockIndex
 from graveler.sstable.opened import TAIL_BYTES, OpenTable, ReadBytes
 from graveler.sstable.reader import Records, Table
+from graveler.sstable.whole import WholeTable
 from graveler.sstable.writer import BLOCK_SIZE_BYTES, TableWriter
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "Records",
     "Table",
     "TableWriter",
+    "WholeTable",
 ]

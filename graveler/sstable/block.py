@@ -8,7 +8,7 @@ that takes over none.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import islice, takewhile
+from itertools import accumulate, islice, takewhile
 from operator import eq, lt
 from struct import pack
 from typing import NamedTuple
@@ -106,6 +106,12 @@ def encode_records(keys: Sequence[bytes], values: Sequence[bytes]) -> bytes:
         last_length, last_number = len(key), number
     parts.append(encode_restarts(restarts))
     return b"".join(parts)
+
+
+def join_block(entries: Sequence[bytes]) -> bytes:
+    """A block of encoded entries that are all restart points."""
+    offsets = list(accumulate(map(len, entries), initial=0))
+    return b"".join(entries) + encode_restarts(offsets[:-1])
 
 
 def encode_restarts(restarts: list[int]) -> bytes:

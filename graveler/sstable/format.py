@@ -23,6 +23,7 @@ _SNAPPY: Final = 1
 FOOTER_BYTES: Final = 53
 _FOOTER_HANDLES_END: Final = 41
 _CHECKSUM_CRC32C: Final = 1
+_MASK_DELTA: Final = 0xA282EAD8
 _FOOTER_END: Final = (2).to_bytes(4, "little") + bytes.fromhex("f7cff485b741e288")  # version, magic
 
 INDEX_TYPE_SINGLE: Final = 0
@@ -48,18 +49,23 @@ class _Varints(dict[int, bytes]):
     """The unsigned varint of every number, remembered for small ones: a look-up in hot loops."""
 
     def __missing__(self, number: int) -> bytes:
-        rest, out = number, bytearray()
-        while rest > 0x7F:
-            out.append(rest & 0x7F | 0x80)
-            rest >>= 7
-        out.append(rest)
-        encoded = bytes(out)
-        if number < 1 << 14:
-            self[number] = encoded
+        if number >= 1 << 14:
+            return _VARINT_START[number & 0x3FFF] + self[number >> 14]
+        low, high = number & 0x7F, number >> 7
+        encoded = self[number] = bytes((low | 0x80, high)) if high else bytes((low,))
+        return encoded
+
+
+class _VarintStarts(dict[int, bytes]):
+    """What a varint of more than two bytes begins with, by the number's lowest 14 bits."""
+
+    def __missing__(self, low: int) -> bytes:
+        encoded = self[low] = bytes((low & 0x7F | 0x80, low >> 7 | 0x80))
         return encoded
 
 
 VARINT: Final = _Varints()
+_VARINT_START: Final = _VarintStarts()
 
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
@@ -88,7 +94,7 @@ def read_handle(data: bytes, position: int = 0) -> tuple[Handle, int]:
 def _checksum(payload_and_type: bytes) -> bytes:
     """CRC32C, masked so that a checksum of bytes that hold checksums stays a good one."""
     crc: int = google_crc32c.value(payload_and_type)
-    masked = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    masked = ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
     return masked.to_bytes(4, "little")
 
 
@@ -102,13 +108,20 @@ def seal_block(raw: bytes, *, compress: bool) -> bytes:
     return sealed + _checksum(sealed)
 
 
+def is_sealed(stored: bytes) -> bool:
+    """Whether the block is what was sealed."""
+    crc: int = google_crc32c.value(stored[:-4])
+    masked = ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
+    return masked == int.from_bytes(stored[-4:], "little")
+
+
 def verify_block(stored: bytes) -> None:
     """Return if the block is what was sealed.
 
     Raises:
         ValueError: the checksum does not match.
     """
-    if _checksum(stored[:-4]) != stored[-4:]:
+    if not is_sealed(stored):
         raise ValueError("the checksum does not match")
 
 

@@ -30,6 +30,7 @@ from graveler.sstable.block import (
     encode_block,
     encode_records,
     encode_restarts,
+    join_block,
 )
 from graveler.sstable.format import (
     BLOCK_TRAILER_BYTES,
@@ -75,10 +76,11 @@ class TableWriter:
         self._restarts: list[int] = []
         self._block_bytes = 4
         self._block_records = 0
-        # The open index block, and the partitions before it.
-        self._index: list[tuple[bytes, bytes]] = []
+        # The open index block, as encoded entries, and the partitions before it.
+        self._index: list[bytes] = []
         self._index_bytes = 4
-        self._partitions: list[list[tuple[bytes, bytes]]] = []
+        self._index_bound = b""
+        self._partitions: list[tuple[bytes, list[bytes]]] = []
         # The last block added whole, whose bound depends on what comes next.
         self._unbound: Handle | None = None
 
@@ -178,14 +180,14 @@ class TableWriter:
         self._unbound = self._append(encode_records(keys, values), compress=self._compress)
         self._last_key = keys[-1]
         size = BlockSize.of(keys, values)
-        self._count_block(size)
+        self._count_blocks(1, size)
         return size
 
     def add_stored_blocks(
         self,
         stored: Sequence[bytes],
         bounds: Sequence[bytes],
-        sizes: Sequence[BlockSize],
+        size: BlockSize,
         *,
         after: bytes,
         first: bytes,
@@ -194,7 +196,8 @@ class TableWriter:
 
         bounds are keys from each block's last up to, and not including, the next one's first; the
         last one goes for what will be added next, and is exactly the last key if nothing will be.
-        after is such a bound for what was added before; first is the first key, if nothing was.
+        size is that of all of them together. after is such a bound for what was added before;
+        first is the first key, if nothing was.
 
         Raises:
             ValueError: after or a bound lies before what was added.
@@ -206,20 +209,19 @@ class TableWriter:
         else:
             self._bound_block(after + RECORD_TRAILER)
         offset = self._file_bytes
-        for block, bound in zip(stored[:-1], bounds, strict=False):
-            length = len(block)
-            self._enter_block(bound + RECORD_TRAILER, Handle(offset, length - BLOCK_TRAILER_BYTES))
+        lengths = list(map(len, stored))
+        for length, bound in zip(lengths[:-1], bounds, strict=False):
+            self._enter_block(bound + RECORD_TRAILER, offset, length - BLOCK_TRAILER_BYTES)
             offset += length
-        self._unbound = Handle(offset, len(stored[-1]) - BLOCK_TRAILER_BYTES)
+        self._unbound = Handle(offset, lengths[-1] - BLOCK_TRAILER_BYTES)
         self._file += stored
         self._file_bytes = self._unbound.end
         self._last_key = bounds[-1]
-        for size in sizes:
-            self._count_block(size)
+        self._count_blocks(len(stored), size)
 
-    def _count_block(self, size: BlockSize) -> None:
+    def _count_blocks(self, blocks: int, size: BlockSize) -> None:
         statistics = self._statistics
-        statistics.data_blocks += 1
+        statistics.data_blocks += blocks
         statistics.records += size.records
         statistics.key_bytes += size.key_bytes
         statistics.value_bytes += size.value_bytes
@@ -227,7 +229,7 @@ class TableWriter:
     def _bound_block(self, bound: bytes) -> None:
         """Enter the block added last in the index, now that its bound is known."""
         if self._unbound is not None:
-            self._enter_block(bound, self._unbound)
+            self._enter_block(bound, *self._unbound)
             self._unbound = None
 
     def finish(self) -> bytes:
@@ -273,34 +275,35 @@ class TableWriter:
         self._restarts.clear()
         self._block_bytes, self._block_records = 4, 0
         self._statistics.data_blocks += 1
-        self._enter_block(bound, handle)
+        self._enter_block(bound, *handle)
 
-    def _enter_block(self, bound: bytes, handle: Handle) -> None:
-        if self._index and self._is_index_full(len(bound)):
-            self._partitions.append(self._index)
-            self._index, self._index_bytes = [], 4
-        encoded = handle.encode()
-        self._index.append((bound, encoded))
-        self._index_bytes += 1 + len(VARINT[len(bound)]) + 1 + len(bound) + len(encoded) + 4
-
-    def _is_index_full(self, bound_length: int) -> bool:
-        added = bound_length + _HANDLE_BYTES_MAX + 4 + 4 + len(VARINT[bound_length]) + 1
-        would_be = self._index_bytes + added
-        return self._index_bytes > self._threshold_bytes and would_be > self._block_size_bytes
+    def _enter_block(self, bound: bytes, offset: int, length: int) -> None:
+        varint, bound_length = VARINT, len(bound)
+        handle = varint[offset] + varint[length]
+        size_bytes = self._index_bytes
+        if size_bytes > self._threshold_bytes:
+            added = bound_length + _HANDLE_BYTES_MAX + 9 + len(varint[bound_length])
+            if self._index and size_bytes + added > self._block_size_bytes:
+                self._partitions.append((self._index_bound, self._index))
+                self._index, size_bytes = [], 4
+        entry = b"\x00" + varint[bound_length] + varint[len(handle)] + bound + handle
+        self._index.append(entry)
+        self._index_bytes = size_bytes + len(entry) + 4
+        self._index_bound = bound
 
     def _append_index(self) -> Handle:
         """Append the index: one block, or its partitions and a block over them."""
         statistics = self._statistics
         if not self._partitions:
-            raw = encode_block(self._index)
+            raw = join_block(self._index)
             statistics.index_bytes = len(raw) + 5
             return self._append(raw, compress=self._compress)
-        self._partitions.append(self._index)
+        self._partitions.append((self._index_bound, self._index))
         top: list[tuple[bytes, bytes]] = []
-        for partition in self._partitions:
-            raw = encode_block(partition)
+        for bound, partition in self._partitions:
+            raw = join_block(partition)
             statistics.index_bytes += len(raw)
-            top.append((partition[-1][0], self._append(raw, compress=self._compress).encode()))
+            top.append((bound, self._append(raw, compress=self._compress).encode()))
         raw = encode_block(top)
         statistics.index_partitions = len(self._partitions)
         statistics.top_index_bytes = len(raw)

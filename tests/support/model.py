@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import md5, sha256
 
+from graveler.committed.apply import apply_changes
+from graveler.committed.level import METARANGES
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
-from graveler.committed.writer import MetaRangeWriter
+from graveler.committed.writer import FileWriter
 from graveler.entries import entry_value, value_identity
 from graveler.model import AddressType, Change, Entry
 from graveler.staging.listing import CommonPrefix, PageQuery
@@ -51,11 +53,13 @@ def committed_in_memory(breaking: Breaking | None = None) -> tuple[Committed, Me
 
 def write(committed: Committed, records: Mapping[bytes, bytes]) -> MetaRange:
     """A metarange of the records, written from scratch."""
-    writer = MetaRangeWriter(committed, NAMESPACE)
-    keys = sorted(records)
-    if keys:
-        writer.write_records(keys, [records[key] for key in keys])
-    return MetaRange(committed, NAMESPACE, writer.finish())
+    made = apply_changes(committed, opened(committed, ""), sorted(records.items()))
+    if records:
+        return opened(committed, made.metarange_id)
+    empty = FileWriter(committed, NAMESPACE, METARANGES)
+    empty.begin_file()
+    (metarange,) = empty.finish()
+    return opened(committed, metarange.id)
 
 
 def opened(committed: Committed, metarange_id: str) -> MetaRange:

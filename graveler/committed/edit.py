@@ -1,0 +1,149 @@
+"""Making sorted changes to the records of one file, block by block.
+
+A block that no change touches is taken over as it is stored; the others are decoded and changed.
+Ranges (whose records are objects) and metaranges (whose records are ranges) are changed alike.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from graveler.committed.blocks import StoredBlocks
+from graveler.entries import same_content
+from graveler.model import Change
+from graveler.sstable import Block
+
+# Records are handed on in blocks of about as many, so that memory does not grow with the changes.
+BATCH_RECORDS = 4096
+
+
+@dataclass(slots=True)
+class Counts:
+    """How many records were made to differ, by kind."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+
+    @property
+    def total(self) -> int:
+        """Records that differ; 0 means that nothing changed."""
+        return self.added + self.changed + self.removed
+
+
+class PendingChanges:
+    """Changes in key order, taken in stretches."""
+
+    def __init__(self, changes: Iterable[Change]) -> None:
+        self._rest = iter(changes)
+        self.next: Change | None = next(self._rest, None)
+
+    def reach(self, key: bytes) -> bool:
+        """Whether there is a change up to the key, inclusive."""
+        return self.next is not None and self.next[0] <= key
+
+    def take(self, last: bytes) -> Iterator[Change]:
+        """The changes up to key last, inclusive, one by one."""
+        while self.next is not None and self.next[0] <= last:
+            taken, self.next = self.next, next(self._rest, None)
+            yield taken
+
+    def take_additions(self, before: bytes | None) -> Iterator[Block]:
+        """What the changes before that key (None: all of them) add where there are no records."""
+        keys: list[bytes] = []
+        values: list[bytes] = []
+        while self.next is not None and (before is None or self.next[0] < before):
+            key, value = self.next
+            self.next = next(self._rest, None)
+            if value is not None:
+                keys.append(key)
+                values.append(value)
+                if len(keys) == BATCH_RECORDS:
+                    yield Block(keys, values)
+                    keys, values = [], []
+        if keys:
+            yield Block(keys, values)
+
+    def drop_deletions(self) -> None:
+        """Drop the deletions up to the next change that is none: there are no records any more."""
+        while self.next is not None and self.next[1] is None:
+            self.next = next(self._rest, None)
+
+
+class Copied(NamedTuple):
+    """A stretch of blocks that no change touches: from first up to, and not including, last."""
+
+    first: int
+    last: int
+
+
+def changed_parts(
+    blocks: StoredBlocks, changes: Iterable[Change], counts: Counts, *, keep_equal: bool
+) -> Iterator[Copied | Block]:
+    """The file with the changes made: stretches of stored blocks, and records in between.
+
+    If nothing changes, that is one stretch of all blocks. Otherwise the last part ends at a key
+    that is known exactly: it is records, or holds the last block.
+    """
+    done = 0
+    stretch: Copied | None = None  # is handed on when something follows it
+    for at, of_block in groupby(changes, key=lambda change: blocks.find(change[0])):
+        for block in _changed_blocks(blocks.block(at), of_block, counts, keep_equal=keep_equal):
+            if done < at:
+                if stretch is not None:
+                    yield stretch
+                stretch = Copied(done, at)
+            done = at + 1
+            if block.keys:
+                if stretch is not None:
+                    yield stretch
+                    stretch = None
+                yield block
+    if done < len(blocks):
+        if stretch is not None:
+            yield stretch
+        yield Copied(done, len(blocks))
+    elif stretch is not None:
+        # What followed is gone.
+        if stretch.last - stretch.first > 1:
+            yield Copied(stretch.first, stretch.last - 1)
+        yield blocks.block(stretch.last - 1)
+
+
+def _changed_blocks(
+    block: Block, changes: Iterable[Change], counts: Counts, *, keep_equal: bool
+) -> Iterator[Block]:
+    """The block's records with the changes made, if they change any; several blocks, if many."""
+    keys, values = block
+    before = counts.total
+    new_keys: list[bytes] = []
+    new_values: list[bytes] = []
+    done = 0
+    for key, value in changes:
+        at = bisect_left(keys, key, done)
+        new_keys += keys[done:at]
+        new_values += values[done:at]
+        exists = at < len(keys) and keys[at] == key
+        done = at + exists
+        if value is None:
+            counts.removed += exists
+            continue
+        new_keys.append(key)
+        if not exists:
+            counts.added += 1
+        elif same_content(values[at], value):
+            if keep_equal:
+                value = values[at]  # noqa: PLW2901 - the base's record stays, address and all
+            else:
+                counts.changed += value != values[at]
+        else:
+            counts.changed += 1
+        new_values.append(value)
+        if len(new_keys) >= BATCH_RECORDS:
+            yield Block(new_keys, new_values)
+            new_keys, new_values = [], []
+            before = -1
+    if counts.total != before:
+        yield Block(new_keys + keys[done:], new_values + values[done:])

@@ -1,0 +1,130 @@
+"""A table whose file is at hand: its data blocks as they are stored, compared, and decoded.
+
+For whoever takes blocks over into another file, or looks for what differs between two. The bounds
+are decoded at once; where the blocks lie, only as far as it is asked for.
+"""
+
+from bisect import bisect_left
+
+from graveler.sstable.block import Block, check_ascending, decode_block, decode_records
+from graveler.sstable.format import TRAILER_BYTES, is_sealed, open_block, read_handle, verify_block
+from graveler.sstable.opened import OpenTable
+
+# What decoding adds to an entry of the index: bound and handle as objects, and their places.
+_ENTRY_BYTES = 90
+# The table without its file and its index: the object, its lists, name and callback.
+_TABLE_BYTES = 2500
+
+
+class WholeTable(OpenTable[Block]):
+    """A table of records in one piece, opened by `from_bytes`; no decoded block is held."""
+
+    __slots__ = ("_handles_of_blocks", "bounds", "content")
+
+    def _open_ends(self) -> None:
+        self.content = self._tail
+        super()._open_ends()
+        self.bounds: list[bytes] = []
+        self._handles_of_blocks: list[bytes] = []
+        for handle in self._handles:
+            bounds, handles = self._decode(
+                handle, _decode_bounds, self._layout.data_bytes, self.size_bytes
+            )
+            if self.bounds and bounds[0] <= self.bounds[-1]:
+                self._fail(handle.offset, "a partition of the index does not follow the one before")
+            self.bounds += bounds
+            self._handles_of_blocks += handles
+
+    def _held_form(self, block: Block) -> tuple[Block, int]:
+        return block, block.memory_bytes
+
+    @property
+    def memory_bytes(self) -> int:
+        """About what the table takes in memory, its file included."""
+        entries_bytes = self._layout.index_bytes + _ENTRY_BYTES * len(self)
+        return self.content.__sizeof__() + entries_bytes + _TABLE_BYTES
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+    def find(self, key: bytes) -> int:
+        """The block that holds the key, or would; behind the last bound there is none."""
+        return bisect_left(self.bounds, key)
+
+    def block(self, at: int) -> Block:
+        """The records of a block.
+
+        Raises:
+            CorruptDataError: it is not what was written.
+        """
+        begin, end = self.extent(at)
+        block = self._check(
+            begin, lambda stored: decode_records(open_block(stored)), self.content[begin:end]
+        )
+        keys = block.keys
+        if keys and (keys[-1] > self.bounds[at] or (at and keys[0] <= self.bounds[at - 1])):
+            self._fail(begin, "a block holds keys outside its bounds")
+        return block
+
+    def stored_blocks(self, first: int, last: int) -> list[bytes]:
+        """The blocks from first up to, and not including, last as they are stored, verified.
+
+        Raises:
+            CorruptDataError: one is not what was written.
+        """
+        content = self.content
+        extents = [self.extent(at) for at in range(first, last)]
+        stored = [content[begin:end] for begin, end in extents]
+        if not all(map(is_sealed, stored)):
+            for (begin, _), block in zip(extents, stored, strict=True):
+                self._check(begin, verify_block, block)
+        return stored
+
+    def equal_blocks(self, at: int, other: "WholeTable", other_at: int) -> int:
+        """How many blocks from at on are stored as the same bytes as the other's from other_at on.
+
+        Equal blocks hold equal records. They are counted in stretches that double while they are
+        equal, and then halve: for equal files that costs little more than a look at their bytes.
+        (Blocks end with checksums of theirs, so that equal bytes do not end them differently.)
+        """
+        most = min(len(self) - at, len(other) - other_at)
+        equal, step, grows = 0, 1, True
+        while step and equal < most:
+            step = min(step, most - equal)
+            if self._equals(at + equal, other, other_at + equal, step):
+                equal += step
+            else:
+                grows = False
+            step = step * 2 if grows else step // 2
+        return equal
+
+    def _equals(self, at: int, other: "WholeTable", other_at: int, count: int) -> bool:
+        """Whether so many blocks from at and other_at on are stored as the same bytes."""
+        begin, end = self.extent(at)[0], self.extent(at + count - 1)[1]
+        other_begin, other_end = other.extent(other_at)[0], other.extent(other_at + count - 1)[1]
+        # The one comparison of parts of bytes that neither copies them nor goes byte by byte.
+        return end - begin == other_end - other_begin and self.content.startswith(
+            memoryview(other.content)[other_begin:other_end], begin
+        )
+
+    def extent(self, at: int) -> tuple[int, int]:
+        """Where a block, its trailer included, begins and ends in the file."""
+        handle, _ = self._check(0, read_handle, self._handles_of_blocks[at])
+        end = handle.end
+        if end > self._layout.data_bytes:
+            self._fail(handle.offset, "a data block does not end where there are any")
+        return handle.offset, end
+
+
+def _decode_bounds(raw: bytes) -> Block:
+    """Bounds in users' keys, and the handles of the blocks that they bound, still encoded.
+
+    Raises:
+        ValueError: the bytes are no block of an index.
+    """
+    keys, handles = decode_block(raw)
+    if not keys or len(min(keys, key=len)) < TRAILER_BYTES:
+        raise ValueError("an index block is empty or has keys without trailers")
+    bounds = [key[:-TRAILER_BYTES] for key in keys]
+    check_ascending(bounds)
+    return Block(bounds, handles)
