@@ -282,6 +282,24 @@ class UploadedPart:
     checksum: str
 
 
+@dataclass(frozen=True, slots=True)
+class ListedObject:
+    """An object as a listing shows it."""
+
+    uri: str
+    size_bytes: int
+    last_modified_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedUpload:
+    """A multipart upload that was neither completed nor given up."""
+
+    uri: str
+    upload_id: str
+    initiated_ns: int
+
+
 class ObjectStore(Protocol):
     """Object data, addressed by URI (`s3://bucket/key`)."""
 
@@ -327,6 +345,15 @@ class ObjectStore(Protocol):
 
     def delete_many(self, uris: Sequence[str]) -> Mapping[str, str]:
         """Delete objects of one bucket, missing ones too; those that stayed, with the reason."""
+
+    def list_objects(self, prefix_uri: str) -> Iterator[ListedObject]:
+        """Every object whose URI begins with prefix_uri, by key, fetched page by page."""
+
+    def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
+        """What lies directly in the folder: objects, and folders as URIs that end in a slash."""
+
+    def list_uploads(self, prefix_uri: str) -> Iterator[UnfinishedUpload]:
+        """Every unfinished upload to a URI that begins with prefix_uri, fetched page by page."""
 
     def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
         """A URL that reads the object and offers it under that file name."""

@@ -31,6 +31,7 @@ COMMIT = "commit#"
 OUTBOX = "outbox#"
 EXPORT = "export#"
 TASK = "task#"
+LEASE = "lease#"
 METADATA = "metadata"
 
 INSTALLATION = "installation"
@@ -127,6 +128,13 @@ class TaskItem(RefsItem):
 
     task = UnicodeAttribute()
     expires_at = NumberAttribute()  # Unix seconds
+
+
+class LeaseItem(RefsItem):
+    """Partition of the repository / `lease#<kind of job>`: who works on it, and for how long."""
+
+    holder = UnicodeAttribute()
+    until_ns = NumberAttribute()
 
 
 class CleanupItem(RefsItem):

@@ -1,4 +1,4 @@
-"""The ObjectStore on S3; `uploads` has its multipart uploads, `descriptions` its headers."""
+"""The ObjectStore on S3; `uploads` has its multipart uploads, `listing` what lists."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +14,7 @@ from graveler.aws.descriptions import (
     description_parameters,
     parameters_of_stored,
 )
+from graveler.aws.listing import S3Listing
 from graveler.aws.s3 import S3, Location, S3Error
 from graveler.aws.uploads import (
     Answer,
@@ -45,7 +46,7 @@ _WRITE_ID = "graveler-write"
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-class S3ObjectStore(S3Uploads):
+class S3ObjectStore(S3Uploads, S3Listing):
     """`graveler.ports.ObjectStore` over S3; presigned URLs lead to the public endpoint."""
 
     def __init__(

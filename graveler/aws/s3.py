@@ -40,6 +40,8 @@ _NO_ANSWER = (HTTPClientError, IncompleteReadError, ResponseParserError, SSLErro
 # Worth another attempt besides throttling: another writer of the same key is not done yet.
 _CONFLICT_CODES = frozenset({"ConditionalRequestConflict", "OperationAborted"})
 
+_READS = ("get_", "head_", "list_")
+
 _REFUSED_BUCKET = {
     "NoSuchBucket": "does not exist",
     "AccessDenied": "refuses us: the role needs access to it",
@@ -132,7 +134,7 @@ class S3:
                 if refusal.status < 500:
                     raise refusal from error
                 may_have_landed = True
-        if may_have_landed and not operation.startswith(("get_", "head_")):
+        if may_have_landed and not operation.startswith(_READS):
             raise UnknownOutcomeError(f"S3 did not confirm a write: {problem}")
         raise ThrottledError(f"S3 cannot serve the request now, try again later: {problem}")
 

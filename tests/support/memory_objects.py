@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -16,7 +16,14 @@ from graveler.errors import (
     PreconditionFailedError,
     RangeNotSatisfiableError,
 )
-from graveler.ports import Clock, ObjectDescription, ObjectInfo, UploadedPart
+from graveler.ports import (
+    Clock,
+    ListedObject,
+    ObjectDescription,
+    ObjectInfo,
+    UnfinishedUpload,
+    UploadedPart,
+)
 
 
 class FixedClock:
@@ -81,6 +88,7 @@ class _Object:
 class _Upload:
     uri: str
     content_type: str
+    initiated_ns: int
     parts: dict[int, bytes] = field(default_factory=dict)
 
 
@@ -183,6 +191,33 @@ class MemoryObjectStore:
             self.delete(uri)
         return {}
 
+    def list_objects(self, prefix_uri: str) -> Iterator[ListedObject]:
+        self._check_bucket(prefix_uri)
+        for uri in self.uris(prefix_uri):
+            yield self._listed(uri)
+
+    def _listed(self, uri: str) -> ListedObject:
+        with self._lock:
+            info = self._object(uri).info
+            return ListedObject(uri, info.size_bytes, info.last_modified_ns)
+
+    def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
+        shown = set()
+        for uri in self.uris(folder_uri):
+            name, slash, _ = uri.removeprefix(folder_uri).partition("/")
+            if not slash:
+                yield self._listed(uri)
+            elif name not in shown:
+                shown.add(name)
+                yield f"{folder_uri}{name}/"
+
+    def list_uploads(self, prefix_uri: str) -> Iterator[UnfinishedUpload]:
+        with self._lock:
+            uploads = sorted(self._uploads.items(), key=lambda item: item[1].uri)
+        for upload_id, upload in uploads:
+            if upload.uri.startswith(prefix_uri):
+                yield UnfinishedUpload(upload.uri, upload_id, upload.initiated_ns)
+
     def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
         return _url("GET", uri=uri, expires_s=expires_s, file_name=file_name)
 
@@ -208,7 +243,7 @@ class MemoryObjectStore:
         with self._lock:
             self._check_bucket(uri)
             upload_id = f"upload{len(self._uploads)}"
-            self._uploads[upload_id] = _Upload(uri, content_type)
+            self._uploads[upload_id] = _Upload(uri, content_type, self._clock.now_ns())
             return upload_id
 
     def _upload(self, uri: str, upload_id: str) -> _Upload:

@@ -1,0 +1,78 @@
+"""What every JobStore promises."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from graveler.aws.job_records import DynamoJobStore
+from graveler.model import Repository
+from graveler.retention.ports import JobStore
+from tests.contract.conftest import Stores, create, new_event
+from tests.support.memory import MemoryRefStore
+from tests.support.memory_jobs import MemoryJobStore
+
+KIND = "tested"
+
+
+@dataclass(frozen=True)
+class Jobs:
+    store: JobStore
+    repository: Repository
+    event_ids: Callable[[], set[str]]
+
+    def take(self, holder: str, *, now_ns: int, until_ns: int, kind: str = KIND) -> bool:
+        return self.store.take_lease(
+            self.repository, kind, holder, now_ns=now_ns, until_ns=until_ns
+        )
+
+
+@pytest.fixture
+def jobs(stores: Stores, request: pytest.FixtureRequest) -> Jobs:
+    store: JobStore
+    if isinstance(stores.refs, MemoryRefStore):
+        store = MemoryJobStore(stores.refs)
+    else:
+        store = DynamoJobStore(request.getfixturevalue("dynamodb_stores").tables)
+    repository = create(stores)
+    return Jobs(store, repository, lambda: stores.event_ids(repository))
+
+
+def test_a_lease_has_one_holder(jobs: Jobs) -> None:
+    assert jobs.take("first", now_ns=1, until_ns=10)
+    assert not jobs.take("second", now_ns=9, until_ns=20)
+    assert jobs.take("second", now_ns=9, until_ns=20, kind="another")
+    assert jobs.take("second", now_ns=10, until_ns=20)
+    assert not jobs.take("first", now_ns=19, until_ns=30)
+
+
+def test_its_holder_may_have_it_for_longer(jobs: Jobs) -> None:
+    assert jobs.take("first", now_ns=1, until_ns=10)
+    assert jobs.take("first", now_ns=5, until_ns=15)
+    assert not jobs.take("second", now_ns=12, until_ns=20)
+
+
+def test_an_ended_lease_is_free_at_once(jobs: Jobs) -> None:
+    assert jobs.take("first", now_ns=1, until_ns=10)
+    jobs.store.end_lease(jobs.repository, KIND, "first")
+    jobs.store.end_lease(jobs.repository, KIND, "first")
+    assert jobs.take("second", now_ns=2, until_ns=20)
+
+
+def test_nobody_ends_anothers_lease(jobs: Jobs) -> None:
+    assert jobs.take("first", now_ns=1, until_ns=10)
+    jobs.store.end_lease(jobs.repository, KIND, "second")
+    assert not jobs.take("second", now_ns=2, until_ns=20)
+
+
+def test_repositories_have_leases_of_their_own(jobs: Jobs, stores: Stores) -> None:
+    assert jobs.take("first", now_ns=1, until_ns=10)
+    other = create(stores)
+    assert jobs.store.take_lease(other, KIND, "second", now_ns=2, until_ns=20)
+
+
+def test_an_event_is_told_once(jobs: Jobs) -> None:
+    event = new_event()
+    jobs.store.put_event(jobs.repository, event)
+    jobs.store.put_event(jobs.repository, event)
+    assert event.id in jobs.event_ids()

@@ -1,0 +1,87 @@
+"""What every ObjectStore lists."""
+
+import pytest
+
+from graveler.aws.objects import S3ObjectStore
+from graveler.aws.retries import Retries
+from graveler.aws.s3 import S3
+from graveler.errors import InvalidInputError
+from graveler.ports import ListedObject, ObjectStore
+from tests.support.memory import MemoryObjectStore
+from tests.support.server_world import Keys, s3_client
+from tests.support.stack import BUCKET, KEYS
+
+# More than a page of S3 has; a name that XML and URLs write differently; and neighbours by name.
+PAGE = 1000
+FOLDER = f"s3://{BUCKET}/listed/data/"
+DIRECT = f"{FOLDER}direct"
+ODD = f"{FOLDER}odd/a b+%é&<>"
+MANY = [f"{FOLDER}p/{number:05d}" for number in range(PAGE + 2)]
+BESIDE = [f"s3://{BUCKET}/listed/data", f"s3://{BUCKET}/listed/data2/x", f"s3://{BUCKET}/a"]
+
+
+@pytest.fixture(scope="module")
+def memory() -> ObjectStore:
+    made = MemoryObjectStore()
+    made.missing_buckets.add("absent-bucket")
+    return filled(made)
+
+
+@pytest.fixture(scope="module")
+def s3(s3_endpoint: str) -> ObjectStore:
+    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
+    return filled(S3ObjectStore(S3(s3_client(s3_endpoint, keys), Retries(total_s_max=2.0))))
+
+
+def filled(objects: ObjectStore) -> ObjectStore:
+    for uri in (*MANY, ODD, DIRECT, BESIDE[1], BESIDE[2]):
+        objects.put(uri, b"123", "a/b")
+    return objects
+
+
+@pytest.fixture(params=["memory", pytest.param("s3", marks=pytest.mark.server)])
+def objects(request: pytest.FixtureRequest) -> ObjectStore:
+    store: ObjectStore = request.getfixturevalue(request.param)
+    return store
+
+
+def test_every_object_under_a_prefix_is_listed(objects: ObjectStore) -> None:
+    listed = list(objects.list_objects(FOLDER))
+    assert [each.uri for each in listed] == sorted([*MANY, ODD, DIRECT])
+    info = objects.head(ODD)
+    assert info is not None
+    assert ListedObject(ODD, 3, info.last_modified_ns) in listed
+
+
+def test_a_prefix_without_objects(objects: ObjectStore) -> None:
+    assert list(objects.list_objects(f"{FOLDER}absent/")) == []
+    assert list(objects.list_folder(f"{FOLDER}absent/")) == []
+
+
+def test_what_lies_directly_in_a_folder(objects: ObjectStore) -> None:
+    listed = list(objects.list_folder(FOLDER))
+    assert sorted(each for each in listed if isinstance(each, str)) == [
+        f"{FOLDER}odd/",
+        f"{FOLDER}p/",
+    ]
+    assert [each.uri for each in listed if isinstance(each, ListedObject)] == [DIRECT]
+
+
+def test_a_bucket_that_is_not_there(objects: ObjectStore) -> None:
+    with pytest.raises(InvalidInputError, match="absent-bucket"):
+        list(objects.list_objects("s3://absent-bucket/data/"))
+
+
+def test_unfinished_uploads(objects: ObjectStore) -> None:
+    uri = f"{FOLDER}p/upload"
+    begun = objects.create_upload(uri, "a/b")
+    aborted = objects.create_upload(uri, "a/b")
+    objects.create_upload(BESIDE[1], "a/b")
+    objects.abort_upload(uri, aborted)
+    (found,) = objects.list_uploads(FOLDER)
+    assert (found.uri, found.upload_id) == (uri, begun)
+    stored = objects.put(f"{FOLDER}later/x", b"", "a/b")
+    # S3's clock, to the second.
+    assert 0 <= stored.last_modified_ns - found.initiated_ns <= 60 * 10**9
+    objects.abort_upload(uri, begun)
+    assert list(objects.list_uploads(FOLDER)) == []

@@ -1,0 +1,34 @@
+"""Leases of jobs in memory, beside the memory ref store's outbox."""
+
+import threading
+
+from graveler.model import Event, Repository
+from tests.support.memory import MemoryRefStore
+
+
+class MemoryJobStore:
+    """JobStore in a dictionary."""
+
+    def __init__(self, refs: MemoryRefStore) -> None:
+        self._refs = refs
+        self._leases: dict[tuple[str, str], tuple[str, int]] = {}
+        self._lock = threading.Lock()
+
+    def take_lease(
+        self, repository: Repository, kind: str, holder: str, *, now_ns: int, until_ns: int
+    ) -> bool:
+        with self._lock:
+            held_by, held_until_ns = self._leases.get((repository.uid, kind), (holder, 0))
+            if held_by != holder and held_until_ns > now_ns:
+                return False
+            self._leases[repository.uid, kind] = (holder, until_ns)
+            return True
+
+    def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
+        with self._lock:
+            if self._leases.get((repository.uid, kind), ("", 0))[0] == holder:
+                del self._leases[repository.uid, kind]
+
+    def put_event(self, repository: Repository, event: Event) -> None:  # noqa: ARG002 - the port's
+        if event not in self._refs.events:
+            self._refs.events.append(event)
