@@ -48,6 +48,15 @@ def wait_until(is_done, patience_s=PATIENCE_S):
         time.sleep(0.05)
 
 
+def finished(stack, repository):
+    """What events have told of ended exports."""
+    return [
+        event["detail"]
+        for event in events(stack)
+        if event["detail-type"] == "Export Finished" and event["detail"]["repository"] == repository
+    ]
+
+
 def without_repetitions(values):
     return list(dict.fromkeys(values))
 
@@ -72,27 +81,69 @@ def messages_of(stack, queue):
 
 def kill_background(stack):
     """End the process that delivers as `kill -9` does; the stack ends with it."""
-    (pid,) = (
-        int(process.name)
-        for process in Path("/proc").iterdir()
-        if process.name.isdecimal() and is_background_of(stack, process)
-    )
-    os.kill(pid, signal.SIGKILL)
+    os.kill(process_of(stack, "events.jsonl"), signal.SIGKILL)
     wait_until(lambda: "background ended with exit code -9" in stack.output)
 
 
-def is_background_of(stack, process):
+def process_of(stack, file):
+    """The ID of the process that was started with the file of the data folder."""
+    (found,) = (
+        int(process.name)
+        for process in Path("/proc").iterdir()
+        if process.name.isdecimal() and str(stack.data / file).encode() in words_of(process)
+    )
+    return found
+
+
+def words_of(process):
     try:
-        words = (process / "cmdline").read_bytes().split(b"\0")
+        return (process / "cmdline").read_bytes().split(b"\0")
     except OSError:  # it has ended meanwhile
-        return False
-    return b"local.background" in words and str(stack.data / "events.jsonl").encode() in words
+        return []
 
 
-@pytest.fixture
-def own_stack(tmp_path):
-    """A stack that the test may end as it likes."""
-    running = Stack(tmp_path)
+def exported(stack, prefix):
+    """The keys under the prefix of the bucket, without it."""
+    pages = s3_client(stack).list_objects_v2(Bucket=BUCKET, Prefix=f"{prefix}/")
+    return {item["Key"].removeprefix(f"{prefix}/") for item in pages.get("Contents", ())}
+
+
+def upload(stack, repository, path, content):
+    """Stage an object on main."""
+    answer = requests.post(
+        f"{stack.endpoint}/api/v1/repositories/{repository}/branches/main/objects",
+        params={"path": path},
+        data=content,
+        headers={"Content-Type": "application/octet-stream"},
+        auth=(stack.access_key_id, stack.secret_access_key),
+        timeout=30,
+    )
+    assert answer.status_code == 201, answer.text
+
+
+def export_continuously(stack, repository, prefix):
+    """Have main exported from now on."""
+    path = f"/repositories/{repository}/branches/main/continuous-export"
+    configuration = {
+        "exportPath": f"s3://{BUCKET}/{prefix}",
+        "lastKeysInPrefixRegexp": [],
+        "isContinuous": True,
+    }
+    status, answer = ask(stack, "PUT", path, configuration)
+    assert status == 201, answer
+
+
+def export_state(stack, repository):
+    path = f"/repositories/{repository}/branches/main/export-status"
+    status, answer = ask(stack, "GET", path)
+    assert status == 200, answer
+    return answer["state"]
+
+
+@pytest.fixture(scope="module")
+def own_stack(tmp_path_factory):
+    """A stack that tests may end as they like, and start again."""
+    running = Stack(tmp_path_factory.mktemp("own"))
     yield running
     running.stop()
 
@@ -141,7 +192,7 @@ def test_a_message_that_the_export_function_cannot_read_is_kept_for_another_try(
 def test_kill_9_of_the_delivering_process_loses_no_event(own_stack):
     create_repository(own_stack, "kept")
     commit_ids = []
-    for moment_s in (0, 0.1, 0.3):
+    for moment_s in (0, 0.2):
         commit_ids += [commit(own_stack, "kept", number) for number in range(5)]
         time.sleep(moment_s)
         kill_background(own_stack)
@@ -164,37 +215,6 @@ def test_a_restart_neither_loses_nor_repeats_events(own_stack):
     assert committed(own_stack, "restarted") == commit_ids
 
 
-def exported(stack, prefix):
-    """The keys under the prefix of the bucket, without it."""
-    pages = s3_client(stack).list_objects_v2(Bucket=BUCKET, Prefix=f"{prefix}/")
-    return {item["Key"].removeprefix(f"{prefix}/") for item in pages.get("Contents", ())}
-
-
-def upload(stack, repository, path, content):
-    """Stage an object on main."""
-    answer = requests.post(
-        f"{stack.endpoint}/api/v1/repositories/{repository}/branches/main/objects",
-        params={"path": path},
-        data=content,
-        headers={"Content-Type": "application/octet-stream"},
-        auth=(stack.access_key_id, stack.secret_access_key),
-        timeout=30,
-    )
-    assert answer.status_code == 201, answer.text
-
-
-def export_continuously(stack, repository, prefix):
-    """Have main exported from now on."""
-    path = f"/repositories/{repository}/branches/main/continuous-export"
-    configuration = {
-        "exportPath": f"s3://{BUCKET}/{prefix}",
-        "lastKeysInPrefixRegexp": [],
-        "isContinuous": True,
-    }
-    status, answer = ask(stack, "PUT", path, configuration)
-    assert status == 201, answer
-
-
 def test_a_commit_on_an_exported_branch_is_at_its_destination_within_seconds(stack):
     create_repository(stack, "exported")
     export_continuously(stack, "exported", "there")
@@ -204,19 +224,30 @@ def test_a_commit_on_an_exported_branch_is_at_its_destination_within_seconds(sta
     upload(stack, "exported", "c", b"2")
     commit(stack, "exported", 2)
     wait_until(lambda: exported(stack, "there") == {"a/b", "c"})
-    finished = [e["detail"] for e in events(stack) if e["detail-type"] == "Export Finished"]
-    wait_until(lambda: "Export Finished" in {e["detail-type"] for e in events(stack)})
-    assert all(detail["status"] == "exported-successfully" for detail in finished)
 
 
-def test_an_export_that_kill_9_interrupted_comes_to_its_end(own_stack):
+def test_the_end_of_an_export_is_an_event_too(stack):
+    create_repository(stack, "ended")
+    upload(stack, "ended", "a", b"1")
+    commit_id = commit(stack, "ended", 1)
+    export_continuously(stack, "ended", "ended-there")
+    wait_until(lambda: finished(stack, "ended"))
+    (detail,) = finished(stack, "ended")
+    assert (detail["commit_id"], detail["objects"], detail["failed"]) == (commit_id, 1, 0)
+    assert detail["status"] == "exported-successfully"
+
+
+def test_an_export_whose_runner_was_killed_is_taken_over_and_comes_to_its_end(own_stack):
+    """Half a minute or more passes: nobody may take over before the dead runner's lease ends."""
     create_repository(own_stack, "interrupted")
-    export_continuously(own_stack, "interrupted", "there")
-    paths = {f"{number:03}" for number in range(100)}
-    for path in paths:
+    for path in ("a", "b", "c"):
         upload(own_stack, "interrupted", path, b"x")
     commit(own_stack, "interrupted", 1)
-    wait_until(lambda: exported(own_stack, "there"))
+    os.kill(process_of(own_stack, "s3.properties"), signal.SIGSTOP)  # so that it takes its time
+    export_continuously(own_stack, "interrupted", "there")
+    wait_until(lambda: export_state(own_stack, "interrupted") == "in-progress")
     kill_background(own_stack)
+    assert not (own_stack.data / "s3" / BUCKET / "there").exists()
     own_stack.restart()
-    wait_until(lambda: exported(own_stack, "there") == paths, patience_s=120)
+    assert export_state(own_stack, "interrupted") == "in-progress"
+    wait_until(lambda: exported(own_stack, "there") == {"a", "b", "c"}, patience_s=120)
