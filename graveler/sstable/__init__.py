@@ -6,7 +6,6 @@ format, byte for byte. Nothing here does I/O: bytes come in and go out.
 
 from graveler.sstable.block import Block, BlockSize
 from graveler.sstable.block_cache import BlockCache
-from graveler.sstable.index import BlockIndex
 from graveler.sstable.opened import TAIL_BYTES, OpenTable, ReadBytes
 from graveler.sstable.reader import Records, Table
 from graveler.sstable.whole import WholeTable
@@ -17,7 +16,6 @@ __all__ = [
     "TAIL_BYTES",
     "Block",
     "BlockCache",
-    "BlockIndex",
     "BlockSize",
     "OpenTable",
     "ReadBytes",

@@ -6,9 +6,7 @@ Bounds are users' keys: block i holds the keys k with bound[i-1] < k <= bound[i]
 """
 
 from array import array
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, chain
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from graveler.sstable.block import check_ascending, decode_block
@@ -37,7 +35,7 @@ B = TypeVar("B")
 # and the places of the block; less what it is stored with (trailer, lengths, restart point).
 _ENTRY_BYTES = 64
 # A partition's lists and arrays as objects, and its place in the table.
-_PARTITION_BYTES = 700
+_PARTITION_BYTES = 600
 
 
 class Layout(NamedTuple):
@@ -80,25 +78,6 @@ class Partition(Generic[B]):
     def floor_of(self, at: int) -> bytes | None:
         """A key less than every key of the block."""
         return self.bounds[at - 1] if at else self.floor
-
-
-class BlockIndex(Generic[B]):
-    """Every data block of a table, counted through."""
-
-    __slots__ = ("_partitions", "_starts", "bounds")
-
-    def __init__(self, partitions: Sequence[Partition[B]]) -> None:
-        self._partitions = partitions
-        self._starts = list(accumulate((len(each.bounds) for each in partitions), initial=0))
-        self.bounds = list(chain.from_iterable(each.bounds for each in partitions))
-
-    def __len__(self) -> int:
-        return len(self.bounds)
-
-    def locate(self, at: int) -> tuple[Partition[B], int]:
-        """The partition that has the block, and the block's place in it."""
-        number = bisect_right(self._starts, at) - 1
-        return self._partitions[number], at - self._starts[number]
 
 
 def decode_index(raw: bytes) -> tuple[list[bytes], list[Handle]]:

@@ -32,10 +32,8 @@ from graveler.sstable.format import (
     decode_footer,
     open_block,
     read_handle,
-    verify_block,
 )
 from graveler.sstable.index import (
-    BlockIndex,
     Layout,
     Partition,
     decode_index,
@@ -52,7 +50,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 # An open table without its tail and its index: the object, its lists, name and callback.
-_TABLE_BYTES = 1500
+_TABLE_BYTES = 900
 
 
 class OpenTable(ABC, Generic[B]):
@@ -143,36 +141,6 @@ class OpenTable(ABC, Generic[B]):
         """About what the table itself takes in memory, its whole index decoded: no blocks."""
         index_bytes = decoded_bytes(self._layout, len(self._partitions))
         return _TABLE_BYTES + 2 * len(self.name) + len(self._tail) + index_bytes
-
-    def index(self) -> BlockIndex[B]:
-        """Every data block of the table, in order.
-
-        Raises:
-            CorruptDataError: the index is not what was written.
-        """
-        return BlockIndex(
-            [each or self._load_partition(at) for at, each in enumerate(self._partitions)]
-        )
-
-    def stored_block(self, index: BlockIndex[B], at: int) -> bytes:
-        """A data block as it is stored, its checksum verified.
-
-        Raises:
-            CorruptDataError: it is not what was written.
-        """
-        partition, place = index.locate(at)
-        stored = self._stored(partition.handle(place), 0, self._layout.data_bytes)
-        self._check(partition.offsets[place], verify_block, stored)
-        return stored
-
-    def unverified_block(self, index: BlockIndex[B], at: int) -> bytes:
-        """A data block as it is stored, good enough to be compared with another.
-
-        Raises:
-            CorruptDataError: it does not lie where tables have them.
-        """
-        partition, place = index.locate(at)
-        return self._stored(partition.handle(place), 0, self._layout.data_bytes)
 
     def _places_from(self, start: bytes) -> Iterator[tuple[Partition[B], int]]:
         """The places of the blocks that may have keys from start on, in order."""

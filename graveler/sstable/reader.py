@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from graveler.sstable.block import Block, find_record
-from graveler.sstable.index import BlockIndex, Partition
+from graveler.sstable.index import Partition
 from graveler.sstable.opened import OpenTable
 
 # A block as it is held, in key order. One look-up in a small dictionary touches far less memory
@@ -100,14 +100,6 @@ class Table(OpenTable[Records]):
         """
         for keys, values in self.blocks(start, end):
             yield from zip(keys, values, strict=True)
-
-    def block(self, index: BlockIndex[Records], at: int) -> Block:
-        """The records of one data block.
-
-        Raises:
-            CorruptDataError: it is not what was written.
-        """
-        return self._block(*index.locate(at))
 
     def _block(self, partition: Partition[Records], at: int) -> Block:
         held = partition.held[at]
