@@ -27,6 +27,9 @@ RENEWAL_S = 15
 # ...and stops writing so long before its lease ends: clocks differ, and requests take time.
 LEASE_MARGIN_S = 20
 
+# A batch job takes its time to start.
+BATCH_START_S = 15 * 60
+
 DESTINATIONS_MAX = 20
 
 _NS_PER_S = 1_000_000_000
@@ -107,8 +110,9 @@ def advanced(record: BranchExport, progress: Progress) -> BranchExport:
     return _with_run(record, progress=progress)
 
 
-def left_to_batch(record: BranchExport, until_ns: int) -> BranchExport:
-    """The record with a run that a batch job is to take before that time."""
+def left_to_batch(record: BranchExport, now_ns: int) -> BranchExport:
+    """The record with a run that waits for a batch job, for as long as one may take to start."""
+    until_ns = now_ns + BATCH_START_S * _NS_PER_S
     return _with_run(record, is_batch=True, runner="", lease_until_ns=until_ns)
 
 

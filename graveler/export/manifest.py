@@ -47,6 +47,11 @@ def lines_of(
         yield _encode(_Object(key.decode(), etag, entry.size_bytes)) + b"\n"
 
 
+def piece_uri(namespace: str, run_id: str, number: int) -> str:
+    """Where a piece of a run is kept."""
+    return f"{namespace}/_lakefs/exports/{run_id}/{number}.jsonl"
+
+
 def piece_of(etags: Iterable[ETag]) -> bytes:
     """The lines of a piece, by key; of a key's several copies the last counts."""
     copies = sorted(dict(etags).items())

@@ -24,7 +24,7 @@ from functools import partial
 from typing import Protocol
 
 from graveler.export.model import Progress
-from graveler.export.walk import Changed, Entered, Position, Step
+from graveler.export.walk import Changed, Entered, Left, Position, Step
 from graveler.limits import DELETE_OBJECTS_MAX
 
 FIRST_ERRORS_MAX = 10
@@ -120,6 +120,7 @@ class Schedule:
         self._is_stopping = False
         self._failures_in_a_row = 0
         self._etags: list[tuple[bytes, str]] = []
+        self._kept: list[_Directory] = []
 
     def run(self, steps: Iterable[Step], may_go_on: Callable[[], bool]) -> bool:
         """Carry out the steps; False if may_go_on, which is asked all the time, ended it early.
@@ -155,6 +156,11 @@ class Schedule:
         taken, self._etags = self._etags, []
         return taken
 
+    @property
+    def kept(self) -> list[tuple[bytes, bool]]:
+        """Directories that others are to leave; whether anything failed in them."""
+        return [(directory.name, directory.is_failed) for directory in self._kept]
+
     # Adding steps
 
     def _add(self, step: Step) -> None:
@@ -176,7 +182,11 @@ class Schedule:
             copy = partial(self._transfer.copy, step.key, step.value)
             self._put(_Unit(directory, stage, copy, step.position, is_copy=True))
             return
-        mark = partial(self._mark, directory) if step.is_marked else None
+        mark = None
+        if not isinstance(step, Left):
+            self._kept.append(directory)
+        elif step.is_marked:
+            mark = partial(self._mark, directory)
         self._directory = directory.parent
         self._put(_Unit(directory, _Stage.MARK, mark, step.position))
 

@@ -15,9 +15,9 @@ one, only where they lie; then the changes are read there again.
 A position says how far the steps have come, in a few bytes: the directories around the last key
 are those that are open. So a walk can stop anywhere, and another one goes on from there.
 
-A walk may be limited to a stretch of keys, so that several can share the work. Directories that
-reach beyond the stretch are entered by each of them, and left by none: what was learned of them is
-in `open`, and `leave` makes the last steps of each when all walks are done.
+A walk may be limited to a stretch of keys, so that several can share the work (`stretches`). A
+directory that reaches beyond the stretch is entered by each of them, and left by none: they keep
+it, and `leave` tells its last steps when all of them are done.
 """
 
 from collections.abc import Iterator
@@ -70,7 +70,15 @@ class Left:
     position: Position
 
 
-Step = Entered | Changed | Left
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A directory that reaches beyond the stretch: nothing more is told of it here."""
+
+    directory: bytes
+    position: Position
+
+
+Step = Entered | Changed | Left | Kept
 
 
 class Walk:
@@ -85,7 +93,6 @@ class Walk:
         position: Position = Position(),
         stretch: tuple[bytes, bytes | None] = (b"", None),
     ) -> None:
-        self.open: list[bytes] = []  # directories left to others
         self.position = position
         self._work = work
         self._patterns = patterns
@@ -118,13 +125,7 @@ class Walk:
         return directories_of(key) if self._minds_directories else [b""]
 
     def _put_off(self, key: bytes) -> None:
-        put_off = self.position.put_off
-        if put_off and directory_of(put_off[-1][0]) == directory_of(key):
-            put_off = (*put_off[:-1], (put_off[-1][0], key))
-        else:
-            put_off = (*put_off, (key, key))
-        if len(put_off) > PUT_OFF_MAX:
-            put_off = ((put_off[0][0], put_off[1][1]), *put_off[2:])
+        put_off = put_off_too(self.position.put_off, (key, key))
         self.position = replace(self.position, put_off=put_off)
 
     def _leave_or_keep(self, directory: bytes) -> Iterator[Step]:
@@ -136,7 +137,7 @@ class Walk:
         if is_whole:
             yield from self.leave(directory)
         else:
-            self.open.append(directory)
+            yield Kept(directory, self.position)
 
     def leave(self, directory: bytes) -> Iterator[Step]:
         """The last steps of a directory: its objects that were set apart, then the mark."""
@@ -174,6 +175,17 @@ class Walk:
                 is_ours = value is not None and directory_of(key) == directory
                 if is_ours and self._patterns.set_apart(key):
                     yield key, value
+
+
+def put_off_too(put_off: tuple[Interval, ...], interval: Interval) -> tuple[Interval, ...]:
+    """The intervals with another one behind them, joined where they are of one directory."""
+    if put_off and directory_of(put_off[-1][0]) == directory_of(interval[0]):
+        put_off = (*put_off[:-1], (put_off[-1][0], interval[1]))
+    else:
+        put_off = (*put_off, interval)
+    if len(put_off) > PUT_OFF_MAX:
+        put_off = ((put_off[0][0], put_off[1][1]), *put_off[2:])
+    return put_off
 
 
 def _least(one: bytes, other: bytes | None) -> bytes:

@@ -15,6 +15,7 @@ has the empty one as its base, and gets everything.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
+from itertools import groupby
 
 from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import diff
@@ -43,20 +44,23 @@ class Work:
             return object_count(self.head)
         return sum(1 for _ in self.changes())
 
-    def stretches(self, count: int) -> list[tuple[bytes, bytes | None]]:
-        """At most count intervals [start, end) of keys with about the same number of objects.
+    def ends(self, after: bytes, objects_min: int) -> Iterator[bytes]:
+        """Keys that cut the work behind `after` into stretches that take about equally long.
 
-        Together they hold every key, each once.
+        Between two of them lie at least so many objects of ranges that differ, on any side; each
+        is the last key of a range.
         """
-        headers = list(self.head.headers())
-        total = sum(header.count for header in headers)
-        ends: list[bytes] = []
-        passed = 0
-        for header in headers[:-1]:
-            passed += header.count
-            if passed * count >= total * (len(ends) + 1) and len(ends) < count - 1:
-                ends.append(header.max_key + b"\0")
-        return list(zip([b"", *ends], [*ends, None], strict=True))
+        sides = [self.head, *self.bases]
+        start = after + b"\0" if after else b""
+        headers = merge(*(side.headers(start) for side in sides), key=lambda each: each.max_key)
+        objects = 0
+        for max_key, ranges in groupby(headers, key=lambda each: each.max_key):
+            found = list(ranges)
+            if len(found) < len(sides) or len({each.id for each in found}) > 1:
+                objects += max(each.count for each in found)
+            if objects >= objects_min:
+                yield max_key
+                objects = 0
 
 
 def object_count(content: MetaRange) -> int:

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from graveler.errors import GoneError
+from graveler.errors import GoneError, GravelerError
 from graveler.export import manifest, status
 from graveler.export.lifecycle import destination_of
 from graveler.export.manifest import ETag
 from graveler.export.model import ExportState
 from graveler.export.work import object_count
+from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.operations.export_lease import Lease
 from graveler.operations.export_writes import ExportWrites, GaveUpError
 from graveler.ports import UploadedPart
@@ -107,20 +108,25 @@ class ExportReports:
         self._writes.put(self._piece(number), manifest.piece_of(etags), manifest.CONTENT_TYPE)
 
     def delete_pieces(self, count: int) -> None:
-        """Delete the first count of what put_piece stored, as far as they can be deleted."""
-        with suppress(GaveUpError):
-            for number in range(count):
-                self._writes.delete(self._piece(number))
+        """Delete the first count of what put_piece stored, as far as they can be deleted.
+
+        Nobody else has the run's pieces: they may be deleted when its lease has ended.
+        """
+        uris = [self._piece(number) for number in range(count)]
+        with suppress(GravelerError):
+            for first in range(0, count, DELETE_OBJECTS_MAX):
+                self._objects.delete_many(uris[first : first + DELETE_OBJECTS_MAX])
 
     def _piece(self, number: int) -> str:
         namespace = self._lease.repository.storage_namespace
-        return f"{namespace}/_lakefs/exports/{self._lease.run.id}/{number}.jsonl"
+        return manifest.piece_uri(namespace, self._lease.run.id, number)
 
     def _manifest_lines(self, pieces: int, etags: Sequence[ETag]) -> Iterator[bytes]:
-        stored = [
-            (self._first_key(uri), manifest.etags_in(self._lines(uri)))
-            for uri in map(self._piece, range(pieces))
-        ]
+        stored = []
+        for uri in map(self._piece, range(pieces)):
+            # A stretch without copies leaves no piece.
+            with suppress(GoneError):
+                stored.append((self._first_key(uri), manifest.etags_in(self._lines(uri))))
         rest = sorted(dict(etags).items())
         copied = manifest.merged([*stored, (rest[0][0] if rest else b"", rest)])
         known = destination_of(self._lease.record, self._lease.run.configuration.path)

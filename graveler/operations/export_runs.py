@@ -8,9 +8,8 @@
 Whoever takes a run over goes on with the first of these that is not finished.
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
@@ -21,21 +20,21 @@ from graveler.export.manifest import ETag
 from graveler.export.model import ExportRequest, ExportState
 from graveler.export.patterns import Patterns
 from graveler.export.schedule import RunFailedError, Schedule
+from graveler.export.stretches import Stretches, stretches_of
 from graveler.export.walk import Position, Walk
 from graveler.export.work import Work, object_count
 from graveler.model import Event
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.operations.export_lease import Lease, StoppedError, UnwantedError
 from graveler.operations.export_reports import ExportReports
+from graveler.operations.export_stretches import RunInHand, Workers
 from graveler.operations.export_transfer import ExportTransfer
-from graveler.operations.export_writes import ExportWrites, GaveUpError
+from graveler.operations.export_writes import ExportWrites, GaveUpError, pool_of
 
 # With less time than this a runner ends what it has begun, and in the last seconds it writes
 # nothing more at the destination.
 TIME_TO_END_S = 30
 _TIME_TO_STOP_S = 10
-# A batch job takes its time to start.
-_BATCH_START_S = 15 * 60
 _COUNTED_AT_ONCE = 1000
 
 
@@ -43,62 +42,83 @@ class _OutOfTimeError(StoppedError):
     """The function that this runner is in is about to be ended."""
 
 
-def carry_out(lease: Lease, request: ExportRequest, time_left_s: Callable[[], float]) -> bool:
+def carry_out(
+    lease: Lease,
+    request: ExportRequest,
+    time_left_s: Callable[[], float],
+    workers: Workers | None = None,
+) -> bool:
     """Go on with the run in hand; whether the record is to be looked at again at once.
 
-    If it is not, somebody else goes on with the run: a message is on its way.
+    If it is not, somebody else goes on with the run: a message is on its way. Workers, if there are
+    any, share the work; without them, much of it is left to a batch job.
 
     Raises:
         GravelerError: a store did not answer; the run can be taken at once.
     """
-    runner = _Runner(lease, request, time_left_s)
     try:
-        return runner.go_on()
-    except _OutOfTimeError:
-        runner.pause()
-        lease.engine.export_queue.send(request)
-        return False
-    except UnwantedError:
-        runner.pause()
-        return True
+        is_ended = _Runner(lease, request, time_left_s, workers).go_on_or_pause()
     except StoppedError:
         # Somebody else has it, or will have it when the lease has ended.
         lease.engine.export_queue.send(request, lifecycle.LEASE_S)
         return False
-    except GravelerError:
-        with suppress(GravelerError, StoppedError):
-            runner.pause()
-        raise
+    return is_ended
 
 
 class _Runner:
     """Who holds a run works on it with this."""
 
     def __init__(
-        self, lease: Lease, request: ExportRequest, time_left_s: Callable[[], float]
+        self,
+        lease: Lease,
+        request: ExportRequest,
+        time_left_s: Callable[[], float],
+        workers: Workers | None,
     ) -> None:
         self._lease = lease
         self._request = request
         self._engine: Engine = lease.engine
         self._time_left_s = time_left_s
+        self._workers = workers
         self._progress = lease.run.progress
         self._writes = ExportWrites(self._engine, self._check)
         self._reports = ExportReports(lease, self._writes, self._keep)
         self._work = work_of(lease)
-        self._schedule: Schedule | None = None
+        self._schedule: Schedule | Stretches | None = None
         self._etags: list[ETag] = []  # of what progress covers, and no piece holds
 
-    def go_on(self) -> bool:
+    def go_on_or_pause(self) -> bool:
+        """As `carry_out`.
+
+        Raises:
+            StoppedError: the run is not this runner's any more.
+        """
+        try:
+            return self._go_on()
+        except _OutOfTimeError:
+            self._pause()
+            self._engine.export_queue.send(self._request)
+            return False
+        except UnwantedError:
+            self._pause()
+            return True
+        except GravelerError:
+            with suppress(GravelerError, StoppedError):
+                self._pause()
+            raise
+
+    def _go_on(self) -> bool:
         """Take the run to its end; False if a batch job is to do that.
 
         Raises:
             StoppedError: this runner is not to go on.
         """
         try:
-            if not self._lease.run.is_announced:
-                total = self._count()
-                if self._leave_to_batch(total):
-                    return False
+            is_announced = self._lease.run.is_announced
+            total = self._progress.total or self._count()
+            if self._workers is None and self._leave_to_batch(total):
+                return False
+            if not is_announced:
                 self._reports.announce()
                 status_file = self._reports.latest_file
                 self._lease.change(lambda now: lifecycle.announced(now, status_file, total))
@@ -109,7 +129,7 @@ class _Runner:
             self._fail(str(error))
         return True
 
-    def pause(self) -> None:
+    def _pause(self) -> None:
         """Store how far the run has come, for whoever goes on with it at once."""
         try:
             self._store_piece()
@@ -131,14 +151,17 @@ class _Runner:
         return total
 
     def _leave_to_batch(self, total: int) -> bool:
-        """Start a batch job if there is much to do; whether one will do it."""
-        engine, run = self._engine, self._lease.run
-        if total < engine.export_settings.batch_objects_min:
+        """Start a batch job if there is much left to do; whether one will do it."""
+        engine = self._engine
+        if total - self._progress.done < engine.export_settings.batch_objects_min:
             return False
-        if not engine.batch_jobs.start_export(self._request, run.id):
+        if not engine.batch_jobs.start_export(self._request, self._lease.run.id):
             return False
-        until_ns = engine.clock.now_ns() + _BATCH_START_S * NS_PER_S
-        self._lease.change(lambda now: lifecycle.left_to_batch(now, until_ns))
+        now_ns = engine.clock.now_ns()
+        counted = replace(self._progress, total=total)
+        self._lease.change(
+            lambda now: lifecycle.left_to_batch(lifecycle.advanced(now, counted), now_ns)
+        )
         return True
 
     def _copy(self) -> None:
@@ -152,15 +175,34 @@ class _Runner:
         transfer = ExportTransfer(self._writes, self._work.head, run.configuration.path)
         at_once = self._engine.export_settings.requests_at_once
         with pool_of(at_once) as pool:
-            schedule = self._schedule = Schedule(transfer, self._progress, pool, at_once)
             try:
-                is_done = schedule.run(walk.steps(), self._may_go_on)
+                if self._workers is None:
+                    schedule = Schedule(transfer, self._progress, pool, at_once)
+                    self._schedule = schedule
+                    is_done = schedule.run(walk.steps(), self._may_go_on)
+                else:
+                    stretches = Stretches(walk, transfer, self._progress, pool, at_once)
+                    self._schedule = stretches
+                    is_done = self._run_stretches(stretches, self._workers)
             finally:
                 self._take_progress()
         if not is_done:
             raise _OutOfTimeError("the rest is for another runner")
-        if schedule.failed:
-            raise RunFailedError(schedule.progress.first_errors[0])
+        if self._schedule.failed:
+            raise RunFailedError(self._schedule.progress.first_errors[0])
+
+    def _run_stretches(self, stretches: Stretches, workers: Workers) -> bool:
+        found = stretches_of(self._work, self._progress, workers.objects_min)
+        run = RunInHand.of(self._lease, self._work)
+        # Their pieces are counted before there are any, so that none is forgotten.
+        self._progress = replace(self._progress, pieces=self._progress.pieces + len(found))
+        self._lease.renew(self._progress)
+        return stretches.run(
+            found,
+            lambda stretch: workers.submit(run, stretch),
+            lambda: workers.at_once,
+            self._may_go_on,
+        )
 
     def _succeed(self) -> None:
         manifest = self._reports.succeed(self._progress.pieces, self._etags)
@@ -229,16 +271,6 @@ class _Runner:
             self._reports.put_piece(self._progress.pieces, self._etags)
             self._progress = replace(self._progress, pieces=self._progress.pieces + 1)
         self._etags = []
-
-
-@contextmanager
-def pool_of(at_once: int) -> Iterator[ThreadPoolExecutor | None]:
-    """Threads for so many requests at a time; None for one."""
-    if at_once == 1:
-        yield None
-        return
-    with ThreadPoolExecutor(at_once, thread_name_prefix="export") as pool:
-        yield pool
 
 
 def work_of(lease: Lease) -> Work:

@@ -1,6 +1,8 @@
 """Requests that write for an export: the runner's lease lets each pass, or stops it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
@@ -69,3 +71,13 @@ def _delay_s(uri: str, number: int) -> float:
     """Twice as long each time, and between half and one and a half of it: objects spread out."""
     jitter = sha256(f"{uri} {number}".encode()).digest()[0] / 255
     return _FIRST_DELAY_S * float(2 ** (number - 1)) * (0.5 + jitter)
+
+
+@contextmanager
+def pool_of(at_once: int) -> Iterator[ThreadPoolExecutor | None]:
+    """Threads for so many requests at a time; None for one."""
+    if at_once == 1:
+        yield None
+        return
+    with ThreadPoolExecutor(at_once, thread_name_prefix="export") as pool:
+        yield pool

@@ -114,8 +114,10 @@ def status(engine: Engine, repository: str, branch: str) -> ExportStatus:
     )
 
 
-def run(engine: Engine, repository: str, branch: str) -> str:
+def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False) -> str:
     """Begin to export what the branch holds now; the ID of the export.
+
+    With in_batch, the run is left to a batch job, whatever its size.
 
     Raises:
         ConflictError: one is at work, the last one failed, or there is nothing to export.
@@ -134,7 +136,8 @@ def run(engine: Engine, repository: str, branch: str) -> str:
         if now.state is not ExportState.REPAIRED and not lifecycle.has_work(now, current.commit_id):
             raise ConflictError("nothing to export: the branch is exported as it is")
         now_ns = engine.clock.now_ns()
-        return lifecycle.begun(now, found.name, run_id, current.commit_id, now_ns)
+        begun = lifecycle.begun(now, found.name, run_id, current.commit_id, now_ns)
+        return lifecycle.left_to_batch(begun, now_ns) if in_batch else begun
 
     _change(engine, found, branch, change)
     return run_id
