@@ -29,7 +29,9 @@ from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table, WholeTabl
 
 OpenedAs = TypeVar("OpenedAs", bound=OpenTable[Any])
 
-# A metarange of up to 2,000 ranges or so then costs one request, and a longer one no more of them.
+# A metarange of up to 2,300 ranges (19 million objects) is read by its tail alone. Of a longer one
+# the tail often has the block that is looked for: for 50 million objects that saves as much time as
+# the larger request takes, at 15 ms for a request and 80 MB/s.
 METARANGE_TAIL_BYTES = 256 * 1024
 
 
@@ -84,8 +86,9 @@ class Committed:
         Raises:
             CorruptDataError: the file is missing, not what was written, or another range's.
         """
-        table = self._open(Table, self._ranges, namespace, header.id, TAIL_BYTES)
+        table = self._open(Table, namespace, header.id, TAIL_BYTES)
         _check_is(table, header)
+        self._ranges.put(table.name, table, table.memory_bytes + ENTRY_BYTES)
         return table
 
     def whole_range(self, namespace: str, header: RangeHeader) -> Table:
@@ -95,7 +98,11 @@ class Committed:
             CorruptDataError: the file is missing, not what was written, or another range's.
         """
         self._fetch(namespace, header.id)
-        return self.opened_range(_name(namespace, header.id)) or self.open_range(namespace, header)
+        table = self.opened_range(_name(namespace, header.id))
+        if table is None:
+            return self.open_range(namespace, header)
+        _check_is(table, header)
+        return table
 
     def headers(self, namespace: str, file_id: str, *, whole: bool = False) -> HeaderTable:
         """A metarange's file, opened by its tail; whole: to be read to its end, in one request.
@@ -105,20 +112,14 @@ class Committed:
         """
         if whole:
             self._fetch(namespace, file_id)
-        found = self._metaranges.get(_name(namespace, file_id))
-        if found is not None:
-            return found
-        return self._open(HeaderTable, self._metaranges, namespace, file_id, METARANGE_TAIL_BYTES)
+        table = self._metaranges.get(_name(namespace, file_id))
+        if table is None:
+            table = self._open(HeaderTable, namespace, file_id, METARANGE_TAIL_BYTES)
+            self._metaranges.put(table.name, table, table.memory_bytes + ENTRY_BYTES)
+        return table
 
-    def _open(
-        self,
-        kind: type[OpenedAs],
-        cache: BoundedCache[str, OpenedAs],
-        namespace: str,
-        file_id: str,
-        length: int,
-    ) -> OpenedAs:
-        """The file opened by a tail of that length, and kept in the cache."""
+    def _open(self, kind: type[OpenedAs], namespace: str, file_id: str, length: int) -> OpenedAs:
+        """The file opened by a tail of that length."""
         name = _name(namespace, file_id)
         content = self._content(name)
         if content is not None:
@@ -126,9 +127,7 @@ class Committed:
         else:
             tail, size_bytes = self._files.read_tail(namespace, file_id, length)
         read = partial(self._read, namespace, file_id)
-        table = kind.open(name, size_bytes, tail, read, self._blocks)
-        cache.put(name, table, table.memory_bytes + ENTRY_BYTES)
-        return table
+        return kind.open(name, size_bytes, tail, read, self._blocks)
 
     def _read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
         content = self._content(_name(namespace, file_id))
@@ -211,8 +210,9 @@ def _check_is(table: Table, header: RangeHeader) -> None:
 
     A file that says nothing of its keys is believed.
     """
+    properties = table.properties
     for name, expected in (("min_key", header.min_key), ("max_key", header.max_key)):
-        found = table.properties.get(name, expected)
+        found = properties.get(name, expected)
         if found != expected:
             raise CorruptDataError(
                 f"{table.name}: offset 0: {name} is {found!r}, and {expected!r} in its metarange"

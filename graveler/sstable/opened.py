@@ -188,10 +188,12 @@ class OpenTable(ABC, Generic[B]):
             self._handles = [index]
             self._partitions = [None]
             self._bounds = [self._load_partition(0).bounds[-1]]
-        self._forget_data()
 
     def _forget_data(self) -> None:
-        """Keep of the tail what lies behind the data blocks, unless it is the whole file."""
+        """Keep of the tail what lies behind the data blocks, unless it is the whole file.
+
+        Only for a table that nobody else has yet.
+        """
         data_bytes = self._layout.data_bytes
         if self._tail_offset and self._tail_offset < data_bytes <= self.size_bytes:
             self._tail = self._tail[data_bytes - self._tail_offset :]

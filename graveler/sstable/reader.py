@@ -26,6 +26,11 @@ class Table(OpenTable[Records]):
 
     __slots__ = ()
 
+    def _open_ends(self) -> None:
+        super()._open_ends()
+        # The tail has few of a range's blocks, and many ranges are open at a time.
+        self._forget_data()
+
     def _held_form(self, block: Block) -> tuple[Records, int]:
         keys, values = block
         held = dict(zip(keys, values, strict=True))
