@@ -76,7 +76,11 @@ def event_bus() -> EventBus:
 @lru_cache(maxsize=1)
 def engine() -> Engine:
     """The engine over DynamoDB and S3."""
-    deployment = settings()
+    return engine_over(settings(), tables(), accounts().installation().signing_key)
+
+
+def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Engine:
+    """An engine over the tables and S3."""
     s3 = S3(connect.s3_client(deployment, deployment.s3_endpoint))
     public = deployment.s3_public_endpoint
     files = CachedFiles(
@@ -93,14 +97,14 @@ def engine() -> Engine:
     )
     clock = SystemClock()
     return Engine(
-        refs=DynamoRefStore(tables()),
-        staging=DynamoStagingStore(tables()),
+        refs=DynamoRefStore(stores),
+        staging=DynamoStagingStore(stores),
         objects=S3ObjectStore(s3, connect.s3_client(deployment, public) if public else None),
         committed=committed,
         clock=clock,
         names=SystemNames(clock),
-        signing_key=accounts().installation().signing_key,
-        exports=DynamoExportStore(tables()),
+        signing_key=signing_key,
+        exports=DynamoExportStore(stores),
         export_queue=SqsExportQueue(
             partial(connect.sqs_client, deployment), deployment.export_queue_url
         ),

@@ -19,6 +19,11 @@ def uncommitted_folder(run_id: str) -> str:
     return f"_lakefs/retention/gc/uncommitted/{run_id}/uncommitted/"
 
 
+def run_folder(run_id: str) -> str:
+    """What the job that deletes writes of a run."""
+    return f"_lakefs/retention/gc/unified/{run_id}/"
+
+
 def encode_commits(active: Mapping[str, str]) -> bytes:
     """The list of active commits, metarange's ID by commit's: CSV, by commit ID.
 
@@ -29,3 +34,9 @@ def encode_commits(active: Mapping[str, str]) -> bytes:
     writer.writerow(("commit_id", "expired", "metarange_id"))
     writer.writerows((commit_id, "false", active[commit_id]) for commit_id in sorted(active))
     return text.getvalue().encode()
+
+
+def decode_commits(content: bytes) -> dict[str, str]:
+    """The active commits that encode_commits wrote."""
+    rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
+    return {row["commit_id"]: row["metarange_id"] for row in rows}

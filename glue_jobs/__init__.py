@@ -1,0 +1,1 @@
+"""Jobs of Glue: what takes Spark to do, over a whole repository."""

@@ -1,0 +1,16 @@
+"""`python -m glue_jobs.garbage_collection`: the job by hand, on a Spark of its own.
+
+    python -m glue_jobs.garbage_collection --repository lake --dry-run
+
+The environment says where the deployment is (`graveler.aws.settings`).
+"""
+
+import os
+import sys
+
+from glue_jobs.garbage_collection.job import main
+from glue_jobs.session import local_spark
+
+if __name__ == "__main__":
+    cores = os.cpu_count() or 1
+    sys.exit(main(sys.argv[1:], os.environ, lambda: local_spark("garbage-collection", cores)))

@@ -1,0 +1,171 @@
+"""Candidates from an S3 Inventory report, for buckets that take hours to list.
+
+A report is a manifest, which names its files and the columns of the CSV ones; keys in CSV are
+URL-encoded. It may be a day old: what came since is too young to be deleted, and deleting what has
+gone since does no harm.
+"""
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from urllib.parse import unquote_plus
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from glue_jobs import parts
+from glue_jobs.garbage_collection.listing import CANDIDATE, CANDIDATE_SCHEMA
+from glue_jobs.session import stores
+from graveler.aws.settings import Settings
+from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.ports import ObjectStore
+from graveler.retention.candidates import Territory
+
+_ROWS_PER_BATCH = 10_000
+
+_TIME = pa.timestamp("ms", tz="UTC")
+
+# The columns that are read, by their names in CSV, as Parquet names them, and of these types.
+_COLUMNS = {
+    "Key": ("key", pa.string()),
+    "Size": ("size", pa.int64()),
+    "LastModifiedDate": ("last_modified_date", _TIME),
+    "IsLatest": ("is_latest", pa.bool_()),
+    "IsDeleteMarker": ("is_delete_marker", pa.bool_()),
+}
+_NEEDED = ("Key", "Size", "LastModifiedDate")
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """A report: the bucket that it is of, its format, its columns, and its files with their MD5."""
+
+    bucket: str
+    format: str
+    columns: tuple[str, ...]  # of CSV
+    files: Mapping[str, str]  # MD5 by URI
+
+
+def read_manifest(objects: ObjectStore, uri: str, namespace: str) -> Inventory:
+    """The report of the manifest at uri.
+
+    Raises:
+        InvalidInputError: it is of another bucket, of an unknown format, or lacks columns.
+        CorruptDataError: it is no manifest.
+    """
+    try:
+        manifest = json.loads(objects.get(uri))
+        inventory = Inventory(
+            manifest["sourceBucket"],
+            manifest["fileFormat"],
+            tuple(name.strip() for name in manifest["fileSchema"].split(",")),
+            {
+                f"s3://{manifest['destinationBucket'].rpartition(':')[2]}/{file['key']}": file[
+                    "MD5checksum"
+                ]
+                for file in manifest["files"]
+            },
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CorruptDataError(f"{uri} is no manifest of an S3 Inventory report") from error
+    if not f"{namespace}/".startswith(f"s3://{inventory.bucket}/"):
+        raise InvalidInputError(f"{uri} lists bucket {inventory.bucket}, not that of {namespace}")
+    if inventory.format not in _READERS:
+        raise InvalidInputError(f"{uri} is in {inventory.format}: CSV and Parquet can be read")
+    missing = [
+        name for name in _NEEDED if inventory.format == "CSV" and name not in inventory.columns
+    ]
+    if missing:
+        raise InvalidInputError(f"{uri} lacks {', '.join(missing)}")
+    return inventory
+
+
+def inventoried(
+    spark: SparkSession, inventory: Inventory, territory: Territory, settings: Settings
+) -> DataFrame:
+    """The candidates that the report lists."""
+
+    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        objects = stores(settings).objects
+        for batch in batches:
+            for uri in batch.column(0).to_pylist():
+                found = _candidates(_listed(objects, inventory, uri), inventory.bucket, territory)
+                yield from found.to_batches(max_chunksize=_ROWS_PER_BATCH)
+
+    files = list(inventory.files)
+    return parts.texts(spark, files, "uri", len(files)).mapInArrow(rows, CANDIDATE)
+
+
+def _listed(objects: ObjectStore, inventory: Inventory, uri: str) -> pa.Table:
+    """The current objects that one file of the report lists.
+
+    Raises:
+        CorruptDataError: the file is not what the manifest says.
+    """
+    content = objects.get(uri)
+    if hashlib.md5(content, usedforsecurity=False).hexdigest() != inventory.files[uri]:
+        raise CorruptDataError(f"{uri} is not the file that the manifest names: its MD5 differs")
+    try:
+        table = _READERS[inventory.format](content, inventory.columns)
+    except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
+        raise CorruptDataError(f"{uri} is no file of an S3 Inventory report: {error}") from error
+    if "IsLatest" in table.column_names:
+        table = table.filter(pc.field("IsLatest"))
+    if "IsDeleteMarker" in table.column_names:
+        table = table.filter(~pc.field("IsDeleteMarker"))
+    return table
+
+
+def _csv_table(content: bytes, columns: tuple[str, ...]) -> pa.Table:
+    wanted = [name for name in columns if name in _COLUMNS]
+    table = pacsv.read_csv(
+        BytesIO(gzip.decompress(content)),
+        read_options=pacsv.ReadOptions(column_names=list(columns)),
+        convert_options=pacsv.ConvertOptions(
+            include_columns=wanted, column_types={name: _COLUMNS[name][1] for name in wanted}
+        ),
+    )
+    keys = pa.array(map(unquote_plus, table.column("Key").to_pylist()), pa.string())
+    return table.set_column(table.column_names.index("Key"), "Key", keys)
+
+
+def _parquet_table(content: bytes, _columns: tuple[str, ...]) -> pa.Table:
+    file = pq.ParquetFile(BytesIO(content))
+    found = {name: of for name, of in _COLUMNS.items() if of[0] in file.schema_arrow.names}
+    table = file.read(columns=[column for column, _ in found.values()])
+    return pa.table({name: table.column(of[0]).cast(of[1]) for name, of in found.items()})
+
+
+_READERS: Mapping[str, Callable[[bytes, tuple[str, ...]], pa.Table]] = {
+    "CSV": _csv_table,
+    "Parquet": _parquet_table,
+}
+
+
+def _candidates(table: pa.Table, bucket: str, territory: Territory) -> pa.Table:
+    """Those that Territory.candidate would take, a column at a time."""
+    key = pc.field("Key")
+    bucket_uri = f"s3://{bucket}/"
+    cutoff = pa.scalar(territory.cutoff_ns // 10**6, pa.int64()).cast(_TIME)
+    wanted = pc.starts_with(key, territory.data_uri.removeprefix(bucket_uri))
+    wanted &= pc.field("LastModifiedDate") < cutoff
+    for namespace in territory.foreign:
+        wanted &= ~pc.starts_with(key, f"{namespace}/".removeprefix(bucket_uri))
+    table = table.filter(wanted)
+    start = len(f"{territory.namespace}/".removeprefix(bucket_uri))
+    times = table.column("LastModifiedDate").cast(pa.timestamp("s", tz="UTC"), safe=False)
+    return pa.table(
+        [
+            pc.utf8_slice_codeunits(table.column("Key"), start),
+            table.column("Size"),
+            times.cast(pa.int64()),
+        ],
+        schema=CANDIDATE_SCHEMA,
+    )

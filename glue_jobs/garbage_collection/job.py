@@ -1,0 +1,42 @@
+"""Garbage collection as a job of Glue: its arguments are options of the run and settings.
+
+`--name value`; options are those of `options.Options`, settings those of `graveler.aws.settings`
+in lower case (`--refs_table graveler-refs`), which the environment may give as well.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from pyspark.sql import SparkSession
+
+from glue_jobs.garbage_collection.options import parse
+from glue_jobs.garbage_collection.run import run
+from glue_jobs.session import deployment, job_settings
+from graveler.errors import GravelerError
+from graveler.retention.report import text
+
+
+def main(
+    words: Sequence[str], environment: Mapping[str, str], session: Callable[[], SparkSession]
+) -> int:
+    """The exit code: 0 if all that was to go is gone."""
+    try:
+        options, others = parse(words)
+        stores = deployment(job_settings(others, environment))
+        reports = run(session(), stores, options, _show)
+    except (GravelerError, ValueError) as error:
+        _show(f"error: {error}")
+        return 1
+    for report in reports:
+        _show(text(report))
+    return 0 if all(report.is_success for report in reports) else 1
+
+
+def _show(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate))

@@ -1,0 +1,83 @@
+"""One run at a time over a repository, as long as the run lives."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from glue_jobs.session import Deployment
+from graveler.errors import ContentionError, GravelerError
+from graveler.model import Repository
+from graveler.operations.engine import NS_PER_S
+
+KIND = "garbage-collection"
+
+# What a run that died keeps others waiting, and how often a live one says so.
+LEASE_S = 15 * 60
+_RENEWAL_S = 60
+
+
+@dataclass(slots=True)
+class Lease:
+    """A lease on a repository; renewed in the background."""
+
+    deployment: Deployment
+    repository: Repository
+    holder: str
+    is_lost: bool = False
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def take(self) -> None:
+        """Take the lease, or hold it for longer.
+
+        Raises:
+            ContentionError: another run has it.
+        """
+        now_ns = self.deployment.engine.clock.now_ns()
+        until_ns = now_ns + LEASE_S * NS_PER_S
+        if not self.deployment.jobs.take_lease(
+            self.repository, KIND, self.holder, now_ns=now_ns, until_ns=until_ns
+        ):
+            self.is_lost = True
+            raise ContentionError(
+                f"another run collects the garbage of {self.repository.name!r}: wait for its end, "
+                f"or {LEASE_S // 60} minutes if it died"
+            )
+
+    def check(self) -> None:
+        """Let the next step begin.
+
+        Raises:
+            ContentionError: this run was stalled so long that another one has begun.
+        """
+        if self.is_lost:
+            raise ContentionError(f"another run has taken over {self.repository.name!r}")
+
+    def renew_until_ended(self) -> None:
+        """Hold the lease for longer again and again."""
+        while not self.ended.wait(_RENEWAL_S):
+            try:
+                self.take()
+            except ContentionError:
+                return
+            except GravelerError:  # the store is busy: there is time to try again
+                continue
+
+
+@contextmanager
+def held(deployment: Deployment, repository: Repository, holder: str) -> Iterator[Lease]:
+    """Hold the repository's lease.
+
+    Raises:
+        ContentionError: another run has it.
+    """
+    lease = Lease(deployment, repository, holder)
+    lease.take()
+    heart = threading.Thread(target=lease.renew_until_ended, name="lease", daemon=True)
+    heart.start()
+    try:
+        yield lease
+    finally:
+        lease.ended.set()
+        heart.join()
+        deployment.jobs.end_lease(repository, KIND, holder)

@@ -1,0 +1,212 @@
+"""Marking: what is to go, kept with all that a sweep has to know, at once or days later.
+
+A mark is a folder: `marked/` has the candidates that nothing keeps alive, `ranges/` the ranges
+that were read, `commits.csv` the commits that were active, and at last `mark.json` says that it is
+whole.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
+
+from glue_jobs import parts
+from glue_jobs.garbage_collection import inventory, listing, live
+from glue_jobs.garbage_collection.options import Options
+from glue_jobs.session import Deployment
+from graveler.errors import CorruptDataError, GoneError, NotFoundError
+from graveler.model import Repository
+from graveler.operations.engine import NS_PER_S
+from graveler.operations.garbage import active_metaranges, neighbours, staging_tokens
+from graveler.retention.active import SECONDS_PER_DAY
+from graveler.retention.candidates import Territory
+from graveler.retention.files import decode_commits, encode_commits
+from graveler.retention.report import AGE_DAYS, PREFIXES_MAX, Report, Tally
+
+Observe = Callable[[str], None]
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """What a mark is of; the file `mark.json`."""
+
+    mark_id: str
+    repository: str
+    repository_uid: str
+    namespace: str
+    cutoff_ns: int
+    objects: int
+    size_bytes: int
+
+
+class MarkFolder:
+    """Where the parts of a mark are."""
+
+    def __init__(self, uri: str) -> None:
+        self.marked_uri = f"{uri}marked/"
+        self.ranges_uri = f"{uri}ranges/"
+        self.commits_uri = f"{uri}commits.csv"
+        self.mark_uri = f"{uri}mark.json"
+
+
+def read_mark(deployment: Deployment, folder: MarkFolder, repository: Repository) -> Mark:
+    """The mark in the folder.
+
+    Raises:
+        NotFoundError: there is none, or its run did not finish it; or it is of another repository.
+        CorruptDataError: it cannot be read.
+    """
+    try:
+        mark = msgspec.json.decode(deployment.engine.objects.get(folder.mark_uri), type=Mark)
+    except GoneError as error:
+        raise NotFoundError(f"not found: no finished mark has {folder.mark_uri}") from error
+    except msgspec.DecodeError as error:
+        raise CorruptDataError(f"{folder.mark_uri} is no mark: {error}") from error
+    if (mark.repository_uid, mark.namespace) != (repository.uid, repository.storage_namespace):
+        raise NotFoundError(f"{folder.mark_uri} is the mark of another repository")
+    return mark
+
+
+class Marking:
+    """One run's marking, and what it looks at."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        deployment: Deployment,
+        repository: Repository,
+        folder: MarkFolder,
+        report: Report,
+        observe: Observe,
+    ) -> None:
+        self.spark = spark
+        self.deployment = deployment
+        self.repository = repository
+        self.folder = folder
+        self.report = report
+        self.observe = observe
+        self.ranges_read = spark.sparkContext.accumulator(0)
+        self.records_read = spark.sparkContext.accumulator(0)
+
+    def mark(self, options: Options) -> Mark:
+        """Find and keep what is to go."""
+        engine, report = self.deployment.engine, self.report
+        candidates = self._candidates(options)
+        report.candidates = candidates.count()
+        self.observe("listed")
+        staged = self.staged()
+        report.staged = staged.count()
+        self.observe("staged")
+        active = active_metaranges(engine, neighbours(engine, self.repository).sharers)
+        report.active_commits = len(active)
+        engine.objects.put(self.folder.commits_uri, encode_commits(active), "text/csv")
+        self.observe("commits")
+        settings, namespace = self.deployment.settings, self.repository.storage_namespace
+        found = live.ranges(self.spark, active.values(), namespace, settings)
+        parts.write(found, self.folder.ranges_uri, settings)
+        self.observe("ranges")
+        alive = self.committed(self._read(self.folder.ranges_uri, live.RANGE)).union(staged)
+        marked = candidates.join(alive, "address", "left_anti")
+        rows_per_part = min(parts.ROWS_PER_PART, options.round_objects)
+        parts.write(marked, self.folder.marked_uri, settings, rows_per_part)
+        report.ranges, report.live = self.ranges_read.value, self.records_read.value
+        self._describe()
+        mark = self._mark()
+        engine.objects.put(self.folder.mark_uri, msgspec.json.encode(mark), "application/json")
+        self.observe("marked")
+        return mark
+
+    def _candidates(self, options: Options) -> DataFrame:
+        """The candidates as they are listed now, however long the run takes."""
+        engine, settings = self.deployment.engine, self.deployment.settings
+        territory = self.territory(self.report.cutoff_ns)
+        if options.inventory_uri:
+            report = inventory.read_manifest(
+                engine.objects, options.inventory_uri, territory.namespace
+            )
+            frame = inventory.inventoried(self.spark, report, territory, settings)
+        else:
+            frame, self.report.first_slice = listing.listed(
+                self.spark, engine.objects, territory, settings
+            )
+        # Where executors are lost, this makes the run fail, instead of listing again later.
+        return frame.localCheckpoint()
+
+    def territory(self, cutoff_ns: int) -> Territory:
+        """Where the run may delete."""
+        foreign = neighbours(self.deployment.engine, self.repository).foreign
+        for namespace in foreign:
+            warning = f"{namespace} is another repository's and lies inside data/: it is left alone"
+            if warning not in self.report.warnings:
+                self.report.warnings.append(warning)
+        return Territory(self.repository.storage_namespace, cutoff_ns, foreign)
+
+    def staged(self) -> DataFrame:
+        """The addresses that staged entries keep alive now."""
+        engine = self.deployment.engine
+        tokens = staging_tokens(engine, neighbours(engine, self.repository).sharers)
+        namespace = self.repository.storage_namespace
+        found = live.staged(self.spark, tokens, namespace, self.deployment.settings)
+        # To scan the tokens again later would not be the same: they may be committed by then.
+        return found.localCheckpoint()
+
+    def committed(self, ranges: DataFrame) -> DataFrame:
+        """The addresses that the ranges keep alive."""
+        return live.committed(
+            ranges,
+            self.repository.storage_namespace,
+            self.deployment.settings,
+            self.ranges_read,
+            self.records_read,
+        )
+
+    def come_to_life(self) -> DataFrame:
+        """The addresses that are alive now and may not have been when the mark was made.
+
+        What the mark read is not read again: only what staged entries and commits that are active
+        now have beyond that.
+        """
+        engine, settings = self.deployment.engine, self.deployment.settings
+        namespace = self.repository.storage_namespace
+        staged = self.staged()
+        active = active_metaranges(engine, neighbours(engine, self.repository).sharers)
+        try:
+            known = decode_commits(engine.objects.get(self.folder.commits_uri))
+        except (GoneError, KeyError, UnicodeDecodeError) as error:
+            raise CorruptDataError(f"{self.folder.commits_uri} cannot be read") from error
+        metaranges = set(active.values()) - set(known.values())
+        found = live.ranges(self.spark, metaranges, namespace, settings)
+        unread = found.join(self._read(self.folder.ranges_uri, live.RANGE), "id", "left_anti")
+        return staged.union(self.committed(unread)).localCheckpoint()
+
+    def _read(self, folder_uri: str, schema: str) -> DataFrame:
+        uris = parts.uris(self.deployment.engine.objects, folder_uri)
+        return parts.read(self.spark, uris, schema, self.deployment.settings)
+
+    def _describe(self) -> None:
+        """Tell the report of what is to go."""
+        report = self.report
+        marked = self._read(self.folder.marked_uri, listing.CANDIDATE)
+        age_s = F.lit(report.start_ns // NS_PER_S) - F.col("modified_s")
+        steps = [F.when(age_s >= days * SECONDS_PER_DAY, 1).otherwise(0) for days in AGE_DAYS]
+        totals = [F.count("*").alias("objects"), F.sum("size_bytes").alias("size_bytes")]
+        by_age = marked.groupBy(sum(steps, start=F.lit(0)).alias("age")).agg(*totals)
+        for age, objects, size_bytes in by_age.collect():
+            report.by_age[age] = Tally(objects, size_bytes)
+            report.marked.add(objects, size_bytes)
+        folder = F.substring_index("address", "/", 2).alias("folder")
+        by_folder = marked.groupBy(folder).agg(*totals)
+        largest = by_folder.orderBy(F.desc("size_bytes"), "folder").limit(PREFIXES_MAX)
+        for name, objects, size_bytes in largest.collect():
+            report.by_prefix[name] = Tally(objects, size_bytes)
+
+    def _mark(self) -> Mark:
+        return Mark(
+            mark_id=self.report.mark_id,
+            repository=self.repository.name,
+            repository_uid=self.repository.uid,
+            namespace=self.repository.storage_namespace,
+            cutoff_ns=self.report.cutoff_ns,
+            objects=self.report.marked.objects,
+            size_bytes=self.report.marked.size_bytes,
+        )

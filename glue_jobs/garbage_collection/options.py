@@ -1,0 +1,157 @@
+"""What a run of garbage collection may be told."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+
+from graveler.errors import InvalidInputError
+from graveler.retention.candidates import MINIMUM_AGE_S
+
+# What Glue itself puts among the arguments of a job; see "AWS Glue job parameters".
+_OF_GLUE = (
+    *("additional-", "auto-", "class", "conf", "continuous-", "customer-", "datalake-formats"),
+    *("disable-", "enable-", "encryption-", "executor-", "extra-", "job-", "job_", "library-"),
+    *("python-", "redirect-", "script", "security_configuration", "spark-", "tempdir"),
+    *("user-jars-first", "write-"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of a run.
+
+    repository: its name; "" collects every repository that is not read-only.
+    do_mark, do_sweep: find what is to go; delete it. mark_id: sweep what that earlier run marked.
+    minimum_age_s: younger objects stay. debug_minimum_age_s: the same, and may be too short to be
+        safe, for tests where nobody uploads by handed-out addresses.
+    maximum_deletions: with more to delete, the run stops before it deletes anything.
+    cutoff_s: only objects older than that time, in Unix seconds, too.
+    output_uri: a folder for what the run writes, by run; "" is lakeFS's place in the namespace.
+    inventory_uri: the manifest.json of an S3 Inventory report, to take it for a listing.
+    deletes_per_s: objects to delete a second, by all executors together; 0 sets no limit.
+    round_objects: how many objects are deleted between two looks at what has come to life.
+    """
+
+    repository: str = ""
+    do_mark: bool = True
+    do_sweep: bool = True
+    mark_id: str = ""
+    minimum_age_s: int = MINIMUM_AGE_S
+    debug_minimum_age_s: int | None = None
+    maximum_deletions: int | None = None
+    cutoff_s: int | None = None
+    output_uri: str = ""
+    inventory_uri: str = ""
+    deletes_per_s: int = 0
+    round_objects: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense together.
+
+        Raises:
+            InvalidInputError: the message names the option.
+        """
+        if not self.do_mark and not self.do_sweep:
+            raise InvalidInputError("neither do_mark nor do_sweep: there is nothing to do")
+        if self.do_mark == bool(self.mark_id):
+            raise InvalidInputError("mark_id names the run to sweep: give it without do_mark only")
+        if self.minimum_age_s < MINIMUM_AGE_S:
+            raise InvalidInputError(
+                f"minimum_age_s is {self.minimum_age_s}: at less than {MINIMUM_AGE_S} an object "
+                f"may be deleted that is about to be linked"
+            )
+        needs_repository = {"mark_id": self.mark_id, "inventory_uri": self.inventory_uri}
+        for name, value in needs_repository.items():
+            if value and not self.repository:
+                raise InvalidInputError(f"{name} is of one repository: name it")
+        for name in ("debug_minimum_age_s", "maximum_deletions", "cutoff_s", "deletes_per_s"):
+            if (getattr(self, name) or 0) < 0:
+                raise InvalidInputError(f"{name} is negative")
+        if self.round_objects < 1:
+            raise InvalidInputError("round_objects must be at least 1")
+
+    @property
+    def age_s(self) -> int:
+        """How old an object has to be to go."""
+        if self.debug_minimum_age_s is not None:
+            return self.debug_minimum_age_s
+        return self.minimum_age_s
+
+    @property
+    def warnings(self) -> list[str]:
+        """What whoever reads the report has to know of the options."""
+        if self.age_s >= MINIMUM_AGE_S:
+            return []
+        warning = (
+            f"debug_minimum_age_s is {self.age_s}, less than {MINIMUM_AGE_S}: objects that were "
+            f"being uploaded or linked may have been deleted"
+        )
+        return [warning]
+
+
+def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
+    """The options among a job's arguments, and the other arguments by name.
+
+    Every argument is a name and a value, `--dry-run true`; switches may stand alone. Words that
+    Glue adds are passed over.
+
+    Raises:
+        InvalidInputError: an argument is unknown to us and to Glue, or its value makes no sense.
+    """
+    parser = argparse.ArgumentParser(
+        prog="garbage_collection", allow_abbrev=False, exit_on_error=False, add_help=False
+    )
+    for field in fields(Options):
+        names = {f"--{field.name}", f"--{field.name.replace('_', '-')}"}
+        if field.type is bool:
+            parser.add_argument(*names, nargs="?", const=True, default=field.default, type=_switch)
+        elif field.name == "cutoff_s":
+            parser.add_argument("--cutoff", dest=field.name, type=_unix_seconds)
+        else:
+            kind = str if field.type is str else int
+            parser.add_argument(*names, default=field.default, type=kind)
+    parser.add_argument("--dry_run", "--dry-run", nargs="?", const=True, type=_switch)
+    try:
+        known, rest = parser.parse_known_args(list(words))
+    except argparse.ArgumentError as error:
+        raise InvalidInputError(str(error)) from error
+    given = vars(known)
+    if given.pop("dry_run"):
+        given["do_sweep"] = False
+    return Options(**given), _others(rest)
+
+
+def _others(words: Sequence[str]) -> dict[str, str]:
+    """The arguments behind the options, less Glue's own."""
+    others: dict[str, str] = {}
+    name = ""
+    for word in words:
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            if name.lower().startswith(_OF_GLUE):
+                name = ""
+            elif equals:
+                others[name.replace("-", "_")] = value
+        elif name:
+            others[name.replace("-", "_")] = word
+            name = ""
+    return others
+
+
+def _switch(text: str) -> bool:
+    switches = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if text.lower() not in switches:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+    return switches[text.lower()]
+
+
+def _unix_seconds(text: str) -> int:
+    """Unix seconds of a time as ISO 8601 has it, in UTC unless it says otherwise."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no time, such as 2022-03-31T12:00"
+        ) from error
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

@@ -1,0 +1,263 @@
+"""Runs of garbage collection: find what nothing needs, look again, delete it.
+
+Theory of operation
+-------------------
+An object may go if it lies in the repository's own data, is older than the minimum age, and if
+neither a staged entry nor a commit that is active by the rules names it. Nothing stops while that
+is found out: objects are uploaded, linked, committed and reverted all the time. What keeps the
+result right is the order of the looks.
+
+1. *Candidates first*: the objects in `data/` that are older than the cutoff. An object that comes
+   later is none. It cannot pass for an old one either: whoever was handed out an address has a day
+   to link it, and the minimum age is longer.
+2. *Staged entries next*, of every token of every branch.
+3. *Commits last*: heads and rules are read after the staged entries. So an entry that moves from
+   staging into a commit is seen in one or the other. An entry with an old address appears nowhere
+   else than where it was already: what is copied gets a new address, and what is merged or given
+   new metadata comes from a head or from staging.
+4. *Candidates less all of these* are marked, and kept (`marking`).
+5. *A second look before deleting*, and before every further round of a long sweep. Somebody may
+   have brought old content back to life: by a revert, by a branch at an old commit, by rules that
+   retain for longer. What has become alive since the mark stays. Only ranges that the mark has not
+   read are read. That is why a mark may be swept days later.
+6. *Deleting*: a thousand at a time. Missing objects are fine, so after a crash another sweep of the
+   mark, or another run, does the rest.
+
+What comes to life between the last look and the deletion of its round may be lost, as in lakeFS;
+the documentation says so to those who revert or branch from an expired commit.
+
+Every failure on the way ends the run before it deletes: a file that is missing or damaged, rules
+that cannot be read, a permission that is denied, executors that were lost. What is not known to be
+garbage stays. One run at a time holds a repository; two would be safe, and a waste.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from pyspark.sql import SparkSession
+
+from glue_jobs import parts
+from glue_jobs.garbage_collection import listing
+from glue_jobs.garbage_collection.lease import Lease, held
+from glue_jobs.garbage_collection.marking import (
+    Mark,
+    MarkFolder,
+    Marking,
+    Observe,
+    read_mark,
+)
+from glue_jobs.garbage_collection.options import Options
+from glue_jobs.garbage_collection.sweeping import sweep
+from glue_jobs.session import Deployment, executors_errors
+from graveler.addresses import newest_first
+from graveler.errors import GravelerError, NotFoundError, PreconditionFailedError
+from graveler.model import Repository
+from graveler.operations.engine import NS_PER_S
+from graveler.operations.garbage import every_repository
+from graveler.operations.retention import changeable_repository
+from graveler.retention.candidates import Territory
+from graveler.retention.files import run_folder
+from graveler.retention.report import Report, event_detail, summary, text
+
+EVENT = "garbage_collection_finished"
+
+
+def _ignore(_step: str) -> None:
+    """What happens after a step when nobody wants to know."""
+
+
+def run(
+    spark: SparkSession, deployment: Deployment, options: Options, observe: Observe = _ignore
+) -> list[Report]:
+    """Collect the garbage of one repository, or of every one that is not read-only.
+
+    observe is told of every step when it is done: leased, listed, staged, commits, ranges, marked,
+    looked, swept (these two for every round), finished.
+
+    Raises:
+        GravelerError: why a run failed; one repository's failure does not keep others from theirs.
+    """
+    names = [options.repository]
+    if not options.repository:
+        names = [each.name for each in every_repository(deployment.engine) if not each.read_only]
+    reports: list[Report] = []
+    failures: list[GravelerError] = []
+    for name in names:
+        try:
+            reports.append(collect(spark, deployment, options, name, observe))
+        except GravelerError as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
+    return reports
+
+
+def collect(
+    spark: SparkSession,
+    deployment: Deployment,
+    options: Options,
+    name: str,
+    observe: Observe = _ignore,
+) -> Report:
+    """Collect the garbage of the repository.
+
+    Raises:
+        ContentionError: another run does.
+        PreconditionFailedError: more would be deleted than the options allow.
+        GravelerError: why the run stopped; unless it had begun to sweep, nothing was deleted.
+    """
+    engine = deployment.engine
+    repository = changeable_repository(engine, name)
+    run_id = newest_first(engine.names.new_uid())
+    start_ns = engine.clock.now_ns()
+    report = Report(
+        run_id=run_id,
+        mark_id=options.mark_id or run_id,
+        repository=name,
+        start_ns=start_ns,
+        cutoff_ns=_cutoff_ns(options, start_ns),
+        warnings=options.warnings,
+    )
+    steps = _Timed(report, observe)
+    with held(deployment, repository, run_id) as lease:
+        steps.done("leased")
+        this = _Run(spark, deployment, repository, options, report, lease, steps.done)
+        try:
+            with executors_errors():
+                this.do()
+            report.is_success = report.failed == 0
+        except BaseException as error:
+            report.error = str(error) or type(error).__name__
+            with suppress(GravelerError):
+                this.tell()
+            raise
+        this.tell()
+        steps.done("finished")
+    return report
+
+
+def _cutoff_ns(options: Options, now_ns: int) -> int:
+    """The time before which an object must be stored to go."""
+    by_age_ns = now_ns - options.age_s * NS_PER_S
+    return by_age_ns if options.cutoff_s is None else min(by_age_ns, options.cutoff_s * NS_PER_S)
+
+
+class _Timed:
+    """Tells of steps, and how long each took."""
+
+    def __init__(self, report: Report, observe: Observe) -> None:
+        self._report = report
+        self._observe = observe
+        self._since_s = time.monotonic()
+
+    def done(self, step: str) -> None:
+        """Tell that the step is done."""
+        seconds = self._report.seconds
+        seconds[step] = seconds.get(step, 0.0) + time.monotonic() - self._since_s
+        self._observe(step)
+        self._since_s = time.monotonic()
+
+
+class _Run:
+    """One run over one repository, which it holds."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        deployment: Deployment,
+        repository: Repository,
+        options: Options,
+        report: Report,
+        lease: Lease,
+        observe: Observe,
+    ) -> None:
+        self._spark = spark
+        self._deployment = deployment
+        self._repository = repository
+        self._options = options
+        self._report = report
+        self._lease = lease
+        self._observe = observe
+        base = options.output_uri.rstrip("/")
+        self._folder_uri = self._run_folder(base, report.run_id)
+        self._mark_folder = MarkFolder(self._run_folder(base, report.mark_id))
+        self._marking = Marking(
+            spark, deployment, repository, self._mark_folder, report, self._step
+        )
+
+    def _run_folder(self, base_uri: str, run_id: str) -> str:
+        if base_uri:
+            return f"{base_uri}/{run_id}/"
+        return f"{self._repository.storage_namespace}/{run_folder(run_id)}"
+
+    def _step(self, step: str) -> None:
+        self._observe(step)
+        self._lease.check()
+
+    def do(self) -> None:
+        """Mark, or take what was marked, and sweep."""
+        if self._options.do_mark:
+            mark = self._marking.mark(self._options)
+        else:
+            mark = read_mark(self._deployment, self._mark_folder, self._repository)
+            self._report.cutoff_ns = mark.cutoff_ns
+            self._report.marked.add(mark.objects, mark.size_bytes)
+        maximum = self._options.maximum_deletions
+        if maximum is not None and mark.objects > maximum:
+            raise PreconditionFailedError(
+                f"{mark.objects} objects would be deleted, and maximum_deletions is {maximum}: "
+                f"nothing was deleted; {self._mark_folder.mark_uri} says what it would be"
+            )
+        if self._options.do_sweep:
+            self._sweep(mark)
+
+    def _sweep(self, mark: Mark) -> None:
+        report, settings = self._report, self._deployment.settings
+        report.is_swept = True
+        uris = parts.uris(self._deployment.engine.objects, self._mark_folder.marked_uri)
+        for number, round_uris in enumerate(_rounds(uris, self._options.round_objects)):
+            marked = parts.read(self._spark, round_uris, listing.CANDIDATE, settings)
+            alive = self._marking.come_to_life()
+            territory = self._marking.territory(mark.cutoff_ns)
+            doomed = marked.join(alive, "address", "left_anti")
+            self._step("looked")
+            sweep(
+                doomed,
+                territory,
+                self._folder_uri,
+                number,
+                self._options.deletes_per_s,
+                settings,
+                report,
+            )
+            self._step("swept")
+        report.came_to_life = mark.objects - report.deleted.objects - report.failed
+        self._abort_uploads(self._marking.territory(mark.cutoff_ns))
+
+    def _abort_uploads(self, territory: Territory) -> None:
+        """Give up the unfinished uploads that nobody can finish any more: their parts cost."""
+        objects = self._deployment.engine.objects
+        for upload in objects.list_uploads(territory.data_uri):
+            address = upload.uri.removeprefix(f"{territory.namespace}/")
+            if upload.initiated_ns < territory.cutoff_ns and territory.holds(address):
+                with suppress(NotFoundError):
+                    objects.abort_upload(upload.uri, upload.upload_id)
+                    self._report.uploads_aborted += 1
+
+    def tell(self) -> None:
+        """Write the reports, and put the event in the outbox."""
+        engine, report = self._deployment.engine, self._report
+        for name, content, content_type in (
+            ("summary.json", summary(report), "application/json"),
+            ("report.txt", text(report).encode(), "text/plain; charset=utf-8"),
+        ):
+            engine.objects.put(f"{self._folder_uri}{name}", content, content_type)
+        event = engine.event(EVENT, self._repository, **event_detail(report))
+        self._deployment.jobs.put_event(self._repository, event)
+
+
+def _rounds(uris: Sequence[str], round_objects: int) -> list[list[str]]:
+    """The parts of a mark, for one round each."""
+    at_once = max(1, round_objects // parts.ROWS_PER_PART)
+    return [list(uris[start : start + at_once]) for start in range(0, len(uris), at_once)]

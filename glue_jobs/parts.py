@@ -1,0 +1,132 @@
+"""Tables of any size in the object store: folders of Parquet files that executors write and read.
+
+They go through the ObjectStore, as everything does, so a job needs no other access to S3, and runs
+the same wherever the engine does.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+
+from glue_jobs.session import stores
+from graveler.aws.settings import Settings
+from graveler.ports import ObjectStore
+
+ROWS_PER_PART = 100_000
+_ROWS_PER_BATCH = 10_000
+
+SUFFIX = ".parquet"
+
+
+class PartWriter:
+    """Writes rows into Parquet files of a folder, each file when it is full."""
+
+    def __init__(
+        self, objects: ObjectStore, folder_uri: str, name: str, rows_per_part: int = ROWS_PER_PART
+    ) -> None:
+        self._files = _Files(objects, folder_uri, name, SUFFIX, "application/vnd.apache.parquet")
+        self._rows_per_part = rows_per_part
+        self._batches: list[pa.RecordBatch] = []
+        self._rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Append rows."""
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+        if self._rows >= self._rows_per_part:
+            self.finish()
+
+    def finish(self) -> None:
+        """Write what is left."""
+        if self._rows > 0:
+            content = BytesIO()
+            pq.write_table(pa.Table.from_batches(self._batches), content)
+            self._files.put(content.getvalue())
+        self._batches.clear()
+        self._rows = 0
+
+
+class LineWriter:
+    """Writes lines of text into files of a folder, each file when it is full."""
+
+    def __init__(self, objects: ObjectStore, folder_uri: str, name: str) -> None:
+        self._files = _Files(objects, folder_uri, name, ".txt", "text/plain")
+        self._lines: list[str] = []
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Append lines."""
+        self._lines += lines
+        if len(self._lines) >= ROWS_PER_PART:
+            self.finish()
+
+    def finish(self) -> None:
+        """Write what is left."""
+        if self._lines:
+            self._files.put("".join(f"{line}\n" for line in self._lines).encode())
+        self._lines.clear()
+
+
+class _Files:
+    """The files that one task writes into a folder."""
+
+    def __init__(
+        self, objects: ObjectStore, folder_uri: str, name: str, suffix: str, content_type: str
+    ) -> None:
+        # Equal when a task is repeated: its files take the place of those of the failed attempt.
+        context = TaskContext.get()
+        assert context is not None, "parts are written by tasks"
+        self._objects = objects
+        self._prefix_uri = f"{folder_uri}{name}-{context.partitionId():05d}"
+        self._suffix = suffix
+        self._content_type = content_type
+        self._count = 0
+
+    def put(self, content: bytes) -> None:
+        uri = f"{self._prefix_uri}-{self._count:04d}{self._suffix}"
+        self._objects.put(uri, content, self._content_type)
+        self._count += 1
+
+
+def write(
+    frame: DataFrame, folder_uri: str, settings: Settings, rows_per_part: int = ROWS_PER_PART
+) -> None:
+    """Write the rows of the frame into the folder, which holds no parts so far."""
+
+    def stored(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        writer = PartWriter(stores(settings).objects, folder_uri, "part", rows_per_part)
+        for batch in batches:
+            writer.add(batch)
+        writer.finish()
+        return iter(())
+
+    frame.mapInArrow(stored, "nothing int").collect()
+
+
+def uris(objects: ObjectStore, folder_uri: str) -> list[str]:
+    """The parts in the folder, in order."""
+    found = (listed.uri for listed in objects.list_objects(folder_uri))
+    return [uri for uri in found if uri.endswith(SUFFIX)]
+
+
+def read(spark: SparkSession, part_uris: list[str], schema: str, settings: Settings) -> DataFrame:
+    """The rows of the parts."""
+
+    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        objects = stores(settings).objects
+        for batch in batches:
+            for uri in batch.column(0).to_pylist():
+                table = pq.read_table(BytesIO(objects.get(uri)))
+                yield from table.to_batches(max_chunksize=_ROWS_PER_BATCH)
+
+    return texts(spark, part_uris, "uri", len(part_uris)).mapInArrow(rows, schema)
+
+
+def texts(spark: SparkSession, values: list[str], name: str, tasks_max: int) -> DataFrame:
+    """A frame of one column, spread over so many tasks that all cores have something to do."""
+    rows = [(value,) for value in values]
+    tasks = max(1, min(tasks_max, len(rows), 16 * spark.sparkContext.defaultParallelism))
+    return spark.createDataFrame(rows, f"{name} string").repartition(tasks)

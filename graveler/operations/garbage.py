@@ -1,0 +1,99 @@
+"""What garbage collection asks of a repository's refs and staged changes.
+
+A namespace may have several repositories: a read-only one can be made over the namespace of
+another, and shares its files, rules included. What any of them keeps alive stays.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graveler.errors import NotFoundError
+from graveler.limits import PAGE_AMOUNT_MAX
+from graveler.model import Branch, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.retention import active_commit_ids, read_rules
+from graveler.ports import StagingStore
+from graveler.retention.candidates import namespaces_inside
+from graveler.retention.liveness import live_addresses
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The repositories over one namespace, and the namespaces of others inside of its data."""
+
+    sharers: tuple[Repository, ...]
+    foreign: tuple[str, ...]
+
+
+def every_repository(engine: Engine) -> Iterator[Repository]:
+    """Every live repository, by name."""
+    after = ""
+    while True:
+        page = engine.refs.repositories("", after, PAGE_AMOUNT_MAX)
+        yield from page.results
+        if not page.has_more:
+            return
+        after = page.next_after
+
+
+def neighbours(engine: Engine, repository: Repository) -> Neighbours:
+    """Whose objects may lie in the repository's namespace, itself included.
+
+    Raises:
+        NotFoundError: it is gone; one of the same name may have come.
+    """
+    namespace = repository.storage_namespace
+    everybody = list(every_repository(engine))
+    sharers = tuple(each for each in everybody if each.storage_namespace == namespace)
+    if repository.uid not in {each.uid for each in sharers}:
+        raise NotFoundError(f"repository {repository.name!r} was deleted meanwhile")
+    others = (each.storage_namespace for each in everybody)
+    return Neighbours(sharers, namespaces_inside(namespace, others))
+
+
+def _every_branch(engine: Engine, repository: Repository) -> Iterator[Branch]:
+    after = ""
+    while True:
+        page = engine.refs.branches(repository, "", after, PAGE_AMOUNT_MAX, show_hidden=True)
+        yield from page.results
+        if not page.has_more:
+            return
+        after = page.next_after
+
+
+def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
+    """Every token of every branch: staging, sealed, of hidden branches.
+
+    What was taken off a branch keeps nothing alive: it is in the head, or nobody can commit it any
+    more, and who still reads there may find the data gone, as one who comes later does.
+    """
+    tokens: dict[str, None] = {}
+    # Twice: a branch made while they are listed, behind the listing, is seen the second time.
+    for repository in [*repositories, *repositories]:
+        for branch in _every_branch(engine, repository):
+            tokens.update(dict.fromkeys(branch.tokens))
+    return list(tokens)
+
+
+def staged_addresses(staging: StagingStore, namespace: str, token: str) -> Iterator[str]:
+    """The addresses in the namespace's data that the token's values keep alive."""
+    values = (value for _, value in staging.scan(token, b"", None) if value is not None)
+    return live_addresses(namespace, values)
+
+
+def active_metaranges(engine: Engine, repositories: Sequence[Repository]) -> dict[str, str]:
+    """The commits that keep their objects, each with its metarange's ID; all without rules.
+
+    Raises:
+        CorruptDataError: the rules are not understood, or a commit is missing.
+    """
+    active: dict[str, str] = {}
+    for repository in repositories:
+        try:
+            rules = read_rules(engine, repository)
+        except NotFoundError:
+            commits = engine.refs.every_commit(repository)
+            active |= {commit.id: commit.metarange_id for commit in commits}
+        else:
+            active |= active_commit_ids(engine, repository, rules)
+    return active
