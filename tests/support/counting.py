@@ -8,7 +8,7 @@ from typing import Any
 from graveler.committed.store import Breaking, Committed
 from graveler.operations.engine import Engine
 
-PORTS = ("refs", "staging", "objects")
+PORTS = ("refs", "staging", "objects", "exports", "export_queue", "batch_jobs")
 
 
 class Port:

@@ -1,0 +1,273 @@
+"""A world with an exported branch, and a witness of every write at the places it is exported to.
+
+The witness knows nothing of how exports work. At each write it looks at everything that stands
+there, and notes what must never be seen:
+
+- a write by a runner that does not hold the branch's lease at that moment;
+- a `_lakefs_success` beside objects that are not those of the commit it was put for;
+- a `_STATUS_….json` that says success while the path does not hold exactly its commit;
+- a change to somebody else's object.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graveler.committed.store import Breaking
+from graveler.entries import value_entry
+from graveler.export.model import BranchExport, Destination, ExportConfiguration, ExportRequest
+from graveler.model import Repository
+from graveler.operations import exports, repositories
+from graveler.operations.engine import Engine
+from graveler.ports import ObjectDescription, ObjectInfo
+from tests.support.engines import MemoryWorld, memory_world
+from tests.support.memory import FixedClock, MemoryObjectStore
+
+REPO = "lake"
+NAMESPACE = "s3://bucket/lake"
+MARK = "_lakefs_success"
+FOREIGN = b"of somebody else"
+
+# What readers of an object get: content, content type, metadata.
+Seen = tuple[bytes, str, tuple[tuple[str, str], ...]]
+
+
+class WatchedObjects(MemoryObjectStore):
+    """An object store that tells of every write, and fails when a test wants it to."""
+
+    def __init__(self, clock: FixedClock) -> None:
+        super().__init__(clock)
+        self.before: Callable[[str, str], None] = lambda _operation, _uri: None
+        self.after: Callable[[str], None] = lambda _uri: None
+
+    def put(
+        self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
+    ) -> ObjectInfo:
+        self.before("put", uri)
+        info = super().put(uri, content, content_type, if_absent=if_absent)
+        self.after(uri)
+        return info
+
+    def copy(
+        self,
+        source_uri: str,
+        target_uri: str,
+        size_bytes: int,
+        description: ObjectDescription | None = None,
+        before_request: Callable[[], None] | None = None,
+    ) -> ObjectInfo:
+        self.before("copy", target_uri)
+        info = super().copy(source_uri, target_uri, size_bytes, description, before_request)
+        self.after(target_uri)
+        return info
+
+    def delete(self, uri: str) -> None:
+        self.before("delete", uri)
+        super().delete(uri)
+        self.after(uri)
+
+    def delete_many(self, uris: Sequence[str]) -> Mapping[str, str]:
+        stayed = {}
+        for uri in uris:
+            try:
+                self.delete(uri)
+            except OSError as error:
+                stayed[uri] = str(error)
+        return stayed
+
+    def seen(self, uri: str) -> Seen:
+        described = self.description(uri)
+        metadata = tuple(sorted(described.metadata.items()))
+        return self.get(uri), described.content_type, metadata
+
+
+@dataclass
+class ExportWorld:
+    """Stores with one repository, and what the witness remembers of the export of `branch`."""
+
+    world: MemoryWorld
+    objects: WatchedObjects
+    repository: Repository
+    branch: str = "main"
+    runner: str = ""  # who works now; "" is not to write anywhere
+    violations: list[str] = field(default_factory=list)
+    writes: list[tuple[str, str]] = field(default_factory=list)  # runner, URI
+    promises: dict[str, str] = field(default_factory=dict)  # commits of standing marks, by URI
+    foreign: set[str] = field(default_factory=set)  # URIs of others, not to be touched
+    leftovers: set[str] = field(default_factory=set)  # of an export that was forgotten
+    _contents: dict[str, dict[str, Seen]] = field(default_factory=dict)
+
+    def engine(self) -> Engine:
+        return self.world.engine()
+
+    @property
+    def record(self) -> BranchExport | None:
+        return self.world.exports.branch_export(self.repository, self.branch)
+
+    def content_of(self, commit_id: str) -> Mapping[str, Seen]:
+        """What a commit holds, by key."""
+        if commit_id not in self._contents:
+            engine = self.engine()
+            content = engine.content(self.repository, commit_id)
+            found: dict[str, Seen] = {}
+            for key, value in content.records():
+                entry = value_entry(value)
+                data = self.objects.get(f"{NAMESPACE}/{entry.address}")
+                metadata = tuple(sorted(entry.metadata.items()))
+                found[key.decode()] = (data, entry.content_type, metadata)
+            self._contents[commit_id] = found
+        return self._contents[commit_id]
+
+    def place_foreign(self, uri: str) -> None:
+        """An object that somebody else keeps at a destination."""
+        MemoryObjectStore.put(self.objects, uri, FOREIGN, "text/plain")
+        self.foreign.add(uri)
+
+    def forget(self) -> None:
+        """What was exported belongs to nobody any more."""
+        self.leftovers |= set(self.objects.uris("s3://out")) - self.foreign
+        self.promises.clear()
+
+    # The witness
+
+    def saw(self, uri: str) -> None:
+        """Look at everything after a write."""
+        is_piece = "/_lakefs/exports/" in uri
+        if uri.startswith(NAMESPACE) and not (is_piece and self.objects.head(uri)):
+            return  # an ended run's pieces may be deleted by whoever ended it
+        self.writes.append((self.runner, uri))
+        record = self.record
+        run = record.run if record else None
+        now_ns = self.world.clock._now_ns
+        if run is None or run.runner != self.runner or run.lease_until_ns <= now_ns:
+            holder = (run.runner, (run.lease_until_ns - now_ns) / 1e9) if run else None
+            self.violations.append(f"{self.runner} wrote {uri}; the lease is with {holder}")
+        self.leftovers.discard(uri)
+        own = run is not None and self._key(run.configuration.path, uri) in self.content_of(
+            run.commit_id
+        )
+        if uri.endswith(MARK) and not own:
+            self.promises.pop(uri, None)
+            if self.objects.head(uri) is not None and run is not None:
+                self.promises[uri] = run.commit_id
+        self._check_marks()
+        self._check_status()
+        self._check_foreign()
+
+    @staticmethod
+    def _key(path: str, uri: str) -> str:
+        return uri.removeprefix(path + "/")
+
+    def _check_marks(self) -> None:
+        for mark, commit_id in self.promises.items():
+            directory = mark.removesuffix(MARK)
+            path = next(p for p in self.paths() if directory.startswith(p + "/"))
+            name = directory.removeprefix(path + "/")
+            promised = {
+                key: seen
+                for key, seen in self.content_of(commit_id).items()
+                if key.startswith(name)
+            }
+            found = self.exported(path, name)
+            if found != promised:
+                self.violations.append(f"{mark} stands beside {_difference(found, promised)}")
+
+    def paths(self) -> list[str]:
+        """Every path the branch was exported to."""
+        record = self.record
+        known = {each.path for each in record.destinations} if record else set()
+        if record is not None and record.run is not None:
+            known.add(record.run.configuration.path)
+        return sorted(known, key=len, reverse=True)
+
+    def exported(self, path: str, prefix: str = "") -> dict[str, Seen]:
+        """What stands at a path, less marks, leftovers and foreign objects, by key."""
+        found = {}
+        for uri in self.objects.uris(f"{path}/{prefix}"):
+            if uri not in self.foreign | self.leftovers | self.promises.keys():
+                found[self._key(path, uri)] = self.objects.seen(uri)
+        return found
+
+    def _check_status(self) -> None:
+        for uri in self.objects.uris("s3://out"):
+            if "/_STATUS_" in uri and uri not in self.leftovers:
+                told = json.loads(self.objects.get(uri))
+                if told["status"] == "success":
+                    self._check_holds(told["path"], told["commit"], uri)
+
+    def _check_holds(self, path: str, commit_id: str, why: str) -> None:
+        found, expected = self.exported(path), self.content_of(commit_id)
+        if found != expected:
+            self.violations.append(f"{why}: {path} has {_difference(found, expected)}")
+
+    def _check_foreign(self) -> None:
+        for uri in self.foreign:
+            if self.objects.head(uri) is None or self.objects.get(uri) != FOREIGN:
+                self.violations.append(f"{uri} was touched")
+
+    def check_whole_destinations(self) -> None:
+        """Every destination that is said to be whole holds exactly its commit."""
+        for known in self.record.destinations if self.record else ():
+            if known.exported_commit and not known.touched_commits:
+                self._check_holds(known.path, known.exported_commit, "the record says whole")
+
+    # What users and functions do
+
+    def configure(self, path: str = "s3://out/latest", **more: object) -> None:
+        patterns = more.pop("patterns", ())
+        configuration = ExportConfiguration(
+            path,
+            last_keys_in_prefix_regexps=patterns,  # type: ignore[arg-type]
+            **more,  # type: ignore[arg-type]
+        )
+        exports.configure(self.engine(), REPO, self.branch, configuration)
+
+    def destination(self, path: str = "s3://out/latest") -> Destination:
+        assert self.record is not None
+        return next(each for each in self.record.destinations if each.path == path)
+
+    def advance(self, engine: Engine | None = None, runner: str = "runner", time_s: float = 900):
+        """What one invocation of the export function does, whatever the message was."""
+        deadline_ns = self.world.clock._now_ns + round(time_s * 1e9)
+        self.runner = runner
+        exports.advance(
+            engine or self.engine(),
+            ExportRequest(REPO, self.branch),
+            runner=runner,
+            time_left_s=lambda: (deadline_ns - self.world.clock._now_ns) / 1e9,
+        )
+        self.runner = ""
+        assert self.violations == []
+
+    def settle(self, invocations_max: int = 100) -> None:
+        """Deliver whatever is in the queue until nothing is, as time goes by."""
+        self.advance(runner="invocation")
+        queue = self.world.export_queue
+        for number in range(invocations_max):
+            if not queue.waiting:
+                return
+            due_ns, request = queue.waiting.pop(0)
+            self.world.clock.tick(max(0, due_ns - self.world.clock._now_ns) / 1e9)
+            assert request == ExportRequest(REPO, self.branch)
+            self.advance(runner=f"invocation {number}")
+        raise AssertionError("the export never comes to an end")
+
+
+def export_world(step_ns: int = 10**7, raggedness: int = 2) -> ExportWorld:
+    """An empty repository; the clock goes on by step_ns whenever somebody looks."""
+    world = memory_world(Breaking(raggedness), step_ns=step_ns)
+    objects = WatchedObjects(world.clock)
+    world.objects = objects
+    repository = repositories.create(world.engine(), name=REPO, storage_namespace=NAMESPACE)
+    made = ExportWorld(world, objects, repository)
+    objects.after = made.saw
+    return made
+
+
+def _difference(found: Mapping[str, Seen], expected: Mapping[str, Seen]) -> str:
+    keys = sorted(found.keys() | expected.keys())
+    return ", ".join(
+        f"{key}: {found.get(key)} instead of {expected.get(key)}"
+        for key in keys
+        if found.get(key) != expected.get(key)
+    )
