@@ -23,14 +23,18 @@ from collections.abc import Iterator
 
 from graveler.committed.apply import Applied, apply_changes
 from graveler.committed.metarange import MetaRange
+from graveler.committed.slices import SLICE_WEIGHT, Slice, plan
 from graveler.committed.store import Committed
 from graveler.diff.three_way import Meeting, source_changes
-from graveler.diff.two_way import diff
+from graveler.diff.two_way import changed_ranges, diff
 from graveler.errors import InvalidInputError, MergeConflictError
 from graveler.model import Change
 
 # What the API calls a strategy, and what the merge commit's metadata call it.
 STRATEGIES = {"": "default", "dest-wins": "dest-wins", "source-wins": "source-wins"}
+
+# What a range that differs is taken to hold of changes, when a merge is planned.
+_CHANGES_OF_A_RANGE = 500
 
 
 def check_strategy(strategy: str) -> None:
@@ -46,14 +50,19 @@ def check_strategy(strategy: str) -> None:
 
 
 def merge_changes(
-    base: MetaRange, source: MetaRange, destination: MetaRange, strategy: str = ""
+    base: MetaRange,
+    source: MetaRange,
+    destination: MetaRange,
+    strategy: str = "",
+    start: bytes = b"",
+    end: bytes | None = None,
 ) -> Iterator[Change]:
-    """The changes that turn destination into the merge, in key order.
+    """The changes that turn destination into the merge, in key order, where start <= key < end.
 
     Raises:
         MergeConflictError: both sides changed a key differently, and no strategy settles it.
     """
-    for found in source_changes(diff(base, source), destination):
+    for found in source_changes(diff(base, source, start, end), destination):
         if found.meeting is Meeting.CONFLICT:
             if not strategy:
                 path = found.change.key.decode("utf-8", "replace")
@@ -61,6 +70,38 @@ def merge_changes(
             if strategy == "dest-wins":
                 continue
         yield found.change.key, found.change.right
+
+
+def plan_merge(
+    committed: Committed,
+    base: MetaRange,
+    source: MetaRange,
+    destination: MetaRange,
+    strategy: str = "",
+    *,
+    slice_weight: int = SLICE_WEIGHT,
+) -> Iterator[Slice]:
+    """Cut a large merge into slices: merge_changes of each is applied to destination.
+
+    What the merge changes is not looked for; the ranges that differ between base and source tell
+    where it is. A slice's changes are applied with keep_equal False.
+
+    Raises:
+        MergeConflictError: at a cut, as merge_changes says.
+    """
+
+    def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
+        return merge_changes(base, source, destination, strategy, start, end)
+
+    touched = changed_ranges(base, source)
+    return plan(
+        destination,
+        committed.breaking,
+        changes,
+        touched,
+        key_weight=_CHANGES_OF_A_RANGE,
+        slice_weight=slice_weight,
+    )
 
 
 def merge(

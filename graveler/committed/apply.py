@@ -102,6 +102,7 @@ class _SliceOfRanges:
         keep_equal: bool,
     ) -> None:
         self._base = base
+        self._part = part
         self._breaking = committed.breaking
         self._changes = PendingChanges(changes)
         self._keep_equal = keep_equal
@@ -113,6 +114,9 @@ class _SliceOfRanges:
     def make(self) -> SliceResult:
         """Write every range that the changes make, and tell which."""
         writer, changes = self._writer, self._changes
+        cut = self._base.range_from(self._part.start)
+        if cut is not None and cut.min_key < self._part.start:
+            self._rewrite(cut)  # the slice before this one has what is in front of the cut
         while writer.is_open or changes.next is not None:
             header = self._next_range()
             for keys, values in changes.take_additions(header.min_key if header else None):
@@ -153,8 +157,16 @@ class _SliceOfRanges:
     def _rewrite(self, header: RangeHeader) -> None:
         """Write one range of the base with its share of the changes, if it does change."""
         writer, blocks = self._writer, self._base.range_blocks(header)
-        changes = self._changes.take(header.max_key)
-        parts = changed_parts(blocks, changes, self._counts, keep_equal=self._keep_equal)
+        start = self._part.start if header.min_key < self._part.start else b""
+        end = self._part.end if self._part.end and self._part.end <= header.max_key else None
+        parts = changed_parts(
+            blocks,
+            self._changes.take(header.max_key),
+            self._counts,
+            keep_equal=self._keep_equal,
+            start=start,
+            end=end,
+        )
         part = next(parts, None)
         is_equal = part == Copied(0, len(blocks))
         if is_equal and not writer.is_open and not self._goes_on(header):
@@ -165,8 +177,9 @@ class _SliceOfRanges:
             part = next(parts, None)
         if last_key == header.max_key != self._base.last_key:
             writer.end_file()
-        self._gone.append(header.max_key)
-        self._from = header.max_key + b"\x00"
+        if end is None:
+            self._gone.append(header.max_key)
+        self._from = end or header.max_key + b"\x00"
 
 
 def assemble(committed: Committed, base: MetaRange, results: Iterable[SliceResult]) -> Applied:

@@ -80,31 +80,40 @@ class Copied(NamedTuple):
 
 
 def changed_parts(
-    blocks: StoredBlocks, changes: Iterable[Change], counts: Counts, *, keep_equal: bool
+    blocks: StoredBlocks,
+    changes: Iterable[Change],
+    counts: Counts,
+    *,
+    keep_equal: bool,
+    start: bytes = b"",
+    end: bytes | None = None,
 ) -> Iterator[Copied | Block]:
-    """The file with the changes made: stretches of stored blocks, and records in between.
+    """The file, from start up to end, with the changes made: stored blocks, and records in between.
 
     If nothing changes, that is one stretch of all blocks. Otherwise the last part ends at a key
-    that is known exactly: it is records, or holds the last block.
+    that is known exactly: it is records, or holds the last block. (Where an end is given, there
+    must be a change in the last block before it.)
     """
-    done = 0
+    done = blocks.find(start)
+    last = len(blocks) if end is None else blocks.find(end)
     stretch: Copied | None = None  # is handed on when something follows it
-    for at, of_block in groupby(changes, key=lambda change: blocks.find(change[0])):
-        for block in _changed_blocks(blocks.block(at), of_block, counts, keep_equal=keep_equal):
+    for at, block, of_block, is_cut in _touched_blocks(blocks, changes, start, end):
+        pieces = _changed_blocks(block, of_block, counts, keep_equal=keep_equal, always=is_cut)
+        for piece in pieces:
             if done < at:
                 if stretch is not None:
                     yield stretch
                 stretch = Copied(done, at)
             done = at + 1
-            if block.keys:
+            if piece.keys:
                 if stretch is not None:
                     yield stretch
                     stretch = None
-                yield block
-    if done < len(blocks):
+                yield piece
+    if done < last:
         if stretch is not None:
             yield stretch
-        yield Copied(done, len(blocks))
+        yield Copied(done, last)
     elif stretch is not None:
         # What followed is gone.
         if stretch.last - stretch.first > 1:
@@ -112,12 +121,44 @@ def changed_parts(
         yield blocks.block(stretch.last - 1)
 
 
+class _Touched(NamedTuple):
+    """A block that has to be decoded: its records, and the changes among them."""
+
+    at: int
+    block: Block
+    changes: Iterable[Change]
+    is_cut: bool  # some of its records are left out
+
+
+def _touched_blocks(
+    blocks: StoredBlocks, changes: Iterable[Change], start: bytes, end: bytes | None
+) -> Iterator[_Touched]:
+    """The blocks that have changes, or records on both sides of start or end."""
+    cut: dict[int, Block] = {}
+    for at in {blocks.find(key) for key in (start, end) if key}:
+        if at < len(blocks):
+            keys, values = blocks.block(at)
+            low, high = (
+                bisect_left(keys, start),
+                len(keys) if end is None else bisect_left(keys, end),
+            )
+            if high - low < len(keys):
+                cut[at] = Block(keys[low:high], values[low:high])
+    for at, of_block in groupby(changes, key=lambda change: blocks.find(change[0])):
+        for before in [each for each in sorted(cut) if each < at]:
+            yield _Touched(before, cut.pop(before), (), is_cut=True)
+        is_cut = at in cut
+        yield _Touched(at, cut.pop(at) if is_cut else blocks.block(at), of_block, is_cut)
+    for at, block in sorted(cut.items()):
+        yield _Touched(at, block, (), is_cut=True)
+
+
 def _changed_blocks(
-    block: Block, changes: Iterable[Change], counts: Counts, *, keep_equal: bool
+    block: Block, changes: Iterable[Change], counts: Counts, *, keep_equal: bool, always: bool
 ) -> Iterator[Block]:
     """The block's records with the changes made, if they change any; several blocks, if many."""
     keys, values = block
-    before = counts.total
+    before = -1 if always else counts.total
     new_keys: list[bytes] = []
     new_values: list[bytes] = []
     done = 0

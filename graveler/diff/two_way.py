@@ -135,6 +135,19 @@ def diff(
             yield difference
 
 
+def changed_ranges(left: MetaRange, right: MetaRange) -> Iterator[bytes]:
+    """The last keys of the ranges that only one side has, in order: they tell where to look."""
+    one, other = Walk(left.blocks(), b""), Walk(right.blocks(), b"")
+    while True:
+        if one.skip_equal(other):
+            continue
+        bounds = [walk.bound for walk in (one, other) if not walk.is_at_end]
+        if not bounds:
+            return
+        for difference in _diff_window(one.take(min(bounds)), other.take(min(bounds))):
+            yield difference.key
+
+
 def _skip_equal(one: _Side, other: _Side) -> bool:
     """Skip what both sides have next, if it is the same: ranges, or blocks of an open one.
 

@@ -1,6 +1,6 @@
 """What the engine should do, in plain dictionaries: slow, obvious, and written from the documents."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import md5, sha256
 
 from graveler.committed.apply import apply_changes
@@ -8,8 +8,9 @@ from graveler.committed.level import METARANGES
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.writer import FileWriter
-from graveler.entries import entry_value, value_identity
-from graveler.model import AddressType, Change, Entry
+from graveler.entries import entry_value, range_record, value_identity
+from graveler.model import AddressType, Change, Entry, RangeHeader
+from graveler.sstable import TableWriter
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.memory import MemoryCommittedFiles
 
@@ -60,6 +61,43 @@ def write(committed: Committed, records: Mapping[bytes, bytes]) -> MetaRange:
     empty.begin_file()
     (metarange,) = empty.finish()
     return opened(committed, metarange.id)
+
+
+def write_as_lakefs(
+    files: MemoryCommittedFiles, records: Mapping[bytes, bytes], ends: Collection[bytes]
+) -> str:
+    """The ID of a metarange whose ranges end after those keys; blocks as lakeFS cuts them."""
+    ranges, table, first = TableWriter("metaranges"), TableWriter("ranges"), b""
+    keys = sorted(records)
+    for key in keys:
+        first = first or key
+        table.add(key, records[key])
+        if key in ends or key == keys[-1]:
+            count, size_bytes, content = table.count, table.estimated_size_bytes, table.finish()
+            name = sha256(content).hexdigest()
+            files.files[NAMESPACE, name] = content
+            ranges.add(*range_record(RangeHeader(name, first, key, count, size_bytes)))
+            table, first = TableWriter("ranges"), b""
+    content = ranges.finish()
+    name = sha256(content).hexdigest()
+    files.files[NAMESPACE, name] = content
+    return name
+
+
+def id_of(records: Mapping[bytes, bytes], breaking: Breaking) -> str:
+    """The ID of these records' metarange, if ranges break by key alone: straight from the formula."""
+
+    def h(data: bytes) -> bytes:
+        return sha256(data).digest()
+
+    ranges, range_ids = b"", b""
+    keys = sorted(records)
+    for key in keys:
+        range_ids += h(h(key) + h(records[key]))
+        if int.from_bytes(h(key)[:8], "big") % breaking.raggedness_records == 0 or key == keys[-1]:
+            ranges += h(h(key) + h(h(range_ids).hex().encode()))
+            range_ids = b""
+    return h(ranges).hex()
 
 
 def opened(committed: Committed, metarange_id: str) -> MetaRange:
