@@ -113,6 +113,10 @@ _KINDS: list[tuple[int, int | None, Callable[[int], bytes], bytes]] = [
 ]
 
 
+# Of ten changes at neighbouring objects, those that do not overwrite.
+_DELETED, _ADDED = 0, 1
+
+
 class Dataset:
     """The content of a made-up repository; objects are numbered from 0 in the order of keys."""
 
@@ -177,14 +181,16 @@ class Dataset:
         """A change at each of the objects, numbers ascending: of ten, eight are overwritten, one
         is deleted, and one gets a new neighbour."""
         for number in numbers:
-            key = self.key(number)
-            kind = number % 10
-            if kind == 0:
-                yield key, None
-            elif kind == 1:
-                yield key + b".crc", self.value(number, version)
-            else:
-                yield key, self.value(number, version)
+            is_deleted = number % 10 == _DELETED
+            yield self.changed_key(number), None if is_deleted else self.value(number, version)
+
+    def changed_key(self, number: int) -> bytes:
+        """The key that a change at the object has."""
+        return self.changed(self.key(number), number)
+
+    def changed(self, key: bytes, number: int) -> bytes:
+        """The same, of an object whose key is known."""
+        return key + b".crc" if number % 10 == _ADDED else key
 
     def random_numbers(self, random: Random, amount: int) -> list[int]:
         """So many different objects out of all, ascending."""

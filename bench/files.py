@@ -9,7 +9,6 @@ from time import sleep
 from uuid import uuid4
 
 from graveler.errors import CorruptDataError
-from graveler.ports import CommittedFiles
 
 
 class FolderFiles:
@@ -20,7 +19,7 @@ class FolderFiles:
     """
 
     def __init__(self, folder: Path, *beneath: Path) -> None:
-        self._folders = (folder, *beneath)
+        self.folders = (folder, *beneath)
         folder.mkdir(parents=True, exist_ok=True)
 
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
@@ -49,7 +48,7 @@ class FolderFiles:
         with suppress(CorruptDataError):
             os.close(self._open(namespace, file_id))
             return False
-        path = _path(self._folders[0], namespace, file_id)
+        path = _path(self.folders[0], namespace, file_id)
         partial = path.with_suffix(f".{uuid4().hex}")
         try:
             partial.write_bytes(content)
@@ -66,7 +65,7 @@ class FolderFiles:
         return True
 
     def _open(self, namespace: str, file_id: str) -> int:
-        for folder in self._folders:
+        for folder in self.folders:
             with suppress(FileNotFoundError):
                 return os.open(_path(folder, namespace, file_id), os.O_RDONLY)
         raise CorruptDataError(f"{namespace}/{file_id} is missing")
@@ -93,29 +92,29 @@ class Traffic:
 class CountedFiles:
     """Counts what passes to other files, of which each answer takes latency_s longer."""
 
-    def __init__(self, files: CommittedFiles, latency_s: float = 0) -> None:
+    def __init__(self, files: FolderFiles, latency_s: float = 0) -> None:
         self.traffic = Traffic()
-        self._files = files
+        self.files = files
         self._latency_s = latency_s
         self._lock = threading.Lock()
 
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
-        tail, size_bytes = self._files.read_tail(namespace, file_id, length)
+        tail, size_bytes = self.files.read_tail(namespace, file_id, length)
         self._has_read(tail)
         return tail, size_bytes
 
     def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
-        content = self._files.read(namespace, file_id, offset, length)
+        content = self.files.read(namespace, file_id, offset, length)
         self._has_read(content)
         return content
 
     def read_all(self, namespace: str, file_id: str) -> bytes:
-        content = self._files.read_all(namespace, file_id)
+        content = self.files.read_all(namespace, file_id)
         self._has_read(content)
         return content
 
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
-        stored = self._files.write(namespace, file_id, content)
+        stored = self.files.write(namespace, file_id, content)
         with self._lock:
             self.traffic.writes += 1
             self.traffic.bytes_written += len(content)

@@ -61,10 +61,16 @@ class Repository:
         return FolderFiles(self.folder)
 
     @contextmanager
-    def scratch(self, latency_s: float = 0) -> Iterator[CountedFiles]:
-        """The repository's files, and room for more that is cleared afterwards; counted."""
+    def scratch(
+        self, latency_s: float = 0, over: CountedFiles | None = None
+    ) -> Iterator[CountedFiles]:
+        """The repository's files, or those of other scratch, and room for more; counted.
+
+        The room is cleared afterwards.
+        """
+        beneath = over.files.folders if over else (self.folder,)
         with TemporaryDirectory(dir=self.folder.parent, prefix="scratch-") as folder:
-            yield CountedFiles(FolderFiles(Path(folder), self.folder), latency_s)
+            yield CountedFiles(FolderFiles(Path(folder), *beneath), latency_s)
 
     def committed(
         self, files: CountedFiles | None = None, caches: CacheSizes | None = None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.engine.changes import SPREADS, measure_changes, measure_merges
 from bench.engine.function import measure_function
-from bench.engine.large import measure_large_commit, measure_large_import
+from bench.engine.large import measure_large_commit, measure_large_import, measure_large_merge
 from bench.engine.lookups import measure_cold_lookups, measure_warm_lookups, warm_kinds
 from bench.engine.reading import measure_reading
 from bench.engine.scale import Scale
@@ -38,8 +38,8 @@ def _merges(repository: Repository, scale: Scale) -> Iterator[Figure]:
 
 
 def _large(repository: Repository, scale: Scale) -> Iterator[Figure]:
-    yield from in_fresh_process(measure_large_import, repository, scale)
-    yield from in_fresh_process(measure_large_commit, repository, scale)
+    for measure in (measure_large_import, measure_large_commit, measure_large_merge):
+        yield from in_fresh_process(measure, repository, scale)
 
 
 def _writing(repository: Repository, scale: Scale) -> Iterator[Figure]:

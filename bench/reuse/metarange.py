@@ -14,12 +14,11 @@ from bench.figures import Figure, spent
 from bench.files import CountedFiles, FolderFiles, Traffic
 from bench.repository import NAMESPACE
 from bench.reuse.model import Model
-from graveler.committed.apply import apply_changes
+from graveler.committed.apply import apply_changes, assemble
 from graveler.committed.metarange import MetaRange
+from graveler.committed.slices import SliceResult
 from graveler.committed.store import Breaking, Committed
-from graveler.entries import range_record
 from graveler.model import Change, RangeHeader
-from graveler.sstable import TableWriter
 
 _TRIES = 5
 
@@ -40,7 +39,7 @@ def measure_metarange(
         written = _write_range(committed(), dataset, first, end)
         files.traffic = Traffic()
         with spent() as times:
-            metarange_id = _write_metarange(files, _headers(dataset, model, written))
+            metarange_id = _write_metarange(committed(), _headers(dataset, model, written))
         size_bytes = files.traffic.bytes_written
         yield Figure("size of the metarange", size_bytes / 1e6, "MB")
         yield Figure("metarange written from its ranges", times.cpu_s * 1e3, "ms cpu")
@@ -73,14 +72,10 @@ def _write_range(committed: Committed, dataset: Dataset, first: int, end: int) -
     return header
 
 
-def _write_metarange(files: CountedFiles, headers: Iterator[RangeHeader]) -> str:
-    table = TableWriter("metaranges")
-    for header in headers:
-        table.add(*range_record(header))
-    content = table.finish()
-    metarange_id = sha256(content).hexdigest()
-    files.write(NAMESPACE, metarange_id, content)
-    return metarange_id
+def _write_metarange(committed: Committed, headers: Iterator[RangeHeader]) -> str:
+    edits = tuple((header.max_key, header) for header in headers)
+    made = SliceResult(edits, added=len(edits), changed=0, removed=0)
+    return assemble(committed, MetaRange(committed, NAMESPACE, ""), [made]).metarange_id
 
 
 def _headers(dataset: Dataset, model: Model, written: RangeHeader) -> Iterator[RangeHeader]:

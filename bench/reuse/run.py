@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     large = Dataset(options.model_objects)
     ends_of_large = range_ends(large, RAGGEDNESS, options.folder)
     ends_of_small = range_ends(Dataset(options.objects), RAGGEDNESS, options.folder)
-    for raggedness in RAGGEDNESS:
+    for raggedness in options.raggedness:
         repository = open_repository(options.folder, options.objects, raggedness=raggedness)
         repository = repository or make_repository(
             options.folder, options.objects, raggedness=raggedness
@@ -59,6 +59,7 @@ def _parse(arguments: Sequence[str] | None) -> Namespace:
     parser = ArgumentParser(prog="python -m bench.reuse", description=__doc__)
     add = parser.add_argument
     add("--objects", type=int, default=1_000_000, help="size of the engine's repository")
+    add("--raggedness", type=int, nargs="+", choices=RAGGEDNESS, default=RAGGEDNESS)
     add("--days", type=int, default=2, help="days of commits that the engine makes")
     add("--model-objects", type=int, default=200_000_000, help="size of the model's repository")
     add("--model-days", type=int, default=365, help="days of commits in the model")
