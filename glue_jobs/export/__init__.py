@@ -1,0 +1,1 @@
+"""Export of a branch: what takes one invocation of the export function too long."""

@@ -1,0 +1,17 @@
+"""`python -m glue_jobs.export`: the job by hand, on a Spark of its own.
+
+    python -m glue_jobs.export --repository lake --branch main
+
+The environment says where the deployment is (`graveler.aws.settings`); `python -m local.job export`
+runs it against the stack of `make serve`.
+"""
+
+import os
+import sys
+
+from glue_jobs.export.job import main
+from glue_jobs.session import local_spark
+
+if __name__ == "__main__":
+    cores = os.cpu_count() or 1
+    sys.exit(main(sys.argv[1:], os.environ, lambda: local_spark("export", cores)))

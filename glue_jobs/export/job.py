@@ -1,0 +1,56 @@
+"""The script of the Glue job.
+
+    --repository NAME --branch NAME [--run-id ID] --refs-table NAME --staging-table NAME …
+
+The export function starts it with the ID of a run. Settings of the deployment are arguments of the
+job, by their names in `graveler.aws.settings`, or stand in the environment.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from pyspark.sql import SparkSession
+
+from glue_jobs.export.options import parse
+from glue_jobs.export.run import run
+from glue_jobs.session import deployment, job_settings
+from graveler.errors import ConflictError, GravelerError
+from graveler.export.model import ExportState
+
+logger = logging.getLogger("graveler.export")
+
+
+def main(
+    words: Sequence[str], environment: Mapping[str, str], session: Callable[[], SparkSession]
+) -> int:
+    """The exit code: 0 if the run was carried out, or needs this job no more."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdout)
+    logger.setLevel(logging.INFO)
+    options, others = parse(words)
+    try:
+        stores = deployment(job_settings(others, environment))
+        status = run(session(), stores, options)
+    except ConflictError as error:
+        # Somebody else has taken the run that this job was started for: all is well.
+        logger.info(error.message)
+        return 0 if options.run_id else 1
+    except (GravelerError, ValueError) as error:
+        logger.info("error: %s", error)
+        return 1
+    logger.info(
+        "%s: %s, %d of %d objects done, %d failed",
+        status.export_id,
+        status.state or "given up",
+        status.done,
+        status.total,
+        status.failed,
+    )
+    for problem in filter(None, (status.error_message, *status.first_errors)):
+        logger.info("  %s", problem)
+    return 0 if status.state is ExportState.SUCCEEDED else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate))

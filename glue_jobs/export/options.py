@@ -1,0 +1,42 @@
+"""What an export job may be told."""
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graveler.export.stretches import STRETCH_OBJECTS_MIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Which run to carry out: that of the ID, else the one nobody works on, else a new one."""
+
+    repository: str
+    branch: str
+    run_id: str = ""
+    # So many objects that may have changed are one worker's to carry out at a time.
+    stretch_objects: int = STRETCH_OBJECTS_MIN
+
+
+def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
+    """The options among a job's arguments, and the other arguments by name.
+
+    Every argument is a name and a value: `--branch main`.
+    """
+    parser = ArgumentParser(prog="export", allow_abbrev=False)
+    parser.add_argument("--repository", required=True)
+    parser.add_argument("--branch", required=True)
+    parser.add_argument("--run-id", "--run_id", default="", help="of a run that waits for a job")
+    parser.add_argument(
+        "--stretch-objects",
+        "--stretch_objects",
+        type=int,
+        default=STRETCH_OBJECTS_MIN,
+        help="objects that a worker carries out at a time (default: %(default)s)",
+    )
+    known, rest = parser.parse_known_args(list(words))
+    others = zip(rest[::2], rest[1::2], strict=False)
+    return (
+        Options(**vars(known)),
+        {name.removeprefix("--").replace("-", "_"): value for name, value in others},
+    )

@@ -1,0 +1,294 @@
+"""The export job on real Spark, over DynamoDB Local and S3Proxy: it does what the function does."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pyspark.sql import SparkSession
+
+from glue_jobs.export.options import Options
+from glue_jobs.export.run import run
+from graveler.addresses import physical_uri
+from graveler.aws.clock import SystemClock
+from graveler.entries import entry_value
+from graveler.errors import ConflictError
+from graveler.export.lifecycle import LEASE_S
+from graveler.export.model import ExportConfiguration, ExportRequest, ExportState
+from graveler.export.settings import ExportSettings
+from graveler.model import AddressType, Entry, Repository
+from graveler.operations import commits, exports, writes
+from graveler.operations.engine import Engine
+from graveler.operations.exports import ExportStatus
+from graveler.operations.lookup import current_branch
+from graveler.operations.staged import stage_changes
+from graveler.ports import Clock
+from local.config import ROOT
+from tests.support.memory_exports import MemoryBatchJobs
+from tests.support.server_world import Keys, ServerWorld
+from tests.support.spark import IGNORED, UNCLOSED, deployment, spark
+from tests.support.stack import BUCKET, KEYS
+
+pytestmark = [pytest.mark.server, pytest.mark.filterwarnings(IGNORED, UNCLOSED)]
+
+__all__ = ["spark"]
+
+DAYS = 8
+PATTERNS = ("^$", "^days/", "_SUCCESS$")
+CONTENTS = {
+    **{f"days/{day}/{file:03}": f"{file % 3}" for day in range(DAYS) for file in range(12)},
+    **{f"days/{day}/_SUCCESS": "" for day in range(DAYS)},
+    "readme": "read me",
+}
+MARK = "_lakefs_success"
+MARKS = {MARK, f"days/{MARK}", *(f"days/{day}/{MARK}" for day in range(DAYS))}
+
+
+@dataclass
+class Lake:
+    """A repository with folders of days, and what exports it."""
+
+    world: ServerWorld
+    engine: Engine
+    repository: str
+    path: str
+
+    @property
+    def request(self) -> ExportRequest:
+        return ExportRequest(self.repository, "main")
+
+    @property
+    def status_path(self) -> str:
+        return f"{self.path}-status"
+
+    def configure(self, **more: Any) -> None:
+        configuration = ExportConfiguration(self.path, self.status_path, PATTERNS)
+        exports.configure(self.engine, self.repository, "main", replace(configuration, **more))
+
+    def put(self, contents: Mapping[str, str]) -> dict[str, str]:
+        """Stage objects; the URIs of their data by content, which equal ones share."""
+        found = current_branch(self.engine, self.repository, "main")
+        entries = {text: self._upload(found[0], text) for text in set(contents.values())}
+        changes = [(key.encode(), entry_value(entries[text])) for key, text in contents.items()]
+        stage_changes(self.engine, *found, changes)
+        return {
+            text: physical_uri(found[0].storage_namespace, entry) for text, entry in entries.items()
+        }
+
+    def delete(self, *keys: str) -> None:
+        for key in keys:
+            writes.delete(self.engine, self.repository, "main", key.encode())
+
+    def _upload(self, repository: Repository, text: str) -> Entry:
+        address = f"data/{uuid4().hex}"
+        uri = f"{repository.storage_namespace}/{address}"
+        stored = self.engine.objects.put(uri, text.encode(), "text/csv")
+        return Entry(
+            address,
+            AddressType.RELATIVE,
+            len(text),
+            stored.checksum,
+            stored.last_modified_ns,
+            "text/csv",
+            {"Owner": "somebody"},
+        )
+
+    def commit(self) -> str:
+        request = commits.CommitRequest("why", "somebody")
+        return commits.commit(self.engine, self.repository, "main", request).id
+
+    def look_after(self, engine: Engine | None = None, runner: str = "function") -> None:
+        """What the function does with a message."""
+        exports.advance(
+            engine or self.engine, self.request, runner=runner, time_left_s=lambda: 900.0
+        )
+
+    def run_job(
+        self, spark: SparkSession, run_id: str = "", clock: Clock | None = None
+    ) -> ExportStatus:
+        options = Options(
+            repository=self.repository, branch="main", run_id=run_id, stretch_objects=5
+        )
+        stores = deployment(self.world)
+        engine = replace(self.engine, clock=clock or self.engine.clock)
+        return run(spark, replace(stores, engine=engine), options)
+
+    def start_job_process(self) -> subprocess.Popen[bytes]:
+        """The job by hand, in a process group of its own."""
+        settings = asdict(deployment(self.world).settings)
+        environment = {
+            f"GRAVELER_{name.upper()}": str(value)
+            for name, value in settings.items()
+            if isinstance(value, str | int)
+        }
+        credentials = {
+            "AWS_REGION": settings["region"],
+            "AWS_ACCESS_KEY_ID": KEYS.access_key_id,
+            "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key,
+        }
+        words = ("--repository", self.repository, "--branch", "main", "--stretch-objects", "20")
+        return subprocess.Popen(
+            [sys.executable, "-m", "glue_jobs.export", *words],
+            cwd=ROOT,
+            env=os.environ | environment | credentials,
+            start_new_session=True,
+        )
+
+    def status(self) -> ExportStatus:
+        return exports.status(self.engine, self.repository, "main")
+
+    def exported(self) -> dict[str, bytes]:
+        """What lies under the export path, by key."""
+        prefix = f"{self.path}/"
+        found = self.engine.objects.list_objects(prefix)
+        return {each.uri.removeprefix(prefix): self.engine.objects.get(each.uri) for each in found}
+
+    def manifest(self, commit_id: str) -> list[dict[str, Any]]:
+        uri = f"{self.status_path}/{self.repository}-main-{commit_id}.manifest.jsonl"
+        return [json.loads(line) for line in self.engine.objects.get(uri).splitlines()]
+
+    def told(self, status: ExportStatus) -> str:
+        """What the status file says."""
+        uri = f"{self.status_path}/{self.repository}-main-{status.commit_id}"
+        return self.engine.objects.get(uri).decode()
+
+    def pieces(self) -> list[str]:
+        folder = f"s3://{BUCKET}/{self.repository}/_lakefs/exports/"
+        return [each.uri for each in self.engine.objects.list_objects(folder)]
+
+
+class Ahead(SystemClock):
+    """A clock that is ahead: for whoever looks at it, leases of now have ended."""
+
+    def __init__(self, seconds: int) -> None:
+        self._seconds = seconds
+
+    def now_ns(self) -> int:
+        return super().now_ns() + self._seconds * 10**9
+
+
+@pytest.fixture
+def lake(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[Lake]:
+    world = ServerWorld(
+        dynamodb_endpoint, s3_endpoint, Keys(KEYS.access_key_id, KEYS.secret_access_key)
+    )
+    world.tables().create()
+    made = Lake(
+        world,
+        world.engine(),
+        world.new_repository(BUCKET),
+        f"s3://{BUCKET}/exported-{uuid4().hex}",
+    )
+    made.put(CONTENTS)
+    made.commit()
+    yield made
+    world.close()
+
+
+def test_a_run_that_the_function_hands_over_ends_as_the_functions_own(
+    lake: Lake, spark: SparkSession
+) -> None:
+    job = MemoryBatchJobs()
+    job.is_deployed = True
+    handing_over = replace(
+        lake.engine, batch_jobs=job, export_settings=ExportSettings(("s3://",), batch_objects_min=1)
+    )
+    lake.configure()
+    lake.look_after(handing_over)
+    [(_, run_id)] = job.started
+    assert lake.exported() == {}
+    lake.look_after(handing_over)
+    lake.look_after()  # the run waits for the job, whoever looks
+    assert lake.exported() == {}
+
+    status = lake.run_job(spark, run_id)
+    assert status.state is ExportState.SUCCEEDED
+    assert status.export_id == run_id
+    by_job = lake.exported()
+    manifest = lake.manifest(status.exported_commit)
+
+    lake.configure(path=f"{lake.path}-again", status_path=f"{lake.path}-again-status")
+    lake.path += "-again"
+    lake.look_after()
+    assert lake.status().state is ExportState.SUCCEEDED
+    assert lake.exported() == by_job
+    assert by_job.keys() == CONTENTS.keys() | MARKS
+    assert lake.manifest(status.exported_commit) == manifest
+    assert [each["key"] for each in manifest] == sorted(CONTENTS)
+    assert lake.pieces() == []
+
+
+def test_what_a_killed_job_began_another_one_ends(lake: Lake, spark: SparkSession) -> None:
+    many = {f"many/{number:04}": str(number % 3) for number in range(1500)}
+    lake.put(many)
+    lake.commit()
+    lake.configure()
+    job = lake.start_job_process()
+    try:
+        while len(lake.exported()) < 40:
+            assert job.poll() is None
+            time.sleep(0.1)
+    finally:
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+    begun = lake.status()
+    assert begun.state is ExportState.IN_PROGRESS
+    assert lake.exported().keys() < many.keys() | CONTENTS.keys() | MARKS
+    with pytest.raises(ConflictError, match="by somebody else"):
+        lake.run_job(spark)
+
+    status = lake.run_job(spark, clock=Ahead(LEASE_S))
+    assert (status.state, status.export_id) == (ExportState.SUCCEEDED, begun.export_id)
+    assert lake.exported().keys() == many.keys() | CONTENTS.keys() | MARKS
+    assert len(lake.manifest(status.exported_commit)) == len(many) + len(CONTENTS)
+
+
+def test_what_failed_is_told_and_exported_after_the_repair(lake: Lake, spark: SparkSession) -> None:
+    lost = lake.put({"days/3/004": "lost", "days/3/007": "lost", "lost": "lost"})["lost"]
+    lake.commit()
+    lake.configure()
+    lake.engine.objects.delete(lost)
+    status = lake.run_job(spark)
+    assert status.state is ExportState.FAILED
+    assert (status.failed, len(status.first_errors)) == (3, 3)
+    assert status.error_message.startswith("3 tasks failed")
+    keys = CONTENTS.keys() - {"days/3/004", "days/3/007"}
+    without = {MARK, f"days/{MARK}", f"days/3/{MARK}"}
+    assert lake.exported().keys() == keys | MARKS - without
+    assert lake.told(status) == "status: export-failed, signalled_errors: 3\n"
+
+    lake.engine.objects.put(lost, b"found", "text/csv")
+    with pytest.raises(ConflictError, match="repair it first"):
+        lake.run_job(spark)
+    exports.repair(lake.engine, lake.repository, "main")
+    status = lake.run_job(spark)
+    assert status.state is ExportState.SUCCEEDED
+    assert lake.exported().keys() == CONTENTS.keys() | {"lost"} | MARKS
+    assert lake.exported()["days/3/007"] == b"found"
+    assert lake.told(status) == "status: exported-successfully, signalled_errors: 0\n"
+
+
+def test_a_job_exports_what_changed_and_deletes_what_is_gone(
+    lake: Lake, spark: SparkSession
+) -> None:
+    lake.configure()
+    lake.look_after()
+    before = lake.exported()
+    lake.put({"days/2/003": "changed", "days/5/new": "new"})
+    lake.delete("days/7/000", "readme")
+    lake.commit()
+    status = lake.run_job(spark)
+    assert status.state is ExportState.SUCCEEDED
+    assert status.done == 4
+    assert lake.exported() == {
+        key: content for key, content in before.items() if key not in ("days/7/000", "readme")
+    } | {"days/2/003": b"changed", "days/5/new": b"new"}
+    with pytest.raises(ConflictError, match="nothing to export"):
+        lake.run_job(spark)
