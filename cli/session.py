@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli.errors import CommandError
-from cli.uris import SCHEME, BranchUri, ObjectUri
+from cli.uris import SCHEME, BranchUri, ObjectUri, RepositoryUri
 
 if TYPE_CHECKING:
     from cli.client import Server
@@ -39,6 +39,10 @@ class Session:
         from cli.client import Server  # noqa: PLC0415
 
         return Server.from_configuration()
+
+    def repository(self, text: str) -> RepositoryUri:
+        """The repository that an argument names."""
+        return RepositoryUri.parse(self._completed(text))
 
     def branch(self, text: str) -> BranchUri:
         """The branch that an argument names."""

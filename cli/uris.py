@@ -14,11 +14,31 @@ SCHEME = "lakefs://"
 
 # No repository has an @ in its name, which is how REPO@BRANCH can be told from REPO/BRANCH; a ref
 # may have one: main@ is the head of main.
+_REPOSITORY = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/?")
 _BRANCH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)[/@](?P<branch>[^/]+)")
 _OBJECT = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.+)", re.DOTALL)
 
 # Never names: in the path of a URL they would lead to another operation.
 _DOTS = {".", ".."}
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryUri:
+    """A repository: lakefs://REPO."""
+
+    repository: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The repository that the text names.
+
+        Raises:
+            UsageError: it names none.
+        """
+        return cls(**_parts(text, _REPOSITORY, "a repository", "lakefs://REPO"))
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.repository}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +84,7 @@ class ObjectUri:
 
 def _parts(text: str, form: re.Pattern[str], kind: str, example: str) -> dict[str, str]:
     found = form.fullmatch(text)
-    if found is None or _DOTS & {found[1], found[2]}:
+    if found is None or _DOTS & set(found.groups()[:2]):
         raise UsageError(f"{text!r} does not name {kind}: write {example}")
     try:
         text.encode()

@@ -70,7 +70,7 @@ def server() -> Iterator[FakeServer]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-        do_GET = do_PUT = do_POST = answer  # noqa: N815 - http.server's names
+        do_GET = do_PUT = do_POST = do_DELETE = answer  # noqa: N815 - http.server's names
 
         def log_message(self, *_args: object) -> None:
             pass
@@ -90,10 +90,10 @@ class Graveler:
     def __init__(self, environment: dict[str, str | None]) -> None:
         self.environment = environment
 
-    def run(self, *args: str, **environment: str | None) -> Result:
+    def run(self, *args: str, stdin: str = "", **environment: str | None) -> Result:
         """Run the program to its end; an exit is the only way it may end."""
         runner = CliRunner(env={**self.environment, **environment})
-        result = runner.invoke(app, args, catch_exceptions=False)
+        result = runner.invoke(app, args, input=stdin, catch_exceptions=False)
         assert "Traceback" not in result.output or "--debug" in args or "-d" in args
         return result
 

@@ -1,0 +1,69 @@
+"""`graveler gc`: how long deleted objects are kept, and collecting those that need not be."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from cli import output
+from cli.grammar import Command, Group
+from cli.retention import Retention, read_rules
+from cli.session import session_of
+
+app = typer.Typer(cls=Group, help="Manage the garbage collection policy.")
+
+RepositoryArgument = Annotated[
+    str, typer.Argument(metavar="REPOSITORY_URI", help="lakefs://REPO.", show_default=False)
+]
+
+
+@app.command("set-config", cls=Command)
+def set_config(
+    context: typer.Context,
+    uri: RepositoryArgument,
+    *,
+    filename: Annotated[
+        Path,
+        typer.Option(
+            "--filename",
+            "-f",
+            help="File with the policy as JSON; - is standard input.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Set the garbage collection policy of a repository, in place of any it had."""
+    session = session_of(context)
+    repository = session.repository(uri)
+    rules = read_rules(filename)
+    Retention(session.server, repository).set_rules(rules)
+
+
+@app.command("get-config", cls=Command)
+def get_config(
+    context: typer.Context,
+    uri: RepositoryArgument,
+    *,
+    json: Annotated[
+        bool, typer.Option("--json/--no-json", "-p", help="Show the policy as JSON.")
+    ] = False,
+) -> None:
+    """Show the garbage collection policy of a repository."""
+    session = session_of(context)
+    rules = Retention(session.server, session.repository(uri)).rules()
+    if json:
+        text = msgspec.json.format(msgspec.json.encode(rules, order="sorted"), indent=2)
+        typer.echo(text.decode())
+        return
+    output.fields([("Default Retention Days", rules.default_retention_days)])
+    typer.echo("Branch Rules:")
+    for rule in rules.branches:
+        typer.echo(f"  - Branch: {rule.branch_id}\n    Retention Days: {rule.retention_days}")
+
+
+@app.command("delete-config", cls=Command)
+def delete_config(context: typer.Context, uri: RepositoryArgument) -> None:
+    """Delete the garbage collection policy: nothing that was committed is collected then."""
+    session = session_of(context)
+    Retention(session.server, session.repository(uri)).delete_rules()

@@ -1,0 +1,70 @@
+"""The garbage collection rules of a repository, as files and the API have them."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from cli.errors import CommandError
+from cli.uris import RepositoryUri
+
+if TYPE_CHECKING:
+    from cli.client import Server
+
+_RULES = "/repositories/{repository}/settings/gc_rules"
+
+
+class BranchRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """For how many days what is deleted on a branch is kept."""
+
+    branch_id: str
+    retention_days: int
+
+
+class Rules(Struct, frozen=True, forbid_unknown_fields=True):
+    """For how many days what is deleted is kept: in general, and on some branches."""
+
+    default_retention_days: int
+    branches: tuple[BranchRule, ...] = ()
+
+
+def read_rules(file: Path) -> Rules:
+    """The rules that a JSON file holds; `-` is standard input.
+
+    Raises:
+        CommandError: it cannot be read, or does not hold rules.
+    """
+    try:
+        text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise CommandError(f"cannot read {file}: {(error.strerror or '').lower()}") from error
+    try:
+        return msgspec.json.decode(text, type=Rules)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CommandError(
+            f"{file} does not hold rules: {error}; write "
+            '{"default_retention_days": 14, '
+            '"branches": [{"branch_id": "main", "retention_days": 21}]}'
+        ) from error
+
+
+class Retention:
+    """The rules of one repository, on its server; every method raises CommandError if refused."""
+
+    def __init__(self, server: "Server", repository: RepositoryUri) -> None:
+        self._server = server
+        self._names = {"repository": repository.repository}
+
+    def rules(self) -> Rules:
+        """The rules."""
+        return self._server.ask("GET", _RULES, self._names, Rules)
+
+    def set_rules(self, rules: Rules) -> None:
+        """Replace the rules."""
+        self._server.ask("PUT", _RULES, self._names, str, rules)
+
+    def delete_rules(self) -> None:
+        """Leave the repository without rules: nothing that was committed is collected."""
+        self._server.ask("DELETE", _RULES, self._names, str)

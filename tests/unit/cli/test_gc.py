@@ -1,0 +1,115 @@
+"""`graveler gc`."""
+
+import json
+
+import pytest
+
+RULES = {
+    "default_retention_days": 14,
+    "branches": [
+        {"branch_id": "main", "retention_days": 21},
+        {"branch_id": "dev", "retention_days": 7},
+    ],
+}
+PATH = "/api/v1/repositories/example-repo/settings/gc_rules"
+URI = "lakefs://example-repo"
+
+
+@pytest.fixture
+def rules_file(tmp_path):
+    file = tmp_path / "example_repo_gc_rules.json"
+    file.write_text(json.dumps(RULES))
+    return file
+
+
+def asked(server):
+    return [(each.method, each.path, each.body) for each in server.asked]
+
+
+def test_set_config_sends_the_file_and_prints_nothing(graveler, server, rules_file):
+    server.will_answer("", status=204)
+    assert graveler.prints("gc", "set-config", URI, "-f", str(rules_file)) == ""
+    assert asked(server) == [("PUT", PATH, RULES)]
+
+
+def test_set_config_reads_standard_input(graveler, server):
+    server.will_answer("", status=204)
+    result = graveler.run("gc", "set-config", URI, "--filename", "-", stdin=json.dumps(RULES))
+    assert (result.exit_code, result.output) == (0, "")
+    assert asked(server) == [("PUT", PATH, RULES)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{bad", "malformed"),
+        ("[]", "Expected `object`"),
+        ("{}", "default_retention_days"),
+        ('{"default_retention_days": "14"}', "Expected `int`"),
+        ('{"default_retention_days": 1, "branch": []}', "unknown field `branch`"),
+        ('{"default_retention_days": 1, "branches": [{"branch_id": "main"}]}', "retention_days"),
+        ('"\udcff"', "does not hold rules"),
+    ],
+)
+def test_a_file_that_holds_no_rules_is_refused_with_an_example(
+    graveler, server, tmp_path, text, said
+):
+    file = tmp_path / "rules.json"
+    file.write_bytes(text.encode(errors="surrogateescape"))
+    told = graveler.fails("gc", "set-config", URI, "-f", str(file))
+    assert told.startswith(f"{file} does not hold rules: ")
+    assert said in told
+    assert '{"branch_id": "main", "retention_days": 21}' in told
+    assert asked(server) == []
+
+
+def test_a_file_that_is_not_there_is_named(graveler, tmp_path):
+    told = graveler.fails("gc", "set-config", URI, "-f", str(tmp_path / "none.json"))
+    assert told == f"cannot read {tmp_path}/none.json: no such file or directory"
+
+
+def test_set_config_needs_a_file(graveler):
+    told = graveler.fails("gc", "set-config", URI, code=2)
+    assert "missing option '--filename' / '-f'" in told
+
+
+def test_get_config_shows_the_rules_as_lakectl_does(graveler, server):
+    server.will_answer(RULES)
+    assert graveler.prints("gc", "get-config", URI) == (
+        "Default Retention Days: 14\n"
+        "Branch Rules:\n"
+        "  - Branch: main\n"
+        "    Retention Days: 21\n"
+        "  - Branch: dev\n"
+        "    Retention Days: 7\n"
+    )
+    assert asked(server) == [("GET", PATH, None)]
+
+
+@pytest.mark.parametrize("flag", ["--json", "-p", "--json=true"])
+def test_get_config_as_json_can_be_set_again(graveler, server, tmp_path, flag):
+    server.will_answer(RULES, "")
+    shown = graveler.prints("gc", "get-config", flag, URI)
+    assert json.loads(shown) == RULES
+    again = tmp_path / "again.json"
+    again.write_text(shown)
+    graveler.prints("gc", "set-config", URI, "-f", str(again))
+    assert server.asked[-1].body == RULES
+
+
+def test_delete_config_prints_nothing(graveler, server):
+    server.will_answer("", status=204)
+    assert graveler.prints("gc", "delete-config", URI) == ""
+    assert asked(server) == [("DELETE", PATH, None)]
+
+
+@pytest.mark.parametrize("uri", ["lakefs://", "lakefs://a/b", "lakefs://..", "example", "s3://b"])
+def test_what_names_no_repository_is_refused(graveler, server, uri):
+    told = graveler.fails("gc", "get-config", uri, code=2)
+    assert told.endswith("does not name a repository: write lakefs://REPO")
+    assert asked(server) == []
+
+
+def test_missing_rules_are_told_as_the_server_tells_them(graveler, server):
+    server.will_answer({"message": "not found: no rules"}, status=404)
+    assert graveler.fails("gc", "get-config", URI) == "not found: no rules"
