@@ -134,8 +134,7 @@ def normalized_location(uri: str, what: str) -> str:
         )
     if _NOT_IN_PREFIXES.search(prefix):
         raise InvalidInputError(
-            f"invalid {what} {_shown(uri)}: it must not contain '?', '#' or control "
-            "characters"
+            f"invalid {what} {_shown(uri)}: it must not contain '?', '#' or control characters"
         )
     if len(prefix.encode()) > _NAMESPACE_PREFIX_BYTES_MAX:
         raise InvalidInputError(

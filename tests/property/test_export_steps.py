@@ -1,0 +1,114 @@
+"""The steps of an export come in an order that keeps promises, however many run at a time.
+
+Whatever changes, whatever fails and wherever a run is stopped and goes on: old marks go before
+anything under them changes, objects that were set apart come last in their directory, marks come
+after everything under them, and nothing is left out.
+"""
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graveler.export.model import Progress
+from graveler.export.patterns import Patterns, directories_of, directory_of
+from graveler.export.schedule import Schedule
+from graveler.export.walk import Position, Walk
+from tests.support.export_steps import LotPool, NotingTransfer, PlannedWork
+
+NAMES = ["1", "2", "_SUCCESS", "z"]
+KEYS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=3).flatmap(
+    lambda around: st.sampled_from(NAMES).map(lambda name: "/".join([*around, name]).encode())
+)
+CONTENTS = st.dictionaries(KEYS, st.sampled_from([b"A", b"B"]), max_size=12)
+PATTERNS = st.sampled_from(
+    [(), (".*",), ("_SUCCESS$",), (".*/_SUCCESS$", "^a/b$"), ("[12]$",), ("^$", "^b", "z")]
+)
+MARKS = st.booleans()
+LOTS = st.integers(0, 2**32).map(Random)
+FAILING = st.frozensets(KEYS, max_size=3)
+STOPS = st.lists(st.integers(1, 6), max_size=8)
+Contents = dict[bytes, bytes]
+CHANGES = ("copy", "delete")
+
+
+def marks_of(work: PlannedWork, patterns: Patterns, failed: frozenset[bytes]) -> set[bytes]:
+    """The directories that get a mark: changed, asked for, whole, and not empty."""
+    changed = [key for key, _ in work.changes()]
+    around = {directory for key in changed for directory in directories_of(key)}
+    apart = {
+        directory_of(key) for key, value in work.changes() if value and patterns.set_apart(key)
+    }
+    apart |= {
+        directory
+        for directory in around
+        for name in patterns.last_names
+        if directory + name in work.head and patterns.set_apart(directory + name)
+    }
+    return {
+        directory
+        for directory in around
+        if (patterns.match_directory(directory) or directory in apart)
+        and any(key.startswith(directory) for key in work.head)
+        and not any(key.startswith(directory) for key in failed)
+    }
+
+
+def check_outcome(transfer: NotingTransfer, base: Contents, patterns: Patterns) -> None:
+    """Everything is as in the head, less what failed; marks are where they belong."""
+    work, head = transfer.work, transfer.work.head
+    failed = frozenset(
+        name for what, name in transfer.notes if what in CHANGES and name in transfer.fails
+    )
+    changed = failed & dict(work.changes()).keys()
+    kept = {key: value for key, value in head.items() if key not in changed}
+    stale = {key: base[key] for key in changed & base.keys()}
+    assert transfer.objects == kept | stale
+    assert transfer.marks == marks_of(work, patterns, failed)
+
+
+@given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, has_marks=MARKS, failing=FAILING, random=LOTS)
+def test_everything_is_done_in_an_order_that_keeps_promises(
+    base, head, texts, has_marks, failing, random
+):
+    work, patterns = PlannedWork(base, head), Patterns(texts)
+    transfer = NotingTransfer(work, failing, dict(base))
+    with LotPool(random).waited_for() as pool:
+        schedule = Schedule(transfer, Progress(), pool, 4)
+        walk = Walk(work, patterns, has_marks=has_marks)
+        assert schedule.run(walk.steps(), lambda: True)
+    check_outcome(transfer, base, patterns)
+    transfer.check_order([key for key in head if patterns.set_apart(key)])
+    progress = schedule.progress
+    assert progress.failed == schedule.failed == len(progress.first_errors)
+    assert progress.after == max(dict(work.changes()), default=b"")
+    assert progress.put_off == ()
+
+
+@given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, stops=STOPS, failing=FAILING, random=LOTS)
+def test_whoever_goes_on_leaves_nothing_out(base, head, texts, stops, failing, random):
+    work, patterns = PlannedWork(base, head), Patterns(texts)
+    transfer = NotingTransfer(work, failing, dict(base))
+    progress = Progress()
+    etags: dict[bytes, str] = {}
+    for stop in [*stops, 10_000]:
+        asked = iter(range(stop))
+        with LotPool(random).waited_for() as pool:
+            schedule = Schedule(transfer, progress, pool, 4)
+            walk = Walk(work, patterns, position=Position(progress.after, progress.put_off))
+            schedule.run(walk.steps(), lambda asked=asked: next(asked, None) is not None)
+        assert schedule.progress.after >= progress.after
+        progress = schedule.progress
+        etags |= schedule.take_etags()
+    check_outcome(transfer, base, patterns)
+    copied = {key for key, value in work.changes() if value is not None}
+    assert etags.keys() >= copied - failing
+
+
+@given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, failing=FAILING)
+def test_one_at_a_time_is_as_good(base, head, texts, failing):
+    work, patterns = PlannedWork(base, head), Patterns(texts)
+    transfer = NotingTransfer(work, failing, dict(base))
+    assert Schedule(transfer, Progress(), None, 1).run(Walk(work, patterns).steps(), lambda: True)
+    check_outcome(transfer, base, patterns)
+    transfer.check_order([key for key in head if patterns.set_apart(key)])

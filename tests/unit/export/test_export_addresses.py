@@ -1,0 +1,62 @@
+"""Exports write where the deployment lets them, and nowhere else."""
+
+import pytest
+
+from graveler.errors import InvalidInputError
+from graveler.export.addresses import allowed_location, is_within, object_uri, overlap
+
+
+@pytest.mark.parametrize("uri", ["s3://lake/exports", "s3://lake/exports/", "s3://lake/exports/a"])
+def test_a_path_under_an_allowed_prefix_is_taken_without_its_last_slash(uri):
+    assert allowed_location(uri, "export path", ["s3://lake/exports/"]) == uri.rstrip("/")
+
+
+def test_a_prefix_of_the_whole_store_allows_every_bucket():
+    assert allowed_location("s3://any", "export path", ["s3://"]) == "s3://any"
+
+
+@pytest.mark.parametrize("uri", ["s3://lake/exports-too/a", "s3://lake", "s3://other/exports/a"])
+def test_a_path_elsewhere_is_refused_and_the_message_says_what_is_allowed(uri):
+    with pytest.raises(InvalidInputError, match=r"only under s3://lake/exports .*EXPORT_PREFIXES"):
+        allowed_location(uri, "export path", ["s3://lake/exports"])
+
+
+@pytest.mark.parametrize("prefixes", [[], [""]])
+def test_without_allowed_prefixes_no_path_is_good_and_the_message_names_the_setting(prefixes):
+    with pytest.raises(InvalidInputError, match=r"nowhere .*GRAVELER_EXPORT_PREFIXES"):
+        allowed_location("s3://lake/exports", "export path", prefixes)
+
+
+@pytest.mark.parametrize(
+    "uri", ["", "lake/exports", "gs://lake/a", "s3://", "s3://B/a", "s3://a/b?c"]
+)
+def test_what_is_no_place_in_s3_is_refused(uri):
+    with pytest.raises(InvalidInputError, match="invalid export path"):
+        allowed_location(uri, "export path", ["s3://"])
+
+
+def test_places_overlap_when_one_lies_in_the_other():
+    assert is_within("s3://a/b/c", "s3://a/b")
+    assert is_within("s3://a/b", "s3://a/b")
+    assert not is_within("s3://a/bc", "s3://a/b")
+    assert overlap("s3://a/b", "s3://a/b/c")
+    assert overlap("s3://a/b/c", "s3://a/b")
+    assert not overlap("s3://a/b", "s3://a/c")
+
+
+def test_an_object_is_called_by_path_and_key():
+    assert object_uri("s3://a/b", "é/ü x".encode()) == "s3://a/b/é/ü x"
+    assert object_uri("s3://a", b"/k") == "s3://a//k"
+
+
+def test_a_key_of_1024_bytes_with_its_path_is_the_longest():
+    assert object_uri("s3://bucket/p", b"k" * 1022)
+    with pytest.raises(InvalidInputError, match="at most 1024 bytes"):
+        object_uri("s3://bucket/p", b"k" * 1023)
+    with pytest.raises(InvalidInputError, match="at most 1024 bytes"):
+        object_uri("s3://bucket/p", "é".encode() * 512)
+
+
+def test_a_key_that_is_not_utf_8_cannot_be_exported():
+    with pytest.raises(InvalidInputError, match="not UTF-8"):
+        object_uri("s3://bucket/p", b"\xff")

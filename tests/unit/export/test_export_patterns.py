@@ -1,0 +1,100 @@
+"""Patterns say which directories get success marks, and which objects come last."""
+
+import pytest
+
+from graveler.errors import InvalidInputError
+from graveler.export.patterns import PATTERNS_MAX, Patterns, directories_of, directory_of
+
+
+@pytest.mark.parametrize(
+    ("pattern", "directory"),
+    [
+        ("^a/b$", b"a/b/"),
+        ("^a/b/$", b"a/b/"),
+        ("b", b"a/b/"),
+        (".*", b""),
+        ("^$", b""),
+        ("^tables/[^/]+$", b"tables/users/"),
+        ("dt=2026-[0-9]{2}", b"events/dt=2026-11/"),
+        ("é", "données/".encode()),
+    ],
+)
+def test_a_pattern_is_searched_for_in_directory_names_with_and_without_the_slash(
+    pattern, directory
+):
+    assert Patterns((pattern,)).match_directory(directory)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "directory"),
+    [("^a$", b"a/b/"), ("^a/b$", b"a/b/c/"), ("/", b""), ("A", b"a/"), (".+", b"")],
+)
+def test_other_directories_get_no_mark(pattern, directory):
+    assert not Patterns((pattern,)).match_directory(directory)
+
+
+# The examples of the API's documentation.
+HADOOP = Patterns(("^SUCCESS$", ".*/_SUCCESS$"))
+
+
+@pytest.mark.parametrize("key", [b"SUCCESS", b"a/_SUCCESS", b"a/b/_SUCCESS"])
+def test_a_pattern_for_success_files_sets_them_apart(key):
+    assert HADOOP.set_apart(key)
+
+
+@pytest.mark.parametrize("key", [b"a/SUCCESS", b"_SUCCESS", b"a/_SUCCESS.crc", b"a/part-0"])
+def test_other_objects_are_not_set_apart(key):
+    assert not HADOOP.set_apart(key)
+
+
+def test_a_pattern_for_a_directory_sets_nothing_in_it_apart():
+    for pattern in ("tables/", "tables", ".*"):
+        assert not Patterns((pattern,)).set_apart(b"tables/users.csv")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        (".*/_SUCCESS$", (b"_SUCCESS",)),
+        ("^SUCCESS$", (b"SUCCESS",)),
+        ("_SUCCESS", (b"_SUCCESS",)),
+        (r"/done\.flag$", (b"done.flag",)),
+        (r"\.parquet$", (b".parquet",)),
+        ("part-[0-9]+", ()),
+        ("a|b", ()),
+    ],
+)
+def test_the_name_of_an_object_is_told_from_the_pattern_where_it_can_be(pattern, names):
+    assert Patterns((pattern,)).last_names == names
+
+
+@pytest.mark.parametrize("pattern", ["(", "[", "(?<=a)b", "(?P<x", "\\", "*", "\ud800"])
+def test_what_is_no_regular_expression_of_re2_is_refused_by_name(pattern):
+    with pytest.raises(InvalidInputError, match="no regular expression of RE2"):
+        Patterns((pattern,))
+
+
+def test_a_pattern_that_hangs_other_engines_is_answered_at_once():
+    assert not Patterns(("(a+)+$",)).match_directory(b"a" * 1000 + b"!/")
+
+
+def test_too_many_and_too_long_patterns_are_refused():
+    with pytest.raises(InvalidInputError, match="too many"):
+        Patterns(("a",) * (PATTERNS_MAX + 1))
+    with pytest.raises(InvalidInputError, match="1000 bytes"):
+        Patterns(("é" * 501,))
+
+
+def test_names_that_are_not_utf_8_can_be_searched():
+    assert Patterns((".*",)).match_directory(b"\xff/")
+
+
+def test_directories_around_a_key():
+    assert directories_of(b"a") == [b""]
+    assert directories_of(b"a/b/c") == [b"", b"a/", b"a/b/"]
+    assert directories_of(b"/a//b") == [b"", b"/", b"/a/", b"/a//"]
+    assert (directory_of(b"a"), directory_of(b"a/b/c"), directory_of(b"a/")) == (
+        b"",
+        b"a/b/",
+        b"a/",
+    )
