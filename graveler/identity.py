@@ -12,7 +12,7 @@ value of an entry, the range's ID of a range. The same records give the same ID,
 block size, the compressor or the way they came together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from graveler.model import Commit, Entry
@@ -117,3 +117,11 @@ def key_hash(key: bytes) -> bytes:
 def record_id(hash_of_key: bytes, identity: bytes) -> bytes:
     """The ID of a record, from its key's hash and the bytes that tell its stored value apart."""
     return sha256(hash_of_key + sha256(identity).digest()).digest()
+
+
+def record_ids(keys: Sequence[bytes], identities: Iterable[bytes]) -> list[bytes]:
+    """The IDs of many records; what key_hash and record_id say, without their calls."""
+    return [
+        sha256(sha256(key).digest() + sha256(identity).digest()).digest()
+        for key, identity in zip(keys, identities, strict=True)
+    ]

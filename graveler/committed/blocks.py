@@ -1,5 +1,7 @@
 """The data blocks of one stored file: taken over as bytes, compared, decoded, or summed up."""
 
+from typing import NamedTuple
+
 from graveler.cache import BoundedCache
 from graveler.committed.level import Level
 from graveler.committed.summary import Summary, summarize
@@ -7,6 +9,14 @@ from graveler.sstable import Block, WholeTable
 
 # The object, its two keys, and its share of the cache.
 _OBJECT_BYTES = 500
+
+
+class Records(NamedTuple):
+    """Records as parallel lists in key order; an ID is empty where it is not known yet."""
+
+    keys: list[bytes]
+    values: list[bytes]
+    ids: list[bytes]
 
 
 class StoredBlocks:
@@ -63,6 +73,15 @@ class StoredBlocks:
             CorruptDataError: it is not what was written.
         """
         return self.table.block(at)
+
+    def records(self, at: int) -> Records:
+        """The records of a block with their IDs.
+
+        Raises:
+            CorruptDataError: it is not what was written.
+        """
+        ids = self.summary().ids(at, at + 1)
+        return Records(*self.block(at), [ids[i : i + 32] for i in range(0, len(ids), 32)])
 
     def stored(self, first: int, last: int) -> list[bytes]:
         """The blocks from first up to, and not including, last as they are stored, verified.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from graveler.committed.blocks import StoredBlocks
+from graveler.committed.blocks import Records, StoredBlocks
 from graveler.entries import same_content
 from graveler.model import Change
 from graveler.sstable import Block
@@ -87,7 +87,7 @@ def changed_parts(
     keep_equal: bool,
     start: bytes = b"",
     end: bytes | None = None,
-) -> Iterator[Copied | Block]:
+) -> Iterator[Copied | Records]:
     """The file, from start up to end, with the changes made: stored blocks, and records in between.
 
     If nothing changes, that is one stretch of all blocks. Otherwise the last part ends at a key
@@ -97,8 +97,8 @@ def changed_parts(
     done = blocks.find(start)
     last = len(blocks) if end is None else blocks.find(end)
     stretch: Copied | None = None  # is handed on when something follows it
-    for at, block, of_block, is_cut in _touched_blocks(blocks, changes, start, end):
-        pieces = _changed_blocks(block, of_block, counts, keep_equal=keep_equal, always=is_cut)
+    for at, records, of_block, is_cut in _touched_blocks(blocks, changes, start, end):
+        pieces = _changed_records(records, of_block, counts, keep_equal=keep_equal, always=is_cut)
         for piece in pieces:
             if done < at:
                 if stretch is not None:
@@ -118,14 +118,14 @@ def changed_parts(
         # What followed is gone.
         if stretch.last - stretch.first > 1:
             yield Copied(stretch.first, stretch.last - 1)
-        yield blocks.block(stretch.last - 1)
+        yield blocks.records(stretch.last - 1)
 
 
 class _Touched(NamedTuple):
     """A block that has to be decoded: its records, and the changes among them."""
 
     at: int
-    block: Block
+    records: Records
     changes: Iterable[Change]
     is_cut: bool  # some of its records are left out
 
@@ -134,44 +134,44 @@ def _touched_blocks(
     blocks: StoredBlocks, changes: Iterable[Change], start: bytes, end: bytes | None
 ) -> Iterator[_Touched]:
     """The blocks that have changes, or records on both sides of start or end."""
-    cut: dict[int, Block] = {}
+    cut: dict[int, Records] = {}
     for at in {blocks.find(key) for key in (start, end) if key}:
         if at < len(blocks):
-            keys, values = blocks.block(at)
-            low, high = (
-                bisect_left(keys, start),
-                len(keys) if end is None else bisect_left(keys, end),
-            )
+            keys, values, ids = blocks.records(at)
+            low = bisect_left(keys, start)
+            high = len(keys) if end is None else bisect_left(keys, end)
             if high - low < len(keys):
-                cut[at] = Block(keys[low:high], values[low:high])
+                cut[at] = Records(keys[low:high], values[low:high], ids[low:high])
     for at, of_block in groupby(changes, key=lambda change: blocks.find(change[0])):
         for before in [each for each in sorted(cut) if each < at]:
             yield _Touched(before, cut.pop(before), (), is_cut=True)
         is_cut = at in cut
-        yield _Touched(at, cut.pop(at) if is_cut else blocks.block(at), of_block, is_cut)
-    for at, block in sorted(cut.items()):
-        yield _Touched(at, block, (), is_cut=True)
+        yield _Touched(at, cut.pop(at) if is_cut else blocks.records(at), of_block, is_cut)
+    for at in sorted(cut):
+        yield _Touched(at, cut[at], (), is_cut=True)
 
 
-def _changed_blocks(
-    block: Block, changes: Iterable[Change], counts: Counts, *, keep_equal: bool, always: bool
-) -> Iterator[Block]:
-    """The block's records with the changes made, if they change any; several blocks, if many."""
-    keys, values = block
+def _changed_records(
+    records: Records, changes: Iterable[Change], counts: Counts, *, keep_equal: bool, always: bool
+) -> Iterator[Records]:
+    """The records of a block with the changes made, if they change any; in pieces, if many.
+
+    always: even if they change none.
+    """
+    keys, values, ids = records
     before = -1 if always else counts.total
-    new_keys: list[bytes] = []
-    new_values: list[bytes] = []
+    new = Records([], [], [])
     done = 0
     for key, value in changes:
         at = bisect_left(keys, key, done)
-        new_keys += keys[done:at]
-        new_values += values[done:at]
+        new.keys.extend(keys[done:at])
+        new.values.extend(values[done:at])
+        new.ids.extend(ids[done:at])
         exists = at < len(keys) and keys[at] == key
         done = at + exists
         if value is None:
             counts.removed += exists
             continue
-        new_keys.append(key)
         if not exists:
             counts.added += 1
         elif same_content(values[at], value):
@@ -181,10 +181,11 @@ def _changed_blocks(
                 counts.changed += value != values[at]
         else:
             counts.changed += 1
-        new_values.append(value)
-        if len(new_keys) >= BATCH_RECORDS:
-            yield Block(new_keys, new_values)
-            new_keys, new_values = [], []
-            before = -1
+        new.keys.append(key)
+        new.values.append(value)
+        new.ids.append(b"")
+        if len(new.keys) >= BATCH_RECORDS:
+            yield new
+            new, before = Records([], [], []), -1
     if counts.total != before:
-        yield Block(new_keys + keys[done:], new_values + values[done:])
+        yield Records(new.keys + keys[done:], new.values + values[done:], new.ids + ids[done:])

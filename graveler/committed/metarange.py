@@ -20,7 +20,7 @@ class MetaRange:
     The empty ID stands for no objects at all: a repository's first commit has it.
     """
 
-    __slots__ = ("_committed", "_opened_range", "_ranges", "id", "namespace")
+    __slots__ = ("_blocks", "_committed", "_opened_range", "_ranges", "id", "namespace")
 
     def __init__(self, committed: Committed, namespace: str, metarange_id: str) -> None:
         self.id = metarange_id
@@ -28,6 +28,7 @@ class MetaRange:
         self._committed = committed
         self._opened_range = committed.opened_range
         self._ranges: HeaderTable | None = None
+        self._blocks: StoredBlocks | None = None
 
     def get(self, key: bytes) -> bytes | None:
         """The stored value of the key."""
@@ -70,9 +71,13 @@ class MetaRange:
 
     def blocks(self) -> StoredBlocks:
         """The data blocks of the metarange itself: the records of its ranges, by last key."""
-        if self.id:
-            return self._committed.metarange_blocks(self.namespace, self.id)
-        return StoredBlocks(WholeTable.from_bytes("", _NO_RANGES), METARANGES, BoundedCache(0))
+        if self._blocks is None:
+            if self.id:
+                self._blocks = self._committed.metarange_blocks(self.namespace, self.id)
+            else:
+                table = WholeTable.from_bytes("", _NO_RANGES)
+                self._blocks = StoredBlocks(table, METARANGES, BoundedCache(0))
+        return self._blocks
 
     def range_blocks(self, header: RangeHeader) -> StoredBlocks:
         """The data blocks of one of the ranges."""

@@ -181,14 +181,16 @@ class Committed:
         """
         return self._opened_whole(namespace, file_id, METARANGES)
 
-    def keep_summary(self, namespace: str, file_id: str, summary: Summary) -> None:
-        """Remember what is known of a file that was written just now."""
-        self._summaries.put(_name(namespace, file_id), summary, summary.memory_bytes)
+    def keep(self, namespace: str, file_id: str, content: bytes, summary: Summary) -> None:
+        """Have a file at hand that was written just now, and is the one that is stored."""
+        name = _name(namespace, file_id)
+        self._summaries.put(name, summary, summary.memory_bytes)
+        self._contents.put(name, content, content.__sizeof__() + _entry_bytes(name))
 
     def write(self, namespace: str, file_id: str, content: bytes) -> "Future[bool]":
         """Begin to store a file; the future tells whether these are the bytes now stored.
 
-        What was written is not kept for reading: if a file of that ID was there, with other bytes,
+        Only then may they be kept for reading: if a file of that ID was there, with other bytes,
         its index and these bytes would not fit each other.
         """
         return self._run(partial(self._files.write, namespace, file_id, content))

@@ -2,25 +2,30 @@
 
 from array import array
 from collections.abc import Iterable
+from itertools import accumulate
 
 from graveler.committed.level import Level
-from graveler.identity import key_hash, record_id
+from graveler.identity import record_ids
 from graveler.sstable import Block, BlockSize
 
 _ID_BYTES = 32
-_SIZE_BYTES = 12
+# What an item of an array of sizes, and of starts takes; arrays grow by an eighth more.
+_SIZES_BYTES = 14
+_START_BYTES = 9
+_OBJECTS_BYTES = 700
 
 
 class Summary:
     """The IDs of a file's records, in order, and the sizes of its blocks."""
 
-    __slots__ = ("key_bytes", "record_ids", "records", "value_bytes")
+    __slots__ = ("_starts", "key_bytes", "record_ids", "records", "value_bytes")
 
     def __init__(self) -> None:
         self.record_ids = b""
         self.records = array("I")
         self.key_bytes = array("I")
         self.value_bytes = array("I")
+        self._starts: array[int] | None = None  # the first record of each block
 
     def __len__(self) -> int:
         return len(self.records)
@@ -47,22 +52,23 @@ class Summary:
 
     def ids(self, first: int, last: int) -> bytes:
         """The IDs of the records in the blocks from first up to, and not including, last."""
-        begin = sum(self.records[:first])
-        end = begin + sum(self.records[first:last])
+        if self._starts is None:
+            self._starts = array("Q", accumulate(self.records, initial=0))
+        begin, end = self._starts[first], self._starts[last]
         return self.record_ids[begin * _ID_BYTES : end * _ID_BYTES]
 
     @property
     def memory_bytes(self) -> int:
         """About what the summary takes in memory."""
-        return len(self.record_ids) + _SIZE_BYTES * len(self) + 500
+        return len(self.record_ids) + (_SIZES_BYTES + _START_BYTES) * len(self) + _OBJECTS_BYTES
 
 
 def summarize(blocks: Iterable[Block], level: Level) -> Summary:
     """The summary of a file, from all of its blocks."""
     summary = Summary()
-    record_ids: list[bytes] = []
+    ids: list[bytes] = []
     for keys, values in blocks:
-        record_ids += map(record_id, map(key_hash, keys), map(level.identity, values))
+        ids += record_ids(keys, map(level.identity, values))
         summary.add(BlockSize.of(keys, values))
-    summary.record_ids = b"".join(record_ids)
+    summary.record_ids = b"".join(ids)
     return summary

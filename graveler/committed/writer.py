@@ -14,21 +14,26 @@ What they add to the file's ID is remembered from when they were written or read
 from collections.abc import Sequence
 from concurrent.futures import Future
 from hashlib import sha256
+from typing import NamedTuple
 
-from graveler.committed.blocks import StoredBlocks
+from graveler.committed.blocks import Records, StoredBlocks
 from graveler.committed.edit import Copied
 from graveler.committed.level import RANGES, Level
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.summary import Summary
 from graveler.identity import key_hash, record_id
 from graveler.model import RangeHeader
-from graveler.sstable import Block, TableWriter
+from graveler.sstable import TableWriter
 
 # Files being stored at a time; more would only hold more memory.
 _UPLOADS_MAX = 10
 
 # A block also ends when it has grown to this size.
 _BLOCK_BYTES_MAX = 16 * 1024
+
+
+def _ends_block(hash_of_key: bytes, level: Level) -> bool:
+    return not hash_of_key[8] & (level.block_records - 1)
 
 
 def _ends_range(hash_of_key: bytes, breaking: Breaking) -> bool:
@@ -113,6 +118,15 @@ class _OpenFile:
         return header, self.table.finish()
 
 
+class _Upload(NamedTuple):
+    """A file being stored; the future tells whether it is this one that is stored then."""
+
+    stored: Future[bool]
+    file_id: str
+    content: bytes
+    summary: Summary
+
+
 class FileWriter:
     """Collects records and stored blocks in key order; stores the files that they make.
 
@@ -131,7 +145,7 @@ class FileWriter:
         self._level = level
         self._breaking = breaking
         self._headers: list[RangeHeader] = []
-        self._uploads: list[tuple[Future[bool], str, Summary]] = []
+        self._uploads: list[_Upload] = []
         self._file: _OpenFile | None = None
 
     @property
@@ -139,15 +153,27 @@ class FileWriter:
         """Whether the last record written belongs to a file that has not ended."""
         return self._file is not None
 
-    def write_records(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
-        """Append records whose keys ascend."""
-        hashes = list(map(key_hash, keys))
-        ids = list(map(record_id, hashes, map(self._level.identity, values)))
-        mask = self._level.block_records - 1
-        block_ends = {at for at, hashed in enumerate(hashes, 1) if not hashed[8] & mask}
-        breaking, file_ends = self._breaking, set[int]()
-        if breaking is not None:
-            file_ends = {at for at, hashed in enumerate(hashes, 1) if _ends_range(hashed, breaking)}
+    def write_records(
+        self, keys: Sequence[bytes], values: Sequence[bytes], ids: Sequence[bytes] = ()
+    ) -> None:
+        """Append records whose keys ascend.
+
+        An ID that is given, and not empty, is that of a record of a stored block, which ended
+        neither the block nor the file, unless it is the last.
+        """
+        ids = list(ids) or [b""] * len(keys)
+        identity, breaking = self._level.identity, self._breaking
+        block_ends: set[int] = set()
+        file_ends: set[int] = set()
+        for end, known in enumerate(ids, 1):
+            if known and end < len(ids):
+                continue
+            hashed = key_hash(keys[end - 1])
+            ids[end - 1] = known or record_id(hashed, identity(values[end - 1]))
+            if _ends_block(hashed, self._level):
+                block_ends.add(end)
+            if breaking is not None and _ends_range(hashed, breaking):
+                file_ends.add(end)
         begin = 0
         for end in sorted(file_ends | block_ends | {len(keys)}):
             if begin == end:
@@ -168,19 +194,26 @@ class FileWriter:
         """
         while first and not self.is_open and first < last:
             # The first key of a file has to be known exactly.
-            self.write_records(*blocks.block(first))
+            self.write_records(*blocks.records(first))
             first += 1
         if first == last:
             return
-        file = self.begin_file()
-        file.end_block()
-        file.copy_blocks(blocks, first, last)
-        if last < len(blocks):
-            return  # nor is the last key known exactly: a file does not end here
-        if self._breaking is not None and breaks_after(blocks.last_key, self._breaking):
-            self.end_file()
-        else:
-            self._end_file_if_full()
+        last_hash = key_hash(blocks.last_key)
+        is_end = self._breaking is not None and _ends_range(last_hash, self._breaking)
+        is_open = last == len(blocks) and not is_end and not _ends_block(last_hash, self._level)
+        copied = last - 1 if is_open else last
+        if first < copied:
+            file = self.begin_file()
+            file.end_block()
+            file.copy_blocks(blocks, first, copied)
+        if is_open:
+            # The block ended where the records did; those that follow belong to it as well.
+            self.write_records(*blocks.records(copied))
+        elif last == len(blocks):  # inside the file, a file does not end: the key is not known
+            if is_end:
+                self.end_file()
+            else:
+                self._end_file_if_full()
 
     def begin_file(self) -> _OpenFile:
         """The file being written: a new one, if the one before has ended."""
@@ -204,19 +237,19 @@ class FileWriter:
         if len(self._uploads) >= _UPLOADS_MAX:
             self._await_upload()
         stored = self._committed.write(self._namespace, header.id, content)
-        self._uploads.append((stored, header.id, summary))
+        self._uploads.append(_Upload(stored, header.id, content, summary))
         self._headers.append(header)
 
     def _await_upload(self) -> None:
-        """Wait for the oldest file to be stored, and remember its blocks if it is ours.
+        """Wait for the oldest file to be stored, and keep it at hand if it is ours.
 
         A file that was there before may have other bytes, and its blocks other ends.
         """
-        stored, file_id, summary = self._uploads.pop(0)
+        stored, file_id, content, summary = self._uploads.pop(0)
         if stored.result():
-            self._committed.keep_summary(self._namespace, file_id, summary)
+            self._committed.keep(self._namespace, file_id, content, summary)
 
-    def write_part(self, blocks: StoredBlocks, part: Copied | Block) -> bytes:
+    def write_part(self, blocks: StoredBlocks, part: Copied | Records) -> bytes:
         """Append a part of a changed file; its last key, or a bound of it inside the file."""
         if isinstance(part, Copied):
             self.copy_blocks(blocks, *part)

@@ -89,21 +89,21 @@ def encode_records(keys: Sequence[bytes], values: Sequence[bytes]) -> bytes:
     size_bytes = last_length = last_number = 0
     for count, (key, value) in enumerate(zip(keys, values, strict=True)):
         number = from_bytes(key + b"\x01", "little")
+        length = len(key)
         if count & RESTART_INTERVAL_MASK:
             difference = number ^ last_number
             shared = (difference & -difference).bit_length() - 1 >> 3
             if shared > last_length:
-                shared = min(shared, last_length + TRAILER_BYTES)
-            shared = min(shared, len(key))
+                shared = min(shared, last_length + TRAILER_BYTES, length)
             suffix = key[shared:] + trailer
         else:
             shared = 0
             suffix = key + trailer
             restarts.append(size_bytes)
-        head = varint[shared] + varint[len(suffix)] + varint[len(value)]
-        parts += head, suffix, value
-        size_bytes += len(head) + len(suffix) + len(value)
-        last_length, last_number = len(key), number
+        entry = varint[shared] + varint[len(suffix)] + varint[len(value)] + suffix + value
+        parts.append(entry)
+        size_bytes += len(entry)
+        last_length, last_number = length, number
     parts.append(encode_restarts(restarts))
     return b"".join(parts)
 

@@ -5,13 +5,23 @@ are decoded at once; where the blocks lie, only as far as it is asked for.
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from graveler.sstable.block import Block, check_ascending, decode_block, decode_records
-from graveler.sstable.format import TRAILER_BYTES, is_sealed, open_block, read_handle, verify_block
+from graveler.sstable.format import (
+    BLOCK_TRAILER_BYTES,
+    TRAILER_BYTES,
+    VARINT,
+    is_sealed,
+    open_block,
+    read_handle,
+    read_varint,
+    verify_block,
+)
 from graveler.sstable.opened import OpenTable
 
-# What decoding adds to an entry of the index: bound and handle as objects, and their places.
-_ENTRY_BYTES = 90
+# What decoding adds to an entry of the index: bound, handle and extent as objects and their places.
+_ENTRY_BYTES = 220
 # The table without its file and its index: the object, its lists, name and callback.
 _TABLE_BYTES = 2500
 
@@ -19,13 +29,14 @@ _TABLE_BYTES = 2500
 class WholeTable(OpenTable[Block]):
     """A table of records in one piece, opened by `from_bytes`; no decoded block is held."""
 
-    __slots__ = ("_handles_of_blocks", "bounds", "content")
+    __slots__ = ("_encoded_handles", "_extents", "bounds", "content")
 
     def _open_ends(self) -> None:
         self.content = self._tail
         super()._open_ends()
         self.bounds: list[bytes] = []
-        self._handles_of_blocks: list[bytes] = []
+        self._encoded_handles: list[bytes] = []
+        self._extents: list[tuple[int, int]] = []  # of all blocks, once they were decoded
         for handle in self._handles:
             bounds, handles = self._decode(
                 handle, _decode_bounds, self._layout.data_bytes, self.size_bytes
@@ -33,7 +44,7 @@ class WholeTable(OpenTable[Block]):
             if self.bounds and bounds[0] <= self.bounds[-1]:
                 self._fail(handle.offset, "a partition of the index does not follow the one before")
             self.bounds += bounds
-            self._handles_of_blocks += handles
+            self._encoded_handles += handles
 
     def _held_form(self, block: Block) -> tuple[Block, int]:
         return block, block.memory_bytes
@@ -72,8 +83,12 @@ class WholeTable(OpenTable[Block]):
         Raises:
             CorruptDataError: one is not what was written.
         """
+        if not self._extents:
+            self._extents = self._check(0, _decode_extents, self._encoded_handles)
+            if max(end for _, end in self._extents) > self._layout.data_bytes:
+                self._fail(0, "a data block does not lie where there are any")
         content = self.content
-        extents = [self.extent(at) for at in range(first, last)]
+        extents = self._extents[first:last]
         stored = [content[begin:end] for begin, end in extents]
         if not all(map(is_sealed, stored)):
             for (begin, _), block in zip(extents, stored, strict=True):
@@ -109,11 +124,43 @@ class WholeTable(OpenTable[Block]):
 
     def extent(self, at: int) -> tuple[int, int]:
         """Where a block, its trailer included, begins and ends in the file."""
-        handle, _ = self._check(0, read_handle, self._handles_of_blocks[at])
+        if self._extents:
+            return self._extents[at]
+        handle, _ = self._check(0, read_handle, self._encoded_handles[at])
         end = handle.end
         if end > self._layout.data_bytes:
-            self._fail(handle.offset, "a data block does not end where there are any")
+            self._fail(handle.offset, "a data block does not lie where there are any")
         return handle.offset, end
+
+
+class _Lengths(dict[bytes, int]):
+    """The number of every varint that is asked for."""
+
+    def __missing__(self, encoded: bytes) -> int:
+        number, end = read_varint(encoded, 0)
+        if end != len(encoded):
+            raise ValueError("a handle is longer than its two numbers")
+        self[encoded] = number
+        return number
+
+
+def _decode_extents(handles: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Where each block, its trailer included, begins and ends.
+
+    Blocks lie side by side, mostly, so that an offset is known before it is read.
+    """
+    varint, lengths = VARINT, _Lengths()
+    extents: list[tuple[int, int]] = []
+    end = 0
+    for handle in handles:
+        foreseen = varint[end]
+        if handle.startswith(foreseen):
+            begin, length = end, lengths[handle[len(foreseen) :]]
+        else:
+            begin, length = read_handle(handle)[0]
+        end = begin + length + BLOCK_TRAILER_BYTES
+        extents.append((begin, end))
+    return extents
 
 
 def _decode_bounds(raw: bytes) -> Block:

@@ -214,7 +214,7 @@ def test_summaries_stay_within_their_budget(blocks):
             summary.record_ids = bytes(512 * blocks)
             for at in range(blocks):
                 summary.add(BlockSize(16, 1000 + number + at, 3000 + at))
-            committed.keep_summary(NAMESPACE, f"{number:064x}", summary)
+            committed.keep(NAMESPACE, f"{number:064x}", b"", summary)
         return committed
 
     check(growth_bytes(fill))
