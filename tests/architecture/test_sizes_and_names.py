@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("graveler", "functions", "local", "cli", "infra", "glue_jobs")
+ROOMS = ("graveler", "functions", "local", "cli", "infra", "glue_jobs", "layers")
 MODULE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
 NAMES_THAT_SAY_NOTHING = {

@@ -1,0 +1,1 @@
+"""The deployment to AWS: a CDK app."""

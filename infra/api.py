@@ -1,0 +1,149 @@
+"""The HTTP API in front of the api function."""
+
+import json
+
+from aws_cdk import CfnOutput, Duration
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_certificatemanager as certificates
+from aws_cdk import aws_route53 as route53
+from aws_cdk import aws_route53_targets as route53_targets
+from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
+from constructs import Construct
+
+from infra.function import Function, Shape, log_group
+from infra.settings import Settings
+
+# API Gateway gives up on a function after 30 s; what is longer at work answers nobody.
+SHAPE = Shape(
+    name="api",
+    # A whole processor: signing, SSTables and JSON are what a request waits for beside the stores,
+    # and so is the import of a cold start. The caches of settings.py fit in beside.
+    memory_mb=1769,
+    timeout=Duration.seconds(30),
+    # What others in the account are left with, and what a flood of requests can cost.
+    reserved=200,
+)
+
+# What is not lakeFS's own is never more than a request's head. Nothing of a query is logged:
+# presigned requests and tokens travel in them.
+_ACCESS_LOG = {
+    "request_id": "$context.requestId",
+    "time": "$context.requestTime",
+    "ip": "$context.identity.sourceIp",
+    "method": "$context.httpMethod",
+    "path": "$context.path",
+    "status": "$context.status",
+    "response_bytes": "$context.responseLength",
+    "latency_ms": "$context.responseLatency",
+    "integration_ms": "$context.integrationLatency",
+    "integration_error": "$context.integrationErrorMessage",
+    "user_agent": "$context.identity.userAgent",
+}
+
+_HEADERS_OF_BROWSERS = ["authorization", "content-type", "if-none-match", "x-request-id"]
+
+
+class Api(Construct):
+    """One function serves whatever no other route does.
+
+    A web page on the same origin gets a route of its own; more specific routes come first.
+    """
+
+    def __init__(self, scope: Construct, settings: Settings, function: Function) -> None:
+        super().__init__(scope, "Api")
+        domain = self._domain(settings)
+        self.http_api = apigateway.HttpApi(
+            self,
+            "Http",
+            api_name=settings.name,
+            description="Graveler: lakeFS's API",
+            create_default_stage=False,
+            # With a domain there is one origin, and one certificate to trust.
+            disable_execute_api_endpoint=domain is not None,
+            cors_preflight=_cors(settings),
+            default_integration=HttpLambdaIntegration(
+                "Function",
+                function.alias,
+                payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
+            ),
+        )
+        self.access_log = log_group(self, "AccessLog", settings)
+        self.stage = apigateway.HttpStage(
+            self,
+            "Stage",
+            http_api=self.http_api,
+            stage_name="$default",
+            auto_deploy=True,
+            detailed_metrics_enabled=True,
+            throttle=apigateway.ThrottleSettings(
+                rate_limit=settings.requests_per_s, burst_limit=settings.requests_burst
+            ),
+            domain_mapping=None
+            if domain is None
+            else apigateway.DomainMappingOptions(domain_name=domain),
+        )
+        stage = self.stage.node.default_child
+        assert isinstance(stage, apigateway.CfnStage)
+        stage.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+            destination_arn=self.access_log.log_group_arn, format=json.dumps(_ACCESS_LOG)
+        )
+        self.endpoint = (
+            self.http_api.api_endpoint if domain is None else f"https://{settings.domain_name}"
+        )
+        CfnOutput(self, "Endpoint", value=self.endpoint, description="What clients are given")
+
+    def _domain(self, settings: Settings) -> apigateway.DomainName | None:
+        """The custom domain; where its zone is ours to write, with its address there."""
+        if not settings.domain_name:
+            return None
+        domain = apigateway.DomainName(
+            self,
+            "Domain",
+            domain_name=settings.domain_name,
+            certificate=certificates.Certificate.from_certificate_arn(
+                self, "Certificate", settings.certificate_arn
+            ),
+            security_policy=apigateway.SecurityPolicy.TLS_1_2,
+        )
+        if settings.hosted_zone_id:
+            zone = route53.HostedZone.from_hosted_zone_attributes(
+                self,
+                "Zone",
+                hosted_zone_id=settings.hosted_zone_id,
+                zone_name=settings.domain_name.partition(".")[2],
+            )
+            route53.ARecord(
+                self,
+                "Address",
+                zone=zone,
+                record_name=f"{settings.domain_name}.",
+                target=route53.RecordTarget.from_alias(
+                    route53_targets.ApiGatewayv2DomainProperties(
+                        domain.regional_domain_name, domain.regional_hosted_zone_id
+                    )
+                ),
+            )
+        else:
+            CfnOutput(
+                self,
+                "DomainTarget",
+                value=domain.regional_domain_name,
+                description=f"What a CNAME record of {settings.domain_name} must point to",
+            )
+        return domain
+
+
+def _cors(settings: Settings) -> apigateway.CorsPreflightOptions | None:
+    """What browsers may do from pages of other origins; without any, nothing.
+
+    They bring a key pair or a token, never our cookie, which is for our own pages.
+    """
+    if not settings.cors_origins:
+        return None
+    return apigateway.CorsPreflightOptions(
+        allow_origins=list(settings.cors_origins),
+        allow_methods=[apigateway.CorsHttpMethod.ANY],
+        allow_headers=_HEADERS_OF_BROWSERS,
+        expose_headers=["etag", "location", "x-request-id"],
+        max_age=Duration.hours(1),
+    )

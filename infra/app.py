@@ -1,0 +1,42 @@
+"""The CDK app: `cdk` calls it as cdk.json says, with the context of a stage."""
+
+import sys
+
+import aws_cdk
+from aws_cdk import Tags, Validations
+from cdk_nag import AwsSolutionsChecks
+
+from infra.exceptions import acknowledge_exceptions
+from infra.service import Service
+from infra.settings import Settings, SettingsError
+from infra.storage import Storage
+
+
+def build(app: aws_cdk.App) -> None:
+    """Add the stacks of the stage that the app's context names.
+
+    Raises:
+        SettingsError: the context cannot be deployed.
+    """
+    settings = Settings.of(app.node.try_get_context)
+    storage = Storage(app, settings)
+    service = Service(app, settings, storage)
+    Tags.of(app).add("graveler:stage", settings.stage)
+    acknowledge_exceptions(storage, service)
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+
+
+def main() -> int:
+    """Synthesize; 1 if the context is not right, and says why."""
+    app = aws_cdk.App(analytics_reporting=False)
+    try:
+        build(app)
+    except SettingsError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    app.synth()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

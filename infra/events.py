@@ -1,0 +1,223 @@
+"""The way of an event: outbox, stream, bus, queue of exports; and what runs on a schedule."""
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_scheduler as scheduler
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from graveler.aws.models import OUTBOX
+from graveler.events import SOURCE, detail_type
+from infra.function import Function, Shape
+from infra.settings import Settings
+from infra.storage import Storage
+
+EVENTS = Shape(
+    name="events",
+    # Ten events a request, one batch at a time and shard: boto3's import is the largest part.
+    memory_mb=512,
+    timeout=Duration.seconds(60),
+)
+EXPORT = Shape(
+    name="export",
+    # Sixty-four requests to S3 at the same time keep one processor busy.
+    memory_mb=1769,
+    # All that there is: a run that needs more goes on in the next call.
+    timeout=Duration.minutes(15),
+)
+CLEANUP = Shape(
+    name="cleanup",
+    # Queries and deletes, one page after the other.
+    memory_mb=512,
+    timeout=Duration.minutes(15),
+    # A second one would drop the same again.
+    reserved=1,
+)
+
+_CLEANUP_PERIOD = "rate(5 minutes)"
+
+# AWS recommends six times the function's timeout.
+_EXPORT_VISIBILITY = Duration.minutes(6 * 15)
+_EXPORT_RECEIVES_MAX = 5
+
+_DEAD_LETTER_LIFE = Duration.days(14)  # the longest that SQS keeps anything
+
+# The stream forgets after a day; what fails for so long is reported an hour before it is lost.
+_RECORD_AGE_MAX = Duration.hours(23)
+_RECORDS_AT_ONCE = 100
+
+# What may give an export something to do (docs/events.md).
+CALLS_FOR_EXPORT = (
+    "commit_created",
+    "merge_completed",
+    "revert_completed",
+    "cherry_pick_completed",
+    "import_completed",
+    "branch_reset",
+    "branch_deleted",
+    "export_requested",
+)
+
+
+def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
+    """A queue for what somebody has to look at; an alarm watches each."""
+    return sqs.Queue(
+        scope,
+        construct_id,
+        # SQS's own keys: EventBridge and Lambda write here without a permission on any of ours.
+        encryption=sqs.QueueEncryption.SQS_MANAGED,
+        enforce_ssl=True,
+        retention_period=_DEAD_LETTER_LIFE,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+
+
+class Events(Construct):
+    """The bus with its archive, and the queues."""
+
+    def __init__(self, scope: Construct, settings: Settings) -> None:
+        super().__init__(scope, "Events")
+        self.bus = events.EventBus(self, "Bus", event_bus_name=settings.name)
+        self.bus.archive(
+            "Archive",
+            description="All events, to be replayed to a subscriber that missed them",
+            event_pattern=events.EventPattern(source=[SOURCE]),
+            retention=Duration.days(settings.archive_days),
+        )
+        self.unpublished = dead_letters(self, "Unpublished")
+        self.undelivered = dead_letters(self, "Undelivered")
+        self.export_dead_letters = dead_letters(self, "ExportDeadLetters")
+        self.export_queue = sqs.Queue(
+            self,
+            "ExportQueue",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            visibility_timeout=_EXPORT_VISIBILITY,
+            retention_period=_DEAD_LETTER_LIFE,
+            dead_letter_queue=sqs.DeadLetterQueue(
+                queue=self.export_dead_letters, max_receive_count=_EXPORT_RECEIVES_MAX
+            ),
+        )
+        self._rule("CallsForExport", [detail_type(kind) for kind in CALLS_FOR_EXPORT]).add_target(
+            targets.SqsQueue(self.export_queue, dead_letter_queue=self.undelivered)
+        )
+        self.failed_exports = dead_letters(self, "FailedExports")
+        self._rule(
+            "ExportFailed", [detail_type("export_finished")], {"status": ["export-failed"]}
+        ).add_target(targets.SqsQueue(self.failed_exports, dead_letter_queue=self.undelivered))
+
+    def _rule(
+        self, construct_id: str, detail_types: list[str], detail: dict[str, list[str]] | None = None
+    ) -> events.Rule:
+        pattern = events.EventPattern(source=[SOURCE], detail_type=detail_types, detail=detail)
+        return events.Rule(self, construct_id, event_bus=self.bus, event_pattern=pattern)
+
+    def publish_from(self, storage: Storage, function: Function) -> None:
+        """Carry the outbox of the refs table to the function, in order, until it is published.
+
+        Batches are not bisected: the function itself tells from which record on to deliver again.
+        """
+        insert = lambda_.FilterCriteria.filter(
+            {
+                "eventName": lambda_.FilterRule.is_equal("INSERT"),
+                "dynamodb": {"Keys": {"sort": {"S": lambda_.FilterRule.begins_with(OUTBOX)}}},
+            }
+        )
+        mapping = lambda_.CfnEventSourceMapping(
+            self,
+            "OutboxStream",
+            function_name=function.alias.function_arn,
+            event_source_arn=storage.refs.table_stream_arn,
+            starting_position="TRIM_HORIZON",
+            batch_size=_RECORDS_AT_ONCE,
+            bisect_batch_on_function_error=False,
+            function_response_types=["ReportBatchItemFailures"],
+            # The age ends it.
+            maximum_retry_attempts=-1,
+            maximum_record_age_in_seconds=_RECORD_AGE_MAX.to_seconds(),
+            destination_config={"onFailure": {"destination": self.unpublished.queue_arn}},
+            filter_criteria={"filters": [insert]},
+        )
+        mapping.node.add_dependency(function.role)
+
+    def export_with(self, settings: Settings, function: Function) -> None:
+        """Call the function for each message: a branch's export at a time, so many at once."""
+        mapping = lambda_.CfnEventSourceMapping(
+            self,
+            "ExportMessages",
+            function_name=function.alias.function_arn,
+            event_source_arn=self.export_queue.queue_arn,
+            batch_size=1,
+            function_response_types=["ReportBatchItemFailures"],
+            scaling_config={"maximumConcurrency": settings.exports_at_once},
+        )
+        mapping.node.add_dependency(function.role)
+
+
+class Schedule(Construct):
+    """Something that is done again and again, by a role that may do just this."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        expression: str,
+        target: str,
+        action: str,
+        resource: str,
+        failures: sqs.Queue,
+        call: str = "{}",
+        description: str,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com"),
+            inline_policies={
+                "access": iam.PolicyDocument(
+                    statements=[
+                        iam.PolicyStatement(sid="Call", actions=[action], resources=[resource]),
+                        iam.PolicyStatement(
+                            sid="ReportFailures",
+                            actions=["sqs:SendMessage"],
+                            resources=[failures.queue_arn],
+                        ),
+                    ]
+                )
+            },
+        )
+        scheduler.CfnSchedule(
+            self,
+            "Schedule",
+            description=description,
+            schedule_expression=expression,
+            schedule_expression_timezone="UTC",
+            flexible_time_window={"mode": "OFF"},
+            target={
+                "arn": target,
+                "roleArn": role.role_arn,
+                "input": call,
+                "deadLetterConfig": {"arn": failures.queue_arn},
+                # The next time comes by itself.
+                "retryPolicy": {"maximumRetryAttempts": 2, "maximumEventAgeInSeconds": 300},
+            },
+        )
+
+
+def clean_up_with(events_: Events, function: Function) -> Schedule:
+    """Call the cleanup function every few minutes."""
+    return Schedule(
+        events_,
+        "Cleanup",
+        description="Drops staging tokens and repositories that nobody reads any more",
+        expression=_CLEANUP_PERIOD,
+        target=function.alias.function_arn,
+        action="lambda:InvokeFunction",
+        resource=function.alias.function_arn,
+        failures=events_.undelivered,
+    )

@@ -1,0 +1,115 @@
+"""Rules of cdk-nag's AwsSolutions that are broken on purpose, each with its reason."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aws_cdk import Acknowledgment, Stack, Validations
+from aws_cdk import aws_iam as iam
+from constructs import IConstruct
+
+_PACK = "AwsSolutions"
+
+_END = "It is the end of the way itself: an alarm watches it."
+_FUNCTION = {"L1": "The newest Python on which the whole test suite has run."}
+
+# By the path of a construct in its stack: what is said of it and of all below.
+_OF_STORAGE: Mapping[str, Mapping[str, str]] = {
+    "SetupToken": {
+        "SMG4": "The token works once, until there is an administrator: nothing is left to rotate."
+    },
+}
+_OF_SERVICE: Mapping[str, Mapping[str, str]] = {
+    "ApiFunction": _FUNCTION,
+    "EventsFunction": _FUNCTION,
+    "ExportFunction": _FUNCTION,
+    "CleanupFunction": _FUNCTION,
+    "Jobs/Failed": {"SQS3": _END},
+    "Events/Unpublished": {"SQS3": _END},
+    "Events/Undelivered": {"SQS3": _END},
+    "Events/FailedExports": {"SQS3": _END},
+    "Api/Http": {
+        "APIG4": "The function authenticates: clients of lakeFS bring key pairs and tokens of it."
+    },
+}
+
+_OBJECTS = "Keys of objects are known at run time only; the place, or the folder in it, is named."
+_NO_RESOURCE = "IAM lets nobody name a resource for this action."
+
+# Statements that name a resource with `*` in it.
+OF_STATEMENTS: Mapping[str, str] = {
+    "DeleteGarbage": _OBJECTS,
+    "DeleteMarks": _OBJECTS,
+    "PutObjects": _OBJECTS,
+    "ReadInventory": _OBJECTS,
+    "ReadMetadata": _OBJECTS,
+    "ReadObjects": _OBJECTS,
+    "Scratch": _OBJECTS,
+    "WriteExports": _OBJECTS,
+    "WritePieces": _OBJECTS,
+    "WriteReports": _OBJECTS,
+    "GlueLog": "Streams of logs are named by runs; the job's own logs are named.",
+    "ListStreams": _NO_RESOURCE,
+    "Measure": f"{_NO_RESOURCE} The namespace of the metrics is named.",
+    "ReadSecurity": _NO_RESOURCE,
+    "Trace": _NO_RESOURCE,
+}
+
+
+def acknowledge_exceptions(storage: Stack, service: Stack) -> None:
+    """Tell cdk-nag which rules are broken where, and why."""
+    for stack, exceptions in ((storage, _OF_STORAGE), (service, _OF_SERVICE)):
+        for path, reasons in exceptions.items():
+            _acknowledge(_at(stack, path), reasons)
+        for construct in stack.node.find_all():
+            if isinstance(construct, iam.CfnRole):
+                _acknowledge(construct, dict(_wide_resources(stack.resolve(construct.policies))))
+
+
+def _wide_resources(policies: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - resolved JSON
+    """The rule's names for the resources with `*`, each with the reason.
+
+    Raises:
+        KeyError: there is no reason for a statement.
+    """
+    for policy in policies or ():
+        for statement in policy["policyDocument"]["Statement"]:
+            resources = statement["Resource"]
+            for resource in resources if isinstance(resources, list) else [resources]:
+                name = _flat(resource)
+                if "*" in name:
+                    yield f"IAM5[Resource::{name}]", OF_STATEMENTS[statement["Sid"]]
+
+
+def _flat(resource: Any) -> str:  # noqa: ANN401 - resolved JSON
+    """The resource as cdk-nag writes it."""
+    match resource:
+        case str():
+            return resource
+        case {"Fn::Join": [delimiter, parts]}:
+            return str(delimiter).join(_flat(part) for part in parts)
+        case {"Fn::Sub": text}:
+            return str(text).replace("${", "<").replace("}", ">")
+        case {"Fn::ImportValue": name}:
+            return str(name)
+        case {"Fn::GetAtt": [logical_id, attribute]}:
+            return f"<{logical_id}.{attribute}>"
+        case {"Ref": logical_id}:
+            return f"<{logical_id}>"
+    raise AssertionError(resource)
+
+
+def _at(stack: Stack, path: str) -> IConstruct:
+    construct: IConstruct = stack
+    for part in path.split("/"):
+        construct = construct.node.find_child(part)
+    return construct
+
+
+def _acknowledge(construct: IConstruct, reasons: Mapping[str, str]) -> None:
+    if reasons:
+        Validations.of(construct).acknowledge(
+            *(
+                Acknowledgment(id=f"{_PACK}::{_PACK}-{rule}", reason=reason)
+                for rule, reason in reasons.items()
+            )
+        )

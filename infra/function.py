@@ -1,0 +1,126 @@
+"""One Lambda function: its code, its log, its role, and the alias by which it is called."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.packages import function_code
+from infra.settings import Settings
+
+ARCHITECTURE = lambda_.Architecture.ARM_64  # a fifth cheaper than x86_64, and all wheels exist
+RUNTIME = lambda_.Runtime.PYTHON_3_13
+
+ALIAS = "live"
+
+_RETENTION = {
+    1: logs.RetentionDays.ONE_DAY,
+    7: logs.RetentionDays.ONE_WEEK,
+    14: logs.RetentionDays.TWO_WEEKS,
+    30: logs.RetentionDays.ONE_MONTH,
+    90: logs.RetentionDays.THREE_MONTHS,
+    180: logs.RetentionDays.SIX_MONTHS,
+    365: logs.RetentionDays.ONE_YEAR,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What a function needs of Lambda."""
+
+    name: str
+    memory_mb: int
+    timeout: Duration
+    # So many run at the same time and no more, where the account's quota lets us say so.
+    reserved: int | None = None
+
+
+class Function(Construct):
+    """A function of the folder `functions/<name>`, called by its alias."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        settings: Settings,
+        shape: Shape,
+        layer: lambda_.ILayerVersion,
+        statements: Iterable[iam.PolicyStatement],
+        environment: Mapping[str, str],
+        environment_key: kms.IKey | None = None,
+    ) -> None:
+        super().__init__(scope, f"{shape.name.capitalize()}Function")
+        self.shape = shape
+        self.log = log_group(self, "Log", settings)
+        self.role = iam.Role(
+            self,
+            "Role",
+            # Owners of other accounts' buckets have to name it.
+            role_name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
+            description=f"What the function {shape.name} may do",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            inline_policies={
+                "access": iam.PolicyDocument(statements=[*statements, *self._telemetry()])
+            },
+        )
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            function_name=f"{settings.name}-{shape.name}",
+            description=f"Graveler: functions/{shape.name}",
+            code=lambda_.Code.from_asset(function_code(shape.name)),
+            handler=f"functions.{shape.name}.handler.handler",
+            runtime=RUNTIME,
+            architecture=ARCHITECTURE,
+            layers=[layer],
+            memory_size=shape.memory_mb,
+            timeout=shape.timeout,
+            environment=dict(environment),
+            environment_encryption=environment_key,
+            reserved_concurrent_executions=shape.reserved if settings.reserve_concurrency else None,
+            # CDK would grant more: all of the environment's key, for one.
+            role=self.role.without_policy_updates(),
+            log_group=self.log,
+            logging_format=lambda_.LoggingFormat.JSON,
+            tracing=lambda_.Tracing.ACTIVE,
+            # An alias can go back to them.
+            current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
+        )
+        self.alias = lambda_.Alias(
+            self, "Alias", alias_name=ALIAS, version=self.function.current_version
+        )
+
+    def _telemetry(self) -> Iterable[iam.PolicyStatement]:
+        yield iam.PolicyStatement(
+            sid="Log",
+            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+            resources=[self.log.log_group_arn],
+        )
+        # X-Ray has no resources to name.
+        yield iam.PolicyStatement(
+            sid="Trace",
+            actions=["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
+            resources=["*"],
+        )
+
+
+def log_group(
+    scope: Construct,
+    construct_id: str,
+    settings: Settings,
+    name: str | None = None,
+    key: kms.IKey | None = None,
+) -> logs.LogGroup:
+    """A log that is kept as long as the settings say."""
+    return logs.LogGroup(
+        scope,
+        construct_id,
+        log_group_name=name,
+        encryption_key=key,
+        retention=_RETENTION[settings.log_days],
+        removal_policy=RemovalPolicy.RETAIN if settings.is_production else RemovalPolicy.DESTROY,
+    )

@@ -1,0 +1,261 @@
+"""The Glue jobs, and when garbage is collected."""
+
+import json
+from collections.abc import Iterable, Mapping
+
+from aws_cdk import Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_glue as glue
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3_assets as assets
+from constructs import Construct
+
+from infra import packages
+from infra.access import Access
+from infra.events import Events, Schedule, dead_letters
+from infra.function import log_group
+from infra.settings import Settings
+from infra.storage import Storage
+
+# Spark 3.5.4 and Python 3.11, with which the jobs are tested.
+_GLUE_VERSION = "5.0"
+# The smallest: 4 processors and 16 GB. There are as many as a run has work for.
+_WORKER = "G.1X"
+
+_GC_MINUTES_MAX = 12 * 60
+# By then a branch has had many new commits; the next run starts where this one ended.
+_EXPORT_MINUTES_MAX = 12 * 60
+
+GARBAGE_COLLECTION = "garbage_collection"
+EXPORT = "export"
+
+_UNWELL = ["ERROR", "FAILED", "TIMEOUT"]
+
+
+class Jobs(Construct):
+    """Both jobs; `arguments` are the settings of the deployment, as options of a job."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        settings: Settings,
+        storage: Storage,
+        events_: Events,
+        access: Access,
+    ) -> None:
+        super().__init__(scope, "Jobs")
+        self._settings = settings
+        self._storage = storage
+        self._code = assets.Asset(self, "Code", path=packages.jobs_code())
+        self._requirements = assets.Asset(self, "Requirements", path=packages.jobs_requirements())
+        self._security = self._make_security()
+        self.failed = dead_letters(self, "Failed")
+        arguments = {
+            "--region": Stack.of(self).region,
+            "--refs_table": storage.refs.table_name,
+            "--staging_table": storage.staging.table_name,
+        }
+        self.garbage_collection = self._make_job(
+            GARBAGE_COLLECTION,
+            access.garbage_collection(),
+            arguments | {"--do_sweep": str(settings.gc_deletes).lower()},
+            minutes_max=_GC_MINUTES_MAX,
+            # A repository at a time, by a lease; runs over different ones go side by side.
+            runs_max=max(2, len(settings.gc_repositories)),
+        )
+        queue = events_.export_queue
+        self.export = self._make_job(
+            EXPORT,
+            access.export_job(queue.queue_arn),
+            arguments
+            | {
+                "--export_queue_url": queue.queue_url,
+                "--export_prefixes": export_prefixes(settings),
+            },
+            minutes_max=_EXPORT_MINUTES_MAX,
+            runs_max=settings.exports_at_once,
+        )
+        self._report_failures()
+        if settings.gc_schedule:
+            self._schedule(settings, events_)
+
+    def _make_security(self) -> glue.CfnSecurityConfiguration:
+        """How what Glue itself writes is encrypted; objects of ours are as their bucket says."""
+        key_arn = self._storage.key.key_arn
+        return glue.CfnSecurityConfiguration(
+            self,
+            "Security",
+            name=self._settings.name,
+            encryption_configuration={
+                "s3Encryptions": [{"s3EncryptionMode": "SSE-S3"}],
+                "cloudWatchEncryption": {
+                    "cloudWatchEncryptionMode": "SSE-KMS",
+                    "kmsKeyArn": key_arn,
+                },
+                "jobBookmarksEncryption": {
+                    "jobBookmarksEncryptionMode": "CSE-KMS",
+                    "kmsKeyArn": key_arn,
+                },
+            },
+        )
+
+    def _make_job(
+        self,
+        name: str,
+        statements: Iterable[iam.PolicyStatement],
+        arguments: Mapping[str, str],
+        *,
+        minutes_max: int,
+        runs_max: int,
+    ) -> glue.CfnJob:
+        words = name.split("_")
+        construct_id = "".join(word.capitalize() for word in words)
+        job_name = f"{self._settings.name}-{'-'.join(words)}"
+        script = assets.Asset(self, f"{construct_id}Script", path=packages.job_script(name))
+        temporary = f"{self._storage.artefacts_name}/{name}"
+        role_name = f"{job_name}-job-{Stack.of(self).region}"
+        self._logs(construct_id, job_name, role_name)
+        role = iam.Role(
+            self,
+            f"{construct_id}Role",
+            role_name=role_name,
+            description=f"What the job {name} may do",
+            assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
+            inline_policies={
+                "access": iam.PolicyDocument(
+                    statements=[*statements, *self._runtime(script, job_name, temporary)]
+                )
+            },
+        )
+        return glue.CfnJob(
+            self,
+            construct_id,
+            name=job_name,
+            description=f"Graveler: glue_jobs/{name}",
+            role=role.role_arn,
+            glue_version=_GLUE_VERSION,
+            worker_type=_WORKER,
+            number_of_workers=self._settings.job_workers_max,
+            timeout=minutes_max,
+            # A run that failed left a lease and a record behind: the next one knows what to do.
+            max_retries=0,
+            execution_property={"maxConcurrentRuns": runs_max},
+            security_configuration=self._security.ref,
+            command={
+                "name": "glueetl",
+                "pythonVersion": "3",
+                "scriptLocation": script.s3_object_url,
+            },
+            default_arguments={
+                "--additional-python-modules": self._requirements.s3_object_url,
+                # What is installed is a file of requirements; it has hashes, so pip checks them.
+                "--python-modules-installer-option": "-r",
+                "--extra-py-files": self._code.s3_object_url,
+                "--enable-auto-scaling": "true",
+                "--enable-metrics": "true",
+                "--job-bookmark-option": "job-bookmark-disable",
+                "--custom-logGroup-prefix": f"/{job_name}",
+                "--TempDir": f"s3://{temporary}/",
+                **arguments,
+            },
+        )
+
+    def _logs(self, construct_id: str, job_name: str, role_name: str) -> None:
+        """The logs that Glue would make by itself, and keep for ever."""
+        folder = f"/{job_name}/{self._settings.name}-role/{role_name}"
+        for stream in ("error", "output"):
+            log_group(
+                self,
+                f"{construct_id}{stream.capitalize()}Log",
+                self._settings,
+                f"{folder}/{stream}",
+                self._storage.key,
+            )
+
+    def _runtime(
+        self, script: assets.Asset, job_name: str, temporary: str
+    ) -> Iterable[iam.PolicyStatement]:
+        """What Glue does in the name of any job: load its code, write logs, metrics, scratch."""
+        stack = Stack.of(self)
+        loaded = (script, self._code, self._requirements)
+        yield iam.PolicyStatement(
+            sid="LoadCode",
+            actions=["s3:GetObject"],
+            resources=[each.bucket.arn_for_objects(each.s3_object_key) for each in loaded],
+        )
+        yield iam.PolicyStatement(
+            sid="Scratch",
+            actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+            resources=[f"arn:{stack.partition}:s3:::{temporary}/*"],
+        )
+        yield iam.PolicyStatement(
+            sid="GlueLog",
+            actions=[
+                "logs:AssociateKmsKey",
+                "logs:CreateLogGroup",
+                "logs:CreateLogStream",
+                "logs:PutLogEvents",
+            ],
+            resources=[stack.format_arn(service="logs", resource=f"log-group:/{job_name}/*")],
+        )
+        # Metrics have no resources to name, only a namespace.
+        yield iam.PolicyStatement(
+            sid="Measure",
+            actions=["cloudwatch:PutMetricData"],
+            resources=["*"],
+            conditions={"StringEquals": {"cloudwatch:namespace": "Glue"}},
+        )
+        yield iam.PolicyStatement(
+            sid="ReadSecurity",
+            actions=["glue:GetSecurityConfiguration"],
+            resources=["*"],  # it names no resource
+        )
+
+    def _report_failures(self) -> None:
+        """Glue tells of each run that ends badly; an alarm watches the queue."""
+        names = [self.garbage_collection.name, self.export.name]
+        rule = events.Rule(
+            self,
+            "JobFailed",
+            event_pattern=events.EventPattern(
+                source=["aws.glue"],
+                detail_type=["Glue Job State Change"],
+                detail={"jobName": names, "state": _UNWELL},
+            ),
+        )
+        rule.add_target(targets.SqsQueue(self.failed))
+
+    def _schedule(self, settings: Settings, events_: Events) -> None:
+        """One schedule for each repository that is named, or one for all there are."""
+        job = self.garbage_collection
+        for repository in settings.gc_repositories or ("",):
+            call: dict[str, object] = {"JobName": job.name}
+            if repository:
+                call["Arguments"] = {"--repository": repository}
+            Schedule(
+                self,
+                f"Collect{repository or 'All'}",
+                description=f"Garbage collection of {repository or 'every repository'}",
+                expression=settings.gc_schedule,
+                target=f"arn:{Stack.of(self).partition}:scheduler:::aws-sdk:glue:startJobRun",
+                action="glue:StartJobRun",
+                resource=job_arn(self, job.name or ""),
+                call=json.dumps(call),
+                failures=events_.undelivered,
+            )
+
+
+def job_arn(scope: Construct, name: str) -> str:
+    """The ARN of a Glue job."""
+    return Stack.of(scope).format_arn(service="glue", resource="job", resource_name=name)
+
+
+def export_job_name(settings: Settings) -> str:
+    """The name of the job, which the export function must know before there is one."""
+    return f"{settings.name}-{EXPORT}"
+
+
+def export_prefixes(settings: Settings) -> str:
+    """Where branches may be exported, as graveler.aws.settings has it."""
+    return ",".join(place.uri for place in settings.exports)

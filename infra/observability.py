@@ -1,0 +1,276 @@
+"""Alarms, whom they call, and the dashboard; docs/operations.md says what each one means."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aws_cdk import CfnOutput, Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.api import Api
+from infra.events import Events
+from infra.function import Function
+from infra.jobs import Jobs
+from infra.settings import Settings
+from infra.storage import Storage
+
+_PERIOD = Duration.minutes(5)
+
+# A run may take as long as it does, but messages say "look after this branch": they are short.
+_EXPORT_WAIT_MAX = Duration.hours(2)
+_PUBLISH_WAIT_MAX = Duration.minutes(5)
+# Of what the account allows at least, less what others need.
+_SLOW_ANSWER = Duration.seconds(10)
+
+_WIDTH = 24
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a deployment consists of, for whoever watches it."""
+
+    storage: Storage
+    api: Api
+    events: Events
+    jobs: Jobs
+    functions: Sequence[Function]
+
+
+class Observability(Construct):
+    """One topic, an alarm for everything that somebody has to look at, one dashboard."""
+
+    def __init__(self, scope: Construct, settings: Settings, watched: Watched) -> None:
+        super().__init__(scope, "Observability")
+        self._settings = settings
+        self._watched = watched
+        self.topic = self._make_topic()
+        self._alarms: list[cloudwatch.Alarm] = []
+        self._watch_api()
+        self._watch_functions()
+        self._watch_queues()
+        self._watch_tables()
+        self._make_dashboard()
+
+    def _make_topic(self) -> sns.Topic:
+        topic = sns.Topic(
+            self,
+            "Alarms",
+            display_name=f"Alarms of {self._settings.name}",
+            master_key=self._watched.storage.key,
+            enforce_ssl=True,
+        )
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="AlarmsOfThisAccount",
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": topic.stack.account}},
+            )
+        )
+        if self._settings.alarm_email:
+            topic.add_subscription(subscriptions.EmailSubscription(self._settings.alarm_email))
+        CfnOutput(self, "Topic", value=topic.topic_arn, description="Where alarms are told")
+        return topic
+
+    # Alarms
+
+    def _alarm(
+        self,
+        construct_id: str,
+        description: str,
+        metric: cloudwatch.IMetric,
+        threshold: float,
+        periods: int = 1,
+    ) -> None:
+        alarm = cloudwatch.Alarm(
+            self,
+            construct_id,
+            alarm_name=f"{self._settings.name}-{construct_id}",
+            alarm_description=f"{description}. See docs/operations.md.",
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=periods,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            # Nothing happens where nobody works.
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        alarm.add_alarm_action(actions.SnsAction(self.topic))
+        alarm.add_ok_action(actions.SnsAction(self.topic))
+        self._alarms.append(alarm)
+
+    def _watch_api(self) -> None:
+        stage = self._watched.api.stage
+        self._alarm(
+            "api-server-errors",
+            "Requests fail by our fault",
+            stage.metric_server_error(period=_PERIOD),
+            threshold=5,
+        )
+        self._alarm(
+            "api-slow",
+            "One request in a hundred takes very long",
+            stage.metric_latency(period=_PERIOD, statistic="p99"),
+            threshold=_SLOW_ANSWER.to_milliseconds(),
+            periods=3,
+        )
+
+    def _watch_functions(self) -> None:
+        for function in self._watched.functions:
+            name = function.shape.name
+            metrics = function.alias
+            self._alarm(
+                f"{name}-errors",
+                f"The function {name} fails",
+                metrics.metric_errors(period=_PERIOD),
+                threshold=1,
+            )
+            self._alarm(
+                f"{name}-throttles",
+                f"The function {name} may not run as often as it is called",
+                metrics.metric_throttles(period=_PERIOD),
+                threshold=1,
+                periods=3,
+            )
+        published = next(f for f in self._watched.functions if f.shape.name == "events")
+        self._alarm(
+            "events-late",
+            "Events wait to be published",
+            published.alias.metric("IteratorAge", period=_PERIOD, statistic="Maximum"),
+            threshold=_PUBLISH_WAIT_MAX.to_milliseconds(),
+        )
+
+    def _watch_queues(self) -> None:
+        events, jobs = self._watched.events, self._watched.jobs
+        for construct_id, description, queue in (
+            ("events-unpublished", "Events could not be published for a day", events.unpublished),
+            ("events-undelivered", "A rule or a schedule could not deliver", events.undelivered),
+            (
+                "export-dead-letters",
+                "A branch's export fails again and again",
+                events.export_dead_letters,
+            ),
+            (
+                "exports-failed",
+                "A branch's export failed and waits for a repair",
+                events.failed_exports,
+            ),
+            ("jobs-failed", "A run of garbage collection or of an export job failed", jobs.failed),
+        ):
+            self._alarm(construct_id, description, _waiting(queue), threshold=1)
+        self._alarm(
+            "exports-late",
+            "Messages of exports wait",
+            events.export_queue.metric_approximate_age_of_oldest_message(period=_PERIOD),
+            threshold=_EXPORT_WAIT_MAX.to_seconds(),
+        )
+
+    def _watch_tables(self) -> None:
+        for name, table in self._tables():
+            self._alarm(
+                f"{name}-throttles",
+                f"DynamoDB refuses requests to the {name} table",
+                _throttles(table),
+                threshold=10,
+                periods=3,
+            )
+
+    def _tables(self) -> tuple[tuple[str, dynamodb.Table], ...]:
+        storage = self._watched.storage
+        return (("refs", storage.refs), ("staging", storage.staging))
+
+    # Dashboard
+
+    def _make_dashboard(self) -> None:
+        dashboard = cloudwatch.Dashboard(
+            self,
+            "Dashboard",
+            dashboard_name=self._settings.name,
+            default_interval=Duration.hours(6),
+        )
+        dashboard.add_widgets(
+            cloudwatch.AlarmStatusWidget(
+                title="Alarms", alarms=self._alarms, width=_WIDTH, height=4
+            )
+        )
+        dashboard.add_widgets(*self._api_graphs())
+        dashboard.add_widgets(*self._function_graphs())
+        dashboard.add_widgets(*self._store_graphs())
+
+    def _api_graphs(self) -> list[cloudwatch.GraphWidget]:
+        stage = self._watched.api.stage
+        latencies = [stage.metric_latency(statistic=each) for each in ("p50", "p90", "p99")]
+        return [
+            _graph("Requests", [stage.metric_count()]),
+            _graph(
+                "Refused and failed", [stage.metric_client_error(), stage.metric_server_error()]
+            ),
+            _graph("Latency", latencies),
+        ]
+
+    def _function_graphs(self) -> list[cloudwatch.GraphWidget]:
+        functions = [each.function for each in self._watched.functions]
+        return [
+            _graph("Calls", [each.metric_invocations() for each in functions]),
+            _graph(
+                "Errors and throttles",
+                [
+                    metric
+                    for each in functions
+                    for metric in (each.metric_errors(), each.metric_throttles())
+                ],
+            ),
+            _graph("Duration (p99)", [each.metric_duration(statistic="p99") for each in functions]),
+        ]
+
+    def _store_graphs(self) -> list[cloudwatch.GraphWidget]:
+        events = self._watched.events
+        consumed = [
+            metric
+            for _, table in self._tables()
+            for metric in (
+                table.metric_consumed_read_capacity_units(),
+                table.metric_consumed_write_capacity_units(),
+            )
+        ]
+        queues = (
+            events.export_queue,
+            events.export_dead_letters,
+            events.failed_exports,
+            events.unpublished,
+            events.undelivered,
+            self._watched.jobs.failed,
+        )
+        oldest = events.export_queue.metric_approximate_age_of_oldest_message()
+        return [
+            _graph("Capacity units", consumed),
+            _graph("Messages", [_waiting(queue) for queue in queues]),
+            _graph("Oldest message of an export, s", [oldest]),
+        ]
+
+
+def _waiting(queue: sqs.Queue) -> cloudwatch.Metric:
+    return queue.metric_approximate_number_of_messages_visible(period=_PERIOD, statistic="Maximum")
+
+
+def _throttles(table: dynamodb.Table) -> cloudwatch.MathExpression:
+    """Requests refused, by readers and writers of the table together."""
+    names = {"reads": "ReadThrottleEvents", "writes": "WriteThrottleEvents"}
+    return cloudwatch.MathExpression(
+        expression="FILL(reads, 0) + FILL(writes, 0)",
+        using_metrics={
+            key: table.metric(name, period=_PERIOD, statistic="Sum") for key, name in names.items()
+        },
+        period=_PERIOD,
+        label="refused",
+    )
+
+
+def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(title=title, left=list(metrics), width=_WIDTH // 3, height=6)

@@ -1,0 +1,60 @@
+"""What is deployed beside templates: the layer, the code of functions, the code of jobs.
+
+The layer is built by `make layer`, since that takes the package index; the others are copies of
+sources, made anew by each synth. All are the same bytes as long as their content is the same, so
+that nothing is deployed that has not changed.
+"""
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from infra.settings import SettingsError
+from layers.graveler.archive import copy_sources, write_zip
+from layers.graveler.build import OUTPUT, ROOT, layer_path
+
+
+def layer(architecture: str) -> str:
+    """The path of the layer's archive.
+
+    Raises:
+        SettingsError: it has not been built.
+    """
+    path = layer_path(architecture)
+    if not path.is_file():
+        raise SettingsError(f"{path.relative_to(ROOT)} is missing: build it with `make layer`")
+    return str(path)
+
+
+def function_code(name: str) -> str:
+    """The path of the archive with the code of a function; the engine is in the layer."""
+    sources = ("functions/__init__.py", f"functions/{name}")
+    return _archive(f"function-{name}", sources)
+
+
+def jobs_code() -> str:
+    """The path of the archive with the engine and all jobs, as a wheel of them would be.
+
+    It goes on Spark's path of modules, not through pip: what CDK uploads is named by its content,
+    and pip takes no wheel by such a name.
+    """
+    return _archive("jobs", ("graveler", "glue_jobs"))
+
+
+def job_script(name: str) -> str:
+    """The path of a job's script."""
+    return str(ROOT / "glue_jobs" / name / "job.py")
+
+
+def jobs_requirements() -> str:
+    """The path of what pip installs before a job starts, each with its hashes."""
+    return str(Path(__file__).with_name("jobs-requirements.txt"))
+
+
+def _archive(name: str, sources: Iterable[str]) -> str:
+    path = OUTPUT / f"graveler-{name}.zip"
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sources:
+            copy_sources(ROOT / source, Path(folder) / source)
+        write_zip(Path(folder), path)
+    return str(path)

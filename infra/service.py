@@ -1,0 +1,140 @@
+"""Everything that computes: it may be torn down and made again, and nothing is lost."""
+
+from aws_cdk import CfnOutput, Stack
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from infra import api, events, packages
+from infra.access import Access
+from infra.api import Api
+from infra.events import Events
+from infra.function import ARCHITECTURE, RUNTIME, Function
+from infra.jobs import Jobs, export_job_name, export_prefixes, job_arn
+from infra.observability import Observability, Watched
+from infra.settings import Settings
+from infra.storage import Storage
+
+
+class Service(Stack):
+    """The stateless part of a deployment, over its storage."""
+
+    def __init__(self, scope: Construct, settings: Settings, storage: Storage) -> None:
+        super().__init__(scope, settings.name, description="Graveler: functions, jobs and alarms")
+        self._settings = settings
+        self._storage = storage
+        self._access = Access(self, storage, settings)
+        self._layer = lambda_.LayerVersion(
+            self,
+            "Layer",
+            description="The engine and what it needs",
+            code=lambda_.Code.from_asset(packages.layer(ARCHITECTURE.name)),
+            compatible_runtimes=[RUNTIME],
+            compatible_architectures=[ARCHITECTURE],
+        )
+        self.events = Events(self, settings)
+        functions = [
+            self._make_api_function(),
+            self._make_events_function(),
+            self._make_export_function(),
+            self._make_cleanup_function(),
+        ]
+        jobs = Jobs(self, settings, storage, self.events, self._access)
+        gateway = Api(self, settings, functions[0])
+        Observability(self, settings, Watched(storage, gateway, self.events, jobs, functions))
+        self._tell()
+
+    def _make_api_function(self) -> Function:
+        return Function(
+            self,
+            self._settings,
+            api.SHAPE,
+            self._layer,
+            self._access.api(),
+            self._engine_environment()
+            | {
+                "GRAVELER_SETUP_TOKEN": self._storage.setup_token.secret_value.unsafe_unwrap(),
+                "GRAVELER_SECURE_COOKIES": "true",
+                "GRAVELER_NAMESPACE_PREFIX": self._namespace_prefix(),
+            },
+            # The set-up token is in it.
+            environment_key=self._storage.key,
+        )
+
+    def _make_events_function(self) -> Function:
+        bus_arn = self.events.bus.event_bus_arn
+        function = Function(
+            self,
+            self._settings,
+            events.EVENTS,
+            self._layer,
+            self._access.events(bus_arn, self.events.unpublished.queue_arn),
+            self._tables_environment() | {"GRAVELER_EVENT_BUS": self.events.bus.event_bus_name},
+        )
+        self.events.publish_from(self._storage, function)
+        return function
+
+    def _make_export_function(self) -> Function:
+        job = export_job_name(self._settings)
+        function = Function(
+            self,
+            self._settings,
+            events.EXPORT,
+            self._layer,
+            self._access.export(self.events.export_queue.queue_arn, job_arn(self, job)),
+            self._engine_environment()
+            | {
+                "GRAVELER_EXPORT_QUEUE_URL": self.events.export_queue.queue_url,
+                "GRAVELER_EXPORT_JOB": job,
+                "GRAVELER_EXPORT_JOB_OBJECTS_MIN": str(self._settings.export_job_objects_min),
+            },
+        )
+        self.events.export_with(self._settings, function)
+        return function
+
+    def _make_cleanup_function(self) -> Function:
+        function = Function(
+            self,
+            self._settings,
+            events.CLEANUP,
+            self._layer,
+            self._access.cleanup(),
+            self._tables_environment(),
+        )
+        events.clean_up_with(self.events, function)
+        return function
+
+    def _tables_environment(self) -> dict[str, str]:
+        return {
+            "GRAVELER_REFS_TABLE": self._storage.refs.table_name,
+            "GRAVELER_STAGING_TABLE": self._storage.staging.table_name,
+        }
+
+    def _engine_environment(self) -> dict[str, str]:
+        return self._tables_environment() | {
+            "GRAVELER_KMS_KEY_ID": self._storage.key.key_id,
+            "GRAVELER_EXPORT_PREFIXES": export_prefixes(self._settings),
+        }
+
+    def _namespace_prefix(self) -> str:
+        """What clients offer for a new repository: the first place there is."""
+        return self._access.namespaces[0].uri
+
+    def _tell(self) -> None:
+        CfnOutput(
+            self,
+            "NamespacePrefix",
+            value=self._namespace_prefix(),
+            description="Where a repository's storage namespace may begin",
+        )
+        CfnOutput(
+            self,
+            "SetupTokenSecret",
+            value=self._storage.setup_token.secret_arn,
+            description="The secret that creates the first administrator",
+        )
+        CfnOutput(
+            self,
+            "EventBus",
+            value=self.events.bus.event_bus_name,
+            description="Where events are published",
+        )

@@ -1,0 +1,281 @@
+"""What a deployment is told by CDK's context: cdk.json for each stage, `-c name=value` over it."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
+
+from graveler.export.settings import ExportSettings
+
+STAGES = ("dev", "prod")
+
+CREATE = "create"
+NONE = "none"
+
+# How long CloudWatch may keep logs: enough to choose from, of the many that it takes.
+LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
+
+_BUCKET = re.compile(r"(?!xn--|sthree-|amzn-s3-demo-)[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]")
+_IP_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}")
+_RESERVED_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")
+# Characters of a prefix that a policy takes literally: "*", "?" and "$" would mean something else.
+_PREFIX = re.compile(r"[A-Za-z0-9!_.'()/=+@:,& -]*")
+_SCHEDULE = re.compile(r"(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+( \S+){5}\))")
+_REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d+)?|\*")
+_CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-f0-9-]+")
+_KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[a-z0-9-]+")
+_ZONE = re.compile(r"Z[A-Z0-9]{5,31}")
+
+
+class SettingsError(ValueError):
+    """The context says something that cannot be deployed; the message says what to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A bucket and the beginning of the keys in it."""
+
+    bucket: str
+    prefix: str = ""
+
+    @classmethod
+    def of(cls, uri: str) -> "Place":
+        """The place of `s3://bucket/prefix`.
+
+        Raises:
+            ValueError: the URI is none of S3, or a policy could not name it.
+        """
+        scheme, separator, rest = uri.partition("://")
+        bucket, _, prefix = rest.partition("/")
+        if (scheme, separator) != ("s3", "://"):
+            raise ValueError(f"{uri!r} is no place in S3: s3://bucket/prefix")
+        check_bucket(bucket)
+        if not _PREFIX.fullmatch(prefix):
+            raise ValueError(f"{uri!r} has characters that IAM policies cannot name")
+        return cls(bucket, prefix)
+
+    @property
+    def uri(self) -> str:
+        """`s3://bucket/prefix`."""
+        return f"s3://{self.bucket}/{self.prefix}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One deployment.
+
+    stage: dev may be torn down whole; prod keeps its data and needs somebody to call.
+    repository_bucket: a bucket to make for repositories: its name, `create` for one that
+        CloudFormation names, `none` for no bucket.
+    namespaces, readable, exports: places of buckets that exist: where repositories may have their
+        storage namespaces; what may be read besides (linked objects, S3 Inventory reports); where
+        branches may be exported.
+    bucket_keys: ARNs of the KMS keys of those buckets, where they have any.
+    reserve_concurrency: hold the functions apart; needs an account whose quota allows it.
+    gc_schedule: when garbage is collected, as EventBridge Scheduler has it, in UTC; "" is never.
+    gc_repositories: these only. gc_deletes: False tells what would go, and deletes nothing.
+    """
+
+    stage: str
+    repository_bucket: str = CREATE
+    namespaces: tuple[Place, ...] = ()
+    readable: tuple[Place, ...] = ()
+    exports: tuple[Place, ...] = ()
+    bucket_keys: tuple[str, ...] = ()
+    alarm_email: str = ""
+    domain_name: str = ""
+    certificate_arn: str = ""
+    hosted_zone_id: str = ""
+    cors_origins: tuple[str, ...] = ()
+    requests_per_s: int = 100
+    requests_burst: int = 200
+    reserve_concurrency: bool = False
+    log_days: int = 14
+    archive_days: int = 14
+    exports_at_once: int = 5
+    export_job_objects_min: int = ExportSettings().batch_objects_min
+    job_workers_max: int = 10
+    gc_schedule: str = "cron(0 3 ? * SUN *)"
+    gc_repositories: tuple[str, ...] = ()
+    gc_deletes: bool = True
+
+    @property
+    def is_production(self) -> bool:
+        """Whether data outlive the deployment."""
+        return self.stage == "prod"
+
+    @property
+    def name(self) -> str:
+        """What the names of stacks, roles and the like begin with."""
+        return f"graveler-{self.stage}"
+
+    @classmethod
+    def of(cls, context: Callable[[str], Any]) -> "Settings":
+        """The settings of a context, which answers None to what it does not have.
+
+        Raises:
+            SettingsError: with all that is wrong, a line each.
+        """
+        stage = context("stage")
+        if stage not in STAGES:
+            given = "is missing" if stage is None else f"is {stage!r}"
+            raise SettingsError(f"stage {given}: set it with `-c stage=dev` or `-c stage=prod`")
+        given = (context("stages") or {}).get(stage, {})
+        problems = [
+            f"{name} is no setting: remove it from `stages.{stage}` in cdk.json; there are "
+            f"{', '.join(each.name for each in fields(cls) if each.name != 'stage')}"
+            for name in sorted(
+                given.keys() - cls.__dataclass_fields__.keys() | {"stage"} & {*given}
+            )
+        ]
+        values: dict[str, Any] = {"stage": stage}
+        for each in fields(cls):
+            value = context(each.name)
+            if value is None:
+                value = given.get(each.name)
+            if value is None or each.name == "stage":
+                continue
+            try:
+                values[each.name] = _PARSERS[each.type](value)
+            except ValueError as error:
+                problems.append(f"{each.name}: {error}")
+                values[each.name] = None
+        problems += _problems({**_defaults(), **values})
+        if problems:
+            raise SettingsError("\n".join(problems))
+        return cls(**values)
+
+
+def check_bucket(name: str) -> None:
+    """Nothing, if S3 takes the name for a bucket.
+
+    Raises:
+        ValueError: it does not.
+    """
+    if (
+        not _BUCKET.fullmatch(name)
+        or _IP_ADDRESS.fullmatch(name)
+        or name.endswith(_RESERVED_ENDINGS)
+    ):
+        raise ValueError(
+            f"{name!r} is no name for a bucket: 3 to 63 lower-case letters, digits, hyphens and "
+            f"dots, a letter or digit at both ends, none that S3 keeps for itself"
+        )
+
+
+def _defaults() -> Mapping[str, Any]:
+    return {each.name: each.default for each in fields(Settings) if each.default is not MISSING}
+
+
+def _problems(values: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the values, each of its type by now, or None if it was wrong already."""
+    problems = [
+        f"{name} is {value!r}: {expected}"
+        for name, (pattern, expected) in _PATTERNS.items()
+        for value in _each(values[name])
+        if value and not pattern.fullmatch(value)
+    ]
+    problems += [
+        f"{name} is {values[name]}: set it to {low} to {high}"
+        for name, (low, high) in _BOUNDS.items()
+        if values[name] is not None and not low <= values[name] <= high
+    ]
+    if values["log_days"] not in (None, *LOG_DAYS):
+        problems.append(f"log_days is {values['log_days']}: set it to one of {LOG_DAYS}")
+    bucket = values["repository_bucket"]
+    if bucket not in (CREATE, NONE):
+        try:
+            check_bucket(bucket)
+        except ValueError as error:
+            problems.append(f"repository_bucket: {error}; or `{CREATE}`, or `{NONE}`")
+    if bucket == NONE and values["namespaces"] == ():
+        problems.append(
+            "namespaces is empty and repository_bucket is `none`, so no repository could be made: "
+            "set `-c namespaces=s3://bucket/prefix`"
+        )
+    if bool(values["domain_name"]) != bool(values["certificate_arn"]):
+        problems.append(
+            "domain_name and certificate_arn go together: set both, the certificate in the "
+            "region of the deployment, or neither"
+        )
+    if values["hosted_zone_id"] and not values["domain_name"]:
+        problems.append("hosted_zone_id is set without a domain_name: set both, or neither")
+    if values["stage"] == "prod" and not values["alarm_email"]:
+        problems.append("alarm_email is missing: prod needs it, `-c alarm_email=you@example.com`")
+    if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
+        problems.append("cors_origins is `*` and more: set either")
+    return problems
+
+
+def _each(value: object) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else () if value is None else (str(value),)
+
+
+# What a text must look like; an empty one is always fine.
+_PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "alarm_email": (_EMAIL, "set it to an address such as you@example.com"),
+    "domain_name": (_DOMAIN, "set it to a domain such as lake.example.com"),
+    "certificate_arn": (_CERTIFICATE, "set it to the ARN of a certificate of ACM"),
+    "hosted_zone_id": (
+        _ZONE,
+        "set it to the ID of a zone of Route 53, such as Z0123456789ABCDEFGHIJ",
+    ),
+    "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
+    "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
+    "gc_schedule": (_SCHEDULE, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
+    "gc_repositories": (_REPOSITORY, "set names of repositories"),
+}
+
+_BOUNDS: Mapping[str, tuple[int, int]] = {
+    "requests_per_s": (1, 10_000),
+    "requests_burst": (1, 5_000),
+    "archive_days": (1, 3_650),
+    # Lambda takes no less than 2 for a queue.
+    "exports_at_once": (2, 1_000),
+    "export_job_objects_min": (1, 10**12),
+    "job_workers_max": (2, 299),
+}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no text")  # noqa: TRY004 - all of it is one kind of error
+    return value.strip()
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, list):
+        raise ValueError(f"{value!r} is no list")  # noqa: TRY004 - as above
+    return tuple(text for each in value if (text := _text(each)))
+
+
+def _places(value: object) -> tuple[Place, ...]:
+    return tuple(Place.of(uri) for uri in _texts(value))
+
+
+def _integer(value: object) -> int:
+    if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value)):
+        raise ValueError(f"{value!r} is no whole number")
+    return int(str(value))
+
+
+def _switch(value: object) -> bool:
+    switches = {"true": True, "false": False}
+    if str(value).lower() not in switches:
+        raise ValueError(f"{value!r} is neither true nor false")
+    return switches[str(value).lower()]
+
+
+# On the command line everything is text; lists are separated by commas there.
+_PARSERS: Mapping[Any, Callable[[object], Any]] = {
+    str: _text,
+    int: _integer,
+    bool: _switch,
+    tuple[str, ...]: _texts,
+    tuple[Place, ...]: _places,
+}

@@ -1,0 +1,207 @@
+"""What must outlive every deployment: tables, buckets, the key. Its logical IDs never change."""
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from graveler.aws.models import COMMITS_BY_GENERATION
+from infra.settings import CREATE, NONE, Settings
+
+# An upload that nobody finished in a week has been given up; its parts cost as objects do.
+_UPLOAD_LIFE = Duration.days(7)
+# What jobs leave is for looking into what went wrong.
+_ARTEFACT_LIFE = Duration.days(30)
+
+# What a browser needs to upload and download by presigned URL.
+_CORS_METHODS = [s3.HttpMethods.GET, s3.HttpMethods.HEAD, s3.HttpMethods.PUT]
+
+
+class Storage(Stack):
+    """The stateful part of a deployment."""
+
+    def __init__(self, scope: Construct, settings: Settings) -> None:
+        name = f"{settings.name}-storage"
+        super().__init__(
+            scope,
+            name,
+            description="Graveler: tables, buckets and the key",
+            termination_protection=settings.is_production,
+        )
+        self._settings = settings
+        # Tables may go with a deployment that is for trying out; objects stay whatever happens.
+        self._removal = RemovalPolicy.RETAIN if settings.is_production else RemovalPolicy.DESTROY
+        self.key = self._make_key()
+        self.refs = self._make_refs()
+        self.staging = self._make_staging()
+        self.artefacts = self._make_artefacts()
+        # Names as other stacks refer to them.
+        self.artefacts_name = self.export_value(self.artefacts.bucket_name)
+        repositories = self._make_repositories()
+        self.repositories_name = (
+            None if repositories is None else self.export_value(repositories.bucket_name)
+        )
+        self.setup_token = self._make_setup_token()
+
+    def _make_key(self) -> kms.Key:
+        """One key: whoever it may be used by, and by way of which service, policies tell."""
+        key = kms.Key(
+            self,
+            "Key",
+            description=f"{self._settings.name}: tables, secrets, alarms, logs of jobs",
+            enable_key_rotation=True,
+            removal_policy=self._removal,
+            pending_window=Duration.days(30),
+        )
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="AlarmsReachTheirTopic",
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["kms:Decrypt", "kms:GenerateDataKey*"],
+                resources=["*"],  # in a key's policy: this key
+                conditions={"StringEquals": {"aws:SourceAccount": self.account}},
+            )
+        )
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="LogsOfJobs",
+                principals=[iam.ServicePrincipal(f"logs.{self.region}.amazonaws.com")],
+                actions=["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*"],
+                resources=["*"],
+                conditions={
+                    "ArnLike": {
+                        "kms:EncryptionContext:aws:logs:arn": self.format_arn(
+                            service="logs",
+                            resource=f"log-group:/{self._settings.name}/*",
+                        )
+                    }
+                },
+            )
+        )
+        return key
+
+    def _make_refs(self) -> dynamodb.Table:
+        table = self._make_table(
+            "Refs",
+            _text("partition"),
+            _text("sort"),
+            stream=dynamodb.StreamViewType.NEW_IMAGE,
+            expires_at="expires_at",
+        )
+        table.add_global_secondary_index(
+            index_name=COMMITS_BY_GENERATION,
+            partition_key=_text("partition"),
+            sort_key=dynamodb.Attribute(name="generation", type=dynamodb.AttributeType.NUMBER),
+        )
+        return table
+
+    def _make_staging(self) -> dynamodb.Table:
+        path = dynamodb.Attribute(name="path", type=dynamodb.AttributeType.BINARY)
+        return self._make_table("Staging", _text("token"), path)
+
+    def _make_table(
+        self,
+        construct_id: str,
+        partition_key: dynamodb.Attribute,
+        sort_key: dynamodb.Attribute,
+        *,
+        stream: dynamodb.StreamViewType | None = None,
+        expires_at: str | None = None,
+    ) -> dynamodb.Table:
+        return dynamodb.Table(
+            self,
+            construct_id,
+            partition_key=partition_key,
+            sort_key=sort_key,
+            stream=stream,
+            time_to_live_attribute=expires_at,
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            encryption=dynamodb.TableEncryption.CUSTOMER_MANAGED,
+            encryption_key=self.key,
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            deletion_protection=self._settings.is_production,
+            removal_policy=self._removal,
+        )
+
+    def _make_artefacts(self) -> s3.Bucket:
+        """What jobs write for people to look at, and the access logs of the repository bucket."""
+        return s3.Bucket(
+            self,
+            "Artefacts",
+            # Server access logs can be delivered to a bucket with no other encryption.
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            removal_policy=RemovalPolicy.RETAIN,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    id="forget",
+                    expiration=_ARTEFACT_LIFE,
+                    abort_incomplete_multipart_upload_after=_UPLOAD_LIFE,
+                )
+            ],
+        )
+
+    def _make_repositories(self) -> s3.Bucket | None:
+        """The bucket for repositories, if the deployment brings one.
+
+        No versioning: objects and files are never overwritten, so that there would be nothing to
+        go back to, and what garbage collection deletes would stay, and cost, as old versions.
+        Encrypted with S3's own keys: then an ETag is the MD5 that clients compare.
+        """
+        wanted = self._settings.repository_bucket
+        if wanted == NONE:
+            return None
+        bucket = s3.Bucket(
+            self,
+            "Repositories",
+            bucket_name=None if wanted == CREATE else wanted,
+            versioned=False,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            removal_policy=RemovalPolicy.RETAIN,
+            server_access_logs_bucket=self.artefacts,
+            server_access_logs_prefix="access-logs/",
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    id="abort-unfinished-uploads",
+                    abort_incomplete_multipart_upload_after=_UPLOAD_LIFE,
+                )
+            ],
+        )
+        if self._settings.cors_origins:
+            bucket.add_cors_rule(
+                allowed_methods=_CORS_METHODS,
+                allowed_origins=list(self._settings.cors_origins),
+                allowed_headers=["*"],
+                exposed_headers=["ETag"],
+                max_age=3600,
+            )
+        return bucket
+
+    def _make_setup_token(self) -> secretsmanager.Secret:
+        """Whoever reads it may create the first administrator, once."""
+        return secretsmanager.Secret(
+            self,
+            "SetupToken",
+            description=f"{self._settings.name}: creates the first administrator, once",
+            encryption_key=self.key,
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                exclude_punctuation=True, password_length=40
+            ),
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+
+
+def _text(name: str) -> dynamodb.Attribute:
+    return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)

@@ -1,0 +1,1 @@
+"""The layer of all functions: the engine and what it needs."""
