@@ -28,4 +28,6 @@ def plot_reuse(results: Results, section: str, folder: Path) -> None:
             draw(axes, points, workload)
         scale = "linear" if name == "ranges reused" else "log"
         finish(axes, title=title, xlabel="raggedness, records", xscale="log", yscale=scale)
+        axes.minorticks_off()
+        axes.set_xticks([int(run.replace(",", "")) for run in results.runs], results.runs)
     save(plot, folder / "reuse.svg")
