@@ -61,7 +61,10 @@ def piece_of(etags: Iterable[ETag]) -> bytes:
 def etags_in(lines: Iterable[bytes]) -> Iterator[ETag]:
     """Keys and ETags of the lines of a manifest or a piece."""
     for line in lines:
-        copy = _decode(line)
+        try:
+            copy = _decode(line)
+        except msgspec.DecodeError:
+            continue  # somebody else has written there
         yield copy.key.encode(), copy.etag
 
 

@@ -28,7 +28,7 @@ from graveler.export.walk import Changed, Entered, Left, Position, Step
 from graveler.limits import DELETE_OBJECTS_MAX
 
 FIRST_ERRORS_MAX = 10
-ERROR_CHARACTERS_MAX = 500
+ERROR_CHARACTERS_MAX = 2000
 # So many failures one after the other say that nothing is going to work.
 FAILURES_IN_A_ROW_MAX = 100
 # Steps that were done before one ahead of them: their number is bounded, for one may take minutes.

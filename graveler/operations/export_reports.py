@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from graveler.errors import GoneError, GravelerError
+from graveler.errors import GravelerError, InvalidInputError
 from graveler.export import manifest, status
+from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of
 from graveler.export.manifest import ETag
 from graveler.export.model import ExportState
@@ -45,14 +46,27 @@ class ExportReports:
         run = self._lease.run
         known = destination_of(self._lease.record, run.configuration.path)
         if known.status_file:
-            with suppress(GoneError):
-                text = status.superseded_text(self._objects.get(known.status_file), run.id)
-                self._writes.put(known.status_file, text, status.JSON_TYPE)
+            self._supersede(known.status_file)
         if run.repaired_file:
             text = status.status_text(ExportState.REPAIRED, 0)
             self._writes.put(run.repaired_file, text, status.TEXT_TYPE)
         if self._file not in ("", run.repaired_file):
             self._writes.delete(self._file)
+
+    def _supersede(self, status_file: str) -> None:
+        """Take back that the destination holds what an earlier run brought there."""
+        run = self._lease.run
+        try:
+            text = self._writes.get(status_file)
+            if text is not None:  # that run came so far
+                superseded = status.superseded_text(text, run.id)
+                self._writes.put(status_file, superseded, status.JSON_TYPE)
+        except GaveUpError as error:
+            # A place for status files that was given up may refuse us for ever.
+            is_refused = isinstance(error.__cause__, InvalidInputError)
+            status_path = run.configuration.status_path
+            if not is_refused or (status_path and is_within(status_file, status_path)):
+                raise
 
     def succeed(self, pieces: int, etags: Sequence[ETag]) -> str:
         """Tell that the destination holds the commit; the URI of the manifest.
@@ -124,24 +138,21 @@ class ExportReports:
     def _manifest_lines(self, pieces: int, etags: Sequence[ETag]) -> Iterator[bytes]:
         stored = []
         for uri in map(self._piece, range(pieces)):
-            # A stretch without copies leaves no piece.
-            with suppress(GoneError):
-                stored.append((self._first_key(uri), manifest.etags_in(self._lines(uri))))
+            beginning = self._writes.get(uri, (0, _FIRST_LINE_BYTES - 1))
+            if beginning is not None:  # a stretch without copies leaves no piece
+                first_key = next(manifest.etags_in(beginning.splitlines()[:1]))[0]
+                stored.append((first_key, manifest.etags_in(self._lines(uri))))
         rest = sorted(dict(etags).items())
         copied = manifest.merged([*stored, (rest[0][0] if rest else b"", rest)])
         known = destination_of(self._lease.record, self._lease.run.configuration.path)
         before = manifest.etags_in(self._lines(known.manifest) if known.manifest else ())
         return manifest.lines_of(self._content.records(), copied, before)
 
-    def _first_key(self, piece: str) -> bytes:
-        line = self._objects.get(piece, (0, _FIRST_LINE_BYTES - 1)).partition(b"\n")[0]
-        return next(manifest.etags_in([line]))[0]
-
     def _lines(self, uri: str) -> Iterator[bytes]:
-        info = self._objects.head(uri)
+        info = self._writes.repeat(uri, lambda: self._objects.head(uri))
         size_bytes = 0 if info is None else info.size_bytes
         return manifest.lines_in(
-            self._objects.get(uri, (first, min(first + _CHUNK_BYTES, size_bytes) - 1))
+            self._writes.get(uri, (first, min(first + _CHUNK_BYTES, size_bytes) - 1)) or b""
             for first in range(0, size_bytes, _CHUNK_BYTES)
         )
 
@@ -162,7 +173,8 @@ class ExportReports:
                 parts.append(self._upload_part(uri, upload_id, number, chunk))
             self._writes.repeat(uri, lambda: self._objects.complete_upload(uri, upload_id, parts))
         except BaseException:
-            self._objects.abort_upload(uri, upload_id)
+            with suppress(GravelerError):
+                self._objects.abort_upload(uri, upload_id)
             raise
 
     def _upload_part(self, uri: str, upload_id: str, number: int, content: bytes) -> UploadedPart:

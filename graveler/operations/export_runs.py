@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
-from graveler.errors import CorruptDataError, GravelerError
+from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
 from graveler.export import lifecycle
 from graveler.export.lifecycle import destination_of
 from graveler.export.manifest import ETag
@@ -125,7 +125,7 @@ class _Runner:
                 self._progress = self._lease.run.progress
             self._copy()
             self._succeed()
-        except (RunFailedError, GaveUpError, CorruptDataError) as error:
+        except (RunFailedError, GaveUpError, CorruptDataError, InvalidInputError) as error:
             self._fail(str(error))
         return True
 
@@ -215,7 +215,8 @@ class _Runner:
 
     def _fail(self, error: str) -> None:
         schedule = self._schedule
-        failed = schedule.failed if schedule is not None else self._progress.failed
+        # What ends a run that no object ended is an error, too.
+        failed = max(1, schedule.failed if schedule is not None else self._progress.failed)
         self._reports.fail(failed)
         progress = replace(self._progress, failed=failed)
         event = self._event(ExportState.FAILED, objects=progress.done, failed=failed, error=error)

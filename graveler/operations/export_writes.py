@@ -1,8 +1,8 @@
-"""Requests that write for an export: the runner's lease lets each pass, or stops it."""
+"""Requests of an export: the runner's lease lets each pass or stops it, and each is tried again."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
@@ -23,7 +23,7 @@ class GaveUpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExportWrites:
-    """Writes by way of the engine's object store; before_write may stop each by raising."""
+    """Requests to the engine's object store; before_write may stop each by raising."""
 
     engine: Engine
     before_write: Callable[[], None]
@@ -49,6 +49,20 @@ class ExportWrites:
             except Exception as error:  # noqa: BLE001 - whatever one object has, it stops no other
                 problem = error
         raise GaveUpError(f"{uri}: {problem}") from problem
+
+    def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes | None:
+        """The object, or its bytes from first to last inclusive; None if it does not exist.
+
+        Raises:
+            GaveUpError: it cannot be read.
+        """
+
+        def read() -> bytes | None:
+            with suppress(GoneError):
+                return self.engine.objects.get(uri, byte_range)
+            return None
+
+        return self.repeat(uri, read)
 
     def put(self, uri: str, content: bytes, content_type: str) -> None:
         """Store an object.
