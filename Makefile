@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench lock format install jars
+.PHONY: help serve test check bench lock layer synth format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -30,19 +30,32 @@ check: install ## Format, lint, types, import rules and every test that needs no
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/pytest -m "not server" -n auto
+	$(VENV)/bin/pytest -m "not server and not packages" -n auto
 
 test: check jars ## Everything: check, and the tests that need servers
-	$(VENV)/bin/pytest -m server
+	$(VENV)/bin/pytest -m "server or packages"
 
 bench: install ## Measure; prints numbers
 	$(PYTHON) -m bench
 
-lock: ## Compile both requirement files anew (needs uv)
+lock: ## Compile all files of requirements anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-header --upgrade pyproject.toml \
 	  --extra cli --group pyproject.toml:dev -o requirements-dev.txt
 	uv pip compile --universal --python-version 3.11 --no-header pyproject.toml \
 	  --extra cli --group pyproject.toml:local -c requirements-dev.txt -o requirements.txt
+
+	uv pip compile --universal --python-version 3.13 --no-header --no-annotate --generate-hashes \
+	  pyproject.toml -c requirements-dev.txt -o layers/graveler/requirements.txt
+	echo pyarrow | uv pip compile --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
+	  pyproject.toml - -c requirements-dev.txt -o infra/jobs-requirements.txt
+
+layer: install ## Build the Lambda layer, for arm64 and x86_64, into build/
+	$(PYTHON) -m layers.graveler.build
+
+# The stage, and settings of infra/settings.py that go over cdk.json: SET="alarm_email=ops@example.com …"
+STAGE ?= dev
+synth: layer ## Write CloudFormation's templates of STAGE (dev or prod) into build/cdk.out
+	$(PYTHON) -m infra.synth $(STAGE) $(SET)
 
 format: install ## Format the code and mend what the linter can mend
 	$(VENV)/bin/ruff format .

@@ -11,18 +11,20 @@ from pathlib import Path
 
 from infra.settings import SettingsError
 from layers.graveler.archive import copy_sources, write_zip
-from layers.graveler.build import OUTPUT, ROOT, layer_path
+from layers.graveler.build import OUTPUT, ROOT, is_current, layer_path
 
 
 def layer(architecture: str) -> str:
     """The path of the layer's archive.
 
     Raises:
-        SettingsError: it has not been built.
+        SettingsError: it has not been built, or of other sources.
     """
     path = layer_path(architecture)
     if not path.is_file():
-        raise SettingsError(f"{path.relative_to(ROOT)} is missing: build it with `make layer`")
+        raise SettingsError(f"{path} is missing: build it with `make layer`")
+    if not is_current(path):
+        raise SettingsError(f"{path} was built of other sources: build it anew with `make layer`")
     return str(path)
 
 

@@ -41,7 +41,7 @@ class Service(Stack):
         jobs = Jobs(self, settings, storage, self.events, self._access)
         gateway = Api(self, settings, functions[0])
         Observability(self, settings, Watched(storage, gateway, self.events, jobs, functions))
-        self._tell()
+        CfnOutput(self, "EventBus", value=self.events.bus.event_bus_name)
 
     def _make_api_function(self) -> Function:
         return Function(
@@ -118,23 +118,3 @@ class Service(Stack):
     def _namespace_prefix(self) -> str:
         """What clients offer for a new repository: the first place there is."""
         return self._access.namespaces[0].uri
-
-    def _tell(self) -> None:
-        CfnOutput(
-            self,
-            "NamespacePrefix",
-            value=self._namespace_prefix(),
-            description="Where a repository's storage namespace may begin",
-        )
-        CfnOutput(
-            self,
-            "SetupTokenSecret",
-            value=self._storage.setup_token.secret_arn,
-            description="The secret that creates the first administrator",
-        )
-        CfnOutput(
-            self,
-            "EventBus",
-            value=self.events.bus.event_bus_name,
-            description="Where events are published",
-        )

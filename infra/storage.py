@@ -1,6 +1,6 @@
 """What must outlive every deployment: tables, buckets, the key. Its logical IDs never change."""
 
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -45,6 +45,7 @@ class Storage(Stack):
             None if repositories is None else self.export_value(repositories.bucket_name)
         )
         self.setup_token = self._make_setup_token()
+        self._tell(repositories)
 
     def _make_key(self) -> kms.Key:
         """One key: whoever it may be used by, and by way of which service, policies tell."""
@@ -75,7 +76,7 @@ class Storage(Stack):
                     "ArnLike": {
                         "kms:EncryptionContext:aws:logs:arn": self.format_arn(
                             service="logs",
-                            resource=f"log-group:/{self._settings.name}/*",
+                            resource=f"log-group:/{self._settings.name}-*",
                         )
                     }
                 },
@@ -200,6 +201,21 @@ class Storage(Stack):
                 exclude_punctuation=True, password_length=40
             ),
             removal_policy=RemovalPolicy.DESTROY,
+        )
+
+    def _tell(self, repositories: s3.Bucket | None) -> None:
+        if repositories is not None:
+            CfnOutput(
+                self,
+                "RepositoryBucket",
+                value=repositories.bucket_name,
+                description="Where storage namespaces may be: s3://BUCKET/NAME",
+            )
+        CfnOutput(
+            self,
+            "SetupTokenSecret",
+            value=self.setup_token.secret_arn,
+            description="Who reads it may create the first administrator, once",
         )
 
 

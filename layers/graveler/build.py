@@ -6,11 +6,12 @@ writes to S3 need a new one. Of botocore's descriptions of 400 services those st
 """
 
 import argparse
-import re
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator, Sequence
 from email.parser import Parser
 from pathlib import Path
@@ -25,7 +26,7 @@ from layers.graveler.archive import (
 
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
-OUTPUT = ROOT / "build"
+OUTPUT = Path(os.environ.get("GRAVELER_BUILD", ROOT / "build"))
 
 # The runtime of the functions.
 PYTHON = "3.13"
@@ -65,7 +66,7 @@ def build(
         target = root / FOLDER
         _install(target, ARCHITECTURES[architecture], python)
         _strip(target)
-        copy_sources(ROOT / "graveler", target / "graveler")
+        copy_engine(target)
         (target / LICENCES).write_text(_licences(target))
         if compiler is not None:
             compile_sources(target, _INSTALLED_AT, compiler)
@@ -77,6 +78,30 @@ def build(
             )
         write_zip(root, layer_path(architecture, output))
     return unpacked_bytes
+
+
+def copy_engine(target: Path) -> None:
+    """What of this checkout goes into the layer: the engine, and what it was built with."""
+    copy_sources(ROOT / "graveler", target / "graveler")
+    copy_sources(REQUIREMENTS, target / REQUIREMENTS.name)
+
+
+def is_current(layer: Path) -> bool:
+    """Whether the archive holds this checkout's engine and requirements, and no others."""
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(layer) as archive:
+        copy_engine(Path(folder))
+        wanted = {
+            f"{FOLDER}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+            for path in files(Path(folder))
+        }
+        packed = {
+            name
+            for name in archive.namelist()
+            if name.startswith(f"{FOLDER}/graveler/") and not name.endswith(".pyc")
+        }
+        return packed <= wanted.keys() <= set(archive.namelist()) and all(
+            archive.read(name) == content for name, content in wanted.items()
+        )
 
 
 def _install(target: Path, machine: str, python: str) -> None:
@@ -112,11 +137,6 @@ def _licence_lines(target: Path) -> Iterator[str]:
             named = [each for each in classifiers if each.startswith("License ::")]
             licence = ", ".join(each.rpartition(" :: ")[2] for each in named)
         yield f"{package['Name']} {package['Version']}: {licence or 'unknown'}"
-
-
-def pins(requirements: str) -> list[str]:
-    """The `name==version` of a requirements file."""
-    return re.findall(r"^([A-Za-z0-9._-]+==[^\s;]+)", requirements, re.MULTILINE)
 
 
 def main(arguments: Sequence[str]) -> int:

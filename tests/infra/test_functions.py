@@ -1,0 +1,213 @@
+"""Functions: what runs, with which settings, called by what."""
+
+import ast
+import json
+from dataclasses import fields
+
+import pytest
+
+from functions.api.settings import Settings as ApiSettings
+from graveler.aws.settings import Settings
+from local import background
+from tests.infra.conftest import ROOT
+
+NAMES = ("api", "cleanup", "events", "export")
+
+# Of the embedded stack alone.
+LOCAL = {
+    "dynamodb_endpoint",
+    "s3_endpoint",
+    "s3_public_endpoint",
+    "events_endpoint",
+    "sqs_endpoint",
+    "cipher",
+}
+# Their defaults are those of a function: /tmp, and what fits into its memory.
+TUNING = {
+    "file_cache_folder",
+    "file_cache_bytes_max",
+    "file_cache_reads",
+    "block_cache_bytes_max",
+    "range_raggedness_records",
+    "range_bytes_max",
+}
+TABLES = {"refs_table", "staging_table"}
+ENGINE = TABLES | {"kms_key_id", "export_prefixes"}
+EXPECTED = {
+    # It only writes requests into the outbox: no queue, no job.
+    "api": ENGINE | {field.name for field in fields(ApiSettings)},
+    "cleanup": TABLES,
+    "events": TABLES | {"event_bus"},
+    "export": ENGINE | {"export_queue_url", "export_job", "export_job_objects_min"},
+}
+
+
+def functions(deployment):
+    return {
+        each["FunctionName"].removeprefix(f"{deployment.name}-"): each
+        for each in deployment.resources("AWS::Lambda::Function").values()
+    }
+
+
+def mappings(deployment):
+    return {
+        deployment.flat(each["FunctionName"]): each
+        for each in deployment.resources("AWS::Lambda::EventSourceMapping").values()
+    }
+
+
+def test_every_function_is_deployed(deployment):
+    assert sorted(functions(deployment)) == sorted(NAMES)
+    folders = {path.parent.name for path in (ROOT / "functions").glob("*/handler.py")}
+    assert folders == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_handler_is_where_the_template_says(deployment, name):
+    """That it can be imported from the layer alone is tried by test_layer."""
+    module, _, function = functions(deployment)[name]["Handler"].rpartition(".")
+    source = (ROOT / f"{module.replace('.', '/')}.py").read_text()
+    defined = {
+        node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)
+    }
+    assert [each.arg for each in defined[function].args.args] == ["event", "context"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_environment_is_what_the_settings_of_a_function_read(deployment, name):
+    variables = functions(deployment)[name]["Environment"]["Variables"]
+    named = {variable.removeprefix("GRAVELER_").lower() for variable in variables}
+    assert named == EXPECTED[name]
+    assert all(variable.startswith("GRAVELER_") for variable in variables)
+
+
+def test_every_setting_is_some_functions_or_has_a_reason_to_keep_its_default():
+    known = {each.name for each in fields(Settings)} | {each.name for each in fields(ApiSettings)}
+    used = set().union(*EXPECTED.values())
+    assert known - used == LOCAL | TUNING | {"region"}  # the region is Lambda's own variable
+    assert used <= known
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_settings_of_a_function_can_be_read(deployment, name):
+    variables = functions(deployment)[name]["Environment"]["Variables"]
+    environment = {key: deployment.flat(value) for key, value in variables.items()}
+    settings = Settings.from_environment({"AWS_REGION": "eu-west-1", **environment})
+    assert settings.refs_table == "<Refs48288B5D>"
+    assert settings.staging_table == "<Staging12D1754E>"
+
+
+def test_the_api_gets_the_token_without_anybody_reading_it_in_a_template(deployment):
+    variables = functions(deployment)["api"]["Environment"]["Variables"]
+    token = deployment.flat(variables["GRAVELER_SETUP_TOKEN"])
+    assert token == "{{resolve:secretsmanager:<SetupTokenC572E43B>:SecretString:::}}"
+    assert "KmsKeyArn" in functions(deployment)["api"]
+    for name in set(NAMES) - {"api"}:
+        variables = functions(deployment)[name]["Environment"]["Variables"]
+        assert "GRAVELER_SETUP_TOKEN" not in variables
+
+
+def test_clients_are_offered_a_place_that_exists(dev, prod):
+    def offered(deployment):
+        variables = functions(deployment)["api"]["Environment"]["Variables"]
+        return deployment.flat(variables["GRAVELER_NAMESPACE_PREFIX"])
+
+    assert offered(dev) == "s3://<RepositoriesCC43A267>/"
+    assert offered(prod) == "s3://<RepositoriesCC43A267>/"
+
+
+def test_exports_go_where_the_settings_say(dev, prod):
+    def allowed(deployment, name):
+        return functions(deployment)[name]["Environment"]["Variables"]["GRAVELER_EXPORT_PREFIXES"]
+
+    for name in ("api", "export"):
+        assert allowed(dev, name) == ""
+        assert allowed(prod, name) == "s3://company-published/exports/"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_run_on_graviton_and_are_traced(deployment, name):
+    function = functions(deployment)[name]
+    assert function["Architectures"] == ["arm64"]
+    assert function["Runtime"] == "python3.13"
+    assert function["TracingConfig"] == {"Mode": "Active"}
+    assert function["LoggingConfig"]["LogFormat"] == "JSON"
+    assert len(function["Layers"]) == 1
+
+
+def test_functions_live_as_long_as_in_the_embedded_stack(deployment):
+    found = functions(deployment)
+    assert found["events"]["Timeout"] == background.EVENTS_TIMEOUT_S
+    assert found["export"]["Timeout"] == background.TIMEOUT_S
+    assert found["cleanup"]["Timeout"] == background.TIMEOUT_S
+    assert found["api"]["Timeout"] == 30
+
+
+def test_concurrency_is_reserved_in_production_only(dev, prod):
+    """A new account has a quota of ten, of which nothing can be reserved."""
+    for function in functions(dev).values():
+        assert "ReservedConcurrentExecutions" not in function
+    reserved = {
+        name: function["ReservedConcurrentExecutions"]
+        for name, function in functions(prod).items()
+        if "ReservedConcurrentExecutions" in function
+    }
+    assert reserved == {"api": 200, "cleanup": 1}
+
+
+def test_functions_are_called_by_an_alias_to_a_published_version(deployment):
+    aliases = deployment.resources("AWS::Lambda::Alias")
+    versions = {f"<{each}.Version>" for each in deployment.resources("AWS::Lambda::Version")}
+    assert {deployment.flat(each["FunctionVersion"]) for each in aliases.values()} == versions
+    assert len(aliases) == len(NAMES)
+    callers = [*mappings(deployment), *schedules(deployment)]
+    (integration,) = deployment.resources("AWS::ApiGatewayV2::Integration").values()
+    callers.append(deployment.flat(integration["IntegrationUri"]))
+    assert sorted(callers) == sorted(f"<{each}>" for each in aliases)
+
+
+def schedules(deployment):
+    targets = [
+        deployment.flat(each["Target"]["Arn"])
+        for each in deployment.resources("AWS::Scheduler::Schedule").values()
+    ]
+    return [target for target in targets if "glue" not in target]
+
+
+def test_old_versions_stay_so_that_an_alias_can_go_back(deployment):
+    for resource in deployment.all_resources.values():
+        if resource["Type"] == "AWS::Lambda::Version":
+            assert resource["DeletionPolicy"] == "Retain"
+
+
+def test_the_outbox_alone_is_published_in_its_order_for_a_day(deployment):
+    mapping = next(
+        each
+        for function, each in mappings(deployment).items()
+        if function.startswith("<EventsFunction")
+    )
+    assert deployment.flat(mapping["EventSourceArn"]) == "<Refs48288B5D.StreamArn>"
+    (found,) = mapping["FilterCriteria"]["Filters"]
+    assert json.loads(found["Pattern"]) == background.OUTBOX_ITEMS
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert mapping["BisectBatchOnFunctionError"] is False
+    assert mapping["StartingPosition"] == "TRIM_HORIZON"
+    assert mapping["MaximumRecordAgeInSeconds"] == 23 * 60 * 60
+    assert "ParallelizationFactor" not in mapping
+    destination = deployment.flat(mapping["DestinationConfig"]["OnFailure"]["Destination"])
+    assert destination.startswith("<EventsUnpublished")
+
+
+def test_exports_are_looked_after_one_by_one_and_so_many_at_once(dev, prod):
+    def mapping(deployment):
+        return next(
+            each
+            for function, each in mappings(deployment).items()
+            if function.startswith("<ExportFunction")
+        )
+
+    for deployment, at_once in ((dev, 2), (prod, 10)):
+        found = mapping(deployment)
+        assert found["BatchSize"] == 1
+        assert found["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert found["ScalingConfig"] == {"MaximumConcurrency": at_once}

@@ -1,0 +1,121 @@
+"""A wrong context ends the synth with a message that says what to set."""
+
+import pytest
+
+from infra.settings import Place, Settings, SettingsError
+
+PROD = {"stage": "prod", "alarm_email": "ops@example.com"}
+
+
+def settings(**context):
+    return Settings.of({"stage": "dev", **context}.get)
+
+
+def refusal(**context) -> str:
+    with pytest.raises(SettingsError) as refused:
+        settings(**context)
+    return str(refused.value)
+
+
+def test_a_stage_needs_no_more_than_its_name():
+    assert settings().name == "graveler-dev"
+    assert not settings().is_production
+
+
+def test_production_needs_somebody_to_call():
+    assert settings(**PROD).is_production
+    assert "`-c alarm_email=you@example.com`" in refusal(stage="prod")
+
+
+@pytest.mark.parametrize("stage", [None, "", "staging", 1, "DEV"])
+def test_a_wrong_stage_is_refused_with_the_right_ones(stage):
+    assert "-c stage=dev` or `-c stage=prod`" in refusal(stage=stage)
+
+
+def test_the_command_line_goes_over_the_file():
+    stages = {"dev": {"log_days": 30, "requests_per_s": 7}}
+    found = settings(stages=stages, log_days="90")
+    assert (found.log_days, found.requests_per_s) == (90, 7)
+
+
+def test_lists_are_written_with_commas_or_as_json():
+    by_commas = settings(namespaces="s3://one-bucket/a/, s3://two-bucket")
+    assert by_commas.namespaces == (Place("one-bucket", "a/"), Place("two-bucket", ""))
+    stages = {"dev": {"namespaces": ["s3://one-bucket/a/", "s3://two-bucket"]}}
+    assert settings(stages=stages).namespaces == by_commas.namespaces
+
+
+def test_a_setting_that_does_not_exist_is_refused_and_the_others_are_listed():
+    message = refusal(stages={"dev": {"log_day": 30}})
+    assert "log_day is no setting" in message
+    assert "log_days" in message
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ab",
+        "Company-Lake",
+        "company_lake",
+        "-company",
+        "company-",
+        "company..lake",
+        "192.168.1.4",
+        "xn--company",
+        "company-s3alias",
+        "company--ol-s3",
+        "a" * 64,
+        "company lake",
+        "",
+    ],
+)
+def test_a_bucket_name_that_s3_would_not_take_is_refused(name):
+    if name:  # no name is no setting
+        assert "repository_bucket" in refusal(repository_bucket=name)
+        assert "`create`" in refusal(repository_bucket=name)
+    assert "is no name for a bucket" in refusal(exports=f"s3://{name}/exports/")
+
+
+@pytest.mark.parametrize("name", ["abc", "company-lake", "company.lake.1", "a" * 63, "1-2"])
+def test_a_bucket_name_that_s3_takes_is_taken(name):
+    assert settings(repository_bucket=name).repository_bucket == name
+
+
+@pytest.mark.parametrize("uri", ["company-lake", "gs://company-lake/", "s3:/company-lake", "s3://"])
+def test_a_place_that_is_not_in_s3_is_refused(uri):
+    assert "namespaces: " in refusal(namespaces=uri)
+
+
+@pytest.mark.parametrize("prefix", ["*", "lake/?", "${aws:username}/", "läke/"])
+def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
+    assert "IAM policies cannot name" in refusal(namespaces=f"s3://company-lake/{prefix}")
+
+
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        ({"log_days": 15}, "log_days is 15: set it to one of"),
+        ({"requests_per_s": 0}, "requests_per_s is 0: set it to 1 to"),
+        ({"requests_per_s": "many"}, "requests_per_s: 'many' is no whole number"),
+        ({"requests_per_s": True}, "requests_per_s: True is no whole number"),
+        ({"exports_at_once": 1}, "exports_at_once is 1: set it to 2 to"),
+        ({"gc_deletes": "maybe"}, "gc_deletes: 'maybe' is neither true nor false"),
+        ({"gc_schedule": "daily"}, "gc_schedule is 'daily': set it to `rate(7 days)`"),
+        ({"gc_repositories": "UPPER"}, "gc_repositories is 'UPPER'"),
+        ({"alarm_email": "nobody"}, "alarm_email is 'nobody'"),
+        ({"cors_origins": "app.example.com"}, "cors_origins is 'app.example.com'"),
+        ({"cors_origins": "*,https://app.example.com"}, "cors_origins is `*` and more"),
+        ({"bucket_keys": "alias/company"}, "bucket_keys is 'alias/company'"),
+        ({"domain_name": "lake.example.com"}, "domain_name and certificate_arn go together"),
+        ({"hosted_zone_id": "Z0123456789ABC"}, "hosted_zone_id is set without a domain_name"),
+        ({"repository_bucket": "none"}, "set `-c namespaces=s3://bucket/prefix`"),
+        ({"namespaces": 5}, "namespaces: 5 is no list"),
+        ({"stages": {"dev": {"stage": "dev"}}}, "stage is no setting"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_a_right_one(context, told):
+    assert told in refusal(**context)
+
+
+def test_everything_that_is_wrong_is_told_at_once():
+    assert len(refusal(log_days=15, exports_at_once=1, alarm_email="x").splitlines()) == 3

@@ -1,0 +1,159 @@
+"""What must not be lost: tables as the engine knows them, buckets, the key, and their names."""
+
+from typing import Any
+
+import pytest
+
+from graveler.aws.models import ExportItem, OutboxItem, TaskItem
+from graveler.aws.tables import _refs_description, _staging_description
+
+# Never to be changed: another logical ID means another table, and this one deleted or orphaned.
+STATEFUL = {
+    "Key961B73FD": "AWS::KMS::Key",
+    "Refs48288B5D": "AWS::DynamoDB::Table",
+    "Staging12D1754E": "AWS::DynamoDB::Table",
+    "ArtefactsC012E42A": "AWS::S3::Bucket",
+    "RepositoriesCC43A267": "AWS::S3::Bucket",
+    "SetupTokenC572E43B": "AWS::SecretsManager::Secret",
+}
+KINDS = set(STATEFUL.values())
+
+
+def stateful(template: dict[str, Any]) -> dict[str, str]:
+    return {
+        logical_id: resource["Type"]
+        for logical_id, resource in template["Resources"].items()
+        if resource["Type"] in KINDS
+    }
+
+
+def test_stateful_resources_keep_their_logical_ids_whatever_changes(dev, prod):
+    """The two differ in every setting that there is."""
+    assert stateful(dev.storage) == STATEFUL
+    assert stateful(prod.storage) == STATEFUL
+
+
+def test_what_computes_holds_no_state(deployment):
+    assert stateful(deployment.service) == {}
+
+
+@pytest.mark.parametrize(
+    ("logical_id", "described"),
+    [
+        ("Refs48288B5D", _refs_description("")),
+        ("Staging12D1754E", _staging_description("")),
+    ],
+)
+def test_a_table_is_the_one_that_the_embedded_stack_makes(deployment, logical_id, described):
+    table = deployment.resources("AWS::DynamoDB::Table")[logical_id]
+    assert table["BillingMode"] == described["BillingMode"]
+    assert table["KeySchema"] == described["KeySchema"]
+    assert by_name(table["AttributeDefinitions"]) == by_name(described["AttributeDefinitions"])
+    assert table.get("GlobalSecondaryIndexes") == described.get("GlobalSecondaryIndexes")
+    assert "LocalSecondaryIndexes" not in table
+    stream = described.get("StreamSpecification", {}).get("StreamViewType")
+    assert table.get("StreamSpecification", {}).get("StreamViewType") == stream
+
+
+def by_name(attributes: list[dict[str, str]]) -> dict[str, str]:
+    return {each["AttributeName"]: each["AttributeType"] for each in attributes}
+
+
+def test_items_go_when_their_time_to_live_is_over(deployment):
+    refs = deployment.resources("AWS::DynamoDB::Table")["Refs48288B5D"]
+    assert refs["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    assert hasattr(OutboxItem, "expires_at")
+    assert hasattr(TaskItem, "expires_at")
+    assert not hasattr(ExportItem, "expires_at")
+
+
+def test_tables_can_be_restored_and_are_encrypted_with_the_key(deployment):
+    for table in deployment.resources("AWS::DynamoDB::Table").values():
+        assert table["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"] is True
+        assert table["SSESpecification"]["SSEType"] == "KMS"
+        assert deployment.flat(table["SSESpecification"]["KMSMasterKeyId"]) == "<Key961B73FD.Arn>"
+
+
+def test_production_loses_nothing_by_a_mistake(prod):
+    for logical_id, resource in prod.storage["Resources"].items():
+        if logical_id in STATEFUL and not logical_id.startswith("SetupToken"):
+            assert resource["DeletionPolicy"] == "Retain", logical_id
+            assert resource["UpdateReplacePolicy"] == "Retain", logical_id
+    for table in prod.resources("AWS::DynamoDB::Table").values():
+        assert table["DeletionProtectionEnabled"] is True
+
+
+def test_objects_outlive_even_a_deployment_for_trying_out(dev):
+    for logical_id in dev.resources("AWS::S3::Bucket"):
+        assert dev.all_resources[logical_id]["DeletionPolicy"] == "Retain"
+    for table in dev.resources("AWS::DynamoDB::Table").values():
+        assert table["DeletionProtectionEnabled"] is False
+
+
+def test_the_key_is_rotated(deployment):
+    assert deployment.one("AWS::KMS::Key")["EnableKeyRotation"] is True
+
+
+def test_the_key_serves_the_logs_that_are_encrypted_with_it(deployment):
+    allowed = [
+        deployment.flat(each["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"])
+        for each in deployment.one("AWS::KMS::Key")["KeyPolicy"]["Statement"]
+        if each.get("Sid") == "LogsOfJobs"
+    ]
+    assert len(allowed) == 1
+    names = [
+        deployment.flat(each["LogGroupName"])
+        for each in deployment.resources("AWS::Logs::LogGroup").values()
+        if "KmsKeyId" in each
+    ]
+    assert len(names) == 4
+    prefix = allowed[0].removeprefix("arn:aws:logs:eu-west-1:123456789012:log-group:")
+    assert all(name.startswith(prefix.removesuffix("*")) for name in names)
+
+
+def test_no_bucket_is_public_or_reached_without_tls(deployment):
+    policies = deployment.resources("AWS::S3::BucketPolicy").values()
+    guarded = {deployment.flat(each["Bucket"]) for each in policies if denies_plain_http(each)}
+    for logical_id, bucket in deployment.resources("AWS::S3::Bucket").items():
+        assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+        assert len(bucket["PublicAccessBlockConfiguration"]) == 4
+        ownership = bucket["OwnershipControls"]["Rules"]
+        assert ownership == [{"ObjectOwnership": "BucketOwnerEnforced"}]
+        assert f"<{logical_id}>" in guarded
+
+
+def denies_plain_http(policy: dict[str, Any]) -> bool:
+    return any(
+        each["Effect"] == "Deny"
+        and each["Action"] == "s3:*"
+        and each["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        for each in policy["PolicyDocument"]["Statement"]
+    )
+
+
+def test_the_repository_bucket_keeps_one_version_and_no_half_uploads(deployment):
+    bucket = deployment.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
+    assert "VersioningConfiguration" not in bucket
+    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
+    # An ETag is an object's MD5, which clients compare, under S3's own keys only.
+    (encryption,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert encryption["ServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
+
+
+def test_the_repository_bucket_has_the_name_that_was_asked_for(dev, prod):
+    assert "BucketName" not in dev.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
+    bucket = prod.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
+    assert bucket["BucketName"] == "company-graveler"
+
+
+def test_pages_of_other_origins_reach_objects_where_they_were_allowed_to(dev, prod):
+    assert "CorsConfiguration" not in dev.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
+    cors = prod.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]["CorsConfiguration"]
+    assert cors["CorsRules"][0]["AllowedOrigins"] == ["https://app.example.com"]
+
+
+def test_the_set_up_token_is_in_no_template(deployment):
+    secret = deployment.one("AWS::SecretsManager::Secret")
+    assert "SecretString" not in secret
+    assert secret["GenerateSecretString"]["PasswordLength"] == 40

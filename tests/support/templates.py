@@ -1,0 +1,107 @@
+"""CloudFormation templates as tests read them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+# What stands for an account in the texts that `flat` makes.
+PSEUDO = {
+    "AWS::Partition": "aws",
+    "AWS::Region": "eu-west-1",
+    "AWS::AccountId": "123456789012",
+    "AWS::URLSuffix": "amazonaws.com",
+}
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What a synth wrote: the templates of both stacks, and what was said of them."""
+
+    folder: Path
+    name: str
+
+    @cached_property
+    def storage(self) -> dict[str, Any]:
+        return self._template(f"{self.name}-storage")
+
+    @cached_property
+    def service(self) -> dict[str, Any]:
+        return self._template(self.name)
+
+    def _template(self, stack: str) -> dict[str, Any]:
+        return json.loads((self.folder / f"{stack}.template.json").read_text())
+
+    @property
+    def template_files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.template.json"))
+
+    def resources(self, kind: str) -> dict[str, dict[str, Any]]:
+        """The properties of all resources of a kind, by logical ID."""
+        return {
+            logical_id: resource.get("Properties", {})
+            for logical_id, resource in self.all_resources.items()
+            if resource["Type"] == kind
+        }
+
+    def one(self, kind: str) -> dict[str, Any]:
+        """The properties of the only resource of a kind."""
+        (properties,) = self.resources(kind).values()
+        return properties
+
+    @cached_property
+    def all_resources(self) -> dict[str, dict[str, Any]]:
+        return {**self.storage["Resources"], **self.service["Resources"]}
+
+    def flat(self, value: Any) -> str:
+        """A value as text; a resource is `<logical ID>`, an attribute `<logical ID.attribute>`."""
+        match value:
+            case str():
+                return value
+            case {"Ref": name}:
+                return PSEUDO.get(name, f"<{name}>")
+            case {"Fn::GetAtt": [name, attribute]}:
+                return f"<{name}.{attribute}>"
+            case {"Fn::ImportValue": name}:
+                return self.flat(self._exports[name])
+            case {"Fn::Join": [delimiter, parts]}:
+                return delimiter.join(self.flat(part) for part in parts)
+            case {"Fn::Sub": text}:
+                for name, pseudo in PSEUDO.items():
+                    text = text.replace(f"${{{name}}}", pseudo)
+                return text
+        raise AssertionError(value)
+
+    @cached_property
+    def _exports(self) -> Mapping[str, Any]:
+        return {
+            output["Export"]["Name"]: output["Value"]
+            for output in self.storage["Outputs"].values()
+            if "Export" in output
+        }
+
+    # Roles
+
+    def statements(self, role: str) -> list[dict[str, Any]]:
+        """The statements of a role, actions and resources as lists of texts."""
+        (properties,) = (
+            each
+            for each in self.resources("AWS::IAM::Role").values()
+            if self.flat(each.get("RoleName", "")) == f"{self.name}-{role}-eu-west-1"
+        )
+        return list(self.statements_of(properties))
+
+    def statements_of(self, role: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        for policy in role.get("Policies", ()):
+            for statement in policy["PolicyDocument"]["Statement"]:
+                yield {
+                    **statement,
+                    "Action": _listed(statement["Action"]),
+                    "Resource": [self.flat(each) for each in _listed(statement["Resource"])],
+                }
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
