@@ -4,7 +4,7 @@ They go through the ObjectStore, as everything does, so a job needs no other acc
 the same wherever the engine does.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
 
 import pyarrow as pa
@@ -18,6 +18,9 @@ from graveler.ports import ObjectStore
 
 ROWS_PER_PART = 100_000
 _ROWS_PER_BATCH = 10_000
+
+# So that no core has to wait for a last one that got the larger values.
+_TASKS_PER_CORE = 16
 
 SUFFIX = ".parquet"
 
@@ -112,21 +115,33 @@ def uris(objects: ObjectStore, folder_uri: str) -> list[str]:
     return [uri for uri in found if uri.endswith(SUFFIX)]
 
 
-def read(spark: SparkSession, part_uris: list[str], schema: str, settings: Settings) -> DataFrame:
+def read(
+    spark: SparkSession, part_uris: Sequence[str], schema: str, settings: Settings
+) -> DataFrame:
     """The rows of the parts."""
 
-    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        objects = stores(settings).objects
+    def rows(uri: str) -> Iterator[pa.RecordBatch]:
+        table = pq.read_table(BytesIO(stores(settings).objects.get(uri)))
+        return iter(table.to_batches(max_chunksize=_ROWS_PER_BATCH))
+
+    return spread(spark, part_uris, rows, schema)
+
+
+def spread(
+    spark: SparkSession,
+    values: Sequence[str],
+    rows: Callable[[str], Iterator[pa.RecordBatch]],
+    schema: str,
+) -> DataFrame:
+    """The rows that executors make of the values, side by side.
+
+    The values travel with the task. There may be a hundred thousand of them, not a hundred million.
+    """
+
+    def of_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for uri in batch.column(0).to_pylist():
-                table = pq.read_table(BytesIO(objects.get(uri)))
-                yield from table.to_batches(max_chunksize=_ROWS_PER_BATCH)
+            for number in batch.column(0).to_pylist():
+                yield from rows(values[number])
 
-    return texts(spark, part_uris, "uri", len(part_uris)).mapInArrow(rows, schema)
-
-
-def texts(spark: SparkSession, values: list[str], name: str, tasks_max: int) -> DataFrame:
-    """A frame of one column, spread over so many tasks that all cores have something to do."""
-    rows = [(value,) for value in values]
-    tasks = max(1, min(tasks_max, len(rows), 16 * spark.sparkContext.defaultParallelism))
-    return spark.createDataFrame(rows, f"{name} string").repartition(tasks)
+    tasks = max(1, min(len(values), _TASKS_PER_CORE * spark.sparkContext.defaultParallelism))
+    return spark.range(0, len(values), 1, tasks).mapInArrow(of_numbers, schema)

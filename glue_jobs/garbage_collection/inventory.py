@@ -9,7 +9,7 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from urllib.parse import unquote_plus
@@ -92,15 +92,12 @@ def inventoried(
 ) -> DataFrame:
     """The candidates that the report lists."""
 
-    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        objects = stores(settings).objects
-        for batch in batches:
-            for uri in batch.column(0).to_pylist():
-                found = _candidates(_listed(objects, inventory, uri), inventory.bucket, territory)
-                yield from found.to_batches(max_chunksize=_ROWS_PER_BATCH)
+    def rows(uri: str) -> Iterator[pa.RecordBatch]:
+        table = _listed(stores(settings).objects, inventory, uri)
+        found = _candidates(table, inventory.bucket, territory)
+        return iter(found.to_batches(max_chunksize=_ROWS_PER_BATCH))
 
-    files = list(inventory.files)
-    return parts.texts(spark, files, "uri", len(files)).mapInArrow(rows, CANDIDATE)
+    return parts.spread(spark, list(inventory.files), rows, CANDIDATE)
 
 
 def _listed(objects: ObjectStore, inventory: Inventory, uri: str) -> pa.Table:

@@ -28,24 +28,18 @@ def listed(
 
     Folders of data are listed side by side, by executors.
     """
-    folders: list[str] = []
-    direct: list[ListedObject] = []
-    for each in objects.list_folder(territory.data_uri):
-        if isinstance(each, str):
-            folders.append(each)
-        else:
-            direct.append(each)
+    data_uri = territory.data_uri
+    folders = [each for each in objects.list_folder(data_uri) if isinstance(each, str)]
 
-    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def rows(uri: str) -> Iterator[pa.RecordBatch]:
         store = stores(settings).objects
-        uris = (uri for batch in batches for uri in batch.column(0).to_pylist())
-        found = (each for uri in uris for each in store.list_objects(uri))
-        return candidate_batches(found, territory)
+        if uri == data_uri:  # what lies there directly, which is not our doing
+            direct = store.list_folder(uri)
+            return candidate_batches((o for o in direct if not isinstance(o, str)), territory)
+        return candidate_batches(store.list_objects(uri), territory)
 
-    in_folders = parts.texts(spark, folders, "uri", len(folders)).mapInArrow(rows, CANDIDATE)
-    lying_there = [row for batch in candidate_batches(direct, territory) for row in _rows_of(batch)]
     first = min(folders, default="").removeprefix(f"{territory.namespace}/")
-    return in_folders.unionByName(spark.createDataFrame(lying_there, CANDIDATE)), first
+    return parts.spread(spark, [data_uri, *folders], rows, CANDIDATE), first
 
 
 def candidate_batches(
@@ -71,7 +65,3 @@ def candidate_batches(
         yield pa.RecordBatch.from_arrays(
             [pa.array(addresses), pa.array(sizes), pa.array(times)], schema=CANDIDATE_SCHEMA
         )
-
-
-def _rows_of(batch: pa.RecordBatch) -> list[tuple[str, int, int]]:
-    return list(zip(*(column.to_pylist() for column in batch.columns), strict=True))

@@ -44,17 +44,10 @@ def staged(
 ) -> DataFrame:
     """The addresses in the namespace's data that the tokens' entries keep alive."""
 
-    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        staging = stores(settings).staging
-        found = (
-            address
-            for batch in batches
-            for token in batch.column(0).to_pylist()
-            for address in staged_addresses(staging, namespace, token)
-        )
-        return _address_batches(found)
+    def rows(token: str) -> Iterator[pa.RecordBatch]:
+        return _address_batches(staged_addresses(stores(settings).staging, namespace, token))
 
-    return parts.texts(spark, list(tokens), "token", len(tokens)).mapInArrow(rows, ADDRESS)
+    return parts.spread(spark, tokens, rows, ADDRESS)
 
 
 def ranges(
@@ -62,16 +55,12 @@ def ranges(
 ) -> DataFrame:
     """The ranges of the metaranges, each once."""
 
-    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        read_file = stores(settings).files.read_all
-        for batch in batches:
-            for metarange_id in batch.column(0).to_pylist():
-                yield _range_batch(read_file, namespace, metarange_id)
+    def rows(metarange_id: str) -> Iterator[pa.RecordBatch]:
+        yield _range_batch(stores(settings).files.read_all, namespace, metarange_id)
 
     # The empty ID is that of no objects at all, and of no file.
     ids = sorted({each for each in metarange_ids if each})
-    found = parts.texts(spark, ids, "id", len(ids)).mapInArrow(rows, RANGE)
-    return found.dropDuplicates(["id"])
+    return parts.spread(spark, ids, rows, RANGE).dropDuplicates(["id"])
 
 
 def _range_batch(read_file: ReadFile, namespace: str, metarange_id: str) -> pa.RecordBatch:

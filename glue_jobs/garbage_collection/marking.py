@@ -22,7 +22,7 @@ from graveler.operations.garbage import active_metaranges, neighbours, staging_t
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.candidates import Territory
 from graveler.retention.files import decode_commits, encode_commits
-from graveler.retention.report import AGE_DAYS, PREFIXES_MAX, Report, Tally
+from graveler.retention.report import AGE_DAYS, Report, Tally, largest
 
 Observe = Callable[[str], None]
 
@@ -175,6 +175,8 @@ class Marking:
         except (GoneError, KeyError, UnicodeDecodeError) as error:
             raise CorruptDataError(f"{self.folder.commits_uri} cannot be read") from error
         metaranges = set(active.values()) - set(known.values())
+        if not metaranges:
+            return staged
         found = live.ranges(self.spark, metaranges, namespace, settings)
         unread = found.join(self._read(self.folder.ranges_uri, live.RANGE), "id", "left_anti")
         return staged.union(self.committed(unread)).localCheckpoint()
@@ -189,16 +191,17 @@ class Marking:
         marked = self._read(self.folder.marked_uri, listing.CANDIDATE)
         age_s = F.lit(report.start_ns // NS_PER_S) - F.col("modified_s")
         steps = [F.when(age_s >= days * SECONDS_PER_DAY, 1).otherwise(0) for days in AGE_DAYS]
-        totals = [F.count("*").alias("objects"), F.sum("size_bytes").alias("size_bytes")]
-        by_age = marked.groupBy(sum(steps, start=F.lit(0)).alias("age")).agg(*totals)
-        for age, objects, size_bytes in by_age.collect():
-            report.by_age[age] = Tally(objects, size_bytes)
-            report.marked.add(objects, size_bytes)
+        age = sum(steps, start=F.lit(0)).alias("age")
         folder = F.substring_index("address", "/", 2).alias("folder")
-        by_folder = marked.groupBy(folder).agg(*totals)
-        largest = by_folder.orderBy(F.desc("size_bytes"), "folder").limit(PREFIXES_MAX)
-        for name, objects, size_bytes in largest.collect():
-            report.by_prefix[name] = Tally(objects, size_bytes)
+        totals = (F.count("*"), F.sum("size_bytes"))
+        by_folder: dict[str, Tally] = {}
+        for name, number, objects, size_bytes in (
+            marked.groupBy(folder, age).agg(*totals).toLocalIterator()
+        ):
+            report.marked.add(objects, size_bytes)
+            report.by_age.setdefault(number, Tally()).add(objects, size_bytes)
+            by_folder.setdefault(name, Tally()).add(objects, size_bytes)
+        report.by_prefix = largest(by_folder)
 
     def _mark(self) -> Mark:
         return Mark(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from heapq import nsmallest
 
 import msgspec
 
@@ -59,6 +60,14 @@ class Report:
     uploads_aborted: int = 0
     warnings: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+
+
+def largest(tallies: Mapping[str, Tally]) -> dict[str, Tally]:
+    """Those that a report names: the largest ones first."""
+    chosen = nsmallest(
+        PREFIXES_MAX, tallies.items(), key=lambda item: (-item[1].size_bytes, item[0])
+    )
+    return dict(chosen)
 
 
 def summary(report: Report) -> bytes:

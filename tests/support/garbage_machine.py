@@ -1,0 +1,247 @@
+"""A repository in memory whose users do anything, and what must be alive in it by the rules' words."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from hypothesis import strategies as st
+
+from graveler.addresses import physical_uri
+from graveler.committed.store import Breaking
+from graveler.entries import value_entry
+from graveler.errors import GravelerError, NotFoundError
+from graveler.identity import ID_LENGTH
+from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
+from graveler.model import Branch, Commit
+from graveler.operations import (
+    branches,
+    commits,
+    links,
+    merges,
+    objects,
+    repositories,
+    retention,
+    writes,
+)
+from graveler.operations.heads import seal
+from graveler.operations.links import UploadAddress
+from graveler.operations.lookup import current_branch, read_repository
+from graveler.retention.active import SECONDS_PER_DAY
+from graveler.retention.rules import RetentionRules, make_rules
+from graveler.staging.listing import CommonPrefix, PageQuery
+from tests.support.engines import memory_world
+from tests.support.lake import NAMESPACE, REPO
+
+PATHS = st.sampled_from([b"a", b"b/1", b"b/2"])
+NAMES = st.sampled_from(["main", "main", "dev", "old"])
+DAYS = st.integers(0, 5)
+
+INSIDE = f"{NAMESPACE}/data/inside"
+
+# What no collection of REPO may touch: imported objects, and those of repositories beside it.
+IMPORTED = ("s3://elsewhere/imported", f"{NAMESPACE}/imported")
+FOREIGN = (*IMPORTED, f"{NAMESPACE}2/data/p/x", f"{NAMESPACE}/data2/x", f"{INSIDE}/data/p/x")
+
+
+class Users:
+    """What users do to REPO, as `data` draws it; what cannot be done changes nothing."""
+
+    def __init__(self) -> None:
+        self.world = memory_world(Breaking(2), step_ns=0)
+        self.engine = self.world.engine()
+        for name, namespace in ((REPO, NAMESPACE), ("near", f"{NAMESPACE}2"), ("inside", INSIDE)):
+            repositories.create(self.engine, name=name, storage_namespace=namespace)
+        for uri in FOREIGN:
+            self.engine.objects.put(uri, uri.encode(), "a/b")
+        self.handed_out: list[tuple[bytes, UploadAddress, int]] = []
+        self.contents: dict[str, set[str]] = {}  # of commits, which never change
+        self.uploaded: set[str] = set()
+        self.gone: set[str] = set()
+        self.count = 0
+        self.actions: list[Callable[[st.DataObject], None]] = [
+            *(self.upload, self.upload, self.commit, self.commit, self.import_object),
+            *(self.delete, self.set_metadata, self.seal_only, self.merge, self.reset),
+            *(self.delete_branch, self.create_branch, self.go_back, self.go_back),
+            *(self.hand_out, self.put_where_told, self.put_where_told, self.link, self.link),
+            self.set_rules,
+        ]
+
+    def act(self, data: st.DataObject) -> None:
+        """One thing that a user does.
+
+        It may make alive again what had been collected: a branch at an old commit, other rules.
+        What is gone by then stays gone, and nobody is to blame.
+        """
+        live = self.live_uris()
+        action = data.draw(st.sampled_from(self.actions), label="action")
+        with suppress(GravelerError):
+            action(data)
+        if action != self.link:  # for a day, it must find what was uploaded
+            self.gone |= {uri for uri in self.live_uris() - live if not self.is_there(uri)}
+
+    def content(self) -> bytes:
+        self.count += 1
+        return b"%d" % self.count
+
+    def upload(self, data: st.DataObject) -> None:
+        writes.upload(
+            self.engine,
+            REPO,
+            data.draw(NAMES),
+            data.draw(PATHS),
+            read_content=lambda: (self.content(), "a/b"),
+            metadata={},
+        )
+
+    def import_object(self, data: st.DataObject) -> None:
+        writes.stage(
+            self.engine,
+            REPO,
+            data.draw(NAMES),
+            data.draw(PATHS),
+            physical_address=data.draw(st.sampled_from(IMPORTED)),
+            checksum="any",
+            size_bytes=1,
+            metadata={},
+        )
+
+    def delete(self, data: st.DataObject) -> None:
+        writes.delete(self.engine, REPO, data.draw(NAMES), data.draw(PATHS))
+
+    def set_metadata(self, data: st.DataObject) -> None:
+        metadata = {"count": self.content().decode()}
+        writes.set_user_metadata(self.engine, REPO, data.draw(NAMES), data.draw(PATHS), metadata)
+
+    def hand_out(self, data: st.DataObject) -> None:
+        path = data.draw(PATHS)
+        address = links.get_physical_address(self.engine, REPO, "main", path)
+        self.handed_out.append((path, address, self.engine.now_s()))
+        if data.draw(st.booleans()):
+            self.put_where_told(data)
+
+    def put_where_told(self, data: st.DataObject) -> None:
+        if self.handed_out:
+            _, address, since_s = data.draw(st.sampled_from(self.handed_out[-2:]))
+            if self.engine.now_s() - since_s <= PHYSICAL_ADDRESS_LIFE_S:
+                self.engine.objects.put(address.uri, self.content(), "a/b")
+                self.uploaded.add(address.uri)
+
+    def link(self, data: st.DataObject) -> None:
+        if not self.handed_out:
+            return
+        path, address, _ = data.draw(st.sampled_from(self.handed_out[-2:]))
+        if address.uri not in self.uploaded:
+            return  # whoever links what is not there gets what is not there
+        links.link(
+            self.engine,
+            REPO,
+            "main",
+            path,
+            physical_address=address.signed_uri,
+            checksum="any",
+            size_bytes=1,
+            metadata={},
+        )
+
+    def commit(self, data: st.DataObject) -> None:
+        request = commits.CommitRequest(self.content().decode(), "somebody")
+        commits.commit(self.engine, REPO, data.draw(NAMES), request)
+
+    def seal_only(self, data: st.DataObject) -> None:
+        """A commit that died on its way."""
+        repository, branch = current_branch(self.engine, REPO, data.draw(NAMES))
+        seal(self.engine, repository, branch)
+
+    def merge(self, data: st.DataObject) -> None:
+        request = merges.MergeRequest("somebody", strategy="source-wins")
+        merges.merge(self.engine, REPO, data.draw(NAMES), data.draw(NAMES), request)
+
+    def reset(self, data: st.DataObject) -> None:
+        branches.reset(self.engine, REPO, data.draw(NAMES), kind="reset")
+
+    def delete_branch(self, data: st.DataObject) -> None:
+        branches.delete(self.engine, REPO, data.draw(NAMES))
+
+    def create_branch(self, data: st.DataObject) -> None:
+        branches.create(self.engine, REPO, name=data.draw(NAMES), source=data.draw(NAMES))
+
+    def go_back(self, data: st.DataObject) -> None:
+        """Bring back what an old commit has."""
+        ref, name = data.draw(st.sampled_from(sorted(self.commits()))), data.draw(NAMES)
+        if data.draw(st.booleans()):
+            branches.create(self.engine, REPO, name=name, source=ref)
+        else:
+            branches.hard_reset(self.engine, REPO, name, ref=ref)
+
+    def set_rules(self, data: st.DataObject) -> None:
+        rules = make_rules(data.draw(DAYS), [(name, data.draw(DAYS)) for name in ("main", "dev")])
+        retention.set_rules(self.engine, REPO, rules)
+
+    # What is alive
+
+    def is_there(self, uri: str) -> bool:
+        return self.engine.objects.head(uri) is not None
+
+    def commits(self) -> dict[str, Commit]:
+        repository = read_repository(self.engine, REPO)
+        return {commit.id: commit for commit in self.engine.refs.every_commit(repository)}
+
+    def branches(self) -> tuple[Branch, ...]:
+        return branches.list_page(self.engine, REPO, prefix="", after="", amount=1000).results
+
+    def rules(self) -> RetentionRules | None:
+        try:
+            return retention.get_rules(self.engine, REPO)
+        except NotFoundError:
+            return None
+
+    def uris_at(self, ref: str) -> set[str]:
+        if ref in self.contents:
+            return self.contents[ref]
+        page = objects.list_objects(self.engine, REPO, ref, PageQuery(1000))
+        found = {i.physical_address for i in page.results if not isinstance(i, CommonPrefix)}
+        if len(ref) == ID_LENGTH:
+            self.contents[ref] = found
+        return found
+
+    def active_commits(self) -> set[str]:
+        """Every head, and each commit that was a branch's head at some time that its rule covers.
+
+        What deleted branches and resets left behind goes by the default rule.
+        """
+        found, rules = self.commits(), self.rules()
+        if rules is None:
+            return set(found)
+        heads = {branch.commit_id for branch in self.branches()}
+        children = {parent for commit in found.values() for parent in commit.parents[:1]}
+        tips = [(each.commit_id, rules.days_of(each.name)) for each in self.branches()]
+        tips += [(name, rules.default_days) for name in found.keys() - heads - children]
+        active = set(heads)
+        for tip, days in tips:
+            commit = found[tip]
+            while self.engine.now_s() - commit.creation_date < days * SECONDS_PER_DAY:
+                active.add(commit.id)
+                if not commit.parents:
+                    break
+                commit = found[commit.parents[0]]
+                active.add(commit.id)
+        return active
+
+    def live_uris(self) -> set[str]:
+        """The data of every object of every active commit and every branch."""
+        refs = {*self.active_commits(), *(branch.name for branch in self.branches())}
+        return {uri for ref in refs for uri in self.uris_at(ref)}
+
+    def lost_uris(self) -> set[str]:
+        """The data that are alive and not there, without having been gone before they were."""
+        return {uri for uri in self.live_uris() - self.gone if not self.is_there(uri)}
+
+    def covered_uris(self) -> set[str]:
+        """The data of staged objects that a newer token covers: one of them may be committed."""
+        values = (
+            value
+            for branch in self.branches()
+            for token in branch.sealed_tokens
+            for _, value in self.engine.staging.scan(token, b"", None)
+            if value is not None
+        )
+        return {physical_uri(NAMESPACE, value_entry(value)) for value in values}

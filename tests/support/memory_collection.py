@@ -1,0 +1,95 @@
+"""Garbage collection step by step in memory: the engine's own parts of it, and sets for Spark."""
+
+from collections.abc import Iterable
+
+from graveler.errors import CorruptDataError
+from graveler.model import Repository
+from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.garbage import (
+    active_metaranges,
+    neighbours,
+    staged_addresses,
+    staging_tokens,
+)
+from graveler.operations.lookup import read_repository
+from graveler.retention.candidates import Territory
+from graveler.retention.liveness import live_addresses
+
+
+class MemoryCollection:
+    """One run. What it reads of committed data is counted: range IDs, one for each reading."""
+
+    def __init__(self, engine: Engine, name: str, age_s: int) -> None:
+        self.engine = engine
+        self.repository: Repository = read_repository(engine, name)
+        self.namespace = self.repository.storage_namespace
+        self.cutoff_ns = engine.clock.now_ns() - age_s * NS_PER_S
+        self.ranges_read: list[str] = []
+        self.candidates: set[str] = set()
+        self.marked: set[str] = set()
+        self._staged: set[str] = set()
+        self._active: dict[str, str] = {}
+
+    def list_candidates(self) -> None:
+        found = map(self._territory().candidate, self.engine.objects.list_objects(self._data_uri))
+        self.candidates = {address for address in found if address is not None}
+
+    @property
+    def _data_uri(self) -> str:
+        return self._territory().data_uri
+
+    def _territory(self) -> Territory:
+        foreign = neighbours(self.engine, self.repository).foreign
+        return Territory(self.namespace, self.cutoff_ns, foreign)
+
+    def look_at_staged(self) -> None:
+        self._staged = self._staged_now()
+
+    def _staged_now(self) -> set[str]:
+        sharers = neighbours(self.engine, self.repository).sharers
+        return {
+            address
+            for token in staging_tokens(self.engine, sharers)
+            for address in staged_addresses(self.engine.staging, self.namespace, token)
+        }
+
+    def look_at_commits(self) -> None:
+        self._active = self._active_now()
+
+    def _active_now(self) -> dict[str, str]:
+        return active_metaranges(self.engine, neighbours(self.engine, self.repository).sharers)
+
+    def mark(self) -> None:
+        self.marked = self.candidates - self._staged - self._addresses(self._active.values())
+
+    def _addresses(self, metarange_ids: Iterable[str]) -> set[str]:
+        metaranges = [self.engine.metarange(self.repository, each) for each in set(metarange_ids)]
+        headers = {header.id: header for each in metaranges for header in each.headers()}
+        found: set[str] = set()
+        for range_id in headers.keys() - set(self.ranges_read):
+            self.ranges_read.append(range_id)
+            table = self.engine.committed.whole_range(self.namespace, headers[range_id])
+            found.update(live_addresses(self.namespace, (value for _, value in table.scan())))
+        return found
+
+    def sweep(self) -> set[str]:
+        """Look again, delete what is still garbage; its URIs."""
+        staged = self._staged_now()
+        active = self._active_now()
+        alive = staged | self._addresses(set(active.values()) - set(self._active.values()))
+        territory = self._territory()
+        doomed = self.marked - alive
+        for address in doomed:
+            if not territory.holds(address):
+                raise CorruptDataError(f"{address} is not in {territory.data_uri}")
+        uris = {f"{self.namespace}/{address}" for address in doomed}
+        self.engine.objects.delete_many(sorted(uris))
+        return uris
+
+    def run(self) -> set[str]:
+        """All steps; the URIs of what was deleted."""
+        self.list_candidates()
+        self.look_at_staged()
+        self.look_at_commits()
+        self.mark()
+        return self.sweep()

@@ -1,0 +1,50 @@
+"""One Spark for all tests of jobs, and deployments over the local servers that it works on."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from glue_jobs.session import Deployment, local_spark
+from graveler.aws.job_records import DynamoJobStore
+from graveler.aws.settings import Settings
+from tests.support.server_world import REGION, ServerWorld
+from tests.support.stack import KEYS
+
+# pyspark asks for the versions of its libraries in a way that Python has given up.
+IGNORED = "ignore:.*distutils.*:DeprecationWarning"
+UNCLOSED = "ignore:unclosed:ResourceWarning"
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[SparkSession]:
+    """A Spark whose executors have the keys of the local servers."""
+    credentials = {
+        "AWS_ACCESS_KEY_ID": KEYS.access_key_id,
+        "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    environment = {f"spark.executorEnv.{name}": value for name, value in credentials.items()}
+    session = local_spark("tests", **environment)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def spark(spark_session: SparkSession) -> Iterator[SparkSession]:
+    """The session's Spark."""
+    yield spark_session
+    gc.collect()  # what pyspark leaves open is to be told of here, where that is ignored
+
+
+def deployment(world: ServerWorld) -> Deployment:
+    """The world's stores, for a job's driver and for its executors."""
+    settings = Settings(
+        region=REGION,
+        refs_table="refs",
+        staging_table="staging",
+        dynamodb_endpoint=world.dynamodb_endpoint,
+        s3_endpoint=world.s3_endpoint,
+    )
+    return Deployment(world.engine(), DynamoJobStore(world.tables()), settings)
