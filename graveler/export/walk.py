@@ -147,6 +147,7 @@ class Walk:
         is_marked |= any(directory_of(first) == directory for first, _ in put_off)
         named = dict(self._last_by_name(directory))
         for key, value in self._changes_put_off(directory):
+            is_marked = True
             named.pop(key, None)
             put_off = tuple(_shrunk(put_off, key))
             self.position = replace(self.position, put_off=put_off)

@@ -6,6 +6,8 @@ after everything under them, and nothing is left out.
 """
 
 from random import Random
+from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,11 +27,17 @@ PATTERNS = st.sampled_from(
     [(), (".*",), ("_SUCCESS$",), (".*/_SUCCESS$", "^a/b$"), ("[12]$",), ("^$", "^b", "z")]
 )
 MARKS = st.booleans()
+PUT_OFF_MAX = st.sampled_from([1, 2, 32])
 LOTS = st.integers(0, 2**32).map(Random)
 FAILING = st.frozensets(KEYS, max_size=3)
 STOPS = st.lists(st.integers(1, 6), max_size=8)
 Contents = dict[bytes, bytes]
 CHANGES = ("copy", "delete")
+
+
+def joined_beyond(put_off_max: int) -> Any:
+    """Let walks remember no more intervals of what they put off than so many."""
+    return patch("graveler.export.walk.PUT_OFF_MAX", put_off_max)
 
 
 def marks_of(work: PlannedWork, patterns: Patterns, failed: frozenset[bytes]) -> set[bytes]:
@@ -67,13 +75,21 @@ def check_outcome(transfer: NotingTransfer, base: Contents, patterns: Patterns) 
     assert transfer.marks == marks_of(work, patterns, failed)
 
 
-@given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, has_marks=MARKS, failing=FAILING, random=LOTS)
+@given(
+    base=CONTENTS,
+    head=CONTENTS,
+    texts=PATTERNS,
+    has_marks=MARKS,
+    failing=FAILING,
+    random=LOTS,
+    put_off_max=PUT_OFF_MAX,
+)
 def test_everything_is_done_in_an_order_that_keeps_promises(
-    base, head, texts, has_marks, failing, random
+    base, head, texts, has_marks, failing, random, put_off_max
 ):
     work, patterns = PlannedWork(base, head), Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
-    with LotPool(random).waited_for() as pool:
+    with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
         schedule = Schedule(transfer, Progress(), pool, 4)
         walk = Walk(work, patterns, has_marks=has_marks)
         assert schedule.run(walk.steps(), lambda: True)
@@ -85,15 +101,23 @@ def test_everything_is_done_in_an_order_that_keeps_promises(
     assert progress.put_off == ()
 
 
-@given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, stops=STOPS, failing=FAILING, random=LOTS)
-def test_whoever_goes_on_leaves_nothing_out(base, head, texts, stops, failing, random):
+@given(
+    base=CONTENTS,
+    head=CONTENTS,
+    texts=PATTERNS,
+    stops=STOPS,
+    failing=FAILING,
+    random=LOTS,
+    put_off_max=PUT_OFF_MAX,
+)
+def test_whoever_goes_on_leaves_nothing_out(base, head, texts, stops, failing, random, put_off_max):
     work, patterns = PlannedWork(base, head), Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     progress = Progress()
     etags: dict[bytes, str] = {}
     for stop in [*stops, 10_000]:
         asked = iter(range(stop))
-        with LotPool(random).waited_for() as pool:
+        with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
             schedule = Schedule(transfer, progress, pool, 4)
             walk = Walk(work, patterns, position=Position(progress.after, progress.put_off))
             schedule.run(walk.steps(), lambda asked=asked: next(asked, None) is not None)
