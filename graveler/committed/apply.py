@@ -114,8 +114,9 @@ class _SliceOfRanges:
     def make(self) -> SliceResult:
         """Write every range that the changes make, and tell which."""
         writer, changes = self._writer, self._changes
-        cut = self._base.range_from(self._part.start)
-        if cut is not None and cut.min_key < self._part.start:
+        start = self._part.start
+        cut = self._base.range_from(start) if start else None
+        if cut is not None and cut.min_key < start:
             self._rewrite(cut)  # the slice before this one has what is in front of the cut
         while writer.is_open or changes.next is not None:
             header = self._next_range()

@@ -1,17 +1,18 @@
 """What differs between two metaranges.
 
-Theory of operation. Both sides are walked next to each other, in steps of whole ranges where
-possible, else of data blocks, else of records:
+Theory of operation. Both sides are walked next to each other, in the largest steps that there are:
 
     left    [a····f][g··k][l···|····r]
     right   [a····f][g·h][i·k][l···|··r]
              equal   ^ windows ^    equal blocks, then a window
 
-Where both sides stand at the start of a range and the ranges have one ID, both are skipped unread.
-Ranges that overlap and differ are opened; where both sides stand at the start of a block and the
-blocks are stored as the same bytes, both are skipped without being decoded. Since ranges and
-blocks end after keys that their hash chooses, equal stretches of content mostly are equal blocks.
-Everywhere else a window is compared: the records up to the end of the block that ends first.
+A metarange is a file of records like a range, so both are walked alike (`graveler.diff.walk`).
+Where both sides stand at the start of a block of range headers, all blocks from there on that are
+stored as the same bytes are skipped at once; where they stand at the start of a range and the
+ranges have one ID, both are skipped unread. Ranges that overlap and differ are opened, and equal
+blocks of theirs skipped in the same way, without being decoded. Since ranges and blocks end after
+keys that their hash chooses, equal stretches of content mostly are equal blocks. Everywhere else a
+window is compared: the records up to the end of the block that ends first.
 """
 
 from collections.abc import Iterator
