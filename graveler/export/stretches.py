@@ -60,7 +60,7 @@ def stretches_of(work: Work, progress: Progress, objects_min: int) -> list[Stret
     """What is left of the work, in stretches with about so many objects of changed ranges."""
     found: list[Stretch] = []
     start = progress.after + b"\0" if progress.after else b""
-    for last in work.ends(progress.after, objects_min):
+    for last in work.ends(start, objects_min):
         found.append(Stretch(start, last + b"\0", progress.pieces + len(found)))
         start = last + b"\0"
     found.append(Stretch(start, None, progress.pieces + len(found)))

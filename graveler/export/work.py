@@ -12,7 +12,7 @@ Nothing else is looked at: the work follows what changed. A destination without 
 has the empty one as its base, and gets everything.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import groupby
@@ -21,6 +21,13 @@ from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import diff
 from graveler.model import Change
 
+# Objects that are compared in a second, or a few.
+_OBJECTS_BETWEEN_PAUSES = 500_000
+
+
+def _nobody_waits() -> None:
+    pass
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -28,9 +35,19 @@ class Work:
 
     head: MetaRange
     bases: Sequence[MetaRange]
+    # Called now and then while all changes are looked for: there may be none for minutes.
+    pause: Callable[[], None] = _nobody_waits
 
     def changes(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Change]:
         """The keys to change with start <= key < end, by key: new values, or None to delete."""
+        if end is None:
+            for last in self.ends(start, _OBJECTS_BETWEEN_PAUSES):
+                yield from self._changes(start, last + b"\0")
+                self.pause()
+                start = last + b"\0"
+        yield from self._changes(start, end)
+
+    def _changes(self, start: bytes, end: bytes | None) -> Iterator[Change]:
         differences = (diff(base, self.head, start, end) for base in self.bases)
         last: bytes | None = None
         for difference in merge(*differences, key=lambda each: each.key):
@@ -44,14 +61,13 @@ class Work:
             return object_count(self.head)
         return sum(1 for _ in self.changes())
 
-    def ends(self, after: bytes, objects_min: int) -> Iterator[bytes]:
-        """Keys that cut the work behind `after` into stretches that take about equally long.
+    def ends(self, start: bytes, objects_min: int) -> Iterator[bytes]:
+        """Keys that cut the work from start on into stretches that take about equally long.
 
         Between two of them lie at least so many objects of ranges that differ, on any side; each
         is the last key of a range.
         """
         sides = [self.head, *self.bases]
-        start = after + b"\0" if after else b""
         headers = merge(*(side.headers(start) for side in sides), key=lambda each: each.max_key)
         objects = 0
         for max_key, ranges in groupby(headers, key=lambda each: each.max_key):

@@ -1,7 +1,7 @@
 """What a run tells under its status path: before it begins, and when it has ended."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.export import manifest, status
@@ -26,11 +26,16 @@ class ExportReports:
     """The files of one run."""
 
     def __init__(self, lease: Lease, writes: ExportWrites, keep: Callable[[], None]) -> None:
-        """Write for the run in hand; keep is called now and then, and may stop by raising."""
+        """Write for the run in hand; keep holds it while there is much to tell, or raises."""
+
+        def before_request() -> None:
+            keep()
+            writes.before_write()
+
         self._lease = lease
-        self._writes = writes
-        self._keep = keep
         self._objects = writes.engine.objects
+        self._writes = ExportWrites(writes.engine, before_request)
+        self._pieces = writes  # pieces are stored to hold the run
         run = lease.run
         repository, branch = lease.repository.name, lease.record.branch
         self._content = lease.engine.content(lease.repository, run.commit_id)
@@ -46,26 +51,31 @@ class ExportReports:
         run = self._lease.run
         known = destination_of(self._lease.record, run.configuration.path)
         if known.status_file:
-            self._supersede(known.status_file)
+            with self._unless_given_up(known.status_file):
+                self._supersede(known.status_file)
         if run.repaired_file:
-            text = status.status_text(ExportState.REPAIRED, 0)
-            self._writes.put(run.repaired_file, text, status.TEXT_TYPE)
+            with self._unless_given_up(run.repaired_file):
+                text = status.status_text(ExportState.REPAIRED, 0)
+                self._writes.put(run.repaired_file, text, status.TEXT_TYPE)
         if self._file not in ("", run.repaired_file):
             self._writes.delete(self._file)
 
     def _supersede(self, status_file: str) -> None:
         """Take back that the destination holds what an earlier run brought there."""
-        run = self._lease.run
+        text = self._writes.get(status_file)
+        if text is not None:  # that run came so far
+            superseded = status.superseded_text(text, self._lease.run.id)
+            self._writes.put(status_file, superseded, status.JSON_TYPE)
+
+    @contextmanager
+    def _unless_given_up(self, uri: str) -> Iterator[None]:
+        """Let a file be left as it is, in a place that was given up and refuses us for ever."""
+        status_path = self._lease.run.configuration.status_path
         try:
-            text = self._writes.get(status_file)
-            if text is not None:  # that run came so far
-                superseded = status.superseded_text(text, run.id)
-                self._writes.put(status_file, superseded, status.JSON_TYPE)
+            yield
         except GaveUpError as error:
-            # A place for status files that was given up may refuse us for ever.
             is_refused = isinstance(error.__cause__, InvalidInputError)
-            status_path = run.configuration.status_path
-            if not is_refused or (status_path and is_within(status_file, status_path)):
+            if not is_refused or (status_path and is_within(uri, status_path)):
                 raise
 
     def succeed(self, pieces: int, etags: Sequence[ETag]) -> str:
@@ -119,7 +129,7 @@ class ExportReports:
         Raises:
             GaveUpError: they cannot be stored.
         """
-        self._writes.put(self._piece(number), manifest.piece_of(etags), manifest.CONTENT_TYPE)
+        self._pieces.put(self._piece(number), manifest.piece_of(etags), manifest.CONTENT_TYPE)
 
     def delete_pieces(self, count: int) -> None:
         """Delete the first count of what put_piece stored, as far as they can be deleted.
@@ -169,7 +179,6 @@ class ExportReports:
         try:
             parts = [self._upload_part(uri, upload_id, 1, content)]
             for number, chunk in enumerate(chunks, start=2):
-                self._keep()
                 parts.append(self._upload_part(uri, upload_id, number, chunk))
             self._writes.repeat(uri, lambda: self._objects.complete_upload(uri, upload_id, parts))
         except BaseException:

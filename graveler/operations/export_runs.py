@@ -35,6 +35,8 @@ from graveler.operations.export_writes import ExportWrites, GaveUpError, pool_of
 # nothing more at the destination.
 TIME_TO_END_S = 30
 _TIME_TO_STOP_S = 10
+# Reports are written in one go. With so much time, it does not help to begin them once more.
+_TIME_TO_REPORT_S = 600
 _COUNTED_AT_ONCE = 1000
 
 
@@ -83,7 +85,7 @@ class _Runner:
         self._progress = lease.run.progress
         self._writes = ExportWrites(self._engine, self._check)
         self._reports = ExportReports(lease, self._writes, self._keep)
-        self._work = work_of(lease)
+        self._work = replace(work_of(lease), pause=self._keep)
         self._schedule: Schedule | Stretches | None = None
         self._etags: list[ETag] = []  # of what progress covers, and no piece holds
 
@@ -147,7 +149,7 @@ class _Runner:
         changes = self._work.changes()
         while counted := sum(1 for _ in islice(changes, _COUNTED_AT_ONCE)):
             total += counted
-            self._keep()
+            self._keep()  # whoever finds much looks at less between two pauses
         return total
 
     def _leave_to_batch(self, total: int) -> bool:
@@ -205,7 +207,16 @@ class _Runner:
         )
 
     def _succeed(self) -> None:
-        manifest = self._reports.succeed(self._progress.pieces, self._etags)
+        time_s = self._time_left_s()
+        try:
+            manifest = self._reports.succeed(self._progress.pieces, self._etags)
+        except _OutOfTimeError as error:
+            if time_s < _TIME_TO_REPORT_S:
+                raise  # the next one has more
+            raise RunFailedError(
+                "the manifest takes longer to write than a function may run: "
+                "export without a status path, or deploy the export job"
+            ) from error
         progress = self._progress
         event = self._event(ExportState.SUCCEEDED, objects=progress.done, failed=0, error="")
         self._lease.change(

@@ -1,0 +1,327 @@
+"""What an export tells under its status path: how it ended, and what the destination holds."""
+
+import json
+
+import pytest
+
+from graveler.export.model import ExportState
+from graveler.operations import branches, exports, writes
+from graveler.ports import UploadedPart
+from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.lake import commit, upload
+
+LATEST = "s3://out/latest"
+STATUS = "s3://out/status"
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """A branch that is exported continuously, with status files."""
+    made = export_world()
+    upload(made.engine(), b"a/1", b"one")
+    upload(made.engine(), b"b", b"two")
+    commit(made.engine(), message="first")
+    made.configure(LATEST, status_path=STATUS, is_continuous=True)
+    return made
+
+
+def head(lake: ExportWorld) -> str:
+    return branches.get(lake.engine(), REPO, "main").commit_id
+
+
+def change(lake: ExportWorld, key: str = "b", content: bytes = b"changed") -> str:
+    upload(lake.engine(), key.encode(), content)
+    return commit(lake.engine(), message="next").id
+
+
+def read(lake: ExportWorld, name: str) -> bytes:
+    return lake.objects.get(f"{STATUS}/{name}")
+
+
+def latest(lake: ExportWorld) -> list[dict[str, object]]:
+    """What the _STATUS files say, the earliest first."""
+    return [json.loads(lake.objects.get(uri)) for uri in lake.objects.uris(f"{STATUS}/_STATUS_")]
+
+
+def manifest(lake: ExportWorld, commit_id: str) -> list[dict[str, object]]:
+    text = read(lake, f"lake-main-{commit_id}.manifest.jsonl")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def holds(lake: ExportWorld, commit_id: str) -> None:
+    """Check a manifest against what stands at the destination."""
+    lines = manifest(lake, commit_id)
+    assert [line["key"] for line in lines] == sorted(lake.content_of(commit_id))
+    for line in lines:
+        info = lake.objects.head(f"{LATEST}/{line['key']}")
+        assert (line["etag"], line["size"]) == (info.checksum, info.size_bytes)
+
+
+def refuse(lake: ExportWorld, *uris: str) -> None:
+    """Let the store refuse to write these; none lets it write everything."""
+
+    def before(_operation: str, uri: str) -> None:
+        if uri in uris:
+            raise OSError("refused")
+
+    lake.objects.before = before
+
+
+def test_the_status_file_is_named_after_repository_branch_and_commit(lake):
+    lake.settle()
+    text = read(lake, f"lake-main-{head(lake)}")
+    assert text == b"status: exported-successfully, signalled_errors: 0\n"
+
+
+def test_every_exported_commit_has_its_own_status_file(lake):
+    lake.settle()
+    first = head(lake)
+    second = change(lake)
+    lake.settle()
+    for commit_id in (first, second):
+        assert read(lake, f"lake-main-{commit_id}").startswith(b"status: exported-successfully")
+
+
+def test_commits_that_were_not_exported_by_themselves_have_none(lake):
+    dropped = [head(lake), change(lake, content=b"1"), change(lake, content=b"2")]
+    last = change(lake, content=b"3")
+    lake.settle()
+    told = [uri for uri in lake.objects.uris(STATUS) if "lake-main-" in uri]
+    assert all(last in uri for uri in told)
+    assert not [uri for uri in told for commit_id in dropped if commit_id in uri]
+
+
+def test_the_status_says_success_and_the_commit_when_all_is_there(lake):
+    lake.settle()
+    (status,) = latest(lake)
+    assert status == {
+        "status": "success",
+        "commit": head(lake),
+        "message": "first",
+        "repository": "lake",
+        "branch": "main",
+        "path": LATEST,
+        "export_id": lake.record.run.id,
+        "manifest": f"{STATUS}/lake-main-{head(lake)}.manifest.jsonl",
+        "objects": 2,
+        "signalled_errors": 0,
+        "finished": status["finished"],
+    }
+
+
+def test_status_file_manifest_and_status_come_last_and_in_this_order(lake):
+    lake.settle()
+    stem = f"{STATUS}/lake-main-{head(lake)}"
+    (latest_uri,) = lake.objects.uris(f"{STATUS}/_STATUS_")
+    written = [uri for _, uri in lake.writes]
+    assert written[-3:] == [stem, stem + ".manifest.jsonl", latest_uri]
+
+
+def test_an_earlier_success_is_taken_back_before_anything_changes(lake):
+    lake.settle()
+    (uri,) = lake.objects.uris(f"{STATUS}/_STATUS_")
+    lake.writes.clear()
+    change(lake)
+    lake.settle()
+    assert lake.writes[0][1] == uri
+    assert [status["status"] for status in latest(lake)] == ["superseded", "success"]
+    assert latest(lake)[0]["superseded_by"] == lake.record.run.id
+
+
+def test_nothing_changes_where_an_earlier_success_cannot_be_taken_back(lake):
+    lake.settle()
+    before = lake.exported(LATEST)
+    refuse(lake, *lake.objects.uris(f"{STATUS}/_STATUS_"))
+    change(lake)
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert lake.exported(LATEST) == before
+
+
+def test_a_status_path_that_was_given_up_and_refuses_everything_stops_nothing(lake):
+    lake.configure(LATEST, status_path="s3://gone/status", is_continuous=True)
+    lake.settle()
+    lake.objects.missing_buckets.add("gone")
+    change(lake)
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    lake.configure(LATEST, is_continuous=True)
+    exports.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert lake.record.state is ExportState.SUCCEEDED
+
+
+# Manifests
+
+
+def test_the_manifest_names_every_object_with_the_etag_it_has_there(lake):
+    lake.settle()
+    assert [line["key"] for line in manifest(lake, head(lake))] == ["a/1", "b"]
+    holds(lake, head(lake))
+
+
+def test_the_manifest_of_a_small_change_names_every_object_too(lake):
+    lake.settle()
+    change(lake, "c", b"three")
+    writes.delete(lake.engine(), REPO, "main", b"b")
+    commit_id = commit(lake.engine()).id
+    lake.settle()
+    assert [line["key"] for line in manifest(lake, commit_id)] == ["a/1", "c"]
+    holds(lake, commit_id)
+
+
+def test_the_etag_is_that_of_the_copy_however_the_source_was_uploaded(lake):
+    source = f"{lake.repository.storage_namespace}/data/parts"
+    upload_id = lake.objects.create_upload(source, "text/plain")
+    part = lake.objects.upload_part(source, upload_id, 1, b"in parts")
+    stored = lake.objects.complete_upload(source, upload_id, [UploadedPart(1, part)])
+    writes.stage(
+        lake.engine(),
+        REPO,
+        "main",
+        b"parts",
+        physical_address=source,
+        checksum=stored.checksum,
+        size_bytes=8,
+        metadata={},
+    )
+    commit(lake.engine())
+    lake.settle()
+    assert "-1" in stored.checksum
+    holds(lake, head(lake))
+    change(lake)  # from here on it is the manifest before that knows
+    lake.settle()
+    holds(lake, head(lake))
+
+
+def test_a_manifest_is_whole_when_several_runners_made_the_copies(lake):
+    for number in range(40):
+        upload(lake.engine(), b"n/%02d" % number, b"x%d" % number)
+    commit_id = commit(lake.engine()).id
+    lake.world.clock._step_ns = 10**9
+    for number in range(3):
+        lake.advance(runner=f"short {number}", time_s=100)
+    assert lake.record.run.progress.pieces > 3
+    lake.settle()
+    holds(lake, commit_id)
+    assert lake.objects.uris(f"{lake.repository.storage_namespace}/_lakefs/exports/") == []
+
+
+def test_a_large_manifest_is_stored_in_parts(lake, monkeypatch):
+    monkeypatch.setattr("graveler.operations.export_reports._PART_BYTES", 200)
+    monkeypatch.setattr("graveler.operations.export_reports._CHUNK_BYTES", 64)
+    for number in range(40):
+        upload(lake.engine(), b"n/%02d" % number, b"x%d" % number)
+    commit_id = commit(lake.engine()).id
+    lake.settle()
+    holds(lake, commit_id)
+    commit_id = change(lake)
+    lake.settle()
+    holds(lake, commit_id)
+
+
+def test_a_manifest_that_somebody_broke_does_no_harm(lake):
+    lake.settle()
+    uri = f"{STATUS}/lake-main-{head(lake)}.manifest.jsonl"
+    lake.objects.before = lambda _operation, _uri: None
+    lake.objects._objects[uri].content = b'{"key": 1}\nnonsense\n\xff\n{"key": "b", "etag": "?"}'
+    change(lake, "c", b"three")
+    lake.settle()
+    assert lake.record.state is ExportState.SUCCEEDED
+    assert [line["key"] for line in manifest(lake, head(lake))] == ["a/1", "b", "c"]
+
+
+# Failures
+
+
+def test_a_failed_export_says_so_and_counts_its_errors(lake):
+    refuse(lake, f"{LATEST}/a/1", f"{LATEST}/b")
+    lake.settle()
+    text = read(lake, f"lake-main-{head(lake)}")
+    assert text == b"status: export-failed, signalled_errors: 2\n"
+    (status,) = latest(lake)
+    assert (status["status"], status["signalled_errors"]) == ("failed", 2)
+    assert not [uri for uri in lake.objects.uris(STATUS) if "manifest" in uri]
+
+
+def test_a_repaired_export_says_so_until_it_has_ended(lake):
+    refuse(lake, f"{LATEST}/b")
+    lake.settle()
+    failed = head(lake)
+    refuse(lake)
+    later = change(lake, "c", b"three")
+    exports.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert read(lake, f"lake-main-{failed}").startswith(b"status: export-repaired,")
+    assert read(lake, f"lake-main-{later}").startswith(b"status: exported-successfully,")
+
+
+def test_a_repaired_export_of_the_same_commit_ends_in_success(lake):
+    refuse(lake, f"{LATEST}/b")
+    lake.settle()
+    refuse(lake)
+    exports.repair(lake.engine(), REPO, "main")
+    lake.writes.clear()
+    lake.settle()
+    assert read(lake, f"lake-main-{head(lake)}").startswith(b"status: exported-successfully,")
+    assert [uri for _, uri in lake.writes].count(f"{STATUS}/lake-main-{head(lake)}") == 2
+
+
+def test_a_status_of_an_earlier_export_of_the_commit_goes_before_it_is_exported_again(lake):
+    lake.settle()
+    lake.configure("s3://out/other", status_path=STATUS)
+    seen: list[bool] = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy":
+            seen.append(lake.objects.head(f"{STATUS}/lake-main-{head(lake)}") is not None)
+
+    lake.objects.before = before
+    lake.settle()
+    assert seen == [False, False]
+    assert read(lake, f"lake-main-{head(lake)}").startswith(b"status: exported-successfully,")
+
+
+def test_where_no_status_can_be_written_the_export_fails_and_is_told_in_the_record(lake):
+    refuse(lake, f"{STATUS}/lake-main-{head(lake)}")
+    lake.settle()
+    status = exports.status(lake.engine(), REPO, "main")
+    assert status.state is ExportState.FAILED
+    assert "refused" in status.error_message
+
+
+def test_without_a_status_path_nothing_is_told():
+    lake = export_world()
+    upload(lake.engine(), b"a", b"one")
+    commit(lake.engine())
+    lake.configure(LATEST)
+    lake.settle()
+    assert lake.objects.uris("s3://out") == [f"{LATEST}/a"]
+
+
+# Events
+
+
+def test_the_end_of_an_export_is_an_event(lake):
+    lake.settle()
+    event = lake.world.refs.events[-1]
+    assert (event.kind, event.repository) == ("export_finished", REPO)
+    assert event.detail == {
+        "branch": "main",
+        "export_id": lake.record.run.id,
+        "commit_id": head(lake),
+        "status": "exported-successfully",
+        "path": LATEST,
+        "objects": 2,
+        "failed": 0,
+        "error": "",
+    }
+
+
+def test_the_failure_of_an_export_is_an_event_that_says_why(lake):
+    refuse(lake, f"{LATEST}/b")
+    lake.settle()
+    event = lake.world.refs.events[-1]
+    assert event.detail["status"] == "export-failed"
+    assert (event.detail["objects"], event.detail["failed"]) == (1, 1)
+    assert "refused" in event.detail["error"]
