@@ -37,6 +37,8 @@ TIME_TO_END_S = 30
 _TIME_TO_STOP_S = 10
 # Reports are written in one go. With so much time, it does not help to begin them once more.
 _TIME_TO_REPORT_S = 600
+# A manifest has so many lines in the time of a copy.
+_LINES_PER_COPY = 25
 _COUNTED_AT_ONCE = 1000
 
 
@@ -155,7 +157,11 @@ class _Runner:
     def _leave_to_batch(self, total: int) -> bool:
         """Start a batch job if there is much left to do; whether one will do it."""
         engine = self._engine
-        if total - self._progress.done < engine.export_settings.batch_objects_min:
+        copies = total - self._progress.done
+        has_manifest = self._lease.run.configuration.status_path
+        lines = object_count(self._work.head) if has_manifest else 0
+        effort = max(copies, lines // _LINES_PER_COPY)
+        if effort < engine.export_settings.batch_objects_min:
             return False
         if not engine.batch_jobs.start_export(self._request, self._lease.run.id):
             return False

@@ -46,8 +46,9 @@ class WatchedObjects(MemoryObjectStore):
         self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
     ) -> ObjectInfo:
         self.before("put", uri)
-        info = super().put(uri, content, content_type, if_absent=if_absent)
-        self.after(uri)
+        with self._lock:
+            info = super().put(uri, content, content_type, if_absent=if_absent)
+            self.after(uri)
         return info
 
     def copy(
@@ -59,16 +60,18 @@ class WatchedObjects(MemoryObjectStore):
         before_request: Callable[[], None] | None = None,
     ) -> ObjectInfo:
         self.before("copy", target_uri)
-        info = super().copy(source_uri, target_uri, size_bytes, description, before_request)
-        self.after(target_uri)
+        with self._lock:
+            info = super().copy(source_uri, target_uri, size_bytes, description, before_request)
+            self.after(target_uri)
         return info
 
     def delete(self, uri: str) -> None:
         self.before("delete", uri)
-        if self.head(uri) is not None:
-            self.deleted[uri] = self.seen(uri)
-        super().delete(uri)
-        self.after(uri)
+        with self._lock:
+            if self.head(uri) is not None:
+                self.deleted[uri] = self.seen(uri)
+            super().delete(uri)
+            self.after(uri)
 
     def delete_many(self, uris: Sequence[str]) -> Mapping[str, str]:
         stayed = {}

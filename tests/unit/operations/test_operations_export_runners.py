@@ -1,0 +1,306 @@
+"""Runners of an export: one at a time, whatever becomes of the others and of their messages."""
+
+import pytest
+
+from graveler.errors import ThrottledError
+from graveler.export.lifecycle import LEASE_S
+from graveler.export.model import ExportRequest
+from graveler.export.settings import ExportSettings
+from graveler.operations import branches, exports, repositories
+from tests.support.counting import engine_around
+from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.lake import commit, upload
+from tests.support.runners import SteppedRunner
+
+LATEST = "s3://out/latest"
+REQUEST = ExportRequest(REPO, "main")
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """A branch whose export was asked for."""
+    made = export_world()
+    for number in range(12):
+        upload(made.engine(), b"%02d" % number, b"x%d" % number)
+    commit(made.engine())
+    made.configure(LATEST, is_continuous=True)
+    return made
+
+
+def stepped(lake: ExportWorld, name: str) -> SteppedRunner:
+    """An invocation that goes on only when it is let."""
+
+    def work(runner: SteppedRunner) -> None:
+        engine = engine_around(lake.engine(), runner)
+        exports.advance(engine, REQUEST, runner=name, time_left_s=lambda: 900)
+
+    return SteppedRunner(name, work)
+
+
+def step(lake: ExportWorld, runner: SteppedRunner, until: int | None = None) -> None:
+    """Let a runner go on until so many objects are written; to its end if None."""
+    while not runner.is_done and (until is None or len(lake.writes) < until):
+        lake.runner = runner.name
+        runner.step()
+    lake.runner = ""
+    assert lake.violations == []
+
+
+def is_exported(lake: ExportWorld) -> bool:
+    head = branches.get(lake.engine(), REPO, "main").commit_id
+    return lake.destination().exported_commit == head and lake.exported(LATEST) == lake.content_of(
+        head
+    )
+
+
+def test_messages_about_other_branches_and_repositories_do_nothing(lake):
+    for request in (ExportRequest(REPO, "nobody"), ExportRequest("nobody", "main")):
+        exports.advance(lake.engine(), request, runner="r", time_left_s=lambda: 900)
+    assert lake.writes == []
+    assert lake.world.export_queue.waiting == []
+
+
+def test_a_message_that_comes_again_and_late_does_nothing(lake):
+    lake.settle()
+    lake.writes.clear()
+    for number in range(3):
+        lake.advance(runner=f"again {number}")
+    assert lake.writes == []
+    assert lake.world.export_queue.waiting == []
+
+
+def test_two_runners_never_work_at_once(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.advance(runner="second")
+    assert {runner for runner, _ in lake.writes} == {"first"}
+    step(lake, first)
+    assert is_exported(lake)
+
+
+def test_who_finds_a_runner_at_work_sees_to_it_that_somebody_looks_when_it_may_have_died(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    for number in range(3):
+        lake.advance(runner=f"second {number}")
+    ((due_ns, request),) = lake.world.export_queue.waiting  # one message for all of them
+    assert request == REQUEST
+    assert due_ns >= lake.record.run.lease_until_ns
+    first.kill()
+    lake.world.export_queue.waiting.clear()
+    lake.world.clock.tick(LEASE_S + 2)
+    lake.advance(runner="third")
+    assert is_exported(lake)
+
+
+def test_as_long_as_a_runner_works_a_message_is_on_its_way(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    for _ in range(5):
+        lake.advance(runner="second")
+        ((due_ns, _),) = lake.world.export_queue.waiting
+        lake.world.export_queue.waiting.clear()
+        while lake.world.clock._now_ns < due_ns:  # the first one goes on meanwhile
+            lake.world.clock.tick(14)
+            lake.runner = "first"
+            first.step(6)
+            lake.runner = ""
+        if first.is_done:
+            break
+    assert lake.violations == []
+    step(lake, first)
+    assert is_exported(lake)
+
+
+def test_a_dead_runners_work_is_taken_over_where_it_stopped(lake):
+    lake.world.clock._step_ns = 10**9
+    first = stepped(lake, "first")
+    step(lake, first, until=8)
+    first.kill()
+    lake.world.clock.tick(LEASE_S)
+    lake.advance(runner="second")
+    assert is_exported(lake)
+    again = [uri for _, uri in lake.writes if [u for _, u in lake.writes].count(uri) > 1]
+    assert 0 < len(set(again)) < 8  # only what the first had not told of
+
+
+def test_a_stalled_runner_stops_before_it_writes_beside_its_successor(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.world.clock.tick(LEASE_S)
+    second = stepped(lake, "second")
+    step(lake, second, until=6)
+    step(lake, first)
+    assert [runner for runner, _ in lake.writes[3:]] == ["second"] * 3
+    assert first.error is None
+    step(lake, second)
+    assert is_exported(lake)
+
+
+def test_a_runner_that_was_stalled_for_less_than_its_lease_renews_it_before_it_writes(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    before_ns = lake.record.run.lease_until_ns
+    lake.world.clock.tick(LEASE_S - 15)
+    step(lake, first, until=4)
+    assert lake.record.run.lease_until_ns >= before_ns + (LEASE_S - 15) * 10**9
+    step(lake, first)
+    assert is_exported(lake)
+
+
+def test_out_of_time_a_runner_leaves_the_rest_to_the_next_one(lake):
+    lake.world.clock._step_ns = 10**9
+    lake.advance(runner="short", time_s=75)
+    run = lake.record.run
+    assert (run.runner, run.lease_until_ns) == ("", 0)
+    assert 0 < run.progress.done < 12
+    assert [request for _, request in lake.world.export_queue.waiting] == [REQUEST]
+    lake.settle()
+    assert is_exported(lake)
+    assert len(lake.writes) == 12  # nothing twice
+
+
+def test_with_hardly_any_time_nothing_is_begun(lake):
+    lake.advance(runner="late", time_s=50)
+    assert lake.writes == []
+    assert lake.record.run is None
+    lake.settle()
+    assert is_exported(lake)
+
+
+def test_a_commit_during_an_export_is_exported_right_after_it(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    upload(lake.engine(), b"new", b"x")
+    commit(lake.engine())
+    step(lake, first)
+    assert is_exported(lake)
+    assert lake.world.export_queue.waiting == []
+
+
+def test_another_path_ends_the_run_at_work(lake):
+    lake.world.clock._step_ns = 10**8
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.configure("s3://out/other", is_continuous=True)
+    lake.world.clock.tick(16)
+    step(lake, first)
+    left = len(lake.objects.uris(LATEST))
+    assert left < 12
+    assert lake.destination(LATEST).touched_commits != ()
+    assert lake.destination("s3://out/other").touched_commits == ()
+    assert len(lake.objects.uris("s3://out/other")) == 12
+
+
+def test_other_patterns_count_from_the_next_run_on(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.configure(LATEST, patterns=("^$",), is_continuous=True)
+    step(lake, first)
+    assert is_exported(lake)
+    assert len(lake.objects.uris(LATEST)) == 12
+    upload(lake.engine(), b"new", b"x")
+    commit(lake.engine())
+    lake.settle()
+    assert lake.objects.head(f"{LATEST}/_lakefs_success") is not None
+
+
+def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
+    branches.create(lake.engine(), REPO, name="dev", source="main")
+    lake.branch = "dev"
+    lake.configure("s3://out/dev", is_continuous=True)
+    lake.settle()
+    branches.delete(lake.engine(), REPO, "dev")
+    lake.settle()
+    assert lake.record is None
+    branches.create(lake.engine(), REPO, name="dev", source="main")
+    lake.settle()
+    assert lake.record is None
+
+
+def test_a_runner_notices_that_its_branch_was_deleted(lake):
+    lake.world.clock._step_ns = 10**8
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    branch = lake.world.refs.branch(lake.repository, "main")
+    event = lake.engine().event("branch_deleted", lake.repository, branch="main")
+    lake.world.refs.delete_branch(lake.repository, branch, event, 0)
+    lake.advance(runner="second")
+    assert lake.record is not None  # the first one is still at work
+    lake.world.clock.tick(16)
+    step(lake, first)
+    assert len(lake.writes) < 12
+    assert lake.record is None
+
+
+def test_a_runner_notices_that_its_repository_was_deleted(lake):
+    lake.world.clock._step_ns = 10**8
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    repositories.delete(lake.engine(), REPO)
+    lake.world.clock.tick(16)
+    step(lake, first)
+    assert first.error is None
+    assert len(lake.writes) < 12
+
+
+def test_a_store_that_does_not_answer_leaves_the_run_to_the_next_message(lake):
+    engine, calls = lake.engine(), []
+
+    def around(name, call):
+        calls.append(name)
+        if name == "refs.repository_and_branch":  # asked when the lease is renewed
+            raise ThrottledError("slow down")
+        return call()
+
+    lake.world.clock._step_ns = 10**9
+    with pytest.raises(ThrottledError):
+        lake.advance(engine_around(engine, around))
+    assert lake.record.run.runner == ""
+    lake.settle()
+    assert is_exported(lake)
+
+
+# Many at a time
+
+
+def test_many_requests_at_a_time_export_the_same(lake):
+    lake.world.export_settings = ExportSettings(allowed_prefixes=("s3://",), requests_at_once=16)
+    lake.configure(LATEST, patterns=(".*",), status_path="s3://out/status", is_continuous=True)
+    for number in range(400):
+        upload(lake.engine(), b"d%d/%03d" % (number % 7, number), b"x%d" % number)
+    commit(lake.engine())
+    lake.settle()
+    assert is_exported(lake)
+    assert lake.objects.head(f"{LATEST}/d3/_lakefs_success") is not None
+
+
+def test_a_large_export_is_left_to_a_batch_job_where_there_is_one(lake):
+    lake.world.export_settings = ExportSettings(("s3://",), 1, batch_objects_min=12)
+    lake.world.batch_jobs.is_deployed = True
+    lake.advance()
+    assert lake.writes == []
+    run = lake.record.run
+    assert lake.world.batch_jobs.started == [(REQUEST, run.id)]
+    assert (run.is_batch, run.runner) == (True, "")
+    lake.advance(runner="another")  # it waits for the job
+    assert lake.writes == []
+    lake.world.batch_jobs.is_deployed = False
+    lake.world.clock.tick(16 * 60)  # which never began
+    lake.settle()
+    assert is_exported(lake)
+
+
+def test_a_small_export_is_not_left_to_a_batch_job(lake):
+    lake.world.export_settings = ExportSettings(("s3://",), 1, batch_objects_min=13)
+    lake.world.batch_jobs.is_deployed = True
+    lake.settle()
+    assert lake.world.batch_jobs.started == []
+    assert is_exported(lake)
+
+
+def test_the_witness_of_these_tests_would_see_a_wrong_writer(lake):
+    lake.advance()
+    lake.runner = "stranger"
+    lake.objects.put(f"{LATEST}/00", b"x", "text/plain")
+    assert "stranger wrote" in lake.violations[0]
