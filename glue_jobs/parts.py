@@ -38,10 +38,13 @@ class PartWriter:
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Append rows."""
-        self._batches.append(batch)
-        self._rows += batch.num_rows
-        if self._rows >= self._rows_per_part:
-            self.finish()
+        while batch.num_rows > 0:
+            fitting = batch.slice(0, self._rows_per_part - self._rows)
+            batch = batch.slice(fitting.num_rows)
+            self._batches.append(fitting)
+            self._rows += fitting.num_rows
+            if self._rows == self._rows_per_part:
+                self.finish()
 
     def finish(self) -> None:
         """Write what is left."""

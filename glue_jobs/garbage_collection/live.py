@@ -4,7 +4,8 @@ Ranges are immutable and shared by many commits: the metaranges of all active co
 and then every range that any of them has, once.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import pyarrow as pa
 from pyspark import Accumulator
@@ -13,11 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from glue_jobs import parts
 from glue_jobs.session import stores
 from graveler.aws.settings import Settings
-from graveler.entries import record_range
-from graveler.errors import CorruptDataError
+from graveler.model import RangeHeader
 from graveler.operations.garbage import staged_addresses
-from graveler.retention.liveness import live_addresses
-from graveler.sstable import Table
+from graveler.retention.ranges import range_addresses, read_metarange
 
 ADDRESS = "address string"
 _ADDRESS_SCHEMA = pa.schema([("address", pa.string())])
@@ -34,9 +33,6 @@ _RANGE_SCHEMA = pa.schema(
 )
 
 _ROWS_PER_BATCH = 10_000
-
-# A committed file's content, by namespace and ID.
-ReadFile = Callable[[str, str], bytes]
 
 
 def staged(
@@ -56,34 +52,21 @@ def ranges(
     """The ranges of the metaranges, each once."""
 
     def rows(metarange_id: str) -> Iterator[pa.RecordBatch]:
-        yield _range_batch(stores(settings).files.read_all, namespace, metarange_id)
+        headers = read_metarange(stores(settings).files.read_all, namespace, metarange_id)
+        columns = (
+            [header.id for header in headers],
+            [header.min_key for header in headers],
+            [header.max_key for header in headers],
+            [header.count for header in headers],
+        )
+        arrays = [
+            pa.array(values, of.type) for values, of in zip(columns, _RANGE_SCHEMA, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=_RANGE_SCHEMA)
 
     # The empty ID is that of no objects at all, and of no file.
     ids = sorted({each for each in metarange_ids if each})
     return parts.spread(spark, ids, rows, RANGE).dropDuplicates(["id"])
-
-
-def _range_batch(read_file: ReadFile, namespace: str, metarange_id: str) -> pa.RecordBatch:
-    """The ranges of one metarange.
-
-    Raises:
-        CorruptDataError: the file is missing, or not what was written.
-    """
-    name = f"{namespace}/_lakefs/{metarange_id}"
-    table = Table.from_bytes(name, read_file(namespace, metarange_id))
-    try:
-        headers = [record_range(value) for _, value in table.scan()]
-    except CorruptDataError as error:
-        raise _in_file(name, error) from error
-    return pa.RecordBatch.from_arrays(
-        [
-            pa.array([header.id for header in headers], pa.string()),
-            pa.array([header.min_key for header in headers], pa.binary()),
-            pa.array([header.max_key for header in headers], pa.binary()),
-            pa.array([header.count for header in headers], pa.int64()),
-        ],
-        schema=_RANGE_SCHEMA,
-    )
 
 
 def committed(
@@ -99,51 +82,15 @@ def committed(
         read_file = stores(settings).files.read_all
         for batch in batches:
             for row in batch.to_pylist():
-                values = _range_values(read_file, namespace, row)
-                try:
-                    yield from _address_batches(live_addresses(namespace, values))
-                except CorruptDataError as error:
-                    raise _in_file(f"{namespace}/_lakefs/{row['id']}", error) from error
+                header = RangeHeader(row["id"], row["min_key"], row["max_key"], row["records"], 0)
+                yield from _address_batches(range_addresses(read_file, namespace, header))
                 ranges_read.add(1)
-                records_read.add(row["records"])
+                records_read.add(header.count)
 
     return found.mapInArrow(rows, ADDRESS)
 
 
-def _range_values(read_file: ReadFile, namespace: str, row: dict[str, object]) -> Iterator[bytes]:
-    """The values of the range that the row of RANGE describes.
-
-    Raises:
-        CorruptDataError: the file is missing, not what was written, or another range's.
-    """
-    name = f"{namespace}/_lakefs/{row['id']}"
-    table = Table.from_bytes(name, read_file(namespace, str(row["id"])))
-    first = last = None
-    count = 0
-    for block in table.blocks():
-        yield from block.values
-        first = first or block.keys[0]
-        last = block.keys[-1]
-        count += len(block.keys)
-    if (first, last, count) != (row["min_key"], row["max_key"], row["records"]):
-        raise CorruptDataError(
-            f"{name} holds {count} records from {first!r} to {last!r}; its metarange says "
-            f"{row['records']} from {row['min_key']!r} to {row['max_key']!r}"
-        )
-
-
 def _address_batches(addresses: Iterable[str]) -> Iterator[pa.RecordBatch]:
-    held: list[str] = []
-    for address in addresses:
-        held.append(address)
-        if len(held) == _ROWS_PER_BATCH:
-            yield pa.RecordBatch.from_arrays([pa.array(held)], schema=_ADDRESS_SCHEMA)
-            held = []
-    if held:
+    rest = iter(addresses)
+    while held := list(islice(rest, _ROWS_PER_BATCH)):
         yield pa.RecordBatch.from_arrays([pa.array(held)], schema=_ADDRESS_SCHEMA)
-
-
-def _in_file(name: str, error: CorruptDataError) -> CorruptDataError:
-    """The error, with the name of the file that it is in."""
-    known = error.message.startswith(name)
-    return error if known else CorruptDataError(f"{name}: {error.message}")

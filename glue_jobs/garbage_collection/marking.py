@@ -109,7 +109,7 @@ class Marking:
         marked = candidates.join(alive, "address", "left_anti")
         rows_per_part = min(parts.ROWS_PER_PART, options.round_objects)
         parts.write(marked, self.folder.marked_uri, settings, rows_per_part)
-        report.ranges, report.live = self.ranges_read.value, self.records_read.value
+        self.count_read()
         self._describe()
         mark = self._mark()
         engine.objects.put(self.folder.mark_uri, msgspec.json.encode(mark), "application/json")
@@ -159,6 +159,11 @@ class Marking:
             self.ranges_read,
             self.records_read,
         )
+
+    def count_read(self) -> None:
+        """Tell the report what has been read of committed data so far."""
+        self.report.ranges = self.ranges_read.value
+        self.report.live = self.records_read.value
 
     def come_to_life(self) -> DataFrame:
         """The addresses that are alive now and may not have been when the mark was made.

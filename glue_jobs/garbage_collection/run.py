@@ -231,6 +231,7 @@ class _Run:
                 settings,
                 report,
             )
+            self._marking.count_read()
             self._step("swept")
         report.came_to_life = mark.objects - report.deleted.objects - report.failed
         self._abort_uploads(self._marking.territory(mark.cutoff_ns))

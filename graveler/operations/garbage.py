@@ -7,14 +7,16 @@ another, and shares its files, rules included. What any of them keeps alive stay
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from graveler.errors import NotFoundError
+from graveler.errors import InvalidInputError, NotFoundError
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.retention import active_commit_ids, read_rules
 from graveler.ports import StagingStore
 from graveler.retention.candidates import namespaces_inside
+from graveler.retention.files import RULES_FILE
 from graveler.retention.liveness import live_addresses
+from graveler.retention.rules import RetentionRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +92,19 @@ def active_metaranges(engine: Engine, repositories: Sequence[Repository]) -> dic
     active: dict[str, str] = {}
     for repository in repositories:
         try:
-            rules = read_rules(engine, repository)
+            rules = _rules(engine, repository)
         except NotFoundError:
             commits = engine.refs.every_commit(repository)
             active |= {commit.id: commit.metarange_id for commit in commits}
         else:
             active |= active_commit_ids(engine, repository, rules)
     return active
+
+
+def _rules(engine: Engine, repository: Repository) -> RetentionRules:
+    """The rules; that S3 refuses to show them is told of the file."""
+    try:
+        return read_rules(engine, repository)
+    except InvalidInputError as error:
+        uri = f"{repository.storage_namespace}/{RULES_FILE}"
+        raise InvalidInputError(f"{uri} cannot be read: {error.message}") from error

@@ -30,9 +30,13 @@ class CollectedRepository(RuleBasedStateMachine):
     def time_passes(self, hours: int) -> None:
         self.users.world.clock.tick(hours * 3600)
 
+    def collection(self) -> MemoryCollection:
+        read_file = self.users.world.files.read_all
+        return MemoryCollection(self.users.engine, read_file, REPO, MINIMUM_AGE_S)
+
     @rule()
     def collect(self) -> None:
-        MemoryCollection(self.users.engine, REPO, MINIMUM_AGE_S).run()
+        self.collection().run()
         cutoff_ns = self.users.engine.clock.now_ns() - MINIMUM_AGE_S * 10**9
         old = {
             listed.uri
@@ -44,7 +48,7 @@ class CollectedRepository(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def collect_while_users_act(self, data: st.DataObject) -> None:
-        run = MemoryCollection(self.users.engine, REPO, MINIMUM_AGE_S)
+        run = self.collection()
         steps = (run.list_candidates, run.look_at_staged, run.look_at_commits, run.mark, run.sweep)
         for step in steps:
             for _ in range(data.draw(st.integers(0, 2))):

@@ -13,14 +13,15 @@ from graveler.operations.garbage import (
 )
 from graveler.operations.lookup import read_repository
 from graveler.retention.candidates import Territory
-from graveler.retention.liveness import live_addresses
+from graveler.retention.ranges import ReadFile, range_addresses, read_metarange
 
 
 class MemoryCollection:
     """One run. What it reads of committed data is counted: range IDs, one for each reading."""
 
-    def __init__(self, engine: Engine, name: str, age_s: int) -> None:
+    def __init__(self, engine: Engine, read_file: ReadFile, name: str, age_s: int) -> None:
         self.engine = engine
+        self.read_file = read_file
         self.repository: Repository = read_repository(engine, name)
         self.namespace = self.repository.storage_namespace
         self.cutoff_ns = engine.clock.now_ns() - age_s * NS_PER_S
@@ -63,13 +64,15 @@ class MemoryCollection:
         self.marked = self.candidates - self._staged - self._addresses(self._active.values())
 
     def _addresses(self, metarange_ids: Iterable[str]) -> set[str]:
-        metaranges = [self.engine.metarange(self.repository, each) for each in set(metarange_ids)]
-        headers = {header.id: header for each in metaranges for header in each.headers()}
+        headers = {
+            header.id: header
+            for metarange_id in set(metarange_ids) - {""}
+            for header in read_metarange(self.read_file, self.namespace, metarange_id)
+        }
         found: set[str] = set()
         for range_id in headers.keys() - set(self.ranges_read):
             self.ranges_read.append(range_id)
-            table = self.engine.committed.whole_range(self.namespace, headers[range_id])
-            found.update(live_addresses(self.namespace, (value for _, value in table.scan())))
+            found.update(range_addresses(self.read_file, self.namespace, headers[range_id]))
         return found
 
     def sweep(self) -> set[str]:

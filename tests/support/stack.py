@@ -25,6 +25,9 @@ KEYS = AccessKey("AKIAITESTTESTTEST00Q", "dGhlIHNlY3JldCBvZiB0aGUgdGVzdCBzZXJ2ZX
 
 READY = "Graveler is ready."
 
+# Where the jars are, and who is told of requests (make actions).
+_KEPT = ("GRAVELER_JARS", "GRAVELER_OBSERVER")
+
 
 class Stack:
     """The whole embedded stack as a process of its own, as `make serve` runs it."""
@@ -36,7 +39,7 @@ class Stack:
         self._log = folder / "stack.log"
         self._environment = {
             **{name: value for name, value in os.environ.items() if name[:9] != "GRAVELER_"},
-            **{name: os.environ[name] for name in ("GRAVELER_JARS",) if name in os.environ},
+            **{name: os.environ[name] for name in _KEPT if name in os.environ},
             "GRAVELER_DATA": str(self.data),
             "GRAVELER_PORT": str(self.port),
             "GRAVELER_S3_PORT": str(self.s3_port),
@@ -115,10 +118,15 @@ def dynamodb_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 
 @pytest.fixture(scope="session")
-def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def s3_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the S3Proxy of `s3_endpoint` keeps its buckets."""
+    return tmp_path_factory.mktemp("s3") / "objects"
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint(s3_folder: Path) -> Iterator[str]:
     """The URL of an S3Proxy that accepts KEYS and holds the empty bucket BUCKET."""
-    folder = tmp_path_factory.mktemp("s3")
-    server = start_s3proxy(free_port(), folder / "objects", KEYS, folder / "s3proxy.log")
+    server = start_s3proxy(free_port(), s3_folder, KEYS, s3_folder.parent / "s3proxy.log")
     server.wait_until_ready()
     yield server.endpoint
     server.child.kill()

@@ -1,0 +1,155 @@
+"""What happens while a collection runs on real Spark, each thing between two of its steps."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from graveler.errors import ContentionError, GravelerError
+from graveler.operations import branches, links, merges, writes
+from tests.support.collected import DAY_S, MARKS, Collected, world
+from tests.support.server_world import ServerWorld
+from tests.support.spark import spark_session
+
+pytestmark = MARKS
+
+__all__ = ["spark_session", "world"]
+
+# Branches whose first object was deleted by a commit that has expired since.
+EXPIRED = ("branched", "reverted", "longer", "reset", "forgotten")
+
+
+@dataclass
+class Raced:
+    """A run beside which something happens at every step; the URIs that each race is about."""
+
+    lake: Collected
+    uris: dict[str, str] = field(default_factory=dict)
+    refused: list[GravelerError] = field(default_factory=list)
+
+    def prepare(self) -> None:
+        lake = self.lake
+        lake.set_rules(1)
+        for name in (*EXPIRED, "moved", "early", "merged", "described"):
+            branches.create(lake.engine, lake.name, name=name, source="main")
+            self.uris[name] = lake.upload(name, branch=name)
+        for name in EXPIRED:
+            lake.commit(10 * DAY_S, name)
+            lake.delete(name, name)
+            lake.commit(5 * DAY_S, name)
+            lake.upload(f"{name} later", branch=name)
+            lake.commit(4 * DAY_S, name)
+        lake.commit(10 * DAY_S, "described")
+        lake.grow_old()
+        address = links.get_physical_address(lake.engine, lake.name, "main", b"linked")
+        lake.objects.put(address.uri, b"linked", "a/b")
+        self.uris["linked"] = address.uri
+        self.signed_uri = address.signed_uri
+
+    @property
+    def races(self) -> dict[str, tuple[Callable[[], object], ...]]:
+        """What happens after which step."""
+        return {
+            "leased": (self.second_run, lambda: self.lake.commit(branch="early")),
+            "listed": (self.upload_and_commit,),
+            "staged": (lambda: self.lake.commit(branch="moved"), self.merge_and_forget),
+            "commits": (self.describe,),
+            "marked": (self.branch_out, self.revert, self.retain_longer, self.reset),
+            "looked": (self.link, self.upload_again),
+        }
+
+    def second_run(self) -> None:
+        try:
+            self.lake.collect()
+        except GravelerError as error:
+            self.refused.append(error)
+
+    def upload_and_commit(self) -> None:
+        self.uris["uploaded"] = self.lake.upload("uploaded")
+        self.lake.commit()
+
+    def upload_again(self) -> None:
+        self.uris["uploaded late"] = self.lake.upload("uploaded")
+
+    def merge_and_forget(self) -> None:
+        """Staged long ago, and in the head of another branch now."""
+        lake = self.lake
+        lake.commit(branch="merged")
+        merges.merge(lake.engine, lake.name, "merged", "main", merges.MergeRequest("somebody"))
+        branches.delete(lake.engine, lake.name, "merged")
+
+    def describe(self) -> None:
+        metadata = {"key": "value"}
+        writes.set_user_metadata(
+            self.lake.engine, self.lake.name, "described", b"described", metadata
+        )
+
+    def branch_out(self) -> None:
+        branches.create(self.lake.engine, self.lake.name, name="back", source="branched~2")
+
+    def revert(self) -> None:
+        request = merges.RevertRequest("reverted~1", "somebody")
+        merges.revert(self.lake.engine, self.lake.name, "reverted", request)
+
+    def retain_longer(self) -> None:
+        self.lake.set_rules(1, longer=30)
+
+    def reset(self) -> None:
+        branches.hard_reset(self.lake.engine, self.lake.name, "reset", ref="reset~2")
+
+    def link(self) -> None:
+        links.link(
+            self.lake.engine,
+            self.lake.name,
+            "main",
+            b"linked",
+            physical_address=self.signed_uri,
+            checksum="any",
+            size_bytes=6,
+            metadata={},
+        )
+
+    def observe(self, step: str) -> None:
+        for race in self.races.get(step, ()):
+            race()
+
+
+@pytest.fixture(scope="module")
+def raced(spark_session: SparkSession, world: ServerWorld, s3_folder: Path) -> Raced:
+    made = Raced(Collected(spark_session, world, s3_folder))
+    made.prepare()
+    report = made.lake.collect(made.observe)
+    assert report.is_success
+    return made
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("uploaded", id="uploaded and committed during the listing"),
+        pytest.param("uploaded late", id="uploaded after the last look"),
+        pytest.param("early", id="staged long ago and committed before staging is looked at"),
+        pytest.param("moved", id="staged long ago and committed after staging is looked at"),
+        pytest.param("merged", id="committed, merged, and its branch deleted, all of it then"),
+        pytest.param("described", id="given other metadata after commits are looked at"),
+        pytest.param("branched", id="in a branch created at an old commit"),
+        pytest.param("reverted", id="brought back by a revert"),
+        pytest.param("reset", id="brought back by a hard reset"),
+        pytest.param("longer", id="retained for longer by other rules"),
+        pytest.param("linked", id="linked by an address that was handed out before"),
+    ],
+)
+def test_what_came_to_life_meanwhile_stays(raced: Raced, name: str) -> None:
+    assert raced.lake.is_there(raced.uris[name])
+
+
+def test_what_nobody_touched_is_gone(raced: Raced) -> None:
+    assert not raced.lake.is_there(raced.uris["forgotten"])
+
+
+def test_a_second_run_at_the_same_time_is_refused(raced: Raced) -> None:
+    (refusal,) = raced.refused
+    assert isinstance(refusal, ContentionError)
+    assert raced.lake.name in refusal.message
