@@ -1,0 +1,98 @@
+"""What an export costs: requests in proportion to what changed, however much there is."""
+
+from collections import Counter
+
+import pytest
+
+from graveler.operations import writes
+from tests.support.counting import Calls, engine_around
+from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.lake import commit, upload
+
+LATEST = "s3://out/latest"
+CHANGES = 10
+
+
+def lake_of(count: int, **configuration: object) -> ExportWorld:
+    """A branch with so many objects, all of them exported."""
+    made = export_world(raggedness=20)
+    for number in range(count):
+        upload(made.engine(), b"d%03d/%05d" % (number % 20, number), b"x")
+    commit(made.engine())
+    made.configure(LATEST, is_continuous=True, **configuration)
+    made.settle()
+    return made
+
+
+def cost(lake: ExportWorld) -> Counter[str]:
+    """The requests of the export that follows, by a process that remembers nothing."""
+    calls = Calls()
+    lake.advance(engine_around(lake.engine(), calls))
+    return calls.counts()
+
+
+def change(lake: ExportWorld) -> None:
+    for number in range(0, CHANGES * 20, 20):
+        upload(lake.engine(), b"d000/%05d" % number, b"changed")
+    commit(lake.engine())
+
+
+@pytest.mark.parametrize("count", [300, 1500])
+def test_an_export_of_few_changes_costs_as_many_requests_however_much_there_is(count):
+    lake = lake_of(count)
+    change(lake)
+    counts = cost(lake)
+    assert counts["objects.copy"] == CHANGES
+    assert {name for name in counts if name.startswith("objects.")} == {"objects.copy"}
+    # Read, take, announce, end, and read again to see whether there is more.
+    assert counts["exports.branch_export"] == 2
+    assert counts["exports.replace_branch_export"] == 3
+    assert counts["refs.branch"] == 2
+    files = sum(number for name, number in counts.items() if name.startswith("files."))
+    # Both metaranges, and the ranges that hold a change, on both sides.
+    assert files <= 2 * (2 + 2 * CHANGES)
+
+
+def test_success_files_cost_two_requests_for_each_directory_around_a_change():
+    lake = lake_of(300, patterns=("^d",))
+    change(lake)
+    counts = cost(lake)
+    assert counts["objects.copy"] == CHANGES
+    assert counts["objects.delete"] == 2  # of `d000/` and the root
+    assert counts["objects.put"] == 1
+
+
+def test_objects_are_deleted_many_at_a_time():
+    lake = lake_of(300)
+    paths = [b"d%03d/%05d" % (number % 20, number) for number in range(200)]
+    assert writes.delete_many(lake.engine(), REPO, "main", paths) == []
+    commit(lake.engine())
+    counts = cost(lake)
+    assert counts["objects.delete_many"] == 1
+    assert counts["objects.copy"] == 0
+    assert len(lake.exported(LATEST)) == 100
+
+
+def test_a_commit_without_changes_costs_no_request_at_the_destination():
+    lake = lake_of(100)
+    commit(lake.engine(), allow_empty=True)
+    counts = cost(lake)
+    assert not [name for name in counts if name.startswith("objects.")]
+    head = lake.world.refs.branch(lake.repository, "main").commit_id
+    assert lake.destination().exported_commit == head
+
+
+def test_a_message_without_work_costs_three_reads():
+    lake = lake_of(100)
+    assert cost(lake) == {"refs.repository": 1, "exports.branch_export": 1, "refs.branch": 1}
+
+
+def test_a_status_path_costs_the_status_files_and_the_manifests():
+    lake = lake_of(100, status_path="s3://out/status")
+    change(lake)
+    counts = cost(lake)
+    # The status taken back; the status file, the manifest, and the new status.
+    assert counts["objects.put"] == 4
+    # The status and the manifest of the export before.
+    assert counts["objects.get"] == 2
+    assert counts["objects.delete"] == 1
