@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve test check bench lock layer synth format install jars
+.PHONY: help serve gc test check bench lock layer synth format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -24,6 +24,10 @@ help: ## Show this text
 
 serve: $(COMMAND_INSTALLED) jars ## Run the whole system on this machine: http://127.0.0.1:8000
 	@exec $(PYTHON) -m local --die-with-parent
+
+gc: install ## Collect the garbage of REPO in the running stack; ARGS="--dry-run" only looks
+	@$(if $(REPO),,echo 'Name the repository: make gc REPO=first' >&2; exit 1)
+	@exec $(PYTHON) -m local.job garbage-collection --repository $(REPO) $(ARGS)
 
 check: install ## Format, lint, types, import rules and every test that needs no server
 	$(VENV)/bin/ruff format --check .

@@ -18,6 +18,9 @@ ROOT = Path(__file__).parent.parent
 EVENT_BUS = "graveler"
 EXPORT_QUEUE = "graveler-export"
 
+# The functions' environment, in the data folder while the stack runs.
+ENVIRONMENT = "environment.json"
+
 PORT_DEFAULT = 8000
 S3_PORT_DEFAULT = 8001
 

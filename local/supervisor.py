@@ -16,9 +16,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from local.config import ROOT, Config, data_folder
+import msgspec
+
+from local.config import ENVIRONMENT, ROOT, Config, data_folder
 from local.logs import bound
 from local.ports import is_free, is_healthy, is_listening
+from local.private_files import write_private
 from local.processes import Child, StartError
 from local.stores import start_dynamodb, start_s3proxy
 
@@ -45,6 +48,7 @@ def run(environment: Mapping[str, str], say: Say) -> None:
         stack = _Stack(config, config.handler_environment(environment), stops)
         try:
             stack.start(say)
+            stack.keep_environment()
             say(_welcome(config))
             while True:
                 time.sleep(WATCH_INTERVAL_S)
@@ -89,6 +93,12 @@ class _Stack:
         api = self._keep(self._python("api", str(config.port)))
         api.wait_until(lambda: is_healthy(config.port))
 
+    def keep_environment(self) -> None:
+        """Let jobs that are started by hand find the stack."""
+        kept = self._config.data / ENVIRONMENT
+        write_private(kept, msgspec.json.encode(self._environment))
+        self._stops.callback(kept.unlink, missing_ok=True)
+
     def watch(self) -> None:
         """Look after the processes once.
 
@@ -132,6 +142,16 @@ def _lock(data: Path) -> IO[bytes]:
             time.sleep(0.1)
         else:
             return file
+
+
+def is_running(data: Path) -> bool:
+    """Whether a stack uses the data folder now."""
+    with (data / "lock").open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
 
 
 def _welcome(config: Config) -> str:

@@ -6,6 +6,7 @@ in lower case (`--refs_table graveler-refs`), which the environment may give as 
 
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import SparkSession
@@ -24,13 +25,26 @@ def main(
     try:
         options, others = parse(words)
         stores = deployment(job_settings(others, environment))
-        reports = run(session(), stores, options, _show)
+        reports = run(session(), stores, options, _progress())
     except (GravelerError, ValueError) as error:
         _show(f"error: {error}")
         return 1
     for report in reports:
         _show(text(report))
     return 0 if all(report.is_success for report in reports) else 1
+
+
+def _progress() -> Callable[[str], None]:
+    """Shows each step when it is done, and how long it took."""
+    since_s = time.monotonic()
+
+    def show(step: str) -> None:
+        nonlocal since_s
+        now_s = time.monotonic()
+        _show(f"{step:10} {now_s - since_s:8.1f} s")
+        since_s = now_s
+
+    return show
 
 
 def _show(line: str) -> None:

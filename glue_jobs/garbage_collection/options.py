@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
+from graveler.aws.settings import Settings
 from graveler.errors import InvalidInputError
 from graveler.retention.candidates import MINIMUM_AGE_S
 
-# What Glue itself puts among the arguments of a job; see "AWS Glue job parameters".
+# What Glue itself puts among the arguments of a job, by how their names begin: what
+# "AWS Glue job parameters" lists, and the names of job and run.
 _OF_GLUE = (
-    *("additional-", "auto-", "class", "conf", "continuous-", "customer-", "datalake-formats"),
-    *("disable-", "enable-", "encryption-", "executor-", "extra-", "job-", "job_", "library-"),
-    *("python-", "redirect-", "script", "security_configuration", "spark-", "tempdir"),
-    *("user-jars-first", "write-"),
+    *("additional-", "auto-", "class", "conf", "continuous-", "custom-", "customer-", "datalake-"),
+    *("disable-", "enable-", "encryption-", "executor-", "extra-", "job-", "job_", "python-"),
+    *("script", "security_configuration", "spark-", "tempdir", "use-", "user-", "write-"),
 )
 
 
@@ -123,7 +124,11 @@ def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
 
 
 def _others(words: Sequence[str]) -> dict[str, str]:
-    """The arguments behind the options, less Glue's own."""
+    """The settings among the arguments that are no options; Glue's own are passed over.
+
+    Anything else is refused: a switch that is misspelled must not delete what it should not.
+    """
+    settings = {field.name for field in fields(Settings)}
     others: dict[str, str] = {}
     name = ""
     for word in words:
@@ -131,10 +136,14 @@ def _others(words: Sequence[str]) -> dict[str, str]:
             name, equals, value = word[2:].partition("=")
             if name.lower().startswith(_OF_GLUE):
                 name = ""
-            elif equals:
-                others[name.replace("-", "_")] = value
+                continue
+            name = name.replace("-", "_")
+            if name not in settings:
+                raise InvalidInputError(f"argument {word!r} is not known")
+            if equals:
+                others[name] = value
         elif name:
-            others[name.replace("-", "_")] = word
+            others[name] = word
             name = ""
     return others
 
