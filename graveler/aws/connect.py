@@ -1,14 +1,17 @@
 """Connections to AWS, made once per process and shared by all threads."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import boto3
+import msgspec
 from botocore.config import Config
 
 from graveler.aws.dynamodb import DynamoDB
-from graveler.aws.http_client import HttpClient
+from graveler.aws.http_client import HttpClient, Pending
 from graveler.aws.retries import Retries
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
@@ -41,7 +44,35 @@ _CONFIG = Config(
 @lru_cache(maxsize=1)
 def _session() -> boto3.Session:
     """The process's session: the usual chain of environment, profile and role."""
-    return boto3.Session()
+    session = boto3.Session()
+    observe = _observer()
+    if observe is not None:
+
+        def tell(params: Mapping[str, Any], model: Any, **_: object) -> None:  # noqa: ANN401
+            observe(model.service_model.service_name, model.name, params)
+
+        session.events.register("provide-client-params", tell)
+    return session
+
+
+# What is told of a request: service, operation, parameters.
+Observer = Callable[[str, str, Mapping[str, Any]], None]
+
+
+def _observer() -> Observer | None:
+    """What GRAVELER_OBSERVER names, `module:function`: tests hold roles against it, nobody else."""
+    module, _, function = os.environ.get("GRAVELER_OBSERVER", "").partition(":")
+    return getattr(import_module(module), function) if module else None
+
+
+class _ObservedDynamoDB(DynamoDB):
+    """A DynamoDB of which an observer is told."""
+
+    def _begin(self, operation: str, body: bytes) -> Pending:
+        observe = _observer()
+        assert observe is not None
+        observe("dynamodb", operation, msgspec.json.decode(body))
+        return super()._begin(operation, body)
 
 
 def credentials() -> Callable[[], Credentials]:
@@ -59,7 +90,8 @@ def dynamodb(
 ) -> DynamoDB:
     """A client of the deployment's DynamoDB."""
     http = HttpClient(settings.dynamodb_endpoint or dynamodb_endpoint(settings.region))
-    return DynamoDB(http, Signer(settings.region, credentials()), retries, observe)
+    client = DynamoDB if _observer() is None else _ObservedDynamoDB
+    return client(http, Signer(settings.region, credentials()), retries, observe)
 
 
 def dynamodb_endpoint(region: str) -> str:

@@ -12,21 +12,26 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 _FILE_MODE = 0o100644
 _ON_UNIX = 3
 
-# Left behind by whoever ran the code here.
-_NOT_PACKED = shutil.ignore_patterns("__pycache__", "*.pyc")
-
 
 class CompilerError(Exception):
     """There is an interpreter, but not the one that was asked for."""
 
 
 def copy_sources(source: Path, target: Path) -> None:
-    """Copy a folder, or one file, without bytecode."""
+    """Copy the modules of a folder and of all below it, or one file."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, ignore=_NOT_PACKED)
+        shutil.copytree(source, target, ignore=_but_modules)
     else:
         shutil.copyfile(source, target)
+
+
+def _but_modules(folder: str, names: list[str]) -> list[str]:
+    return [
+        name
+        for name in names
+        if name == "__pycache__" or not (name.endswith(".py") or Path(folder, name).is_dir())
+    ]
 
 
 def find_compiler(version: str) -> str | None:

@@ -1,0 +1,270 @@
+"""Least privilege: roles name what they reach, allow what the code does, and little else.
+
+What the code does stands in actions.txt: `make actions` records it from the tests that run the
+embedded stack and the jobs (tests/support/actions.py). There is no KMS there, no Glue, and nothing
+of what Lambda does for a function, so those are listed here, with the reason.
+"""
+
+import fnmatch
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.exceptions import OF_STATEMENTS
+
+RECORDED = Path(__file__).with_name("actions.txt").read_text().split("\n")
+
+# The roles by which a function or job may do what is recorded of it.
+ROLES = {
+    "api": ("api",),
+    "cleanup": ("cleanup",),
+    "events": ("events",),
+    "export": ("export",),
+    "export-job": ("export-job",),
+    "garbage_collection": ("garbage-collection-job",),
+    # Requests from threads of the process that has these three.
+    "background": ("cleanup", "events", "export"),
+}
+
+# Actions that IAM binds to no resource.
+WITHOUT_RESOURCE = {
+    "cloudwatch:PutMetricData",
+    "dynamodb:ListStreams",
+    "glue:GetSecurityConfiguration",
+    "xray:PutTelemetryRecords",
+    "xray:PutTraceSegments",
+}
+
+# The embedded stack does these itself, where a deployment has CDK and Lambda.
+ONLY_EMBEDDED = {"dynamodb:CreateTable", "dynamodb:DescribeTable"}
+
+# Statements that no test can use, since what they are for is on AWS only.
+ONLY_ON_AWS = {
+    "BucketKeys": "S3 uses the keys of buckets that have any.",
+    "GlueLog": "Glue writes the logs of a job.",
+    "ListStreams": "Lambda reads the stream.",
+    "LoadCode": "Glue loads a job's code.",
+    "Log": "Lambda writes the logs of a function.",
+    "Measure": "Glue measures its jobs.",
+    "ReadInventory": "Inventory reports may lie in other buckets than repositories.",
+    "ReadSecurity": "Glue reads how it has to encrypt.",
+    "ReadStream": "Lambda reads the stream.",
+    "Receive": "Lambda takes messages off the queue.",
+    "ReportFailures": "Lambda reports what could not be published.",
+    "Scratch": "Glue and Spark write temporary files.",
+    "Secrets": "The embedded stack encrypts without KMS; tests/unit/aws/test_kms.py tries it.",
+    "StartJob": "The embedded stack has no Glue; tests/unit/aws/test_jobs.py tries it.",
+    "TablesKey": "DynamoDB uses the key of its tables.",
+    "Trace": "Lambda traces functions.",
+}
+
+# Places of the stage prod, as tests/infra/conftest.py names them, and a repository in each.
+NAMESPACES = ("company-lake/lake/repository/", "company-raw/raw/repository/")
+DESTINATION = "company-published/exports/main/"
+REFS, STAGING = "<Refs48288B5D.Arn>", "<Staging12D1754E.Arn>"
+
+
+def recorded() -> list[tuple[str, str, str]]:
+    found = [tuple(line.split(" ")) for line in RECORDED if line]
+    return [
+        (who, action, resource)
+        for who, action, resource in found
+        if who in ROLES and action not in ONLY_EMBEDDED
+    ]
+
+
+def needs(action: str, resource: str) -> tuple[list[str], str]:
+    """Samples of what the line stands for, of which one must be allowed; the kind of partition."""
+    partition = ""
+    samples = [
+        f"arn:aws:s3:::{NAMESPACES[0]}{resource}{'' if resource == '_lakefs/dummy' else 'x'}"
+    ]
+    if resource == "other":
+        samples = [f"arn:aws:s3:::{place}x" for place in (DESTINATION, *NAMESPACES)]
+    elif resource == "bucket":
+        samples = ["arn:aws:s3:::company-lake", "arn:aws:s3:::company-published"]
+    elif resource == "staging":
+        samples = [STAGING]
+    elif resource == "commits-by-generation":
+        samples, partition = [f"{REFS}/index/{resource}"], "repository#lake#1"
+    elif action.startswith("dynamodb:"):
+        samples = [REFS]
+        partition = "repository#lake#1" if resource == "repository" else resource
+    elif not action.startswith("s3:"):
+        samples = ["*"]
+    return samples, partition
+
+
+def allows(statement: dict[str, Any], action: str, resource: str, partition: str) -> bool:
+    leading = statement.get("Condition", {}).get("ForAllValues:StringLike", {})
+    patterns = leading.get("dynamodb:LeadingKeys", ["*"])
+    return (
+        action in statement["Action"]
+        and (resource == "*" or any(matches(each, resource) for each in statement["Resource"]))
+        and (not partition or any(matches(each, partition) for each in patterns))
+    )
+
+
+def matches(pattern: str, text: str) -> bool:
+    """As IAM does: `*` and `?`, and nothing else is special."""
+    return (
+        re.fullmatch(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."), text) is not None
+    )
+
+
+def test_the_recorded_actions_are_of_every_function_and_job():
+    assert {who for who, _, _ in recorded()} == ROLES.keys()
+    assert len(recorded()) > 60
+
+
+@pytest.mark.parametrize(("who", "action", "resource"), recorded())
+def test_a_role_allows_what_its_function_or_job_was_seen_to_do(prod, who, action, resource):
+    samples, partition = needs(action, resource)
+    statements = [each for role in ROLES[who] for each in prod.statements(role)]
+    assert any(allows(each, action, sample, partition) for each in statements for sample in samples)
+
+
+@pytest.mark.parametrize("role", [role for who, (role, *more) in ROLES.items() if not more])
+def test_a_role_allows_nothing_that_was_never_done(prod, role):
+    done = [
+        (action, *needs(action, resource))
+        for who, action, resource in recorded()
+        if role in ROLES[who]
+    ]
+    unused = [
+        (statement["Sid"], action)
+        for statement in prod.statements(role)
+        if statement["Sid"] not in ONLY_ON_AWS
+        for action in statement["Action"]
+        if not any(
+            action == seen and any(allows(statement, action, each, partition) for each in samples)
+            for seen, samples, partition in done
+        )
+    ]
+    assert [each for each in unused if each not in UNUSED.get(role, {})] == []
+
+
+# What a role allows though no test was seen to do it, each with the reason.
+UNUSED: dict[str, dict[tuple[str, str], str]] = {}
+
+
+def roles(deployment):
+    for logical_id, role in deployment.resources("AWS::IAM::Role").items():
+        yield logical_id, list(deployment.statements_of(role))
+
+
+def test_a_statement_names_its_resources_where_iam_can(deployment):
+    for logical_id, statements in roles(deployment):
+        assert statements, logical_id
+        for statement in statements:
+            if "*" in statement["Resource"]:
+                assert set(statement["Action"]) <= WITHOUT_RESOURCE, (logical_id, statement)
+            assert not any("*" in action for action in statement["Action"]), statement
+            assert not any(
+                re.fullmatch(r"arn:aws:[a-z0-9]+:.*:\*", each) for each in statement["Resource"]
+            )
+
+
+def test_what_is_named_with_a_wildcard_has_a_reason(deployment):
+    for _, statements in roles(deployment):
+        for statement in statements:
+            if any("*" in each for each in statement["Resource"]):
+                assert statement["Sid"] in OF_STATEMENTS
+
+
+def test_every_reason_is_of_a_statement(prod):
+    sids = {each["Sid"] for _, statements in roles(prod) for each in statements}
+    assert sids >= OF_STATEMENTS.keys()
+    assert sids >= ONLY_ON_AWS.keys()
+
+
+def test_nothing_is_granted_beside_the_roles_own_policies(deployment):
+    assert not deployment.resources("AWS::IAM::Policy")
+    assert not deployment.resources("AWS::IAM::ManagedPolicy")
+    for role in deployment.resources("AWS::IAM::Role").values():
+        assert not role.get("ManagedPolicyArns")
+
+
+def test_each_function_and_job_has_a_role_of_its_own(deployment):
+    users = [
+        deployment.flat(each["Role"])
+        for kind in ("AWS::Lambda::Function", "AWS::Glue::Job")
+        for each in deployment.resources(kind).values()
+    ]
+    assert len(set(users)) == len(users) == 6
+
+
+def can(deployment, role, action, resource, partition="") -> bool:
+    return any(allows(each, action, resource, partition) for each in deployment.statements(role))
+
+
+def test_the_api_deletes_no_object_of_a_user(prod):
+    assert not can(prod, "api", "s3:DeleteObject", "arn:aws:s3:::company-lake/lake/r/data/x/y")
+    assert not can(prod, "api", "s3:DeleteObject", "arn:aws:s3:::company-published/exports/x")
+    assert can(prod, "api", "s3:DeleteObject", "arn:aws:s3:::company-lake/lake/r/_lakefs/dummy")
+
+
+def test_garbage_collection_deletes_nothing_but_data_of_namespaces(prod):
+    def deletes(key):
+        return can(prod, "garbage-collection-job", "s3:DeleteObject", f"arn:aws:s3:::{key}")
+
+    assert deletes("company-lake/lake/r/data/x/y")
+    assert deletes("<RepositoriesCC43A267>/r/data/x/y")
+    assert deletes("<RepositoriesCC43A267>/data/x/y")  # the bucket itself as a namespace
+    assert not deletes("company-lake/lake/r/_lakefs/0a1b2c")
+    assert not deletes("company-lake/other/r/data/x/y")
+    assert not deletes("company-source/in/data/x")
+    assert not deletes("company-published/exports/data/x")
+
+
+def test_exports_write_to_their_destinations_and_their_own_pieces_only(prod):
+    for role in ("export", "export-job"):
+        for action in ("s3:PutObject", "s3:DeleteObject"):
+            assert can(prod, role, action, "arn:aws:s3:::company-published/exports/main/a")
+            assert not can(prod, role, action, "arn:aws:s3:::company-published/other/a")
+            assert not can(prod, role, action, "arn:aws:s3:::company-lake/lake/r/data/x/y")
+            assert not can(prod, role, action, "arn:aws:s3:::company-lake/lake/r/_lakefs/0a1b2c")
+
+
+def test_what_may_be_read_is_not_written(prod):
+    for role in ("api", "export", "export-job", "garbage-collection-job"):
+        assert can(prod, role, "s3:GetObject", "arn:aws:s3:::company-source/in/a")
+        assert not can(prod, role, "s3:PutObject", "arn:aws:s3:::company-source/in/a")
+        assert not can(prod, role, "s3:GetObject", "arn:aws:s3:::company-source/else/a")
+
+
+def test_only_the_api_reads_credentials(prod):
+    for role in ("cleanup", "export-job", "garbage-collection-job", "events"):
+        for action in ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem"):
+            assert not can(prod, role, action, REFS, "accounts")
+    assert can(prod, "api", "dynamodb:GetItem", REFS, "accounts")
+    # It reads the installation; of secrets it may decrypt that of the installation only.
+    assert not can(prod, "export", "dynamodb:Query", REFS, "accounts")
+    (secrets,) = (each for each in prod.statements("export") if each["Sid"] == "Secrets")
+    assert secrets["Condition"] == {
+        "StringEquals": {"kms:EncryptionContext:purpose": "signing-key"}
+    }
+    assert secrets["Action"] == ["kms:Decrypt"]
+
+
+def test_others_use_the_key_by_way_of_a_service_only(prod):
+    for logical_id, statements in roles(prod):
+        for statement in statements:
+            if statement["Sid"] == "Secrets" or not any(
+                action.startswith("kms:") for action in statement["Action"]
+            ):
+                continue
+            assert "kms:ViaService" in statement["Condition"]["StringEquals"], logical_id
+
+
+def test_without_destinations_exports_write_nowhere(dev):
+    assert "WriteExports" not in {each["Sid"] for each in dev.statements("export")}
+
+
+def test_wildcards_are_understood_as_iam_does():
+    assert matches("arn:aws:s3:::b/a*/data/*", "arn:aws:s3:::b/a/r/data/x")
+    assert not matches("arn:aws:s3:::b/a*/data/*", "arn:aws:s3:::c/a/r/data/x")
+    assert not matches("a[b]", "ab")
+    assert fnmatch.fnmatch("ab", "a[b]")  # which is why it is not used

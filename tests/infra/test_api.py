@@ -1,0 +1,70 @@
+"""The HTTP API: one function behind everything, at a bounded pace, with a log of all requests."""
+
+import json
+
+# What would let a reader of the log in, or tell what is in a lake: the query has both.
+SECRET = ("$context.authorizer", "querystring", "header.cookie", "header.authorization")
+
+
+def test_every_request_goes_to_the_function_as_payload_2(deployment):
+    route = deployment.one("AWS::ApiGatewayV2::Route")
+    assert route["RouteKey"] == "$default"
+    integration = deployment.one("AWS::ApiGatewayV2::Integration")
+    assert integration["PayloadFormatVersion"] == "2.0"
+    assert integration["IntegrationType"] == "AWS_PROXY"
+    assert deployment.flat(route["Target"]).startswith("integrations/<ApiHttpDefaultRoute")
+    assert deployment.flat(integration["IntegrationUri"]).startswith("<ApiFunctionAlias")
+
+
+def test_only_this_api_may_call_the_function(deployment):
+    permission = deployment.one("AWS::Lambda::Permission")
+    assert permission["Principal"] == "apigateway.amazonaws.com"
+    assert "<ApiHttp" in deployment.flat(permission["SourceArn"])
+    assert deployment.flat(permission["FunctionName"]).startswith("<ApiFunctionAlias")
+
+
+def test_requests_are_throttled(dev, prod):
+    for deployment, rate, burst in ((dev, 50, 100), (prod, 500, 1000)):
+        settings = deployment.one("AWS::ApiGatewayV2::Stage")["DefaultRouteSettings"]
+        assert settings["ThrottlingRateLimit"] == rate
+        assert settings["ThrottlingBurstLimit"] == burst
+
+
+def test_the_access_log_tells_of_every_request_but_no_secret(deployment):
+    settings = deployment.one("AWS::ApiGatewayV2::Stage")["AccessLogSettings"]
+    assert deployment.flat(settings["DestinationArn"]).startswith("<ApiAccessLog")
+    fields = json.loads(settings["Format"])
+    assert {"request_id", "method", "path", "status", "latency_ms"} <= fields.keys()
+    assert not any(secret in settings["Format"].lower() for secret in SECRET)
+
+
+def test_logs_end(dev, prod):
+    for deployment, days in ((dev, 14), (prod, 90)):
+        logs = deployment.resources("AWS::Logs::LogGroup").values()
+        assert {each["RetentionInDays"] for each in logs} == {days}
+        assert len(logs) == 9  # four functions, two for each of two jobs, access
+
+
+def test_without_a_domain_the_api_has_its_own_address(dev):
+    assert dev.one("AWS::ApiGatewayV2::Api")["DisableExecuteApiEndpoint"] is False
+    assert not dev.resources("AWS::ApiGatewayV2::DomainName")
+
+
+def test_with_a_domain_it_has_no_other(prod):
+    assert prod.one("AWS::ApiGatewayV2::Api")["DisableExecuteApiEndpoint"] is True
+    domain = prod.one("AWS::ApiGatewayV2::DomainName")
+    assert domain["DomainName"] == "lake.example.com"
+    (configuration,) = domain["DomainNameConfigurations"]
+    assert configuration["SecurityPolicy"] == "TLS_1_2"
+    assert prod.one("AWS::ApiGatewayV2::ApiMapping")
+    record = prod.one("AWS::Route53::RecordSet")
+    assert record["Name"] == "lake.example.com."
+    assert record["HostedZoneId"] == "Z0123456789ABCDEFGHIJ"
+
+
+def test_pages_of_other_origins_are_let_in_by_name_only(dev, prod):
+    assert "CorsConfiguration" not in dev.one("AWS::ApiGatewayV2::Api")
+    cors = prod.one("AWS::ApiGatewayV2::Api")["CorsConfiguration"]
+    assert cors["AllowOrigins"] == ["https://app.example.com"]
+    # They have no cookie of ours to send.
+    assert not cors.get("AllowCredentials")

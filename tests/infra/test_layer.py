@@ -1,0 +1,247 @@
+"""The layer as it is deployed: the same bytes each time, small, and enough for every handler.
+
+Built for the interpreter that runs the tests, of the machine's architecture, so that it can be
+tried; `make layer` builds the same for Lambda's.
+"""
+
+import json
+import platform
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from graveler.aws.tables import _refs_description, _staging_description
+from infra.packages import function_code
+from layers.graveler import build
+from layers.graveler.archive import copy_sources, find_compiler, write_zip
+from tests.infra.test_functions import NAMES
+
+pytestmark = pytest.mark.packages
+
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+ARCHITECTURE = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
+
+EVENTS = {
+    "api": {
+        "version": "2.0",
+        "rawPath": "/api/v1/setup_lakefs",
+        "rawQueryString": "",
+        "headers": {"host": "lake.example.com"},
+        "requestContext": {
+            "domainName": "lake.example.com",
+            "requestId": "r-1",
+            "http": {"method": "GET", "path": "/api/v1/setup_lakefs"},
+            "stage": "$default",
+        },
+        "isBase64Encoded": False,
+    },
+    "cleanup": {},
+    "events": {
+        "Records": [
+            {
+                "eventName": "INSERT",
+                "eventSource": "aws:dynamodb",
+                "dynamodb": {
+                    "Keys": {
+                        "partition": {"S": "repository#lake#1"},
+                        "sort": {"S": "outbox#d8qj3tkbtms0fh2ok8ng"},
+                    },
+                    "NewImage": {
+                        "partition": {"S": "repository#lake#1"},
+                        "sort": {"S": "outbox#d8qj3tkbtms0fh2ok8ng"},
+                        "event": {"S": "not an event"},
+                        "expires_at": {"N": "1"},
+                    },
+                    "SequenceNumber": "111",
+                },
+            }
+        ]
+    },
+    "export": {
+        "Records": [
+            {
+                "messageId": "m-1",
+                "eventSource": "aws:sqs",
+                "body": '{"repository": "lake", "branch": "main"}',
+            }
+        ]
+    },
+}
+ANSWERS = {
+    "api": lambda answer: json.loads(answer["body"])["state"] == "not_initialized",
+    "cleanup": lambda answer: answer == {"done": 0},
+    "events": lambda answer: answer == {"batchItemFailures": [{"itemIdentifier": "111"}]},
+    # There is no such repository, so nothing is to be looked after.
+    "export": lambda answer: answer == {"batchItemFailures": []},
+}
+
+# What Lambda does: the function's code and the layer on the path, the handler by its name.
+CALL = """
+import importlib, json, sys, types
+code, layer, event = sys.argv[1:]
+sys.path[:0] = [code, layer]
+name = sys.stdin.read()
+module = importlib.import_module(f"functions.{name}.handler")
+context = types.SimpleNamespace(
+    function_name=name, memory_limit_in_mb=512, invoked_function_arn="arn", aws_request_id="r-1",
+    get_remaining_time_in_millis=lambda: 100_000,
+)
+answer = module.handler(json.loads(event), context)
+foreign = sorted(
+    module.__file__ for module in list(sys.modules.values())
+    if getattr(module, "__file__", None) and "site-packages" in module.__file__
+)
+print(json.dumps([answer, foreign]))
+"""
+
+
+@pytest.fixture(scope="module")
+def layer(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("layer")
+    build.build(ARCHITECTURE, folder, PYTHON, compiler=sys.executable)
+    return build.layer_path(ARCHITECTURE, folder)
+
+
+@pytest.fixture(scope="module")
+def unpacked(layer, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("opt")
+    with zipfile.ZipFile(layer) as archive:
+        archive.extractall(folder)
+    return folder / build.FOLDER
+
+
+def test_two_builds_are_the_same_bytes(layer, tmp_path):
+    build.build(ARCHITECTURE, tmp_path, PYTHON, compiler=sys.executable)
+    assert build.layer_path(ARCHITECTURE, tmp_path).read_bytes() == layer.read_bytes()
+
+
+@pytest.mark.parametrize("architecture", build.ARCHITECTURES)
+def test_the_layer_for_lambda_is_small_and_compiled_for_its_processor(architecture, tmp_path):
+    unpacked_bytes = build.build(architecture, tmp_path)
+    sys.stdout.write(f"{architecture}: {unpacked_bytes:,} bytes unpacked\n")
+    assert unpacked_bytes < build.UNPACKED_BYTES_MAX
+    with zipfile.ZipFile(build.layer_path(architecture, tmp_path)) as archive:
+        libraries = [name for name in archive.namelist() if name.endswith(".so")]
+        listed = archive.read(f"{build.FOLDER}/{build.LICENCES}").decode().splitlines()
+        machines = {
+            int.from_bytes(archive.read(name)[18:20], "little")  # e_machine of ELF
+            for name in libraries
+        }
+    assert machines == {{"arm64": 183, "x86_64": 62}[architecture]}
+    modules = {name.split("/")[1] for name in libraries}
+    assert modules == {"cramjam", "google", "google_crc32c", "msgspec", "re2"}
+    assert all(".cpython-313-" in name or ".abi3." in name for name in libraries)
+    pinned = re.findall(r"^([a-z0-9-]+)==", build.REQUIREMENTS.read_text(), re.MULTILINE)
+    assert {re.sub("[_.]", "-", line.split()[0]).lower() for line in listed} == set(pinned)
+    assert not [line for line in listed if line.endswith("unknown")]
+
+
+def test_the_layer_brings_nothing_that_nobody_calls(unpacked):
+    data = unpacked / "botocore" / "data"
+    assert {path.name for path in data.iterdir() if path.is_dir()} == build.SERVICES
+    assert not (unpacked / "bin").exists()
+    assert not list(unpacked.glob("pyspark*"))
+
+
+def test_the_layer_has_bytecode_that_names_where_it_will_lie(unpacked):
+    sources = {path.stem for path in (unpacked / "graveler").glob("*.py")}
+    compiled = list((unpacked / "graveler" / "__pycache__").glob("*.pyc"))
+    assert {path.name.split(".")[0] for path in compiled} == sources
+    assert b"/opt/python/graveler/" in compiled[0].read_bytes()
+    flags = compiled[0].read_bytes()[4:8]
+    assert flags == (1).to_bytes(4, "little")  # by hash, unchecked
+
+
+@pytest.fixture(scope="module")
+def aws():
+    """Moto's DynamoDB and KMS, with the tables and the key of a deployment."""
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    endpoint = f"http://{host}:{port}"
+    keys = {
+        "AWS_REGION": "eu-west-1",
+        "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE",
+        "AWS_SECRET_ACCESS_KEY": "c2VjcmV0IG9mIG5vYm9keQ",
+    }
+    session = boto3.Session(
+        keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"], region_name="eu-west-1"
+    )
+    dynamodb = session.client("dynamodb", endpoint_url=endpoint)
+    dynamodb.create_table(**_refs_description("refs"))
+    dynamodb.create_table(**_staging_description("staging"))
+    key = session.client("kms", endpoint_url=endpoint).create_key()["KeyMetadata"]["KeyId"]
+    yield {
+        **keys,
+        "GRAVELER_REFS_TABLE": "refs",
+        "GRAVELER_STAGING_TABLE": "staging",
+        "GRAVELER_KMS_KEY_ID": key,
+        "GRAVELER_EVENT_BUS": "graveler",
+        "GRAVELER_DYNAMODB_ENDPOINT": endpoint,
+        "AWS_ENDPOINT_URL_KMS": endpoint,
+    }
+    server.stop()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_handler_answers_its_trigger_with_the_layer_and_its_code_alone(
+    name, aws, unpacked, tmp_path
+):
+    with zipfile.ZipFile(function_code(name)) as archive:
+        archive.extractall(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", CALL, tmp_path, unpacked, json.dumps(EVENTS[name])],
+        input=name,
+        env={**aws, "GRAVELER_FILE_CACHE_FOLDER": str(tmp_path / "cache")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answer, foreign = json.loads(done.stdout.splitlines()[-1])
+    assert ANSWERS[name](answer), (answer, done.stdout)
+    assert foreign == []
+
+
+def test_every_client_can_be_made_of_what_is_left_of_botocore(unpacked):
+    program = """
+import sys
+sys.path[:0] = [sys.argv[1]]
+from graveler.aws import connect
+from graveler.aws.settings import Settings
+settings = Settings(region="eu-west-1", refs_table="refs", staging_table="staging")
+connect.dynamodb(settings)
+connect.s3_client(settings, None)
+for name in dir(connect):
+    if name.endswith("_client") and name != "s3_client":
+        getattr(connect, name)(settings)
+"""
+    environment = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "x"}
+    command = [sys.executable, "-I", "-S", "-c", program, unpacked]
+    subprocess.run(command, env=environment, check=True)
+
+
+def test_a_layer_of_other_sources_is_noticed(tmp_path):
+    build.copy_engine(tmp_path / build.FOLDER)
+    layer = tmp_path / "layer.zip"
+    write_zip(tmp_path / build.FOLDER, tmp_path / "wrong.zip")
+    assert not build.is_current(tmp_path / "wrong.zip")
+    (tmp_path / "wrong.zip").unlink()
+    write_zip(tmp_path, layer)
+    assert build.is_current(layer)
+    copy_sources(Path(__file__), tmp_path / build.FOLDER / "graveler" / "new.py")
+    layer.unlink()
+    write_zip(tmp_path, layer)
+    assert not build.is_current(layer)
+
+
+def test_an_interpreter_that_is_missing_is_not_found():
+    assert find_compiler(PYTHON) is not None
+    assert find_compiler("2.6") is None

@@ -1,0 +1,85 @@
+"""Alarms reach somebody, watch what there is, and the dashboard shows it."""
+
+import json
+
+
+def alarms(deployment):
+    return {
+        each["AlarmName"].removeprefix(f"{deployment.name}-"): each
+        for each in deployment.resources("AWS::CloudWatch::Alarm").values()
+    }
+
+
+def test_every_alarm_calls_and_says_where_to_read_on(deployment):
+    assert alarms(deployment)
+    for alarm in alarms(deployment).values():
+        (called,) = alarm["AlarmActions"]
+        assert deployment.flat(called).startswith("<ObservabilityAlarms")
+        assert alarm["AlarmDescription"].endswith("See docs/operations.md.")
+        assert alarm["TreatMissingData"] == "notBreaching"
+
+
+def test_what_may_go_wrong_has_an_alarm(deployment):
+    functions = {f"{name}-errors" for name in ("api", "cleanup", "events", "export")}
+    throttles = {each.replace("errors", "throttles") for each in functions}
+    others = {
+        "api-server-errors",
+        "api-slow",
+        "events-late",
+        "events-unpublished",
+        "events-undelivered",
+        "export-dead-letters",
+        "exports-failed",
+        "exports-late",
+        "jobs-failed",
+        "refs-throttles",
+        "staging-throttles",
+    }
+    assert alarms(deployment).keys() == functions | throttles | others
+
+
+def test_every_queue_of_what_failed_is_watched(deployment):
+    watched = {
+        deployment.flat(dimension["Value"])
+        for alarm in alarms(deployment).values()
+        for dimension in alarm.get("Dimensions", ())
+        if dimension["Name"] == "QueueName"
+    }
+    queues = {f"<{each}.QueueName>" for each in deployment.resources("AWS::SQS::Queue")}
+    assert watched == queues
+
+
+def test_alarms_of_functions_watch_their_alias(deployment):
+    resources = [
+        deployment.flat(dimension["Value"])
+        for alarm in alarms(deployment).values()
+        for dimension in alarm.get("Dimensions", ())
+        if dimension["Name"] == "Resource"
+    ]
+    assert len(resources) == 9
+    assert all(each.endswith(":live") for each in resources)
+
+
+def test_the_topic_is_encrypted_and_alarms_may_write_to_it(deployment):
+    topic = deployment.one("AWS::SNS::Topic")
+    assert deployment.flat(topic["KmsMasterKeyId"]).startswith("<Key961B73FD")
+    statements = deployment.one("AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
+    allowed = [each for each in statements if each["Effect"] == "Allow"]
+    assert [each["Principal"] for each in allowed] == [{"Service": "cloudwatch.amazonaws.com"}]
+    key = deployment.one("AWS::KMS::Key")["KeyPolicy"]["Statement"]
+    assert {"Service": "cloudwatch.amazonaws.com"} in [each["Principal"] for each in key]
+
+
+def test_production_calls_the_one_who_was_named(dev, prod):
+    subscription = prod.one("AWS::SNS::Subscription")
+    assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "ops@example.com")
+    assert not dev.resources("AWS::SNS::Subscription")
+
+
+def test_the_dashboard_shows_alarms_and_graphs(deployment):
+    body = deployment.flat(deployment.one("AWS::CloudWatch::Dashboard")["DashboardBody"])
+    widgets = json.loads(body)["widgets"]
+    kinds = [each["type"] for each in widgets]
+    assert kinds.count("alarm") == 1
+    assert len(widgets[0]["properties"]["alarms"]) == len(alarms(deployment))
+    assert kinds.count("metric") == 9

@@ -1,0 +1,142 @@
+"""What a run of the tests needs permissions for: one line for each kind of request to AWS.
+
+`make actions` has the processes of the embedded stack call `record`, by way of GRAVELER_OBSERVER.
+A line is who, the action of IAM, and what it is done to: the partition of an item, the folder of an
+object. Who is told by the frames above the request; a request from a thread of a pool has none,
+and belongs to whatever function the process is for.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+FILE = "RECORDED_ACTIONS"
+
+Params = Mapping[str, Any]
+Need = tuple[str, str]
+
+_MODULE = re.compile(r"(functions|glue_jobs)\.(api|cleanup|events|export|garbage_collection)\b")
+# Folders of a namespace, the longest first.
+_FOLDERS = ("_lakefs/dummy", "_lakefs/exports/", "_lakefs/retention/", "_lakefs/", "data/")
+
+_S3 = {
+    "HeadObject": "GetObject",
+    "GetObject": "GetObject",
+    "PutObject": "PutObject",
+    "CreateMultipartUpload": "PutObject",
+    "UploadPart": "PutObject",
+    "CompleteMultipartUpload": "PutObject",
+    "AbortMultipartUpload": "AbortMultipartUpload",
+    "DeleteObject": "DeleteObject",
+    "CopyObject": "PutObject",
+    "UploadPartCopy": "PutObject",
+    "ListObjectsV2": "ListBucket",
+    "ListMultipartUploads": "ListBucketMultipartUploads",
+}
+_WRITES = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+}
+
+_told: set[str] = set()
+
+
+def record(service: str, operation: str, params: Params) -> None:
+    """Add what the request needs to the file, if it is not there already."""
+    who = _who()
+    for action, resource in _needs(service, operation, params):
+        line = f"{who} {service}:{action} {resource}\n"
+        if line not in _told:
+            _told.add(line)
+            with Path(os.environ[FILE]).open("a") as file:
+                file.write(line)
+
+
+def _who() -> str:
+    frame = sys._getframe(1)
+    while frame is not None:
+        if found := _MODULE.match(frame.f_globals.get("__name__", "")):
+            room, name = found.groups()
+            return name if room == "functions" or name == "garbage_collection" else f"{name}-job"
+        frame = frame.f_back
+    return _process()
+
+
+@lru_cache(maxsize=1)
+def _process() -> str:
+    words = " ".join(sys.orig_argv)
+    # What provisions the embedded stack does what the first call of the API does on AWS.
+    processes = {"local.api": "api", "local.provision": "api", "local.background": "background"}
+    for name, who in processes.items():
+        if name in words:
+            return who
+    return "other"
+
+
+def _needs(service: str, operation: str, params: Params) -> Iterator[Need]:
+    if service == "s3":
+        yield from _s3_needs(operation, params)
+    elif service == "dynamodb":
+        yield from _dynamodb_needs(operation, params)
+    else:
+        yield operation, "*"
+
+
+def _s3_needs(operation: str, params: Params) -> Iterator[Need]:
+    if operation == "DeleteObjects":
+        for each in params["Delete"]["Objects"]:
+            yield "DeleteObject", _folder(each["Key"])
+        return
+    if source := params.get("CopySource"):
+        yield "GetObject", _folder(source["Key"])
+    yield _S3[operation], _folder(params["Key"]) if "Key" in params else "bucket"
+
+
+def _folder(key: str) -> str:
+    for folder in _FOLDERS:
+        if f"/{folder}" in f"/{key}":
+            return folder
+    return "other"
+
+
+def _dynamodb_needs(operation: str, params: Params) -> Iterator[Need]:
+    if operation == "TransactWriteItems":
+        for write in params["TransactItems"]:
+            ((kind, request),) = write.items()
+            yield _WRITES[kind], _partition(request)
+    elif operation in ("BatchGetItem", "BatchWriteItem"):
+        for each in _batched(params["RequestItems"]):
+            yield operation, _partition(each)
+    else:
+        yield operation, _partition(params)
+
+
+def _batched(tables: Mapping[str, Any]) -> Iterable[Params]:
+    for wanted in tables.values():
+        if isinstance(wanted, Mapping):
+            yield from ({"Key": key} for key in wanted["Keys"])
+        else:
+            yield from (next(iter(write.values())) for write in wanted)
+
+
+def _partition(request: Params) -> str:
+    """The table, and in the refs table the kind of partition."""
+    if "IndexName" in request:
+        return request["IndexName"]
+    key = request.get("Key") or request.get("Item")
+    if key is None:
+        values = request.get("ExpressionAttributeValues", {})
+        if ":t" in values:
+            return "staging"
+        partition = values.get(":p", {}).get("S", "")
+    elif "token" in key:
+        return "staging"
+    else:
+        partition = key["partition"]["S"]
+    return partition.partition("#")[0] or "table"
