@@ -173,8 +173,8 @@ def configured(
     changed = replace(record, configuration=configuration)
     if record.state is ExportState.FAILED:
         return changed
-    is_at_work = record.state is ExportState.IN_PROGRESS
-    return replace(changed, is_pending=is_at_work or has_work(changed, head))
+    is_asked_for = record.is_pending or record.state is ExportState.IN_PROGRESS
+    return replace(changed, is_pending=is_asked_for or has_work(changed, head))
 
 
 def _with_run(record: BranchExport, **fields: object) -> BranchExport:

@@ -15,7 +15,7 @@ has the empty one as its base, and gets everything.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import groupby
+from itertools import groupby, islice
 
 from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import diff
@@ -23,6 +23,7 @@ from graveler.model import Change
 
 # Objects that are compared in a second, or a few.
 _OBJECTS_BETWEEN_PAUSES = 500_000
+_CHANGES_BETWEEN_PAUSES = 10_000
 
 
 def _nobody_waits() -> None:
@@ -59,7 +60,12 @@ class Work:
         """How many keys there are to change, about: everything is only counted by its ranges."""
         if any(not base.id for base in self.bases):
             return object_count(self.head)
-        return sum(1 for _ in self.changes())
+        total = 0
+        changes = self.changes()
+        while counted := sum(1 for _ in islice(changes, _CHANGES_BETWEEN_PAUSES)):
+            total += counted
+            self.pause()
+        return total
 
     def ends(self, start: bytes, objects_min: int) -> Iterator[bytes]:
         """Keys that cut the work from start on into stretches that take about equally long.

@@ -11,7 +11,6 @@ Whoever takes a run over goes on with the first of these that is not finished.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 
 from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
 from graveler.export import lifecycle
@@ -39,7 +38,6 @@ _TIME_TO_STOP_S = 10
 _TIME_TO_REPORT_S = 600
 # A manifest has so many lines in the time of a copy.
 _LINES_PER_COPY = 25
-_COUNTED_AT_ONCE = 1000
 
 
 class _OutOfTimeError(StoppedError):
@@ -119,7 +117,7 @@ class _Runner:
         """
         try:
             is_announced = self._lease.run.is_announced
-            total = self._progress.total or self._count()
+            total = self._progress.total or self._work.count()
             if self._workers is None and self._leave_to_batch(total):
                 return False
             if not is_announced:
@@ -143,16 +141,6 @@ class _Runner:
         self._lease.change(lambda now: lifecycle.released(lifecycle.advanced(now, progress)))
 
     # Steps
-
-    def _count(self) -> int:
-        if any(not base.id for base in self._work.bases):
-            return object_count(self._work.head)
-        total = 0
-        changes = self._work.changes()
-        while counted := sum(1 for _ in islice(changes, _COUNTED_AT_ONCE)):
-            total += counted
-            self._keep()  # whoever finds much looks at less between two pauses
-        return total
 
     def _leave_to_batch(self, total: int) -> bool:
         """Start a batch job if there is much left to do; whether one will do it."""

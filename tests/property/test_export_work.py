@@ -1,0 +1,78 @@
+"""The work of an export is exactly the keys in which the head differs from any of its bases."""
+
+from dataclasses import replace
+from unittest.mock import patch
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graveler.committed.store import Breaking
+from graveler.export.model import Progress
+from graveler.export.stretches import stretches_of
+from graveler.export.work import Work, object_count
+from tests.support.model import Records, committed_in_memory, differences, write
+from tests.support.strategies import breakings, paths, records, variants
+
+heads = records.flatmap(
+    lambda head: st.tuples(st.just(head), st.lists(variants(head), min_size=1, max_size=3))
+)
+Sides = tuple[Records, list[Records]]
+
+
+def work_of(sides: Sides, breaking: Breaking) -> Work:
+    committed, _ = committed_in_memory(breaking)
+    head, bases = sides
+    return Work(write(committed, head), [write(committed, base) for base in bases])
+
+
+def expected(sides: Sides) -> list[tuple[bytes, bytes | None]]:
+    head, bases = sides
+    changed = {key for base in bases for key, _, _ in differences(base, head)}
+    return [(key, head.get(key)) for key in sorted(changed)]
+
+
+@given(heads, breakings)
+def test_every_key_that_differs_from_any_base_is_told_once_and_in_order(sides, breaking):
+    work = work_of(sides, breaking)
+    assert list(work.changes()) == expected(sides)
+
+
+@given(heads, breakings, paths | st.just(b""), st.none() | paths)
+def test_a_part_of_the_work_is_that_part(sides, breaking, start, end):
+    found = list(work_of(sides, breaking).changes(start, end))
+    assert found == [
+        each for each in expected(sides) if start <= each[0] and (end is None or each[0] < end)
+    ]
+
+
+@given(heads, breakings, st.integers(1, 5))
+def test_pauses_leave_nothing_out(sides, breaking, objects):
+    pauses: list[int] = []
+    work = replace(work_of(sides, breaking), pause=lambda: pauses.append(1))
+    with patch("graveler.export.work._OBJECTS_BETWEEN_PAUSES", objects):
+        assert list(work.changes()) == expected(sides)
+    # Each stretch between two of them holds at least so many objects of some side.
+    assert len(pauses) * objects <= sum(map(len, (sides[0], *sides[1])))
+
+
+@given(heads, breakings, st.integers(1, 9), st.none() | paths)
+def test_stretches_cover_what_is_left_of_the_work(sides, breaking, objects_min, after):
+    work = work_of(sides, breaking)
+    progress = Progress(after=after or b"", pieces=3)
+    stretches = stretches_of(work, progress, objects_min)
+    found = [each for s in stretches for each in work.changes(s.start, s.end)]
+    assert found == [each for each in expected(sides) if not after or each[0] > after]
+    assert [s.piece for s in stretches] == list(range(3, 3 + len(stretches)))
+
+
+@given(records, breakings)
+def test_without_an_exported_commit_everything_is_to_be_copied(head, breaking):
+    work = work_of((head, [{}]), breaking)
+    assert list(work.changes()) == sorted(head.items())
+    assert work.count() == object_count(work.head) == len(head)
+
+
+@given(heads, breakings)
+def test_the_work_is_counted(sides, breaking):
+    if all(sides[1]):
+        assert work_of(sides, breaking).count() == len(expected(sides))

@@ -1,0 +1,184 @@
+"""What is to be done next about an export, and what its record says afterwards."""
+
+from dataclasses import replace
+
+import pytest
+
+from graveler.export import lifecycle
+from graveler.export.lifecycle import DESTINATIONS_MAX, LEASE_S, Next, next_step
+from graveler.export.model import (
+    BranchExport,
+    Destination,
+    ExportConfiguration,
+    ExportRun,
+    ExportState,
+    Progress,
+)
+
+PATH = "s3://out/latest"
+ONCE = ExportConfiguration(PATH)
+ALWAYS = ExportConfiguration(PATH, is_continuous=True)
+RUN = ExportRun("run", "head", ONCE, started_ns=1)
+WHOLE = Destination(PATH, exported_commit="head")
+NOW_NS = 1000 * 10**9
+
+NEW = BranchExport("main", ONCE)
+AT_WORK = replace(NEW, state=ExportState.IN_PROGRESS, run=RUN)
+SUCCEEDED = replace(AT_WORK, state=ExportState.SUCCEEDED, destinations=(WHOLE,))
+FAILED = replace(AT_WORK, state=ExportState.FAILED)
+
+
+def held(record: BranchExport, until_ns: int) -> BranchExport:
+    return replace(record, run=replace(record.run, runner="r", lease_until_ns=until_ns))
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (NEW, Next.NOTHING),
+        (replace(NEW, is_pending=True), Next.BEGIN),
+        (replace(NEW, configuration=ALWAYS), Next.BEGIN),
+        (AT_WORK, Next.TAKE),
+        (held(AT_WORK, NOW_NS + 1), Next.WAIT),
+        (held(AT_WORK, NOW_NS), Next.TAKE),
+        (replace(AT_WORK, configuration=ExportConfiguration("s3://out/other")), Next.DROP),
+        (
+            held(replace(AT_WORK, configuration=ExportConfiguration("s3://o")), NOW_NS + 1),
+            Next.WAIT,
+        ),
+        (replace(AT_WORK, configuration=ALWAYS), Next.TAKE),
+        (SUCCEEDED, Next.NOTHING),
+        (replace(SUCCEEDED, is_pending=True), Next.NOTHING),
+        (replace(SUCCEEDED, configuration=ALWAYS), Next.NOTHING),
+        (replace(SUCCEEDED, configuration=ALWAYS, destinations=()), Next.BEGIN),
+        (
+            replace(
+                SUCCEEDED,
+                is_pending=True,
+                destinations=(replace(WHOLE, touched_commits=("other",)),),
+            ),
+            Next.BEGIN,
+        ),
+        (FAILED, Next.NOTHING),
+        (replace(FAILED, is_pending=True, configuration=ALWAYS), Next.NOTHING),
+        (replace(FAILED, state=ExportState.REPAIRED, is_pending=True), Next.BEGIN),
+    ],
+)
+def test_what_is_to_be_done_follows_from_the_record(record, expected):
+    assert next_step(record, "head", NOW_NS) is expected
+
+
+def test_another_head_is_exported_if_that_is_asked_for():
+    assert next_step(SUCCEEDED, "next", NOW_NS) is Next.NOTHING
+    assert next_step(replace(SUCCEEDED, is_pending=True), "next", NOW_NS) is Next.BEGIN
+    assert next_step(replace(SUCCEEDED, configuration=ALWAYS), "next", NOW_NS) is Next.BEGIN
+
+
+def test_a_run_begins_with_a_clean_slate():
+    asked = replace(SUCCEEDED, is_pending=True, error_message="old", configuration=ALWAYS)
+    begun = lifecycle.begun(asked, "lake", "run-2", "next", NOW_NS)
+    assert begun.run == ExportRun("run-2", "next", ALWAYS, NOW_NS)
+    assert (begun.state, begun.is_pending) == (ExportState.IN_PROGRESS, False)
+    assert begun.error_message == ""
+
+
+def test_a_run_that_repairs_knows_the_status_file_of_the_one_that_failed():
+    told = replace(RUN, configuration=replace(ONCE, status_path="s3://out/s"))
+    repaired = replace(FAILED, state=ExportState.REPAIRED, run=told)
+    begun = lifecycle.begun(repaired, "lake", "run-2", "next", NOW_NS)
+    assert begun.run.repaired_file == "s3://out/s/lake-main-head"
+
+
+def test_a_lease_is_held_for_a_minute_and_released():
+    taken = lifecycle.taken(AT_WORK, "me", NOW_NS)
+    assert (taken.run.runner, taken.run.lease_until_ns) == ("me", NOW_NS + LEASE_S * 10**9)
+    assert lifecycle.released(taken) == AT_WORK
+
+
+def test_a_destination_is_touched_before_it_is_written_to():
+    before = replace(AT_WORK, destinations=(replace(WHOLE, exported_commit="old"),))
+    announced = lifecycle.announced(before, "s3://out/s/_STATUS", 7)
+    (known,) = announced.destinations
+    assert (known.exported_commit, known.touched_commits) == ("old", ("head",))
+    assert known.status_file == "s3://out/s/_STATUS"
+    assert announced.run.is_announced
+    assert announced.run.progress.total == 7
+
+
+def test_a_commit_is_touched_once_however_often_it_is_tried():
+    once = lifecycle.announced(AT_WORK, "", 0)
+    assert lifecycle.announced(once, "", 0).destinations[0].touched_commits == ("head",)
+
+
+def test_a_destination_remembers_that_it_may_have_success_files():
+    with_patterns = replace(RUN, configuration=replace(ONCE, last_keys_in_prefix_regexps=("a",)))
+    marked = lifecycle.announced(replace(AT_WORK, run=with_patterns), "", 0)
+    assert marked.destinations[0].has_marks
+    again = lifecycle.announced(replace(marked, run=RUN), "", 0)
+    assert again.destinations[0].has_marks
+    assert not lifecycle.announced(AT_WORK, "", 0).destinations[0].has_marks
+
+
+def test_a_whole_destination_holds_the_commit_and_nothing_of_others():
+    touched = lifecycle.announced(AT_WORK, "", 0)
+    ended = lifecycle.succeeded(touched, "s3://out/manifest")
+    assert ended.destinations == (replace(WHOLE, manifest="s3://out/manifest"),)
+    assert ended.state is ExportState.SUCCEEDED
+    assert ended.run.runner == ""
+
+
+def test_the_latest_destinations_are_remembered():
+    record = AT_WORK
+    for number in range(DESTINATIONS_MAX + 5):
+        run = replace(RUN, configuration=ExportConfiguration(f"s3://out/{number}"))
+        record = lifecycle.announced(replace(record, run=run), "", 0)
+    assert [known.path for known in record.destinations] == [
+        f"s3://out/{number}" for number in range(DESTINATIONS_MAX + 4, 4, -1)
+    ]
+
+
+def test_a_destination_that_lies_in_another_makes_that_one_unknown():
+    others = (Destination("s3://out"), Destination("s3://out/latest/a"), Destination("s3://o"))
+    announced = lifecycle.announced(replace(AT_WORK, destinations=others), "", 0)
+    assert [known.path for known in announced.destinations] == [PATH, "s3://o"]
+
+
+def test_a_failure_keeps_what_was_touched():
+    touched = lifecycle.announced(AT_WORK, "", 0)
+    ended = lifecycle.failed(touched, "3 tasks failed\n", Progress(failed=3))
+    assert (ended.state, ended.error_message) == (ExportState.FAILED, "3 tasks failed\n")
+    assert ended.destinations == touched.destinations
+    assert ended.run.progress.failed == 3
+
+
+@pytest.mark.parametrize(
+    ("known", "state"),
+    [
+        ((), None),
+        ((WHOLE,), ExportState.SUCCEEDED),
+        ((replace(WHOLE, touched_commits=("x",)),), None),
+        ((Destination(PATH, touched_commits=("x",)),), None),
+    ],
+)
+def test_when_a_run_is_dropped_the_state_is_that_of_the_path_now_configured(known, state):
+    elsewhere = replace(RUN, configuration=ExportConfiguration("s3://out/other"))
+    record = held(replace(AT_WORK, run=elsewhere, destinations=known), NOW_NS)
+    dropped = lifecycle.dropped(record)
+    assert (dropped.state, dropped.run.runner) == (state, "")
+
+
+@pytest.mark.parametrize(
+    ("record", "is_pending"),
+    [
+        (None, True),
+        (NEW, True),
+        (AT_WORK, True),
+        (SUCCEEDED, False),
+        (FAILED, False),
+        (replace(FAILED, state=ExportState.REPAIRED, is_pending=True), True),
+    ],
+)
+def test_another_configuration_asks_for_a_run_where_there_is_work(record, is_pending):
+    changed = lifecycle.configured(record, "main", ALWAYS, "head")
+    assert changed.configuration == ALWAYS
+    assert changed.is_pending is is_pending
