@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from graveler.errors import (
+    AlreadyExistsError,
     ConflictError,
     GravelerError,
     InvalidInputError,
@@ -45,6 +46,7 @@ class ExportMachine(RuleBasedStateMachine):
         self.messages: list[ExportRequest] = []
         self.events_seen = 0
         self.runner_count = 0
+        self.was_known = False
         self.refused: set[str] = set()  # keys at which the object store refuses to write
         self.throttled = 0  # requests that will be throttled
         self.slow_s = 0.0  # how long each copy takes
@@ -76,6 +78,8 @@ class ExportMachine(RuleBasedStateMachine):
         self.world.clock._step_ns = step_ns
         for path in ("one", "two"):
             self.exported.place_foreign(f"s3://out/{path}/a/foreign")
+        branches.create(self.exported.engine(), REPO, name="live", source="main")
+        self.exported.branch = "live"
         self.upload_and_commit({"a/1": b"A", "b/1": b"A"}, set())
         self.exported.configure("s3://out/one", is_continuous=continuous, status_path="s3://out/s")
 
@@ -85,26 +89,41 @@ class ExportMachine(RuleBasedStateMachine):
     )
     def upload_and_commit(self, put: dict[str, bytes], delete: set[str]) -> None:
         engine = self.exported.engine()
+        if self.world.refs.branch(self.exported.repository, "live") is None:
+            return
         for key, content in put.items():
             writes.upload(
                 engine,
                 REPO,
-                "main",
+                "live",
                 key.encode(),
                 read_content=lambda content=content: (content, "text/" + content.decode()),
                 metadata={"m": "v"} if content == b"B" else {},
             )
         for key in delete:
-            self.attempt(lambda: writes.delete(engine, REPO, "main", key.encode()))  # noqa: B023
+            self.attempt(lambda: writes.delete(engine, REPO, "live", key.encode()))  # noqa: B023
         request = commits.CommitRequest("message", "somebody", allow_empty=True)
-        commits.commit(engine, REPO, "main", request)
+        commits.commit(engine, REPO, "live", request)
 
     @rule(back=st.integers(1, 3))
     def reset_to_an_earlier_commit(self, back: int) -> None:
         do = lambda: branches.hard_reset(  # noqa: E731
-            self.exported.engine(), REPO, "main", ref=f"main~{back}", force=True
+            self.exported.engine(), REPO, "live", ref=f"live~{back}", force=True
         )
         self.attempt(do, NotFoundError, InvalidInputError)
+
+    @rule(is_made_again=st.booleans())
+    def delete_the_branch(self, is_made_again: bool) -> None:
+        engine = self.exported.engine()
+        self.attempt(lambda: branches.delete(engine, REPO, "live"), NotFoundError)
+        if is_made_again:
+            branches.create(engine, REPO, name="live", source="main")
+
+    @rule()
+    def make_the_branch(self) -> None:
+        engine = self.exported.engine()
+        do = lambda: branches.create(engine, REPO, name="live", source="main")  # noqa: E731
+        self.attempt(do, AlreadyExistsError)
 
     @rule(
         path=PATHS,
@@ -113,18 +132,19 @@ class ExportMachine(RuleBasedStateMachine):
         status=st.sampled_from(["", "s3://out/s"]),
     )
     def configure(self, path: str, patterns: Any, continuous: bool, status: str) -> None:
-        self.exported.configure(
+        do = lambda: self.exported.configure(  # noqa: E731
             path, patterns=patterns, is_continuous=continuous, status_path=status
         )
+        self.attempt(do, NotFoundError)
 
     @rule()
     def run(self) -> None:
-        do = lambda: exports.run(self.exported.engine(), REPO, "main")  # noqa: E731
+        do = lambda: exports.run(self.exported.engine(), REPO, "live")  # noqa: E731
         self.attempt(do, ConflictError, NotFoundError)
 
     @rule()
     def repair(self) -> None:
-        do = lambda: exports.repair(self.exported.engine(), REPO, "main")  # noqa: E731
+        do = lambda: exports.repair(self.exported.engine(), REPO, "live")  # noqa: E731
         self.attempt(do, ConflictError, NotFoundError)
 
     # Runners
@@ -132,7 +152,7 @@ class ExportMachine(RuleBasedStateMachine):
     def collect_messages(self) -> None:
         for event in self.world.refs.events[self.events_seen :]:
             if "branch" in event.detail and event.kind != "export_finished":
-                self.messages.append(ExportRequest(REPO, "main"))
+                self.messages.append(ExportRequest(REPO, "live"))
         self.events_seen = len(self.world.refs.events)
         now_ns = self.world.clock._now_ns
         waiting = self.world.export_queue.waiting
@@ -157,7 +177,7 @@ class ExportMachine(RuleBasedStateMachine):
     @rule(put=st.dictionaries(KEYS, CONTENTS, min_size=1, max_size=4), count=STEPS)
     def commit_and_deliver(self, put: dict[str, bytes], count: int) -> None:
         self.upload_and_commit(put, set())
-        self.start(ExportRequest(REPO, "main"), 900)
+        self.start(ExportRequest(REPO, "live"), 900)
         self.step_runner(len(self.runners) - 1, count)
 
     def start(self, request: ExportRequest, time_s: float) -> SteppedRunner:
@@ -184,11 +204,18 @@ class ExportMachine(RuleBasedStateMachine):
         self.exported.runner = runner.name
         runner.step(count)
         self.exported.runner = ""
+        self.notice_what_was_forgotten()
         if runner.is_done:
             del self.runners[at]
             if runner.error is not None:
                 assert isinstance(runner.error, GravelerError), repr(runner.error)
                 self.messages.append(request)
+
+    def notice_what_was_forgotten(self) -> None:
+        is_known = self.exported.record is not None
+        if self.was_known and not is_known:
+            self.exported.forget()
+        self.was_known = is_known
 
     @precondition(lambda self: self.runners)
     @rule(data=st.data(), count=STEPS)
@@ -218,6 +245,7 @@ class ExportMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_forbidden_was_seen(self) -> None:
+        self.notice_what_was_forgotten()
         assert self.exported.violations == []
 
     @invariant()
@@ -237,15 +265,15 @@ class ExportMachine(RuleBasedStateMachine):
         if record is None:
             return
         if record.state is ExportState.FAILED:
-            exports.repair(self.exported.engine(), REPO, "main")
+            exports.repair(self.exported.engine(), REPO, "live")
             self.quiesce()
         if not record.configuration.is_continuous:
-            self.attempt(lambda: exports.run(self.exported.engine(), REPO, "main"), ConflictError)
+            self.attempt(lambda: exports.run(self.exported.engine(), REPO, "live"), ConflictError)
             self.quiesce()
         record = self.exported.record
         assert record is not None
         assert record.state is ExportState.SUCCEEDED
-        head = branches.get(self.exported.engine(), REPO, "main").commit_id
+        head = branches.get(self.exported.engine(), REPO, "live").commit_id
         assert self.exported.destination(record.configuration.path).exported_commit == head
         self.whole_destinations_are_whole()
         self.nothing_forbidden_was_seen()

@@ -211,6 +211,14 @@ class ExportWorld:
                 told = json.loads(self.objects.get(uri))
                 if told["status"] == "success":
                     self._check_holds(told["path"], told["commit"], uri)
+                    self._check_manifest(told["path"], told["manifest"])
+
+    def _check_manifest(self, path: str, manifest: str) -> None:
+        lines = [json.loads(line) for line in self.objects.get(manifest).splitlines()]
+        told = {line["key"]: line["etag"] for line in lines}
+        infos = {key: self.objects.head(f"{path}/{key}") for key in self.exported(path)}
+        if told != {key: info.checksum for key, info in infos.items() if info is not None}:
+            self.violations.append(f"{manifest} is not what {path} holds")
 
     def _check_holds(self, path: str, commit_id: str, why: str) -> None:
         found, expected = self.exported(path), self.content_of(commit_id)
