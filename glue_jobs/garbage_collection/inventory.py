@@ -93,14 +93,14 @@ def inventoried(
     """The candidates that the report lists."""
 
     def rows(uri: str) -> Iterator[pa.RecordBatch]:
-        table = _listed(stores(settings).objects, inventory, uri)
-        found = _candidates(table, inventory.bucket, territory)
+        table = listed_in(stores(settings).objects, inventory, uri)
+        found = candidates_among(table, inventory.bucket, territory)
         return iter(found.to_batches(max_chunksize=_ROWS_PER_BATCH))
 
     return parts.spread(spark, list(inventory.files), rows, CANDIDATE)
 
 
-def _listed(objects: ObjectStore, inventory: Inventory, uri: str) -> pa.Table:
+def listed_in(objects: ObjectStore, inventory: Inventory, uri: str) -> pa.Table:
     """The current objects that one file of the report lists.
 
     Raises:
@@ -146,7 +146,7 @@ _READERS: Mapping[str, Callable[[bytes, tuple[str, ...]], pa.Table]] = {
 }
 
 
-def _candidates(table: pa.Table, bucket: str, territory: Territory) -> pa.Table:
+def candidates_among(table: pa.Table, bucket: str, territory: Territory) -> pa.Table:
     """Those that Territory.candidate would take, a column at a time."""
     key = pc.field("Key")
     bucket_uri = f"s3://{bucket}/"

@@ -26,7 +26,9 @@ def spark_session() -> Iterator[SparkSession]:
         "AWS_EC2_METADATA_DISABLED": "true",
     }
     environment = {f"spark.executorEnv.{name}": value for name, value in credentials.items()}
-    session = local_spark("tests", **environment)
+    # Nothing here runs long enough to be worth the optimizing compiler.
+    java = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    session = local_spark("tests", **environment, **java)
     yield session
     session.stop()
 

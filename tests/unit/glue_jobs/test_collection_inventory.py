@@ -1,0 +1,185 @@
+"""Candidates from S3 Inventory reports: the same as a listing's, or an error."""
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote_plus
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from glue_jobs.garbage_collection.inventory import (
+    Inventory,
+    candidates_among,
+    listed_in,
+    read_manifest,
+)
+from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.ports import ListedObject
+from graveler.retention.candidates import Territory
+from tests.support.memory import MemoryObjectStore
+
+BUCKET = "lakes"
+NAMESPACE = f"s3://{BUCKET}/repo"
+MANIFEST = "s3://reports/manifest.json"
+CUTOFF_S = 1_648_728_000
+TERRITORY = Territory(NAMESPACE, CUTOFF_S * 10**9, (f"{NAMESPACE}/data/inside",))
+SCHEMA = "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag"
+
+
+@dataclass(frozen=True)
+class Row:
+    key: str
+    size_bytes: int | None = 1
+    age_s: int = 1
+    is_latest: bool = True
+    is_delete_marker: bool = False
+
+    @property
+    def moment(self) -> datetime:
+        return datetime.fromtimestamp(CUTOFF_S - self.age_s, UTC)
+
+
+ROWS = [
+    Row("repo/data/p/a", 10, 100),
+    Row("repo/data/p/a b+é%&", 11, 1),
+    Row("repo/data/direct", 12, 1),
+    Row("repo/data/p/young", age_s=0),
+    Row("repo/data/inside/data/p/x"),
+    Row("repo/data2/p/x"),
+    Row("repo2/data/p/x"),
+    Row("repo/_lakefs/dummy"),
+    Row("repo/data/p/older version", is_latest=False),
+    Row("repo/data/p/deleted", None, is_delete_marker=True),
+]
+
+
+def as_csv(rows: Sequence[Row]) -> bytes:
+    lines = io.StringIO()
+    writer = csv.writer(lines, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    for row in rows:
+        modified = row.moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        flags = [str(flag).lower() for flag in (row.is_latest, row.is_delete_marker)]
+        size = "" if row.size_bytes is None else row.size_bytes
+        writer.writerow([BUCKET, quote_plus(row.key, "/"), "v", *flags, size, modified, "etag"])
+    return gzip.compress(lines.getvalue().encode())
+
+
+def as_parquet(rows: Sequence[Row]) -> bytes:
+    content = io.BytesIO()
+    table = pa.table(
+        {
+            "bucket": [BUCKET for _ in rows],
+            "key": [row.key for row in rows],
+            "is_latest": [row.is_latest for row in rows],
+            "is_delete_marker": [row.is_delete_marker for row in rows],
+            "size": pa.array([row.size_bytes for row in rows], pa.int64()),
+            "last_modified_date": pa.array(
+                [row.moment for row in rows], pa.timestamp("ms", tz="UTC")
+            ),
+        }
+    )
+    pq.write_table(table, content)
+    return content.getvalue()
+
+
+WRITERS = {"CSV": as_csv, "Parquet": as_parquet}
+
+
+def report(kind: str, content: bytes, **changes: Any) -> MemoryObjectStore:
+    """An object store that holds a report of one file."""
+    objects = MemoryObjectStore()
+    objects.put("s3://reports/file", content, "a/b")
+    manifest = {
+        "sourceBucket": BUCKET,
+        "destinationBucket": "arn:aws:s3:::reports",
+        "fileFormat": kind,
+        "fileSchema": SCHEMA,
+        "files": [{"key": "file", "size": 1, "MD5checksum": hashlib.md5(content).hexdigest()}],
+    }
+    objects.put(MANIFEST, json.dumps(manifest | changes).encode(), "application/json")
+    return objects
+
+
+def candidates(objects: MemoryObjectStore) -> list[tuple[str, int, int]]:
+    inventory = read_manifest(objects, MANIFEST, NAMESPACE)
+    (uri,) = inventory.files
+    found = candidates_among(listed_in(objects, inventory, uri), inventory.bucket, TERRITORY)
+    return [tuple(row.values()) for row in found.to_pylist()]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_the_candidates_are_those_of_a_listing(kind: str) -> None:
+    current = [row for row in ROWS if row.is_latest and not row.is_delete_marker]
+    expected = []
+    for row in current:
+        modified_s = CUTOFF_S - row.age_s
+        uri = f"s3://{BUCKET}/{row.key}"
+        address = TERRITORY.candidate(ListedObject(uri, row.size_bytes or 0, modified_s * 10**9))
+        if address is not None:
+            expected.append((address, row.size_bytes, modified_s))
+    assert len(expected) == 3
+    assert candidates(report(kind, WRITERS[kind](ROWS))) == expected
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_reports_without_versions(kind: str) -> None:
+    schema = "Bucket, Key, Size, LastModifiedDate"
+    if kind == "CSV":
+        line = f'"{BUCKET}","repo/data/p/x","5","2022-03-31T11:59:59.000Z"\n'
+        content = gzip.compress(line.encode())
+    else:
+        table = pq.read_table(io.BytesIO(as_parquet([Row("repo/data/p/x", 5)])))
+        written = io.BytesIO()
+        pq.write_table(table.drop_columns(["is_latest", "is_delete_marker"]), written)
+        content = written.getvalue()
+    objects = report(kind, content, fileSchema=schema)
+    assert candidates(objects) == [("data/p/x", 5, CUTOFF_S - 1)]
+
+
+def test_a_file_that_is_not_the_one_of_the_manifest() -> None:
+    objects = report("CSV", as_csv(ROWS))
+    objects.put("s3://reports/file", as_csv(ROWS[:1]), "a/b")
+    with pytest.raises(CorruptDataError, match="s3://reports/file"):
+        candidates(objects)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("content", [b"", b"no such file", gzip.compress(b'"a","b"\n')])
+def test_a_file_that_is_none(kind: str, content: bytes) -> None:
+    with pytest.raises(CorruptDataError, match="s3://reports/file"):
+        candidates(report(kind, content))
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"files": 1}'])
+def test_a_manifest_that_is_none(content: bytes) -> None:
+    objects = MemoryObjectStore()
+    objects.put(MANIFEST, content, "a/b")
+    with pytest.raises(CorruptDataError, match=MANIFEST):
+        read_manifest(objects, MANIFEST, NAMESPACE)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"sourceBucket": "lake"}, "lake"),
+        ({"fileFormat": "ORC"}, "ORC"),
+        ({"fileSchema": "Bucket, Key"}, "Size, LastModifiedDate"),
+    ],
+)
+def test_a_report_that_cannot_be_used(changes: dict[str, str], named: str) -> None:
+    with pytest.raises(InvalidInputError, match=named):
+        read_manifest(report("CSV", as_csv(ROWS), **changes), MANIFEST, NAMESPACE)
+
+
+def test_a_manifest_names_its_files() -> None:
+    inventory = read_manifest(report("CSV", as_csv(ROWS)), MANIFEST, NAMESPACE)
+    assert isinstance(inventory, Inventory)
+    assert list(inventory.files) == ["s3://reports/file"]

@@ -1,0 +1,74 @@
+"""One collection at a time over a repository."""
+
+import pytest
+
+from glue_jobs.garbage_collection.lease import LEASE_S, Lease, held
+from glue_jobs.session import Deployment
+from graveler.aws.settings import Settings
+from graveler.errors import ContentionError
+from graveler.model import Repository
+from graveler.operations.lookup import read_repository
+from tests.support.engines import MemoryWorld
+from tests.support.lake import REPO, new_lake
+from tests.support.memory_jobs import MemoryJobStore
+
+
+@pytest.fixture
+def world() -> MemoryWorld:
+    return new_lake()
+
+
+@pytest.fixture
+def deployment(world: MemoryWorld) -> Deployment:
+    settings = Settings(region="any", refs_table="refs", staging_table="staging")
+    return Deployment(world.engine(), MemoryJobStore(world.refs), settings)
+
+
+@pytest.fixture
+def repository(deployment: Deployment) -> Repository:
+    return read_repository(deployment.engine, REPO)
+
+
+def test_a_second_run_is_refused_until_the_first_has_ended(
+    deployment: Deployment, repository: Repository
+) -> None:
+    with (
+        held(deployment, repository, "first"),
+        pytest.raises(ContentionError, match=REPO),
+        held(deployment, repository, "second"),
+    ):
+        pytest.fail("there are two at once")
+    with held(deployment, repository, "second"):
+        pass
+
+
+def test_a_run_that_fails_frees_the_lease(deployment: Deployment, repository: Repository) -> None:
+    with pytest.raises(ZeroDivisionError), held(deployment, repository, "first"):
+        raise ZeroDivisionError
+    with held(deployment, repository, "second"):
+        pass
+
+
+def test_a_run_that_died_frees_it_in_time(
+    world: MemoryWorld, deployment: Deployment, repository: Repository
+) -> None:
+    died = Lease(deployment, repository, "first")
+    died.take()
+    world.clock.tick(LEASE_S + 1)
+    with held(deployment, repository, "second"):
+        with pytest.raises(ContentionError):
+            died.take()  # it was only stalled, and learns so
+        with pytest.raises(ContentionError):
+            died.check()
+
+
+def test_a_live_run_keeps_it(
+    world: MemoryWorld, deployment: Deployment, repository: Repository
+) -> None:
+    live = Lease(deployment, repository, "first")
+    for _ in range(5):
+        live.take()
+        world.clock.tick(LEASE_S - 60)
+        with pytest.raises(ContentionError), held(deployment, repository, "second"):
+            pytest.fail("there are two at once")
+    live.check()

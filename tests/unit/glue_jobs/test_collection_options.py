@@ -1,0 +1,125 @@
+"""What a collection may be told on its command line."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from glue_jobs.garbage_collection.options import Options, parse
+from glue_jobs.garbage_collection.run import _cutoff_ns
+from glue_jobs.session import job_settings
+from graveler.errors import InvalidInputError
+from graveler.retention.candidates import MINIMUM_AGE_S
+
+# As Glue calls a script.
+OF_GLUE = (
+    *("true", "--job-bookmark-option", "job-bookmark-disable", "--JOB_ID", "j_1", "true"),
+    *("--JOB_RUN_ID", "jr_1", "--JOB_NAME", "gc", "--TempDir", "s3://b/t", "--enable-metrics"),
+    *("--extra-py-files", "s3://b/code.zip", "--custom-logGroup-prefix", "/gc"),
+)
+
+
+def test_nothing_said_collects_everything_safely() -> None:
+    options, others = parse([])
+    assert options == Options()
+    assert (options.do_mark, options.do_sweep, options.age_s) == (True, True, MINIMUM_AGE_S)
+    assert options.warnings == []
+    assert others == {}
+
+
+def test_every_option_with_dashes_or_underscores() -> None:
+    options, _ = parse(
+        [
+            *("--repository", "lake", "--do-mark", "true", "--do_sweep", "true"),
+            *("--minimum-age-s", "90001", "--maximum_deletions", "10"),
+            *("--cutoff", "2022-03-31T12:00", "--output-uri", "s3://b/o"),
+            *("--inventory_uri", "s3://b/manifest.json", "--deletes-per-s", "100"),
+            *("--round-objects", "5"),
+        ]
+    )
+    assert options == Options(
+        repository="lake",
+        minimum_age_s=90_001,
+        maximum_deletions=10,
+        cutoff_s=int(datetime(2022, 3, 31, 12, tzinfo=UTC).timestamp()),
+        output_uri="s3://b/o",
+        inventory_uri="s3://b/manifest.json",
+        deletes_per_s=100,
+        round_objects=5,
+    )
+
+
+@pytest.mark.parametrize("words", [["--dry-run"], ["--dry_run", "true"], ["--do_sweep", "false"]])
+def test_a_dry_run_only_marks(words: list[str]) -> None:
+    options, _ = parse(words)
+    assert (options.do_mark, options.do_sweep) == (True, False)
+
+
+def test_a_dry_run_that_is_none() -> None:
+    assert parse(["--dry-run", "false"])[0].do_sweep
+
+
+def test_a_mark_is_swept_later() -> None:
+    options, _ = parse(["--repository", "lake", "--do-mark", "false", "--mark-id", "m"])
+    assert (options.do_mark, options.do_sweep, options.mark_id) == (False, True, "m")
+
+
+def test_settings_come_along_and_glues_own_arguments_are_passed_over() -> None:
+    words = [*OF_GLUE, "--refs-table", "refs", "--staging_table=staging", "--region", "eu-west-1"]
+    options, others = parse(words)
+    assert options == Options()
+    assert others == {"refs_table": "refs", "staging_table": "staging", "region": "eu-west-1"}
+    settings = job_settings(others, {})
+    assert (settings.refs_table, settings.staging_table) == ("refs", "staging")
+    assert settings.region == "eu-west-1"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--dryrun"],
+        ["--dry-rum", "true"],
+        ["--do-sweep", "maybe"],
+        ["--maximum-deletions", "many"],
+        ["--maximum-deletions"],
+        ["--cutoff", "yesterday"],
+        ["--minimum-age-s", "3600"],
+        ["--debug-minimum-age-s", "-1"],
+        ["--maximum-deletions", "-1"],
+        ["--round-objects", "0"],
+        ["--do-mark", "false", "--do-sweep", "false"],
+        ["--do-mark", "false"],
+        ["--repository", "lake", "--mark-id", "m"],
+        ["--do-mark", "false", "--mark-id", "m"],
+        ["--inventory-uri", "s3://b/manifest.json"],
+    ],
+    ids=" ".join,
+)
+def test_what_makes_no_sense_is_refused(words: list[str]) -> None:
+    with pytest.raises(InvalidInputError):
+        parse(words)
+
+
+def test_a_shorter_age_for_tests_is_said_loudly() -> None:
+    options, _ = parse(["--debug-minimum-age-s", "60"])
+    assert options.age_s == 60
+    assert "debug_minimum_age_s is 60" in options.warnings[0]
+    assert parse(["--debug-minimum-age-s", str(MINIMUM_AGE_S)])[0].warnings == []
+
+
+def test_no_secret_travels_to_executors() -> None:
+    environment = {
+        "AWS_REGION": "eu-west-1",
+        "GRAVELER_REFS_TABLE": "refs",
+        "GRAVELER_STAGING_TABLE": "staging",
+        "GRAVELER_SETUP_TOKEN": "secret",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+    }
+    assert "secret" not in repr(job_settings({}, environment))
+
+
+def test_the_cutoff_is_the_earlier_of_age_and_time() -> None:
+    now_ns = 10**6 * 10**9
+    by_age_ns = now_ns - MINIMUM_AGE_S * 10**9
+    assert _cutoff_ns(Options(), now_ns) == by_age_ns
+    assert _cutoff_ns(Options(cutoff_s=5), now_ns) == 5 * 10**9
+    assert _cutoff_ns(Options(cutoff_s=10**6), now_ns) == by_age_ns
