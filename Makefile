@@ -61,6 +61,18 @@ STAGE ?= dev
 synth: layer ## Write CloudFormation's templates of STAGE (dev or prod) into build/cdk.out
 	$(PYTHON) -m infra.synth $(STAGE) $(SET)
 
+# The tests that run the embedded stack and the jobs, for some ten minutes; the roles of a deployment
+# are held against what they did (tests/infra/test_access.py).
+ACTIONS := tests/infra/actions.txt
+RECORDED := tests/acceptance tests/integration/test_local_delivery.py tests/integration/test_export_job.py \
+  $(wildcard tests/integration/test_garbage_collection*.py)
+actions: install jars ## Record anew which permissions functions and jobs need
+	@rm -f $(ACTIONS).new
+	GRAVELER_OBSERVER=tests.support.actions:record RECORDED_ACTIONS=$(CURDIR)/$(ACTIONS).new \
+	  $(VENV)/bin/pytest -m server $(RECORDED)
+	@LC_ALL=C sort -u $(ACTIONS).new | grep -v '^other ' >$(ACTIONS)
+	@rm $(ACTIONS).new
+
 format: install ## Format the code and mend what the linter can mend
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .

@@ -17,6 +17,8 @@ from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
 
 if TYPE_CHECKING:
+    from botocore.hooks import BaseEventHooks
+    from botocore.model import OperationModel
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_glue import GlueClient
     from mypy_boto3_kms import KMSClient
@@ -45,13 +47,7 @@ _CONFIG = Config(
 def _session() -> boto3.Session:
     """The process's session: the usual chain of environment, profile and role."""
     session = boto3.Session()
-    observe = _observer()
-    if observe is not None:
-
-        def tell(params: Mapping[str, Any], model: Any, **_: object) -> None:  # noqa: ANN401
-            observe(model.service_model.service_name, model.name, params)
-
-        session.events.register("provide-client-params", tell)
+    observe_requests(session.events)
     return session
 
 
@@ -63,6 +59,18 @@ def _observer() -> Observer | None:
     """What GRAVELER_OBSERVER names, `module:function`: tests hold roles against it, nobody else."""
     module, _, function = os.environ.get("GRAVELER_OBSERVER", "").partition(":")
     return getattr(import_module(module), function) if module else None
+
+
+def observe_requests(hooks: "BaseEventHooks") -> None:
+    """Tell the observer, if there is one, of what goes through clients with these hooks."""
+    observe = _observer()
+    if observe is None:
+        return
+
+    def tell(params: Mapping[str, Any], model: "OperationModel", **_: object) -> None:
+        observe(model.service_model.service_name, model.name, params)
+
+    hooks.register("provide-client-params", tell)
 
 
 class _ObservedDynamoDB(DynamoDB):
@@ -90,8 +98,18 @@ def dynamodb(
 ) -> DynamoDB:
     """A client of the deployment's DynamoDB."""
     http = HttpClient(settings.dynamodb_endpoint or dynamodb_endpoint(settings.region))
+    return dynamodb_over(http, Signer(settings.region, credentials()), retries, observe)
+
+
+def dynamodb_over(
+    http: HttpClient,
+    signer: Signer,
+    retries: Retries | None = None,
+    observe: Callable[[str], None] | None = None,
+) -> DynamoDB:
+    """A client over a connection; an observer, if there is one, is told of its requests."""
     client = DynamoDB if _observer() is None else _ObservedDynamoDB
-    return client(http, Signer(settings.region, credentials()), retries, observe)
+    return client(http, signer, retries, observe)
 
 
 def dynamodb_endpoint(region: str) -> str:

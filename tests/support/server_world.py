@@ -10,8 +10,7 @@ from botocore.awsrequest import AWSPreparedRequest
 
 from graveler.aws.clock import SystemClock
 from graveler.aws.committed_files import S3CommittedFiles
-from graveler.aws.connect import s3_config
-from graveler.aws.dynamodb import DynamoDB
+from graveler.aws.connect import dynamodb_over, observe_requests, s3_config
 from graveler.aws.exports import DynamoExportStore
 from graveler.aws.http_client import HttpClient
 from graveler.aws.names import SystemNames
@@ -54,6 +53,7 @@ def s3_client(
         aws_secret_access_key=keys.secret_key,
         config=s3_config(endpoint),
     )
+    observe_requests(made.meta.events)
     if observe is not None:
         made.meta.events.register("before-send.s3", _observer(observe))
     return made
@@ -85,7 +85,7 @@ class ServerWorld:
         signer = Signer(REGION, Keys)
         http = HttpClient(self.dynamodb_endpoint)
         self._clients.append(http)
-        return Tables("refs", "staging", DynamoDB(http, signer, observe=observe))
+        return Tables("refs", "staging", dynamodb_over(http, signer, observe=observe))
 
     def engine(self, observe: Callable[[str], None] | None = None) -> Engine:
         """An engine with caches of its own; observe is told of every request."""
