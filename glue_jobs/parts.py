@@ -20,7 +20,7 @@ ROWS_PER_PART = 100_000
 _ROWS_PER_BATCH = 10_000
 
 # So that no core has to wait for a last one that got the larger values.
-_TASKS_PER_CORE = 16
+TASKS_PER_CORE = 16
 
 SUFFIX = ".parquet"
 
@@ -146,5 +146,5 @@ def spread(
             for number in batch.column(0).to_pylist():
                 yield from rows(values[number])
 
-    tasks = max(1, min(len(values), _TASKS_PER_CORE * spark.sparkContext.defaultParallelism))
+    tasks = max(1, min(len(values), TASKS_PER_CORE * spark.sparkContext.defaultParallelism))
     return spark.range(0, len(values), 1, tasks).mapInArrow(of_numbers, schema)

@@ -16,7 +16,7 @@ from glue_jobs.session import stores
 from graveler.aws.settings import Settings
 from graveler.model import RangeHeader
 from graveler.operations.garbage import staged_addresses
-from graveler.retention.ranges import range_addresses, read_metarange
+from graveler.retention.ranges import RangeReader, read_metarange
 
 ADDRESS = "address string"
 _ADDRESS_SCHEMA = pa.schema([("address", pa.string())])
@@ -79,15 +79,18 @@ def committed(
     """The addresses in the namespace's data that the entries of the ranges keep alive."""
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        read_file = stores(settings).files.read_all
+        reader = RangeReader(stores(settings).files.read_all, namespace)
         for batch in batches:
             for row in batch.to_pylist():
                 header = RangeHeader(row["id"], row["min_key"], row["max_key"], row["records"], 0)
-                yield from _address_batches(range_addresses(read_file, namespace, header))
+                yield from _address_batches(reader.addresses(header))
                 ranges_read.add(1)
                 records_read.add(header.count)
 
-    return found.mapInArrow(rows, ADDRESS)
+    # Versions of one range follow each other, which the reader makes use of.
+    tasks = parts.TASKS_PER_CORE * found.sparkSession.sparkContext.defaultParallelism
+    sorted_ = found.repartitionByRange(tasks, "min_key").sortWithinPartitions("min_key", "id")
+    return sorted_.mapInArrow(rows, ADDRESS)
 
 
 def _address_batches(addresses: Iterable[str]) -> Iterator[pa.RecordBatch]:

@@ -10,7 +10,7 @@ from graveler.entries import record_range
 from graveler.errors import CorruptDataError, GravelerError
 from graveler.model import RangeHeader
 from graveler.retention.liveness import live_addresses
-from graveler.sstable import Table
+from graveler.sstable import Table, WholeTable
 
 # A committed file's content, by namespace and ID.
 ReadFile = Callable[[str, str], bytes]
@@ -29,31 +29,82 @@ def read_metarange(read_file: ReadFile, namespace: str, metarange_id: str) -> li
         return [record_range(value) for _, value in table.scan()]
 
 
-def range_addresses(read_file: ReadFile, namespace: str, header: RangeHeader) -> Iterator[str]:
-    """The addresses in the namespace's data that the entries of a range keep alive.
+class RangeReader:
+    """Reads ranges one after the other, best by their first keys.
 
-    Raises:
-        GravelerError: as read_metarange; or the range is not the one that its metarange describes.
+    Ranges that follow each other are often versions of one: a commit that changed a few objects
+    has the other blocks as they were. Blocks that are stored as the same bytes as in the range
+    before hold the same entries, which have been told, and are not decoded again.
     """
-    name = _name(namespace, header.id)
-    with _in_file(name):
-        table = Table.from_bytes(name, read_file(namespace, header.id))
-        yield from live_addresses(namespace, _checked_values(table, header))
+
+    def __init__(self, read_file: ReadFile, namespace: str) -> None:
+        self._read_file = read_file
+        self._namespace = namespace
+        self._last: _Read | None = None
+
+    def addresses(self, header: RangeHeader) -> Iterator[str]:
+        """The addresses in the namespace's data that the range's entries keep alive.
+
+        Those that the range before kept alive may be left out.
+
+        Raises:
+            GravelerError: as read_metarange; or the range is not the one that its metarange
+                describes.
+        """
+        name = _name(self._namespace, header.id)
+        with _in_file(name):
+            content = self._read_file(self._namespace, header.id)
+            read = _Read(WholeTable.from_bytes(name, content))
+            yield from live_addresses(self._namespace, read.new_values(self._last))
+            read.check(header)
+        self._last = read
 
 
-def _checked_values(table: Table, header: RangeHeader) -> Iterator[bytes]:
-    first = last = b""
-    count = 0
-    for keys, values in table.blocks():
-        yield from values
-        first = first or keys[0]
-        last = keys[-1]
-        count += len(keys)
-    if (first, last, count) != (header.min_key, header.max_key, header.count):
-        raise CorruptDataError(
-            f"{count} records from {first!r} to {last!r}, and by its metarange "
-            f"{header.count} from {header.min_key!r} to {header.max_key!r}"
-        )
+class _Read:
+    """A range, and how many records each of its blocks has, once they were looked at."""
+
+    def __init__(self, table: WholeTable) -> None:
+        self._table = table
+        self._counts: list[int] = []
+        self._first = self._last = b""
+
+    def new_values(self, before: "_Read | None") -> Iterator[bytes]:
+        """The values of the blocks that the range before does not have."""
+        table, counts = self._table, self._counts
+        end = len(table)
+        while len(counts) < end:
+            at = len(counts)
+            # The ends are looked at in any case: they tell whether this is the right range.
+            if before is not None and 0 < at < end - 1:
+                counts += before.counts_of_equal(table, at)[: end - 1 - at]
+            if len(counts) == at:
+                keys, values = table.block(at)
+                counts.append(len(keys))
+                if keys:
+                    self._first = self._first or keys[0]
+                    self._last = keys[-1]
+                yield from values
+
+    def counts_of_equal(self, other: WholeTable, other_at: int) -> list[int]:
+        """The counts of the blocks here that equal the other's from other_at on."""
+        at = self._table.find(other.bounds[other_at])
+        if at == len(self._table):
+            return []
+        equal = other.equal_blocks(other_at, self._table, at)
+        return self._counts[at : at + equal]
+
+    def check(self, header: RangeHeader) -> None:
+        """Compare what was read with what the metarange says.
+
+        Raises:
+            CorruptDataError: it is another range.
+        """
+        found = (self._first, self._last, sum(self._counts))
+        if found != (header.min_key, header.max_key, header.count):
+            raise CorruptDataError(
+                f"{found[2]} records from {found[0]!r} to {found[1]!r}, and by its metarange "
+                f"{header.count} from {header.min_key!r} to {header.max_key!r}"
+            )
 
 
 def _name(namespace: str, file_id: str) -> str:

@@ -13,7 +13,7 @@ from graveler.operations.garbage import (
 )
 from graveler.operations.lookup import read_repository
 from graveler.retention.candidates import Territory
-from graveler.retention.ranges import ReadFile, range_addresses, read_metarange
+from graveler.retention.ranges import RangeReader, ReadFile, read_metarange
 
 
 class MemoryCollection:
@@ -70,9 +70,11 @@ class MemoryCollection:
             for header in read_metarange(self.read_file, self.namespace, metarange_id)
         }
         found: set[str] = set()
-        for range_id in headers.keys() - set(self.ranges_read):
-            self.ranges_read.append(range_id)
-            found.update(range_addresses(self.read_file, self.namespace, headers[range_id]))
+        reader = RangeReader(self.read_file, self.namespace)
+        unread = [headers[range_id] for range_id in headers.keys() - set(self.ranges_read)]
+        for header in sorted(unread, key=lambda header: (header.min_key, header.id)):
+            self.ranges_read.append(header.id)
+            found.update(reader.addresses(header))
         return found
 
     def sweep(self) -> set[str]:

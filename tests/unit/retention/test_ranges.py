@@ -9,7 +9,7 @@ from graveler.entries import entry_value, join_value
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.model import AddressType, Entry, RangeHeader
 from graveler.retention.liveness import live_addresses
-from graveler.retention.ranges import range_addresses, read_metarange
+from graveler.retention.ranges import RangeReader, read_metarange
 from graveler.sstable import TableWriter
 from tests.support.lake import NAMESPACE, commit, new_lake, upload
 
@@ -72,7 +72,7 @@ class Files:
         self.stored = {**self.stored, (NAMESPACE, file_id): bytes(content)}
 
     def addresses_of(self, header: RangeHeader) -> set[str]:
-        return set(range_addresses(self.read, NAMESPACE, header))
+        return set(RangeReader(self.read, NAMESPACE).addresses(header))
 
 
 @pytest.fixture
