@@ -25,8 +25,17 @@ _FIRST_LINE_BYTES = 8 * 1024
 class ExportReports:
     """The files of one run."""
 
-    def __init__(self, lease: Lease, writes: ExportWrites, keep: Callable[[], None]) -> None:
-        """Write for the run in hand; keep holds it while there is much to tell, or raises."""
+    def __init__(
+        self,
+        lease: Lease,
+        writes: ExportWrites,
+        last_writes: ExportWrites,
+        keep: Callable[[], None],
+    ) -> None:
+        """Write for the run in hand; keep holds it while there is much to tell, or raises.
+
+        last_writes are for what is told when a runner ends its work.
+        """
 
         def before_request() -> None:
             keep()
@@ -35,7 +44,7 @@ class ExportReports:
         self._lease = lease
         self._objects = writes.engine.objects
         self._writes = ExportWrites(writes.engine, before_request)
-        self._pieces = writes  # pieces are stored to hold the run
+        self._last_writes = last_writes
         run = lease.run
         repository, branch = lease.repository.name, lease.record.branch
         self._content = lease.engine.content(lease.repository, run.commit_id)
@@ -92,7 +101,8 @@ class ExportReports:
         self._writes.put(self._file, text, status.TEXT_TYPE)
         manifest_uri = f"{self._file}.manifest.jsonl"
         self._upload(manifest_uri, self._manifest_lines(pieces, etags))
-        self._put_latest(status.SUCCESS, 0, manifest_uri)
+        text = self._latest_text(status.SUCCESS, 0, manifest_uri)
+        self._writes.put(self.latest_file, text, status.JSON_TYPE)
         return manifest_uri
 
     def fail(self, signalled_errors: int) -> None:
@@ -100,10 +110,11 @@ class ExportReports:
         if self._file:
             text = status.status_text(ExportState.FAILED, signalled_errors)
             with suppress(GaveUpError):
-                self._writes.put(self._file, text, status.TEXT_TYPE)
-                self._put_latest(status.FAILED, signalled_errors, "")
+                self._last_writes.put(self._file, text, status.TEXT_TYPE)
+                text = self._latest_text(status.FAILED, signalled_errors, "")
+                self._last_writes.put(self.latest_file, text, status.JSON_TYPE)
 
-    def _put_latest(self, outcome: str, signalled_errors: int, manifest_uri: str) -> None:
+    def _latest_text(self, outcome: str, signalled_errors: int, manifest_uri: str) -> bytes:
         run = self._lease.run
         commit = self._lease.engine.history(self._lease.repository).commit(run.commit_id)
         fields = {
@@ -119,7 +130,7 @@ class ExportReports:
             "signalled_errors": signalled_errors,
             "finished": status.rfc3339(self._lease.engine.clock.now_ns()),
         }
-        self._writes.put(self.latest_file, status.latest_text(fields), status.JSON_TYPE)
+        return status.latest_text(fields)
 
     # The manifest
 
@@ -129,7 +140,7 @@ class ExportReports:
         Raises:
             GaveUpError: they cannot be stored.
         """
-        self._pieces.put(self._piece(number), manifest.piece_of(etags), manifest.CONTENT_TYPE)
+        self._last_writes.put(self._piece(number), manifest.piece_of(etags), manifest.CONTENT_TYPE)
 
     def delete_pieces(self, count: int) -> None:
         """Delete the first count of what put_piece stored, as far as they can be deleted.

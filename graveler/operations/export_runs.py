@@ -21,7 +21,7 @@ from graveler.export.patterns import Patterns
 from graveler.export.schedule import RunFailedError, Schedule
 from graveler.export.stretches import Stretches, stretches_of
 from graveler.export.walk import Position, Walk
-from graveler.export.work import Work, object_count
+from graveler.export.work import Work
 from graveler.model import Event
 from graveler.operations.engine import Engine
 from graveler.operations.export_lease import Lease, StoppedError, UnwantedError
@@ -34,10 +34,8 @@ from graveler.operations.export_writes import ExportWrites, GaveUpError, pool_of
 # nothing more at the destination.
 TIME_TO_END_S = 30
 _TIME_TO_STOP_S = 10
-# Reports are written in one go. With so much time, it does not help to begin them once more.
-_TIME_TO_REPORT_S = 600
-# A manifest has so many lines in the time of a copy.
-_LINES_PER_COPY = 25
+# What does not come forward in so much time never will: one huge object, or a huge manifest.
+_TIME_TO_COME_FORWARD_S = 600
 
 
 class _OutOfTimeError(StoppedError):
@@ -82,9 +80,13 @@ class _Runner:
         self._engine: Engine = lease.engine
         self._time_left_s = time_left_s
         self._workers = workers
+        self._begun = lease.run
+        self._begun_time_s = time_left_s()
         self._progress = lease.run.progress
         self._writes = ExportWrites(self._engine, self._check)
-        self._reports = ExportReports(lease, self._writes, self._keep)
+        # To end with, there is time.
+        last_writes = ExportWrites(self._engine, lease.check)
+        self._reports = ExportReports(lease, self._writes, last_writes, self._keep)
         self._work = replace(work_of(lease), pause=self._keep)
         self._schedule: Schedule | Stretches | None = None
         self._etags: list[ETag] = []  # of what progress covers, and no piece holds
@@ -98,9 +100,7 @@ class _Runner:
         try:
             return self._go_on()
         except _OutOfTimeError:
-            self._pause()
-            self._engine.export_queue.send(self._request)
-            return False
+            return self._out_of_time()
         except UnwantedError:
             self._pause()
             return True
@@ -131,6 +131,26 @@ class _Runner:
             self._fail(str(error))
         return True
 
+    def _out_of_time(self) -> bool:
+        """Leave the rest to the next runner, if it will come further; as `carry_out`."""
+        begun, now = self._begun, self._lease.run
+        has_come_forward = now.is_announced and not begun.is_announced
+        has_come_forward |= (self._progress.after, self._progress.put_off) != (
+            begun.progress.after,
+            begun.progress.put_off,
+        )
+        if has_come_forward or self._begun_time_s < _TIME_TO_COME_FORWARD_S:
+            self._pause()
+            self._engine.export_queue.send(self._request)
+            return False
+        if self._start_batch(self._progress.total):
+            return False
+        self._fail(
+            "an object or the manifest is so large that it takes longer than a function may run: "
+            "deploy the export job"
+        )
+        return True
+
     def _pause(self) -> None:
         """Store how far the run has come, for whoever goes on with it at once."""
         try:
@@ -144,15 +164,15 @@ class _Runner:
 
     def _leave_to_batch(self, total: int) -> bool:
         """Start a batch job if there is much left to do; whether one will do it."""
+        left = total - self._progress.done
+        return left >= self._engine.export_settings.batch_objects_min and self._start_batch(total)
+
+    def _start_batch(self, total: int) -> bool:
+        """Leave the run to a batch job; whether there is one."""
         engine = self._engine
-        copies = total - self._progress.done
-        has_manifest = self._lease.run.configuration.status_path
-        lines = object_count(self._work.head) if has_manifest else 0
-        effort = max(copies, lines // _LINES_PER_COPY)
-        if effort < engine.export_settings.batch_objects_min:
-            return False
         if not engine.batch_jobs.start_export(self._request, self._lease.run.id):
             return False
+        self._store_piece()
         now_ns = engine.clock.now_ns()
         counted = replace(self._progress, total=total)
         self._lease.change(
@@ -201,16 +221,7 @@ class _Runner:
         )
 
     def _succeed(self) -> None:
-        time_s = self._time_left_s()
-        try:
-            manifest = self._reports.succeed(self._progress.pieces, self._etags)
-        except _OutOfTimeError as error:
-            if time_s < _TIME_TO_REPORT_S:
-                raise  # the next one has more
-            raise RunFailedError(
-                "the manifest takes longer to write than a function may run: "
-                "export without a status path, or deploy the export job"
-            ) from error
+        manifest = self._reports.succeed(self._progress.pieces, self._etags)
         progress = self._progress
         event = self._event(ExportState.SUCCEEDED, objects=progress.done, failed=0, error="")
         self._lease.change(

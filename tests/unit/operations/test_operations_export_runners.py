@@ -4,7 +4,7 @@ import pytest
 
 from graveler.errors import ThrottledError
 from graveler.export.lifecycle import LEASE_S
-from graveler.export.model import ExportRequest
+from graveler.export.model import ExportRequest, ExportState
 from graveler.export.settings import ExportSettings
 from graveler.operations import branches, exports, repositories
 from tests.support.counting import engine_around
@@ -297,6 +297,37 @@ def test_a_small_export_is_not_left_to_a_batch_job(lake):
     lake.settle()
     assert lake.world.batch_jobs.started == []
     assert is_exported(lake)
+
+
+def never_enough_time(lake: ExportWorld, key: str) -> None:
+    """Two invocations, each of which ends while it copies the object."""
+    left_s = [900.0]
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy" and uri.endswith(key):
+            left_s[0] = 5
+
+    lake.objects.before = before
+    for number in range(2):
+        left_s[0] = 900
+        lake.runner = f"runner {number}"
+        exports.advance(lake.engine(), REQUEST, runner=lake.runner, time_left_s=lambda: left_s[0])
+    lake.objects.before = lambda _operation, _uri: None
+
+
+def test_an_object_too_large_for_an_invocation_is_an_error_that_says_so(lake):
+    never_enough_time(lake, "/05")
+    status = exports.status(lake.engine(), REPO, "main")
+    assert (status.state, status.done) == (ExportState.FAILED, 5)
+    assert "deploy the export job" in status.error_message
+
+
+def test_an_object_too_large_for_an_invocation_is_left_to_a_batch_job(lake):
+    lake.world.batch_jobs.is_deployed = True
+    never_enough_time(lake, "/05")
+    run = lake.record.run
+    assert lake.world.batch_jobs.started == [(REQUEST, run.id)]
+    assert (run.is_batch, run.progress.done) == (True, 5)
 
 
 def test_the_witness_of_these_tests_would_see_a_wrong_writer(lake):
