@@ -1,6 +1,6 @@
 """The way of an event: outbox, stream, bus, queue of exports; and what runs on a schedule."""
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
@@ -27,6 +27,7 @@ EXPORT = Shape(
     memory_mb=1769,
     # All that there is: a run that needs more goes on in the next call.
     timeout=Duration.minutes(15),
+    calls_itself=True,
 )
 CLEANUP = Shape(
     name="cleanup",
@@ -60,6 +61,12 @@ CALLS_FOR_EXPORT = (
     "branch_deleted",
     "export_requested",
 )
+
+
+def service_principal(scope: Construct, service: str) -> iam.ServicePrincipal:
+    """The service, at work for this account and nobody else's."""
+    of_us = {"StringEquals": {"aws:SourceAccount": Stack.of(scope).account}}
+    return iam.ServicePrincipal(f"{service}.amazonaws.com", conditions=of_us)
 
 
 def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
@@ -177,7 +184,7 @@ class Schedule(Construct):
         role = iam.Role(
             self,
             "Role",
-            assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com"),
+            assumed_by=service_principal(self, "scheduler"),
             inline_policies={
                 "access": iam.PolicyDocument(
                     statements=[

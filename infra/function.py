@@ -38,6 +38,9 @@ class Shape:
     timeout: Duration
     # So many run at the same time and no more, where the account's quota lets us say so.
     reserved: int | None = None
+    # Whether it goes on by messages to its own queue: Lambda takes that for a loop without end,
+    # and would stop it after sixteen.
+    calls_itself: bool = False
 
 
 class Function(Construct):
@@ -84,6 +87,7 @@ class Function(Construct):
             reserved_concurrent_executions=shape.reserved if settings.reserve_concurrency else None,
             # CDK would grant more: all of the environment's key, for one.
             role=self.role.without_policy_updates(),
+            recursive_loop=lambda_.RecursiveLoop.ALLOW if shape.calls_itself else None,
             log_group=self.log,
             logging_format=lambda_.LoggingFormat.JSON,
             tracing=lambda_.Tracing.ACTIVE,

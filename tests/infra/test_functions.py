@@ -155,6 +155,16 @@ def test_concurrency_is_reserved_in_production_only(dev, prod):
     assert reserved == {"api": 200, "cleanup": 1}
 
 
+def test_an_export_may_go_on_by_messages_as_often_as_it_must(deployment):
+    """Lambda stops a function that a message of its own calls for the sixteenth time."""
+    allowed = {
+        name
+        for name, function in functions(deployment).items()
+        if function.get("RecursiveLoop") == "Allow"
+    }
+    assert allowed == {"export"}
+
+
 def test_functions_are_called_by_an_alias_to_a_published_version(deployment):
     aliases = deployment.resources("AWS::Lambda::Alias")
     versions = {f"<{each}.Version>" for each in deployment.resources("AWS::Lambda::Version")}
