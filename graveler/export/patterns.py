@@ -12,7 +12,7 @@ import re2
 
 from graveler.errors import InvalidInputError
 
-PATTERNS_MAX = 100
+PATTERNS_MAX = 50
 PATTERN_BYTES_MAX = 1000
 
 # Of most patterns that set objects apart, the name of the object can be told.
