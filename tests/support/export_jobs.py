@@ -1,0 +1,115 @@
+"""Exports by jobs in memory: workers that take turns, runners that die, and what comes out."""
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+
+from graveler.errors import ConflictError, InvalidInputError
+from graveler.export.model import ExportRequest, ExportState
+from graveler.export.stretches import Carried, Stretch
+from graveler.operations import branches, commits, exports, writes
+from graveler.operations.engine import Engine
+from graveler.operations.export_batch import export_in_batch
+from graveler.operations.export_stretches import RunInHand, carry_out_stretch
+from tests.support.counting import engine_around
+from tests.support.export_world import REPO, ExportWorld
+from tests.support.faults import Crash, CrashAt
+
+
+class WorkersInTurns:
+    """Two workers in the runner's own thread, of which the second is always done first."""
+
+    objects_min = 2
+    at_once = 2
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._earlier: tuple[RunInHand, Stretch, Future[Carried]] | None = None
+
+    def submit(self, run: RunInHand, stretch: Stretch) -> Future[Carried]:
+        future: Future[Carried] = Future()
+        turns = [(run, stretch, future)]
+        if self._earlier is not None:
+            turns.append(self._earlier)
+            self._earlier = None
+        elif stretch.end is not None:
+            self._earlier = turns.pop()
+        try:
+            for each_run, each_stretch, each_future in turns:
+                each_future.set_result(carry_out_stretch(self._engine, each_run, each_stretch))
+        except BaseException as crash:
+            for _, _, each_future in turns:
+                if not each_future.done():
+                    each_future.set_exception(crash)  # or somebody would wait for it
+            raise
+        return future
+
+
+def commit(world: ExportWorld, contents: Mapping[str, bytes], before: Mapping[str, bytes]) -> None:
+    engine = world.engine()
+    for key, content in contents.items():
+        writes.upload(
+            engine,
+            REPO,
+            "main",
+            key.encode(),
+            read_content=lambda content=content: (content, "text/plain"),
+            metadata={},
+        )
+    for key in before.keys() - contents.keys():
+        writes.delete(engine, REPO, "main", key.encode())
+    request = commits.CommitRequest("message", "somebody", allow_empty=True)
+    commits.commit(engine, REPO, "main", request)
+
+
+def attempt(world: ExportWorld, is_job: bool, name: str, calls_max: int) -> None:
+    """Go on with the export, or begin it, for so many calls to the stores."""
+    calls = CrashAt(calls_max)
+    engine = engine_around(world.engine(), calls)
+    request = ExportRequest(REPO, "main")
+    world.runner = name
+    with suppress(Crash, ConflictError):
+        if is_job:
+            workers = WorkersInTurns(engine_around(world.engine(), calls))
+            export_in_batch(engine, request, "", runner=name, workers=workers)
+        else:
+            exports.advance(engine, request, runner=name, time_left_s=lambda: 900.0)
+    world.runner = ""
+    assert world.violations == []
+
+
+def finish(world: ExportWorld, is_job: bool) -> None:
+    """Take the export to its end, mended."""
+    world.world.clock._step_ns = 10**6
+    world.objects.before = lambda _operation, _uri: None
+    head = branches.get(world.engine(), REPO, "main").commit_id
+    for number in range(4):
+        record = world.record
+        assert record is not None
+        if record.state is ExportState.FAILED:
+            exports.repair(world.engine(), REPO, "main")
+        elif record.state is ExportState.SUCCEEDED:
+            assert world.destination().exported_commit == head
+            return
+        world.world.clock.tick(100)
+        attempt(world, is_job, f"last {number}", 1_000_000)
+    raise AssertionError("the export never comes to an end")
+
+
+def refuse(world: ExportWorld, keys: set[str]) -> None:
+    """Let nothing be written at these keys."""
+    uris = {f"s3://out/latest/{key}" for key in keys}
+
+    def before(_operation: str, uri: str) -> None:
+        if uri in uris:
+            raise InvalidInputError(f"{uri} is refused")
+
+    world.objects.before = before
+
+
+def outcome(world: ExportWorld) -> dict[str, bytes]:
+    """What is at the destination, marks as well; and the manifest."""
+    uris = world.objects.uris("s3://out/latest")
+    manifest = world.destination().manifest
+    found = {uri: world.objects.get(uri) for uri in uris}
+    return found | ({"manifest": world.objects.get(manifest)} if manifest else {})
