@@ -28,7 +28,7 @@ SECOND = {key: b"B" for key in FIRST if key not in ("a/b/5", "c/d/1")} | {
     "c/d/2": b"B",
     "c/d/e/1": b"B",
 }
-PATTERNS = ("^$", "^a/", "_$", "^a/1")
+PATTERNS = ("^$", "^a/", "_$", "^a/[1-4]$")
 REQUEST = ExportRequest(REPO, "main")
 
 # Renewals, and with them checkpoints, come after every few calls.
@@ -80,7 +80,7 @@ def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
     expected: dict[str, bytes], is_ended_by_job: bool
 ) -> None:
     resumed = 0
-    for calls_max in range(1, 1000):
+    for calls_max in range(1 + is_ended_by_job, 1000, 2):
         world = changed_branch()
         exports.run(world.engine(), REPO, "main")
         world.world.clock._step_ns = STEP_NS
@@ -99,7 +99,7 @@ def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
 
 def test_a_job_goes_on_where_the_function_died(expected: dict[str, bytes]) -> None:
     resumed = 0
-    for calls_max in range(1, 1000):
+    for calls_max in range(1, 1000, 2):
         world = changed_branch()
         exports.run(world.engine(), REPO, "main")
         world.world.clock._step_ns = STEP_NS
