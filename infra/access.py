@@ -18,12 +18,14 @@ from infra.storage import Storage
 
 _OF_REPOSITORIES = (REPOSITORIES, "repository#*")
 
-_READ_ITEMS = ("dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query")
-_WRITE_ITEMS = (
-    "dynamodb:BatchWriteItem",
+_GET = ("dynamodb:BatchGetItem", "dynamodb:GetItem")
+_READ_ITEMS = (*_GET, "dynamodb:Query")
+_PUT_ITEMS = ("dynamodb:BatchWriteItem", "dynamodb:PutItem")
+# Of the refs table, where changes are transactions.
+_CHANGE_ITEMS = (
+    *_PUT_ITEMS,
     "dynamodb:ConditionCheckItem",
     "dynamodb:DeleteItem",
-    "dynamodb:PutItem",
     "dynamodb:UpdateItem",
 )
 # What CDK grants to whoever writes to a table with a key of ours; AWS documents no smaller set.
@@ -60,9 +62,9 @@ class Access:
     def api(self) -> list[iam.PolicyStatement]:
         """Everything that users do; of objects it deletes none, only its mark of a namespace."""
         return [
-            self._refs((*_READ_ITEMS, *_WRITE_ITEMS)),
+            self._refs((*_READ_ITEMS, *_CHANGE_ITEMS)),
             self._index(),
-            self._staging((*_READ_ITEMS, *_WRITE_ITEMS)),
+            self._staging((*_READ_ITEMS, *_PUT_ITEMS)),
             self._tables_key(),
             self._secrets(("kms:Decrypt", "kms:Encrypt")),
             *self._read_lakes(),
@@ -102,6 +104,8 @@ class Access:
         return [
             *self.export_job(queue_arn),
             _statement("Receive", receive, [queue_arn]),
+            # The record of a branch that is gone.
+            self._refs(("dynamodb:DeleteItem",), _OF_REPOSITORIES, "ForgetExports"),
             # To build the engine takes the signing key, which it has no use for.
             self._refs(("dynamodb:GetItem",), (ACCOUNTS,), "ReadInstallation"),
             self._secrets(("kms:Decrypt",), {"kms:EncryptionContext:purpose": "signing-key"}),
@@ -110,13 +114,12 @@ class Access:
 
     def export_job(self, queue_arn: str) -> list[iam.PolicyStatement]:
         """Copies what a branch holds to a destination, and keeps the record of it."""
-        write = ("dynamodb:DeleteItem", "dynamodb:PutItem")
+        pieces = ("s3:DeleteObject", "s3:PutObject")
         statements = [
-            self._refs((*_READ_ITEMS, *write), _OF_REPOSITORIES),
-            self._index(),
+            self._refs((*_GET, "dynamodb:PutItem"), _OF_REPOSITORIES),
             self._tables_key(),
             *self._read_lakes(),
-            self._in_namespaces("WritePieces", (*_PUT, "s3:DeleteObject"), "_lakefs/exports/*"),
+            self._in_namespaces("WritePieces", pieces, "_lakefs/exports/*"),
             _statement("ComeBackLater", ("sqs:SendMessage",), [queue_arn]),
             *self._bucket_keys(),
         ]
@@ -132,10 +135,9 @@ class Access:
         """Deletes objects, under `data/` alone; of its own files it keeps all."""
         list_all = ("s3:ListBucket", "s3:ListBucketMultipartUploads")
         delete = ("s3:AbortMultipartUpload", "s3:DeleteObject")
-        write = ("dynamodb:DeleteItem", "dynamodb:PutItem")
+        items = ("dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query")
         statements = [
-            self._refs((*_READ_ITEMS, *write), _OF_REPOSITORIES),
-            self._index(),
+            self._refs(items, _OF_REPOSITORIES),
             self._staging(("dynamodb:Query",)),
             self._tables_key(),
             self._buckets("ListLakes", list_all, self.namespaces),
