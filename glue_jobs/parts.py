@@ -20,7 +20,7 @@ ROWS_PER_PART = 100_000
 _ROWS_PER_BATCH = 10_000
 
 # So that no core has to wait for a last one that got the larger values.
-TASKS_PER_CORE = 16
+TASKS_PER_CORE = 4
 
 SUFFIX = ".parquet"
 

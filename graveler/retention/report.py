@@ -100,6 +100,7 @@ def event_detail(report: Report) -> Mapping[str, object]:
         "swept": report.is_swept,
         "deleted_objects": report.deleted.objects,
         "deleted_bytes": report.deleted.size_bytes,
+        "failed_objects": report.failed,
         "error": report.error,
     }
 

@@ -1,7 +1,12 @@
 """Reports of collections, for programs and for people."""
 
 import json
+from pathlib import Path
 
+from jsonschema import Draft202012Validator
+
+from graveler.events import detail_of
+from graveler.model import Event
 from graveler.retention.report import (
     AGE_DAYS,
     PREFIXES_MAX,
@@ -15,6 +20,7 @@ from graveler.retention.report import (
     text,
 )
 
+ROOT = Path(__file__).parents[3]
 START_NS = 1_648_728_000 * 10**9  # 2022-03-31T12:00:00Z
 
 
@@ -78,6 +84,13 @@ def test_failures_are_told() -> None:
     partly.is_swept, partly.failed, partly.failure = True, 2, "s3://b/x: AccessDenied"
     assert "not all could be deleted" in text(partly)
     assert "2, such as s3://b/x: AccessDenied" in text(partly)
+
+
+def test_the_event_is_what_subscribers_were_promised() -> None:
+    event = Event("id", "garbage_collection_finished", "lake", START_NS, event_detail(report()))
+    schema = json.loads((ROOT / "docs/events.schema.json").read_text())
+    strict = Draft202012Validator(schema | {"unevaluatedProperties": False})
+    strict.validate(json.loads(detail_of(event)))
 
 
 def test_classes_of_age_follow_each_other() -> None:

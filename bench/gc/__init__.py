@@ -1,0 +1,1 @@
+"""What a collection of garbage costs, by objects and by commits."""

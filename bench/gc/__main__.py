@@ -1,0 +1,5 @@
+"""`python -m bench.gc`."""
+
+from bench.gc.run import main
+
+main()

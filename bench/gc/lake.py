@@ -1,0 +1,169 @@
+"""A repository to collect: real ranges and refs on local servers, and an inventory of its data.
+
+The data themselves do not exist: nothing reads them, and deleting what is not there costs the same.
+To list a million objects from the local S3 server would take five minutes, and say nothing of S3.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.dataset import Dataset
+from functions.api import key_pairs
+from glue_jobs.session import Deployment, deployment
+from graveler.aws import connect
+from graveler.aws.settings import Settings
+from graveler.aws.tables import Tables
+from graveler.committed.apply import apply_changes
+from graveler.committed.metarange import MetaRange
+from graveler.model import Change
+from graveler.operations import commits, repositories
+from graveler.retention.liveness import live_addresses
+from local.ports import free_port
+from local.stores import BUCKET, start_dynamodb, start_s3proxy
+
+REPOSITORY = "collected"
+
+# Of a thousand objects in the data, ten are garbage.
+GARBAGE_EVERY = 100
+# What a commit overwrites, side by side, after the first one.
+CHANGES_PER_COMMIT = 20
+
+_ROWS_PER_FILE = 500_000
+_REGION = "us-east-1"
+_MODIFIED_MS = 1_700_000_000_000
+
+
+@contextmanager
+def servers() -> Iterator[Deployment]:
+    """A deployment on servers of its own, its data in a folder that goes with them."""
+    keys = key_pairs.generate()
+    with TemporaryDirectory(prefix="bench-gc-") as name:
+        folder = Path(name)
+        dynamodb = start_dynamodb(free_port(), data=None, log=folder / "dynamodb.log")
+        s3 = start_s3proxy(free_port(), folder / "objects", keys, folder / "s3proxy.log")
+        try:
+            dynamodb.wait_until_ready()
+            s3.wait_until_ready()
+            os.environ["AWS_ACCESS_KEY_ID"] = keys.access_key_id
+            os.environ["AWS_SECRET_ACCESS_KEY"] = keys.secret_access_key
+            settings = Settings(
+                region=_REGION,
+                refs_table="refs",
+                staging_table="staging",
+                dynamodb_endpoint=dynamodb.endpoint,
+                s3_endpoint=s3.endpoint,
+                file_cache_folder=str(folder / "cache"),
+            )
+            Tables("refs", "staging", connect.dynamodb(settings)).create()
+            yield deployment(settings)
+        finally:
+            dynamodb.child.kill()
+            s3.child.kill()
+
+
+class Lake:
+    """The repository: one commit of so many objects, and then as many more as are asked for."""
+
+    def __init__(self, made: Deployment, objects: int, name: str = REPOSITORY) -> None:
+        self.name = name
+        self._engine = made.engine
+        self._dataset = Dataset(objects)
+        self._commits = 0
+        self.namespace = f"s3://{BUCKET}/{name}"
+        self.manifest_uri = f"s3://{BUCKET}/inventory/{name}/manifest.json"
+        self._inventory = _Inventory(made, self.namespace, self.manifest_uri)
+        repositories.create(self._engine, name=name, storage_namespace=self.namespace)
+        self._content = self._metarange("")
+        self._commit(self._recorded(self._dataset.records()))
+        self._inventory.finish()
+
+    def _metarange(self, metarange_id: str) -> MetaRange:
+        return MetaRange(self._engine.committed, self.namespace, metarange_id)
+
+    def _recorded(self, records: Iterable[tuple[bytes, bytes]]) -> Iterator[Change]:
+        """The records, each noted in the inventory."""
+        for key, value in records:
+            for address in live_addresses(self.namespace, [value]):
+                self._inventory.add(address)
+            yield key, value
+
+    def _commit(self, changes: Iterable[Change]) -> None:
+        applied = apply_changes(self._engine.committed, self._content, changes)
+        self._content = self._metarange(applied.metarange_id)
+        request = commits.CommitRequest(
+            f"{self._commits}", "bench", source_metarange=applied.metarange_id
+        )
+        commits.commit(self._engine, self.name, "main", request)
+        self._commits += 1
+
+    def commit_up_to(self, count: int) -> None:
+        """Make commits until there are so many, each of changes at another place."""
+        objects = self._dataset.objects
+        while self._commits < count:
+            # A stride that has no divisor in common with any size: places do not repeat.
+            start = self._commits * 7_368_787 % max(1, objects - CHANGES_PER_COMMIT)
+            numbers = range(start, min(objects, start + CHANGES_PER_COMMIT))
+            self._commit(self._dataset.changes(numbers, self._commits))
+
+
+class _Inventory:
+    """An S3 Inventory report of the repository's data, in Parquet."""
+
+    def __init__(self, made: Deployment, namespace: str, manifest_uri: str) -> None:
+        self._objects = made.engine.objects
+        self._prefix = namespace.removeprefix(f"s3://{BUCKET}/")
+        self._manifest_uri = manifest_uri
+        self._keys: list[str] = []
+        self._count = 0
+        self._files: list[dict[str, object]] = []
+
+    def add(self, address: str) -> None:
+        """Note an object, and now and then one that nobody knows of."""
+        self._keys.append(f"{self._prefix}/{address}")
+        self._count += 1
+        if self._count % GARBAGE_EVERY == 0:
+            folder = self._count // (1_000 * GARBAGE_EVERY)
+            self._keys.append(f"{self._prefix}/data/garbage-{folder:05}/{self._count:012}")
+        if len(self._keys) >= _ROWS_PER_FILE:
+            self._write()
+
+    def _write(self) -> None:
+        content = BytesIO()
+        count = len(self._keys)
+        table = pa.table(
+            {
+                "key": self._keys,
+                "size": pa.array([1 << 20] * count, pa.int64()),
+                "last_modified_date": pa.array(
+                    [_MODIFIED_MS] * count, pa.timestamp("ms", tz="UTC")
+                ),
+            }
+        )
+        pq.write_table(table, content)
+        key = f"inventory/{self._prefix}/{len(self._files):05}.parquet"
+        self._objects.put(f"s3://{BUCKET}/{key}", content.getvalue(), "a/b")
+        checksum = hashlib.md5(content.getvalue(), usedforsecurity=False).hexdigest()
+        self._files.append({"key": key, "MD5checksum": checksum})
+        self._keys.clear()
+
+    def finish(self) -> None:
+        """Write what is left, and the manifest."""
+        if self._keys:
+            self._write()
+        manifest = {
+            "sourceBucket": BUCKET,
+            "destinationBucket": f"arn:aws:s3:::{BUCKET}",
+            "fileFormat": "Parquet",
+            "fileSchema": "key, size, last_modified_date",
+            "files": self._files,
+        }
+        self._objects.put(self._manifest_uri, json.dumps(manifest).encode(), "application/json")
