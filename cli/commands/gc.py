@@ -1,5 +1,7 @@
 """`graveler gc`: how long deleted objects are kept, and collecting those that need not be."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -7,9 +9,13 @@ import msgspec
 import typer
 
 from cli import output
+from cli.errors import CommandError
 from cli.grammar import Command, Group
 from cli.retention import Retention, read_rules
 from cli.session import session_of
+
+# Where the checkout is that holds the embedded stack, if this program runs from one.
+_CHECKOUT = Path(__file__).parents[2]
 
 app = typer.Typer(cls=Group, help="Manage the garbage collection policy.")
 
@@ -67,3 +73,35 @@ def delete_config(context: typer.Context, uri: RepositoryArgument) -> None:
     """Delete the garbage collection policy: nothing that was committed is collected then."""
     session = session_of(context)
     Retention(session.server, session.repository(uri)).delete_rules()
+
+
+@app.command("run", cls=Command)
+def run(
+    context: typer.Context,
+    uri: RepositoryArgument,
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only tell what would be deleted.")
+    ] = False,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Another option of the job, such as maximum-deletions=1000. May be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Collect the garbage of a repository of the stack that `make serve` runs on this machine."""
+    repository = session_of(context).repository(uri)
+    if not (_CHECKOUT / "local" / "job.py").exists():
+        raise CommandError(
+            "there is no embedded stack here: in a deployment, start the Glue job of garbage "
+            "collection, which a schedule does anyway"
+        )
+    words = ["--repository", repository.repository, *(["--dry-run"] if dry_run else [])]
+    for each in option or ():
+        name, _, value = each.partition("=")
+        words += [f"--{name}", value]
+    command = [sys.executable, "-m", "local.job", "garbage-collection", *words]
+    # No shell is between: the words arrive as they are.
+    raise typer.Exit(subprocess.run(command, cwd=_CHECKOUT, check=False).returncode)  # noqa: S603

@@ -1,8 +1,12 @@
 """`graveler gc`."""
 
 import json
+import subprocess
+from types import SimpleNamespace
 
 import pytest
+
+from cli.commands import gc
 
 RULES = {
     "default_retention_days": 14,
@@ -113,3 +117,50 @@ def test_what_names_no_repository_is_refused(graveler, server, uri):
 def test_missing_rules_are_told_as_the_server_tells_them(graveler, server):
     server.will_answer({"message": "not found: no rules"}, status=404)
     assert graveler.fails("gc", "get-config", URI) == "not found: no rules"
+
+
+# run
+
+
+@pytest.fixture
+def job(monkeypatch):
+    """The command lines that were run as jobs; they end with the code that stands in `code`."""
+
+    found = SimpleNamespace(code=0, commands=[])
+
+    def run(command, *, cwd, check):
+        found.commands.append(command)
+        return subprocess.CompletedProcess(command, found.code)
+
+    monkeypatch.setattr(gc.subprocess, "run", run)
+    return found
+
+
+def test_run_is_the_job_of_the_embedded_stack(graveler, job):
+    assert graveler.prints("gc", "run", URI) == ""
+    (command,) = job.commands
+    assert command[1:] == [
+        *("-m", "local.job", "garbage-collection"),
+        *("--repository", "example-repo"),
+    ]
+
+
+def test_run_takes_the_jobs_own_options(graveler, job):
+    words = ("--dry-run", "--option", "maximum-deletions=10", "--option", "cutoff=2022-03-31")
+    graveler.prints("gc", "run", URI, *words)
+    (command,) = job.commands
+    assert command[6:] == [
+        "--dry-run",
+        *("--maximum-deletions", "10", "--cutoff", "2022-03-31"),
+    ]
+
+
+def test_a_job_that_fails_gives_its_exit_code(graveler, job):
+    job.code = 1
+    assert graveler.run("gc", "run", URI).exit_code == 1
+
+
+def test_without_the_embedded_stack_the_deployed_job_is_named(graveler, job, monkeypatch, tmp_path):
+    monkeypatch.setattr(gc, "_CHECKOUT", tmp_path)
+    assert "Glue job" in graveler.fails("gc", "run", URI)
+    assert job.commands == []
