@@ -148,6 +148,42 @@ def test_a_runner_that_was_stalled_for_less_than_its_lease_renews_it_before_it_w
     assert is_exported(lake)
 
 
+def test_a_runner_that_stops_for_its_lease_sees_to_it_that_somebody_goes_on(lake):
+    stalls = [50]
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy" and uri.endswith("/05") and stalls:
+            lake.world.clock.tick(stalls.pop())
+            raise ThrottledError("slow down")
+
+    lake.objects.before = before
+    lake.advance(runner="first")
+    assert lake.record.state is ExportState.IN_PROGRESS
+    assert len(lake.world.export_queue.waiting) == 1
+    lake.settle()
+    assert is_exported(lake)
+
+
+def test_a_runner_that_looks_for_changes_for_minutes_keeps_its_lease(lake, monkeypatch):
+    monkeypatch.setattr("graveler.export.work._OBJECTS_BETWEEN_PAUSES", 4)
+    lake.settle()
+    for number in range(12):
+        upload(lake.engine(), b"%02d" % number, b"again")
+    commit(lake.engine())
+
+    def slow_files(name, call):
+        if name.startswith("files."):
+            lake.world.clock.tick(4)
+            lake.advance(runner="successor")
+            lake.runner = "first"
+        return call()
+
+    lake.writes.clear()
+    lake.advance(engine_around(lake.engine(), slow_files), runner="first")
+    assert is_exported(lake)
+    assert {runner for runner, _ in lake.writes} == {"first"}
+
+
 def test_out_of_time_a_runner_leaves_the_rest_to_the_next_one(lake):
     lake.world.clock._step_ns = 10**9
     lake.advance(runner="short", time_s=75)
@@ -203,6 +239,19 @@ def test_other_patterns_count_from_the_next_run_on(lake):
     commit(lake.engine())
     lake.settle()
     assert lake.objects.head(f"{LATEST}/_lakefs_success") is not None
+
+
+def test_a_configuration_during_a_run_that_leaves_nothing_to_do_is_not_remembered(lake):
+    lake.configure(LATEST)
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.configure(LATEST)
+    step(lake, first)
+    assert not exports.status(lake.engine(), REPO, "main").is_pending
+    upload(lake.engine(), b"new", b"x")
+    commit(lake.engine())
+    lake.settle()
+    assert len(lake.objects.uris(LATEST)) == 12
 
 
 def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
