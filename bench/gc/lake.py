@@ -6,29 +6,20 @@ To list a million objects from the local S3 server would take five minutes, and 
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from io import BytesIO
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.dataset import Dataset
-from functions.api import key_pairs
-from glue_jobs.session import Deployment, deployment
-from graveler.aws import connect
-from graveler.aws.settings import Settings
-from graveler.aws.tables import Tables
+from glue_jobs.session import Deployment
 from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
 from graveler.model import Change
 from graveler.operations import commits, repositories
 from graveler.retention.liveness import live_addresses
-from local.ports import free_port
-from local.stores import BUCKET, start_dynamodb, start_s3proxy
+from local.stores import BUCKET
 
 REPOSITORY = "collected"
 
@@ -38,36 +29,7 @@ GARBAGE_EVERY = 100
 CHANGES_PER_COMMIT = 20
 
 _ROWS_PER_FILE = 500_000
-_REGION = "us-east-1"
 _MODIFIED_MS = 1_700_000_000_000
-
-
-@contextmanager
-def servers() -> Iterator[Deployment]:
-    """A deployment on servers of its own, its data in a folder that goes with them."""
-    keys = key_pairs.generate()
-    with TemporaryDirectory(prefix="bench-gc-") as name:
-        folder = Path(name)
-        dynamodb = start_dynamodb(free_port(), data=None, log=folder / "dynamodb.log")
-        s3 = start_s3proxy(free_port(), folder / "objects", keys, folder / "s3proxy.log")
-        try:
-            dynamodb.wait_until_ready()
-            s3.wait_until_ready()
-            os.environ["AWS_ACCESS_KEY_ID"] = keys.access_key_id
-            os.environ["AWS_SECRET_ACCESS_KEY"] = keys.secret_access_key
-            settings = Settings(
-                region=_REGION,
-                refs_table="refs",
-                staging_table="staging",
-                dynamodb_endpoint=dynamodb.endpoint,
-                s3_endpoint=s3.endpoint,
-                file_cache_folder=str(folder / "cache"),
-            )
-            Tables("refs", "staging", connect.dynamodb(settings)).create()
-            yield deployment(settings)
-        finally:
-            dynamodb.child.kill()
-            s3.child.kill()
 
 
 class Lake:

@@ -11,11 +11,12 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from bench.figures import Figure, in_fresh_process
-from bench.gc.lake import Lake, servers
+from bench.gc.lake import Lake
 from bench.gc.plots import plot_collections
 from bench.gc.watch import KINDS, Watch
 from bench.report import Results, Sections, printed
 from bench.repository import FOLDER
+from bench.servers import servers
 from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.run import collect
 from glue_jobs.session import Deployment, local_spark

@@ -1,0 +1,300 @@
+"""`python -m bench.export`: what an export costs, against DynamoDB Local and S3Proxy.
+
+    python -m bench.export --objects 100000 --copies 3000 --only full job
+
+Copies a second stand beside what the store does with the same CopyObject calls, from as many
+threads, in turns. Every section has servers and a process of its own. All entries point to one
+small object: copying it is all that is measured, and to make hundreds of thousands is spared.
+"""
+
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from math import inf
+from random import Random
+from statistics import median
+
+from bench.dataset import Dataset
+from bench.figures import Figure, Spent, in_fresh_process, peak_memory_mb, spent
+from bench.gc.watch import DRIVER, JVM, WORKERS, Watch
+from bench.report import printed
+from bench.servers import servers
+from glue_jobs.export.options import Options
+from glue_jobs.export.run import run
+from glue_jobs.session import Deployment, local_spark
+from graveler.aws import connect
+from graveler.aws.committed_files import S3CommittedFiles
+from graveler.aws.exports import DynamoExportStore
+from graveler.aws.objects import S3ObjectStore
+from graveler.aws.refs import DynamoRefStore
+from graveler.aws.s3 import S3
+from graveler.aws.tables import Tables
+from graveler.committed.apply import apply_changes
+from graveler.committed.store import Committed
+from graveler.entries import entry_value
+from graveler.export.model import (
+    BranchExport,
+    Destination,
+    ExportConfiguration,
+    ExportRequest,
+    ExportState,
+)
+from graveler.export.settings import ExportSettings
+from graveler.model import AddressType, Change, Entry
+from graveler.operations import commits, exports, repositories
+from graveler.operations.engine import Engine
+from graveler.ports import ObjectDescription
+from local.stores import BUCKET
+
+REPOSITORY = "exported"
+OBJECTS = 100_000
+OBJECTS_OF_INCREMENT = 200_000
+CHANGES = 10
+COPIES = 3_000
+ROUNDS = 3
+
+_NAMESPACE = f"s3://{BUCKET}/{REPOSITORY}"
+_CONTENT = b"what every entry points to"
+_SETTINGS = ExportSettings(allowed_prefixes=("s3://",))
+_STATUS_PATH = f"s3://{BUCKET}/status"
+_REQUEST = ExportRequest(REPOSITORY, "main")
+
+
+class Unsent:
+    """A queue that nobody reads: what is measured ends by itself."""
+
+    def send(self, request: ExportRequest, delay_s: int = 0) -> None:
+        pass
+
+
+class Lake:
+    """A repository of so many objects, all of which are one."""
+
+    def __init__(self, engine: Engine, objects: int) -> None:
+        self.engine = replace(engine, export_queue=Unsent(), export_settings=_SETTINGS)
+        self._dataset = Dataset(objects)
+        self._repository = repositories.create(
+            self.engine, name=REPOSITORY, storage_namespace=_NAMESPACE
+        )
+        stored = self.engine.objects.put(f"{_NAMESPACE}/data/one", _CONTENT, "text/plain")
+        self.entry = Entry(
+            "data/one",
+            AddressType.RELATIVE,
+            len(_CONTENT),
+            stored.checksum,
+            stored.last_modified_ns,
+            "text/plain",
+        )
+        value = entry_value(self.entry)
+        self._head = ""
+        self.head_commit = self._commit((key, value) for key in self._dataset.keys())  # noqa: SIM118
+
+    def change(self, count: int) -> None:
+        """A commit that gives so many objects, anywhere, another content type."""
+        numbers = sorted(Random(1).sample(range(self._dataset.objects), count))
+        value = entry_value(replace(self.entry, content_type="text/csv"))
+        self._commit((self._dataset.key(number), value) for number in numbers)
+
+    def _commit(self, changes: Iterator[Change]) -> str:
+        base = self.engine.metarange(self._repository, self._head)
+        self._head = apply_changes(self.engine.committed, base, changes).metarange_id
+        request = commits.CommitRequest("why", "somebody", source_metarange=self._head)
+        return commits.commit(self.engine, REPOSITORY, "main", request).id
+
+    def configure(self, name: str) -> None:
+        """Export to a place of that name, which is empty, with status and manifest."""
+        configuration = ExportConfiguration(f"s3://{BUCKET}/{name}", _STATUS_PATH)
+        exports.configure(self.engine, REPOSITORY, "main", configuration)
+
+    def claim(self, name: str, status_path: str) -> None:
+        """Have it exported to a place of that name, and say that this holds the head already."""
+        configuration = ExportConfiguration(
+            f"s3://{BUCKET}/{name}", status_path, is_continuous=True
+        )
+        known = Destination(configuration.path, exported_commit=self.head_commit)
+        record = BranchExport("main", configuration, ExportState.SUCCEEDED, destinations=(known,))
+        self.engine.exports.replace_branch_export(self._repository, None, record)
+
+    def export(self, engine: Engine | None = None) -> int:
+        """What the function does, in one invocation; how many objects it copied or deleted."""
+        runner = f"function {self.engine.clock.now_ns()}"
+        exports.advance(engine or self.engine, _REQUEST, runner=runner, time_left_s=lambda: inf)
+        return self.done()
+
+    def done(self) -> int:
+        """What the last export did.
+
+        Raises:
+            RuntimeError: it did not succeed.
+        """
+        status = exports.status(self.engine, REPOSITORY, "main")
+        if status.state is not ExportState.SUCCEEDED:
+            raise RuntimeError(f"the export has {status.state}: {status.error_message}")
+        return status.done
+
+
+# Sections
+
+
+def copies(count: int) -> Iterator[Figure]:
+    """An export, and the same copies alone, in turns."""
+    with servers() as made:
+        lake = Lake(made.engine, count)
+        bare_copies(lake, count // 10, "warm")
+        alone, exported = [], []
+        for number in range(ROUNDS):
+            with spent() as times:
+                bare_copies(lake, count, f"alone-{number}")
+            alone.append(times)
+            lake.configure(f"exported-{number}")
+            with spent() as times:
+                done = lake.export()
+            if done != count:
+                raise RuntimeError(f"{done} objects were exported of {count}")
+            exported.append(times)
+        yield from _paces("CopyObject alone", alone, count)
+        yield from _paces("export", exported, count)
+
+
+def bare_copies(lake: Lake, count: int, name: str) -> None:
+    """Copy the object so many times, from as many threads as an export has."""
+    objects = lake.engine.objects
+    source = f"{_NAMESPACE}/{lake.entry.address}"
+    description = ObjectDescription("text/plain", {})
+
+    def copy(number: int) -> None:
+        target = f"s3://{BUCKET}/{name}/{number:06}"
+        objects.copy(source, target, len(_CONTENT), description)
+
+    with ThreadPoolExecutor(_SETTINGS.requests_at_once) as pool:
+        for _ in pool.map(copy, range(count)):
+            pass
+
+
+def _paces(name: str, rounds: Sequence[Spent], count: int) -> Iterator[Figure]:
+    wall_s, cpu_s = (median(each) for each in zip(*_seconds(rounds), strict=True))
+    threads = _SETTINGS.requests_at_once
+    yield Figure(f"{name}, {threads} threads", count / wall_s, "objects/s wall")
+    yield Figure(f"{name}, per object", 1e3 * cpu_s / count, "ms cpu")
+
+
+def _seconds(rounds: Sequence[Spent]) -> list[tuple[float, float]]:
+    return [(times.wall_s, times.cpu_s) for times in rounds]
+
+
+def increment(objects: int, changes: int, status_path: str) -> Iterator[Figure]:
+    """An export of a few changes, by a function that has read nothing; its requests by kind."""
+    with servers() as made:
+        lake = Lake(made.engine, objects)
+        lake.claim("latest", status_path)
+        lake.change(changes)
+        requests: Counter[str] = Counter()
+        engine = counted(made, requests)
+        with spent() as times:
+            done = lake.export(engine)
+        if done != changes:
+            raise RuntimeError(f"{done} objects were exported of {changes}")
+        yield Figure("time", 1e3 * times.wall_s, "ms wall")
+        yield Figure("processor", 1e3 * times.cpu_s, "ms cpu")
+        yield Figure("requests", requests.total(), "requests")
+        for kind, count in sorted(requests.items()):
+            yield Figure(f"  {kind}", count, "requests")
+
+
+def counted(made: Deployment, requests: Counter[str]) -> Engine:
+    """An engine with empty caches, whose requests to the stores are counted by kind."""
+    settings = made.settings
+    client = connect.s3_client(settings, settings.s3_endpoint)
+
+    def observe_s3(model: object, **_: object) -> None:
+        requests[f"S3 {getattr(model, 'name', '?')}"] += 1
+
+    def observe_dynamodb(operation: str) -> None:
+        requests[f"DynamoDB {operation}"] += 1
+
+    client.meta.events.register("before-call.s3", observe_s3)
+    s3 = S3(client)
+    dynamodb = connect.dynamodb(settings, observe=observe_dynamodb)
+    tables = Tables(settings.refs_table, settings.staging_table, dynamodb)
+    return Engine(
+        refs=DynamoRefStore(tables),
+        staging=made.engine.staging,
+        objects=S3ObjectStore(s3),
+        committed=Committed(S3CommittedFiles(s3), breaking=made.engine.committed.breaking),
+        clock=made.engine.clock,
+        names=made.engine.names,
+        signing_key=b"",
+        exports=DynamoExportStore(tables),
+        export_queue=Unsent(),
+        batch_jobs=made.engine.batch_jobs,
+        export_settings=_SETTINGS,
+    )
+
+
+def full(objects: int) -> Iterator[Figure]:
+    """A whole export by the function, as if it had all the time it needs."""
+    with servers() as made:
+        lake = Lake(made.engine, objects)
+        lake.configure("latest")
+        yield Figure("peak memory before", peak_memory_mb(), "MB")
+        with spent() as times:
+            done = lake.export()
+        yield Figure("peak memory", peak_memory_mb(), "MB")
+        yield from _whole(times.wall_s, done, objects)
+        yield Figure("processor, per object", 1e3 * times.cpu_s / objects, "ms cpu")
+
+
+def job(objects: int) -> Iterator[Figure]:
+    """The same by the Spark job on two cores, its start included."""
+    with servers() as made:
+        lake = Lake(made.engine, objects)
+        lake.configure("latest")
+        watch = Watch()
+        spark = local_spark("bench-export")
+        watch.step("start of Spark")
+        options = Options(repository=REPOSITORY, branch="main")
+        run(spark, replace(made, engine=lake.engine), options)
+        watch.step("export")
+        watch.end()
+        spark.stop()
+        yield Figure("start of Spark", watch.seconds["start of Spark"], "s wall")
+        yield from _whole(watch.seconds["export"], lake.done(), objects)
+        yield Figure("processor, per object", 1e3 * watch.cpu_s["export"] / objects, "ms cpu")
+        for kind in (DRIVER, JVM, WORKERS):
+            yield Figure(f"peak memory of {kind}", watch.peaks_mb["export"][kind], "MB")
+
+
+def _whole(wall_s: float, done: int, objects: int) -> Iterator[Figure]:
+    if done != objects:
+        raise RuntimeError(f"{done} objects were exported of {objects}")
+    yield Figure("time", wall_s, "s wall")
+    yield Figure("objects", objects / wall_s, "objects/s wall")
+
+
+def main() -> None:
+    parser = ArgumentParser(prog="python -m bench.export", description="measure exports")
+    parser.add_argument("--objects", type=int, default=OBJECTS, help="of a whole export")
+    parser.add_argument("--increment", type=int, default=OBJECTS_OF_INCREMENT, metavar="OBJECTS")
+    parser.add_argument("--copies", type=int, default=COPIES, help="of a round beside the store")
+    names = ("copies", "increment", "manifest", "full", "job")
+    parser.add_argument("--only", nargs="+", choices=names, default=names)
+    arguments = parser.parse_args()
+    objects, beside, of = arguments.objects, arguments.copies, arguments.increment
+    changed = f"{CHANGES} changes of {of:,} objects"
+    sections: dict[str, tuple[str, Callable[..., Iterator[Figure]], tuple[object, ...]]] = {
+        "copies": (f"{beside:,} copies, beside the store alone", copies, (beside,)),
+        "increment": (changed, increment, (of, CHANGES, "")),
+        "manifest": (f"{changed}, and a manifest of all", increment, (of, CHANGES, _STATUS_PATH)),
+        "full": (f"{objects:,} objects by the function", full, (objects,)),
+        "job": (f"{objects:,} objects by the Spark job, two cores", job, (objects,)),
+    }
+    for name in names:
+        if name in arguments.only:
+            title, measure, given = sections[name]
+            printed(title, in_fresh_process(measure, *given))
+
+
+if __name__ == "__main__":
+    main()

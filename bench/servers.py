@@ -1,0 +1,45 @@
+"""DynamoDB Local and S3Proxy for a measurement, and a deployment on them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from functions.api import key_pairs
+from glue_jobs.session import Deployment, deployment
+from graveler.aws import connect
+from graveler.aws.settings import Settings
+from graveler.aws.tables import Tables
+from local.ports import free_port
+from local.stores import start_dynamodb, start_s3proxy
+
+_REGION = "us-east-1"
+
+
+@contextmanager
+def servers() -> Iterator[Deployment]:
+    """A deployment on servers of its own, its data in a folder that goes with them."""
+    keys = key_pairs.generate()
+    with TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        dynamodb = start_dynamodb(free_port(), data=None, log=folder / "dynamodb.log")
+        s3 = start_s3proxy(free_port(), folder / "objects", keys, folder / "s3proxy.log")
+        try:
+            dynamodb.wait_until_ready()
+            s3.wait_until_ready()
+            os.environ["AWS_ACCESS_KEY_ID"] = keys.access_key_id
+            os.environ["AWS_SECRET_ACCESS_KEY"] = keys.secret_access_key
+            settings = Settings(
+                region=_REGION,
+                refs_table="refs",
+                staging_table="staging",
+                dynamodb_endpoint=dynamodb.endpoint,
+                s3_endpoint=s3.endpoint,
+                file_cache_folder=str(folder / "cache"),
+            )
+            Tables("refs", "staging", connect.dynamodb(settings)).create()
+            yield deployment(settings)
+        finally:
+            dynamodb.child.kill()
+            s3.child.kill()
