@@ -28,8 +28,8 @@ def main(arguments: Sequence[str]) -> int:
     given = dict(pair.split("=", 1) for pair in pairs)
     os.environ["CDK_CONTEXT_JSON"] = json.dumps(context(stage, given))
     os.environ.setdefault("CDK_OUTDIR", str(ROOT / "build" / "cdk.out"))
-    # Node 20 is what Debian's backports and many machines have; it works.
-    os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "true")
+    # Node 20 has reached its end, and still works.
+    os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
     from infra import app  # noqa: PLC0415 - starts Node
 
     return app.main()
