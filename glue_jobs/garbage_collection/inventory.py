@@ -152,7 +152,7 @@ def candidates_among(table: pa.Table, bucket: str, territory: Territory) -> pa.T
     bucket_uri = f"s3://{bucket}/"
     cutoff = pa.scalar(territory.cutoff_ns // 10**6, pa.int64()).cast(_TIME)
     wanted = pc.starts_with(key, territory.data_uri.removeprefix(bucket_uri))
-    wanted &= pc.field("LastModifiedDate") < cutoff
+    wanted &= ~pc.ends_with(key, "/") & (pc.field("LastModifiedDate") < cutoff)
     for namespace in territory.foreign:
         wanted &= ~pc.starts_with(key, f"{namespace}/".removeprefix(bucket_uri))
     table = table.filter(wanted)

@@ -53,4 +53,6 @@ def _show(line: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate))
+    code = main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate)
+    if code:  # Glue takes any exit for a failure
+        sys.exit(code)

@@ -5,17 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
-from graveler.aws.settings import Settings
+from glue_jobs.arguments import settings_in
 from graveler.errors import InvalidInputError
 from graveler.retention.candidates import MINIMUM_AGE_S
-
-# What Glue itself puts among the arguments of a job, by how their names begin: what
-# "AWS Glue job parameters" lists, and the names of job and run.
-_OF_GLUE = (
-    *("additional-", "auto-", "class", "conf", "continuous-", "custom-", "customer-", "datalake-"),
-    *("disable-", "enable-", "encryption-", "executor-", "extra-", "job-", "job_", "python-"),
-    *("script", "security_configuration", "spark-", "tempdir", "use-", "user-", "write-"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,32 +112,7 @@ def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
     given = vars(known)
     if given.pop("dry_run"):
         given["do_sweep"] = False
-    return Options(**given), _others(rest)
-
-
-def _others(words: Sequence[str]) -> dict[str, str]:
-    """The settings among the arguments that are no options; Glue's own are passed over.
-
-    Anything else is refused: a switch that is misspelled must not delete what it should not.
-    """
-    settings = {field.name for field in fields(Settings)}
-    others: dict[str, str] = {}
-    name = ""
-    for word in words:
-        if word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
-            if name.lower().startswith(_OF_GLUE):
-                name = ""
-                continue
-            name = name.replace("-", "_")
-            if name not in settings:
-                raise InvalidInputError(f"argument {word!r} is not known")
-            if equals:
-                others[name] = value
-        elif name:
-            others[name] = word
-            name = ""
-    return others
+    return Options(**given), settings_in(rest)
 
 
 def _switch(text: str) -> bool:

@@ -37,8 +37,9 @@ class Territory:
         return address if listed.uri != address and self.holds(address) else None
 
     def holds(self, address: str) -> bool:
-        """Whether the address in the namespace lies in its own data."""
-        if not address.startswith(DATA_PREFIX):
+        """Whether the address in the namespace is an object's in its own data."""
+        # What ends in a slash is no object's: consoles mark folders so.
+        if not address.startswith(DATA_PREFIX) or address.endswith("/"):
             return False
         uri = f"{self.namespace}/{address}"
         return not any(uri.startswith(f"{namespace}/") for namespace in self.foreign)

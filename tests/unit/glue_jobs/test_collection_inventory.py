@@ -53,6 +53,7 @@ ROWS = [
     Row("repo/data/direct", 12, 1),
     Row("repo/data/p/young", age_s=0),
     Row("repo/data/inside/data/p/x"),
+    Row("repo/data/folder/", 0),
     Row("repo/data2/p/x"),
     Row("repo2/data/p/x"),
     Row("repo/_lakefs/dummy"),

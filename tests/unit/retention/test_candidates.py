@@ -24,6 +24,8 @@ def test_objects_in_data_are_candidates_by_their_key_under_the_namespace() -> No
         f"{NAMESPACE}/_lakefs/dummy",
         f"{NAMESPACE}/root",
         f"{NAMESPACE}/data",
+        f"{NAMESPACE}/data/",
+        f"{NAMESPACE}/data/folder/",
         f"{NAMESPACE}/data2/p/x",
         f"{NAMESPACE}2/data/p/x",
         "s3://bucket/data/p/x",

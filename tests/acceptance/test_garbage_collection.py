@@ -1,0 +1,72 @@
+"""A user sets rules and collects garbage of the running stack; what is gone answers 410."""
+
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import lakefs
+import pytest
+import requests
+
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.server
+
+DAY_S = 24 * 60 * 60
+
+
+def ask(stack: Stack, method: str, path: str, **more: Any) -> requests.Response:
+    return requests.request(
+        method,
+        f"{stack.endpoint}/api/v1/repositories/{path}",
+        auth=(stack.access_key_id, stack.secret_access_key),
+        timeout=30,
+        **more,
+    )
+
+
+def commit(stack: Stack, repository: str, age_days: int) -> None:
+    body = {"message": "why", "date": int(time.time()) - age_days * DAY_S}
+    ask(stack, "POST", f"{repository}/branches/main/commits", json=body).raise_for_status()
+
+
+def collect(stack: Stack, *words: str) -> str:
+    """What `make gc` shows."""
+    done = subprocess.run(
+        [sys.executable, "-m", "local.job", "garbage-collection", *words],
+        env={**os.environ, "GRAVELER_DATA": str(stack.data)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+@pytest.mark.timeout(600)  # each run starts a Spark of its own
+def test_garbage_is_collected_by_the_rules(stack: Stack, repository: lakefs.Repository) -> None:
+    name, main = repository.id, repository.branch("main")
+    main.object("path").upload("old")
+    commit(stack, name, age_days=30)
+    main.object("path").upload("new")
+    main.object("staged").upload("first")
+    main.object("staged").upload("second")
+    commit(stack, name, age_days=20)
+    rules = {"default_retention_days": 7, "branches": []}
+    ask(stack, "PUT", f"{name}/settings/gc_rules", json=rules).raise_for_status()
+
+    words = ("--repository", name, "--debug-minimum-age-s", "0")
+    shown = collect(stack, *words, "--dry-run")
+    assert "to be deleted       2 objects, 8 bytes" in shown
+    assert "WARNING: debug_minimum_age_s" in shown
+    old = f"{name}/refs/main~1/objects"
+    assert ask(stack, "GET", old, params={"path": "path"}).content == b"old"
+
+    assert "deleted             2 objects, 8 bytes" in collect(stack, *words)
+    gone = ask(stack, "GET", old, params={"path": "path"})
+    assert (gone.status_code, gone.json()["message"]) == (410, "No data")
+    described = ask(stack, "GET", f"{old}/stat", params={"path": "path"})
+    assert described.json()["size_bytes"] == 3
+    assert main.object("path").reader().read() == b"new"
+    assert main.object("staged").reader().read() == b"second"
