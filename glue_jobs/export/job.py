@@ -6,7 +6,6 @@ The export function starts it with the ID of a run. Settings of the deployment a
 job, by their names in `graveler.aws.settings`, or stand in the environment.
 """
 
-import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,38 +18,37 @@ from glue_jobs.session import deployment, job_settings
 from graveler.errors import ConflictError, GravelerError
 from graveler.export.model import ExportState
 
-logger = logging.getLogger("graveler.export")
-
 
 def main(
     words: Sequence[str], environment: Mapping[str, str], session: Callable[[], SparkSession]
 ) -> int:
     """The exit code: 0 if the run was carried out, or needs this job no more."""
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdout)
-    logger.setLevel(logging.INFO)
-    options, others = parse(words)
     try:
-        stores = deployment(job_settings(others, environment))
+        options, settings = parse(words)
+        stores = deployment(job_settings(settings, environment))
         status = run(session(), stores, options)
     except ConflictError as error:
         # Somebody else has taken the run that this job was started for: all is well.
-        logger.info(error.message)
+        _show(error.message)
         return 0 if options.run_id else 1
     except (GravelerError, ValueError) as error:
-        logger.info("error: %s", error)
+        _show(f"error: {error}")
         return 1
-    logger.info(
-        "%s: %s, %d of %d objects done, %d failed",
-        status.export_id,
-        status.state or "given up",
-        status.done,
-        status.total,
-        status.failed,
+    _show(
+        f"{status.export_id}: {status.state or 'given up'}, "
+        f"{status.done} of {status.total} objects done, {status.failed} failed"
     )
     for problem in filter(None, (status.error_message, *status.first_errors)):
-        logger.info("  %s", problem)
+        _show(f"  {problem}")
     return 0 if status.state is ExportState.SUCCEEDED else 1
 
 
+def _show(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate))
+    code = main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate)
+    if code:  # Glue takes any exit for a failure
+        sys.exit(code)

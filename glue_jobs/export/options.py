@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from glue_jobs.arguments import settings_in
 from graveler.export.stretches import STRETCH_OBJECTS_MIN
 
 
@@ -19,9 +20,12 @@ class Options:
 
 
 def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
-    """The options among a job's arguments, and the other arguments by name.
+    """The options among a job's arguments, and the settings of the deployment by name.
 
     Every argument is a name and a value: `--branch main`.
+
+    Raises:
+        InvalidInputError: an argument is neither.
     """
     parser = ArgumentParser(prog="export", allow_abbrev=False)
     parser.add_argument("--repository", required=True)
@@ -35,8 +39,4 @@ def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
         help="objects that a worker carries out at a time (default: %(default)s)",
     )
     known, rest = parser.parse_known_args(list(words))
-    others = zip(rest[::2], rest[1::2], strict=False)
-    return (
-        Options(**vars(known)),
-        {name.removeprefix("--").replace("-", "_"): value for name, value in others},
-    )
+    return Options(**vars(known)), settings_in(rest)

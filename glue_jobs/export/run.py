@@ -68,8 +68,8 @@ class SparkWorkers:
 
     @property
     def at_once(self) -> int:
-        """As many as there are cores at the moment."""
-        return min(self._context.defaultParallelism, _TASKS_MAX)
+        """Twice as many as there are cores at the moment: where tasks wait, Glue adds workers."""
+        return min(2 * self._context.defaultParallelism, _TASKS_MAX)
 
     def submit(self, run: RunInHand, stretch: Stretch) -> Future[Carried]:
         """Have an executor carry the stretch out."""

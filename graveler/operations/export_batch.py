@@ -9,7 +9,7 @@ from math import inf
 
 from graveler.errors import ConflictError, GravelerError, NotFoundError, StaleVersionError
 from graveler.export import lifecycle
-from graveler.export.lifecycle import Next
+from graveler.export.lifecycle import LEASE_S, Next
 from graveler.export.model import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Repository
@@ -44,6 +44,8 @@ def export_in_batch(
         raise NotFoundError(f"repository {request.repository!r} does not exist")
     lease = _take(engine, repository, request, run_id or _chosen_run(engine, request), runner)
     held = lease.run.id
+    # Should this job die without a word, somebody looks.
+    engine.export_queue.send(request, LEASE_S)
     try:
         if carry_out(lease, request, time_left_s, workers):
             engine.export_queue.send(request)

@@ -178,6 +178,8 @@ class _Runner:
         self._lease.change(
             lambda now: lifecycle.left_to_batch(lifecycle.advanced(now, counted), now_ns)
         )
+        # Should the job never come, somebody looks.
+        engine.export_queue.send(self._request, lifecycle.BATCH_START_S)
         return True
 
     def _copy(self) -> None:

@@ -53,17 +53,13 @@ class ExportJobMachine(ExportMachine):
         self.runners.append((SteppedRunner(name, work), request))
 
     def quiesce(self) -> None:
-        world = self.exported.world
-        for _ in range(10):
-            super().quiesce()
-            if not world.batch_jobs.started:
-                return
-            request, run_id = world.batch_jobs.started.pop(0)
-            self.start_job(request, run_id)
+        jobs = self.exported.world.batch_jobs
+        while jobs.started:
+            self.start_job(*jobs.started.pop(0))
             self.step_runner(len(self.runners) - 1, 100_000)
             assert not self.runners
         # Jobs that never come must not keep exports from their end.
-        world.batch_jobs.is_deployed = False
+        jobs.is_deployed = False
         super().quiesce()
 
 

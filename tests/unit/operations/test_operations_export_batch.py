@@ -154,20 +154,59 @@ def test_a_run_is_carried_out_by_one_job_and_never_beside_the_function() -> None
         run_job(world, run_id)
 
 
-def test_a_job_that_never_comes_is_asked_for_again() -> None:
+def left_to_a_job() -> tuple[ExportWorld, str]:
+    """A run that the function has left to a job."""
     world = changed_branch()
     world.world.batch_jobs.is_deployed = True
     world.world.export_settings = replace(world.world.export_settings, batch_objects_min=1)
     exports.run(world.engine(), REPO, "main")
     world.advance()
     world.advance()
-    assert len(world.world.batch_jobs.started) == 1
-    world.world.clock.tick(BATCH_START_S + 1)
-    world.advance()
-    [first, second] = world.world.batch_jobs.started
-    assert first == second
-    run_job(world, second[1])
+    [(_, run_id)] = world.world.batch_jobs.started
+    return world, run_id
+
+
+def deliver_next_message(world: ExportWorld) -> None:
+    """Let time go by until a message is due, which the function gets."""
+    waiting = world.world.export_queue.waiting
+    waiting.sort(key=lambda each: each[0])
+    due_ns, _ = waiting.pop(0)
+    world.world.clock.tick(max(0, due_ns - world.world.clock._now_ns) / 1e9)
+    world.advance(runner=f"function at {due_ns}")
+
+
+def test_a_job_that_never_comes_is_asked_for_again() -> None:
+    world, run_id = left_to_a_job()
+    started = world.world.batch_jobs.started
+    begun_ns = world.world.clock._now_ns
+    while len(started) == 1:
+        deliver_next_message(world)
+    assert world.world.clock._now_ns - begun_ns < (BATCH_START_S + 60) * 10**9
+    assert started[0] == started[1]
+    run_job(world, run_id)
     assert exports.status(world.engine(), REPO, "main").state is ExportState.SUCCEEDED
+
+
+def test_a_job_that_dies_is_missed(expected: dict[str, bytes]) -> None:
+    world, run_id = left_to_a_job()
+    begun_ns = world.world.clock._now_ns
+    attempt(world, is_job=True, name="dead", calls_max=60)
+    while len(world.world.batch_jobs.started) == 1:
+        deliver_next_message(world)
+    assert world.world.clock._now_ns - begun_ns < (BATCH_START_S + LEASE_S) * 10**9
+    run_job(world, run_id)
+    assert outcome(world) == expected
+
+
+def test_a_job_by_hand_that_dies_is_missed(expected: dict[str, bytes]) -> None:
+    world = changed_branch()
+    attempt(world, is_job=True, name="dead", calls_max=60)
+    record = world.record
+    assert record is not None
+    assert record.state is ExportState.IN_PROGRESS
+    while world.record is not None and world.record.state is ExportState.IN_PROGRESS:
+        deliver_next_message(world)
+    assert outcome(world) == expected
 
 
 def test_what_a_small_part_is_left_of_is_not_worth_another_job() -> None:

@@ -1,0 +1,41 @@
+"""The arguments of jobs: `--name value`, options of a job and settings of the deployment alike."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from graveler.aws.settings import Settings
+from graveler.errors import InvalidInputError
+
+# What Glue itself puts among the arguments of a job, by how their names begin: what
+# "AWS Glue job parameters" lists, and the names of job and run.
+_OF_GLUE = (
+    *("additional-", "auto-", "class", "conf", "continuous-", "custom-", "customer-", "datalake-"),
+    *("disable-", "enable-", "encryption-", "executor-", "extra-", "job-", "job_", "python-"),
+    *("script", "security_configuration", "spark-", "tempdir", "use-", "user-", "write-"),
+)
+
+
+def settings_in(words: Sequence[str]) -> dict[str, str]:
+    """The settings among the arguments that are no options; Glue's own are passed over.
+
+    Raises:
+        InvalidInputError: there is anything else; a switch that is misspelled must not do harm.
+    """
+    known = {field.name for field in fields(Settings)}
+    settings: dict[str, str] = {}
+    name = ""
+    for word in words:
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            if name.lower().startswith(_OF_GLUE):
+                name = ""
+                continue
+            name = name.replace("-", "_")
+            if name not in known:
+                raise InvalidInputError(f"argument {word!r} is not known")
+            if equals:
+                settings[name] = value
+        elif name:
+            settings[name] = word
+            name = ""
+    return settings
