@@ -50,7 +50,7 @@ class CacheSizes:
     index_bytes: int = 64 * 1024 * 1024
     block_bytes: int = 192 * 1024 * 1024
     content_bytes: int = 64 * 1024 * 1024
-    summary_bytes: int = 32 * 1024 * 1024
+    summary_bytes: int = 96 * 1024 * 1024
     metarange_bytes: int = 16 * 1024 * 1024
 
 
