@@ -27,6 +27,7 @@ from tests.support.stack import BUCKET, KEYS
 # For modules that use what is here.
 MARKS = [
     pytest.mark.server,
+    pytest.mark.timeout(900),  # the first one waits for Spark, on a machine that may be busy
     pytest.mark.filterwarnings(IGNORED),
     pytest.mark.filterwarnings(UNCLOSED),
 ]
