@@ -42,10 +42,11 @@ def export_in_batch(
     repository = engine.refs.repository(request.repository)
     if repository is None:
         raise NotFoundError(f"repository {request.repository!r} does not exist")
-    lease = _take(engine, repository, request, run_id or _chosen_run(engine, request), runner)
-    held = lease.run.id
+    wanted = run_id or _chosen_run(engine, request)
     # Should this job die without a word, somebody looks.
     engine.export_queue.send(request, LEASE_S)
+    lease = _take(engine, repository, request, wanted, runner)
+    held = lease.run.id
     try:
         if carry_out(lease, request, time_left_s, workers):
             engine.export_queue.send(request)

@@ -5,15 +5,18 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
+from glue_jobs.export import run as job_run
 from glue_jobs.export.options import Options
 from glue_jobs.export.run import run
 from graveler.addresses import physical_uri
@@ -30,7 +33,11 @@ from graveler.operations.exports import ExportStatus
 from graveler.operations.lookup import current_branch
 from graveler.operations.staged import stage_changes
 from graveler.ports import Clock
-from local.config import ROOT
+from local.bus import EventBus
+from local.config import EVENT_BUS, EXPORT_QUEUE, ROOT
+from local.messaging import Services, server
+from local.ports import HOST, free_port
+from local.queues import Queue, Queues, queue_url
 from tests.support.memory_exports import MemoryBatchJobs
 from tests.support.server_world import Keys, ServerWorld
 from tests.support.spark import IGNORED, UNCLOSED, deployment, spark, spark_session
@@ -127,7 +134,7 @@ class Lake:
         engine = replace(self.engine, clock=clock or self.engine.clock)
         return run(spark, replace(stores, engine=engine), options)
 
-    def start_job_process(self) -> subprocess.Popen[bytes]:
+    def start_job_process(self, messaging_endpoint: str) -> subprocess.Popen[bytes]:
         """The job by hand, in a process group of its own."""
         settings = asdict(deployment(self.world).settings)
         environment = {
@@ -135,6 +142,8 @@ class Lake:
             for name, value in settings.items()
             if isinstance(value, str | int)
         }
+        environment["GRAVELER_SQS_ENDPOINT"] = messaging_endpoint
+        environment["GRAVELER_EXPORT_QUEUE_URL"] = queue_url(messaging_endpoint, EXPORT_QUEUE)
         credentials = {
             "AWS_REGION": settings["region"],
             "AWS_ACCESS_KEY_ID": KEYS.access_key_id,
@@ -179,6 +188,21 @@ class Ahead(SystemClock):
 
     def now_ns(self) -> int:
         return super().now_ns() + self._seconds * 10**9
+
+
+@pytest.fixture
+def queues(tmp_path: Path) -> Iterator[tuple[Queues, str]]:
+    """Queues with one for exports, and where they answer."""
+    made = Queues(tmp_path / "queues.sqlite", (Queue(name=EXPORT_QUEUE),))
+    port = free_port()
+    endpoint = f"http://{HOST}:{port}"
+    bus = EventBus(EVENT_BUS, [], made, tmp_path / "journal")
+    with server(Services(bus, made, endpoint), port) as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread.start()
+        yield made, endpoint
+        running.shutdown()
+        thread.join()
 
 
 @pytest.fixture
@@ -232,12 +256,15 @@ def test_a_run_that_the_function_hands_over_ends_as_the_functions_own(
     assert lake.pieces() == []
 
 
-def test_what_a_killed_job_began_another_one_ends(lake: Lake, spark: SparkSession) -> None:
+def test_what_a_killed_job_began_another_one_ends(
+    lake: Lake, spark: SparkSession, queues: tuple[Queues, str]
+) -> None:
     many = {f"many/{number:04}": str(number % 3) for number in range(600)}
     lake.put(many)
     lake.commit()
     lake.configure()
-    job = lake.start_job_process()
+    waiting, endpoint = queues
+    job = lake.start_job_process(endpoint)
     try:
         while len(lake.exported()) < 40:
             assert job.poll() is None
@@ -245,6 +272,7 @@ def test_what_a_killed_job_began_another_one_ends(lake: Lake, spark: SparkSessio
     finally:
         os.killpg(job.pid, signal.SIGKILL)
         job.wait()
+    assert waiting.counts(EXPORT_QUEUE).delayed == 1  # the function will look after it
     begun = lake.status()
     assert begun.state is ExportState.IN_PROGRESS
     assert lake.exported().keys() < many.keys() | CONTENTS.keys() | MARKS
@@ -299,3 +327,20 @@ def test_a_job_exports_what_changed_and_deletes_what_is_gone(
     } | {"days/2/003": b"changed", "days/5/new": b"new"}
     with pytest.raises(ConflictError, match="nothing to export"):
         lake.run_job(spark)
+
+
+def test_a_job_that_lost_a_worker_gives_nobody_its_lease(
+    lake: Lake, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.configure()
+    monkeypatch.setattr(job_run, "_task", lambda *_: os._exit(1))
+    status = lake.run_job(spark)
+    monkeypatch.undo()
+    assert status.state is ExportState.IN_PROGRESS
+    lake.look_after()  # nobody knows what the worker does: the function waits
+    assert lake.exported() == {}
+    with pytest.raises(ConflictError, match="by somebody else"):
+        lake.run_job(spark)
+    status = lake.run_job(spark, clock=Ahead(LEASE_S))
+    assert status.state is ExportState.SUCCEEDED
+    assert lake.exported().keys() == CONTENTS.keys() | MARKS
