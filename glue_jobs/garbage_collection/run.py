@@ -214,7 +214,6 @@ class _Run:
 
     def _sweep(self, mark: Mark) -> None:
         report, settings = self._report, self._deployment.settings
-        report.is_swept = True
         uris = parts.uris(self._deployment.engine.objects, self._mark_folder.marked_uri)
         for number, round_uris in enumerate(_rounds(uris, self._options.round_objects)):
             marked = parts.read(self._spark, round_uris, listing.CANDIDATE, settings)
@@ -222,6 +221,7 @@ class _Run:
             territory = self._marking.territory(mark.cutoff_ns)
             doomed = marked.join(alive, "address", "left_anti")
             self._step("looked")
+            report.is_swept = True
             sweep(
                 doomed,
                 territory,
@@ -233,6 +233,7 @@ class _Run:
             )
             self._marking.count_read()
             self._step("swept")
+        report.is_swept = True
         report.came_to_life = mark.objects - report.deleted.objects - report.failed
         self._abort_uploads(self._marking.territory(mark.cutoff_ns))
 
