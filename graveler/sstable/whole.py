@@ -103,14 +103,17 @@ class WholeTable(OpenTable[Block]):
         (Blocks end with checksums of theirs, so that equal bytes do not end them differently.)
         """
         most = min(len(self) - at, len(other) - other_at)
-        equal, step, grows = 0, 1, True
-        while step and equal < most:
-            step = min(step, most - equal)
-            if self._equals(at + equal, other, other_at + equal, step):
-                equal += step
+        equal, step = 0, 1
+        while equal < most and self._equals(at + equal, other, other_at + equal, step):
+            equal += step
+            step = min(step * 2, most - equal)
+        while step > 1:  # somewhere in the next `step` blocks is the first one that differs
+            half = step // 2
+            if self._equals(at + equal, other, other_at + equal, half):
+                equal += half
+                step -= half
             else:
-                grows = False
-            step = step * 2 if grows else step // 2
+                step = half
         return equal
 
     def _equals(self, at: int, other: "WholeTable", other_at: int, count: int) -> bool:

@@ -44,6 +44,14 @@ def test_equal_blocks_are_counted_as_one_by_one(left, data):
     assert fresh.equal_blocks(0, too, 0) == naive(stored, 0, others, 0)
 
 
+def test_equal_blocks_are_counted_up_to_a_difference_anywhere():
+    for blocks in range(1, 40):
+        one = table_of([b"a"] * blocks)
+        for differs in range(blocks):
+            other = table_of([b"a"] * differs + [b"d"] + [b"a"] * (blocks - differs - 1))
+            assert one.equal_blocks(0, other, 0) == differs
+
+
 def test_equal_blocks_are_found_at_other_offsets():
     one, other = table_of([b"x" * 9, *[b"%d" % n * 30 for n in range(300)]]), None
     writer = TableWriter("ranges")
