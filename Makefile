@@ -29,14 +29,14 @@ gc: install ## Collect the garbage of REPO in the running stack; ARGS="--dry-run
 	@$(if $(REPO),,echo 'Name the repository: make gc REPO=first' >&2; exit 1)
 	@exec $(PYTHON) -m local.job garbage-collection --repository $(REPO) $(ARGS)
 
-check: install ## Format, lint, types, import rules and every test that needs no server
+check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/pytest -m "not server and not packages" -n auto
 
-test: check jars ## Everything: check, and the tests that need servers
+test: check jars ## Everything: check, and the tests that need servers, a synth or a build
 	$(VENV)/bin/pytest -m "server or packages"
 
 bench: install ## Measure; prints numbers

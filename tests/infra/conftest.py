@@ -32,6 +32,10 @@ PROD = {
 }
 
 
+# Fixtures behind which a synth stands.
+_SYNTHS = {"deployment", "deployment_of"}
+
+
 def synthesize(folder: Path, stage: str, **given: str) -> subprocess.CompletedProcess[str]:
     """Run the app as `make synth` does, over a layer that holds no more than the engine."""
     environment = {
@@ -47,6 +51,14 @@ def synthesize(folder: Path, stage: str, **given: str) -> subprocess.CompletedPr
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever needs a synth, of many seconds, is not for the fast check."""
+    for item in items:
+        if _SYNTHS.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.packages)
 
 
 @pytest.fixture(scope="session")

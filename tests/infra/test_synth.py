@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.infra.conftest import ROOT, synthesize
 
 
@@ -22,6 +24,7 @@ def test_templates_pass_cfn_lint(deployment):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.packages
 def test_a_wrong_context_ends_the_synth_with_what_to_set(tmp_path):
     done = synthesize(tmp_path, "dev", repository_bucket="Company_Lake", log_days="15")
     assert done.returncode == 1
