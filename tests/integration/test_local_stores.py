@@ -36,9 +36,13 @@ def other_addresses() -> list[str]:
 def test_objects_are_stored_with_their_metadata(s3_endpoint):
     s3 = s3_client(s3_endpoint)
     put = s3.put_object(
-        Bucket=BUCKET, Key="a/b c+d", Body=b"content", ContentType="text/x", Metadata={"k": "v"}
+        Bucket=BUCKET,
+        Key="stored/b c+d",
+        Body=b"content",
+        ContentType="text/x",
+        Metadata={"k": "v"},
     )
-    got = s3.get_object(Bucket=BUCKET, Key="a/b c+d")
+    got = s3.get_object(Bucket=BUCKET, Key="stored/b c+d")
     assert got["Body"].read() == b"content"
     assert (got["ETag"], got["ContentType"], got["Metadata"]) == (put["ETag"], "text/x", {"k": "v"})
 
