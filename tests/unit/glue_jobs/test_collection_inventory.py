@@ -153,7 +153,11 @@ def test_a_file_that_is_not_the_one_of_the_manifest() -> None:
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-@pytest.mark.parametrize("content", [b"", b"no such file", gzip.compress(b'"a","b"\n')])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no such file", gzip.compress(b'"a","b"\n')],
+    ids=["empty", "text", "of two columns"],
+)
 def test_a_file_that_is_none(kind: str, content: bytes) -> None:
     with pytest.raises(CorruptDataError, match="s3://reports/file"):
         candidates(report(kind, content))
