@@ -2,7 +2,7 @@
 
 import json
 
-from aws_cdk import CfnOutput, Duration
+from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_certificatemanager as certificates
 from aws_cdk import aws_route53 as route53
@@ -91,6 +91,12 @@ class Api(Construct):
             self.http_api.api_endpoint if domain is None else f"https://{settings.domain_name}"
         )
         CfnOutput(self, "Endpoint", value=self.endpoint, description="What clients are given")
+        CfnOutput(
+            Stack.of(self),
+            "AccessLog",
+            value=self.access_log.log_group_name,
+            description="A line for every request: docs/operations.md",
+        )
 
     def _domain(self, settings: Settings) -> apigateway.DomainName | None:
         """The custom domain; where its zone is ours to write, with its address there."""

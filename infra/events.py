@@ -1,6 +1,6 @@
 """The way of an event: outbox, stream, bus, queue of exports; and what runs on a schedule."""
 
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
@@ -70,8 +70,8 @@ def service_principal(scope: Construct, service: str) -> iam.ServicePrincipal:
 
 
 def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
-    """A queue for what somebody has to look at; an alarm watches each."""
-    return sqs.Queue(
+    """A queue for what somebody has to look at; an alarm watches each, an output tells its URL."""
+    queue = sqs.Queue(
         scope,
         construct_id,
         # SQS's own keys: EventBridge and Lambda write here without a permission on any of ours.
@@ -79,6 +79,16 @@ def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
         enforce_ssl=True,
         retention_period=_DEAD_LETTER_LIFE,
         removal_policy=RemovalPolicy.DESTROY,
+    )
+    tell_queue(queue)
+    return queue
+
+
+def tell_queue(queue: sqs.Queue) -> None:
+    """Give the stack an output with the queue's URL, for who reads or redrives it."""
+    name = "".join(queue.node.path.split("/")[1:])  # without the stack's
+    CfnOutput(
+        Stack.of(queue), f"{name}Url", value=queue.queue_url, description="See docs/operations.md"
     )
 
 
@@ -108,6 +118,7 @@ class Events(Construct):
                 queue=self.export_dead_letters, max_receive_count=_EXPORT_RECEIVES_MAX
             ),
         )
+        tell_queue(self.export_queue)
         self._rule("CallsForExport", [detail_type(kind) for kind in CALLS_FOR_EXPORT]).add_target(
             targets.SqsQueue(self.export_queue, dead_letter_queue=self.undelivered)
         )

@@ -181,7 +181,7 @@ class Observability(Construct):
                 periods=3,
             )
 
-    def _tables(self) -> tuple[tuple[str, dynamodb.Table], ...]:
+    def _tables(self) -> tuple[tuple[str, dynamodb.ITable], ...]:
         storage = self._watched.storage
         return (("refs", storage.refs), ("staging", storage.staging))
 
@@ -259,7 +259,7 @@ def _waiting(queue: sqs.Queue) -> cloudwatch.Metric:
     return queue.metric_approximate_number_of_messages_visible(period=_PERIOD, statistic="Maximum")
 
 
-def _throttles(table: dynamodb.Table) -> cloudwatch.MathExpression:
+def _throttles(table: dynamodb.ITable) -> cloudwatch.MathExpression:
     """Requests refused, by readers and writers of the table together."""
     names = {"reads": "ReadThrottleEvents", "writes": "WriteThrottleEvents"}
     return cloudwatch.MathExpression(

@@ -28,6 +28,8 @@ _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d+)?|\*")
 _CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-f0-9-]+")
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[a-z0-9-]+")
 _ZONE = re.compile(r"Z[A-Z0-9]{5,31}")
+_TABLE = re.compile(r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table/[A-Za-z0-9_.-]{3,255}")
+_STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
 
 class SettingsError(ValueError):
@@ -77,6 +79,8 @@ class Settings:
     reserve_concurrency: hold the functions apart; needs an account whose quota allows it.
     gc_schedule: when garbage is collected, as EventBridge Scheduler has it, in UTC; "" is never.
     gc_repositories: these only. gc_deletes: False tells what would go, and deletes nothing.
+    restored_refs, restored_staging: the tables to work on instead of those of the storage stack,
+        after a restore: the ARN of the one's stream, and the ARN of the other.
     """
 
     stage: str
@@ -101,6 +105,8 @@ class Settings:
     gc_schedule: str = "cron(0 3 ? * SUN *)"
     gc_repositories: tuple[str, ...] = ()
     gc_deletes: bool = True
+    restored_refs: str = ""
+    restored_staging: str = ""
 
     @property
     def is_production(self) -> bool:
@@ -203,6 +209,10 @@ def _problems(values: Mapping[str, Any]) -> list[str]:
         )
     if values["hosted_zone_id"] and not values["domain_name"]:
         problems.append("hosted_zone_id is set without a domain_name: set both, or neither")
+    if bool(values["restored_refs"]) != bool(values["restored_staging"]):
+        problems.append(
+            "restored_refs and restored_staging go together, as of one time: set both, or neither"
+        )
     if values["stage"] == "prod" and not values["alarm_email"]:
         problems.append("alarm_email is missing: prod needs it, `-c alarm_email=you@example.com`")
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
@@ -227,6 +237,8 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
     "gc_schedule": (_SCHEDULE, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
     "gc_repositories": (_REPOSITORY, "set names of repositories"),
+    "restored_refs": (_STREAM, "set it to the ARN of the stream of the restored refs table"),
+    "restored_staging": (_TABLE, "set it to the ARN of the restored staging table"),
 }
 
 _BOUNDS: Mapping[str, tuple[int, int]] = {

@@ -35,8 +35,9 @@ class Storage(Stack):
         # Tables may go with a deployment that is for trying out; objects stay whatever happens.
         self._removal = RemovalPolicy.RETAIN if settings.is_production else RemovalPolicy.DESTROY
         self.key = self._make_key()
-        self.refs = self._make_refs()
-        self.staging = self._make_staging()
+        self.made_refs = self._make_refs()
+        self.made_staging = self._make_staging()
+        self.refs, self.staging = self._tables_in_service()
         self.artefacts = self._make_artefacts()
         # Names as other stacks refer to them.
         self.artefacts_name = self.export_value(self.artefacts.bucket_name)
@@ -129,6 +130,33 @@ class Storage(Stack):
             removal_policy=self._removal,
         )
 
+    def _tables_in_service(self) -> tuple[dynamodb.ITable, dynamodb.ITable]:
+        """The tables of this stack; or, after a restore, those that stand in for them."""
+        made = self.made_refs, self.made_staging
+        for table in made:
+            # Other stacks go over to restored tables, and back, after this one is deployed: what
+            # they still refer to by then must stay.
+            self.export_value(table.table_arn)
+            self.export_value(table.table_name)
+        self.export_value(self.made_refs.table_stream_arn)
+        stream_arn = self._settings.restored_refs
+        if not stream_arn:
+            return made
+        refs = dynamodb.Table.from_table_attributes(
+            self,
+            "RestoredRefs",
+            table_arn=stream_arn.partition("/stream/")[0],
+            table_stream_arn=stream_arn,
+            encryption_key=self.key,
+        )
+        staging = dynamodb.Table.from_table_attributes(
+            self,
+            "RestoredStaging",
+            table_arn=self._settings.restored_staging,
+            encryption_key=self.key,
+        )
+        return refs, staging
+
     def _make_artefacts(self) -> s3.Bucket:
         """What jobs write for people to look at, and the access logs of the repository bucket."""
         return s3.Bucket(
@@ -211,6 +239,19 @@ class Storage(Stack):
                 value=repositories.bucket_name,
                 description="Where storage namespaces may be: s3://BUCKET/NAME",
             )
+        for name, table in (("Refs", self.refs), ("Staging", self.staging)):
+            CfnOutput(
+                self,
+                f"{name}Table",
+                value=table.table_name,
+                description="The table in service: docs/operations.md",
+            )
+        CfnOutput(
+            self,
+            "KeyArn",
+            value=self.key.key_arn,
+            description="The key that tables, secrets and logs of jobs are encrypted with",
+        )
         CfnOutput(
             self,
             "SetupTokenSecret",

@@ -1,4 +1,5 @@
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -6,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -73,7 +75,7 @@ def deployment_of(
         shared = shared.parent
 
     def made(stage: str, **given: str) -> Deployment:
-        folder = shared / f"synth-{stage}"
+        folder = shared / f"synth-{stage}-{crc32(json.dumps(given).encode()):08x}"
         folder.mkdir(exist_ok=True)
         with (folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -119,3 +119,14 @@ def test_a_wrong_value_is_refused_with_a_right_one(context, told):
 
 def test_everything_that_is_wrong_is_told_at_once():
     assert len(refusal(log_days=15, exports_at_once=1, alarm_email="x").splitlines()) == 3
+
+
+def test_restored_tables_are_named_both_by_their_arns():
+    table = "arn:aws:dynamodb:eu-west-1:123456789012:table/restored"
+    stream = f"{table}/stream/2026-11-20T13:00:00.000"
+    assert settings(restored_refs=stream, restored_staging=table).restored_refs == stream
+    assert "go together" in refusal(restored_refs=stream)
+    assert "ARN of the stream" in refusal(restored_refs=table, restored_staging=table)
+    assert "ARN of the restored staging table" in refusal(
+        restored_refs=stream, restored_staging="restored"
+    )
