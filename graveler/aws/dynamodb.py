@@ -18,6 +18,7 @@ from zlib import crc32
 
 import msgspec
 
+from graveler.aws import traces, usage
 from graveler.aws.errors import (
     THROTTLING_CODES,
     ConditionFailedError,
@@ -27,6 +28,7 @@ from graveler.aws.errors import (
 from graveler.aws.http_client import Answer, HttpClient, NoAnswerError, NotSentError, Pending
 from graveler.aws.retries import Retries
 from graveler.aws.signing import Signer
+from graveler.aws.usage import Counted
 from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
 
 ANYTHING: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
@@ -78,21 +80,25 @@ class DynamoDB:
         """
         if self._observe is not None:
             self._observe(operation)
-        return self._settle(Call(operation, request, decoder), None)
+        with traces.call("DynamoDB", operation):
+            return self._settle(Call(operation, request, decoder), None)
 
     def call_together(self, first: Call, second: Call) -> tuple[Any, Any]:
         """The answers to two reads that travel at the same time; raises as `call` does."""
+        operations = f"{first.operation}+{second.operation}"
         if self._observe is not None:
-            self._observe(f"{first.operation}+{second.operation}")
-        ahead = self._try_begin(first), self._try_begin(second)
-        try:
-            return self._settle(first, ahead[0]), self._settle(second, ahead[1])
-        finally:
-            for pending in ahead:
-                if pending is not None:
-                    pending.abandon()
+            self._observe(operations)
+        with traces.call("DynamoDB", operations):
+            ahead = self._try_begin(first), self._try_begin(second)
+            try:
+                return self._settle(first, ahead[0]), self._settle(second, ahead[1])
+            finally:
+                for pending in ahead:
+                    if pending is not None:
+                        pending.abandon()
 
     def _begin(self, operation: str, body: bytes) -> Pending:
+        usage.count(Counted.DYNAMODB_REQUESTS)
         headers = {
             "content-type": "application/x-amz-json-1.0",
             "host": self._http.host,

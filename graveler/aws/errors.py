@@ -12,6 +12,7 @@ from typing import Any
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NoConnectionError
 
+from graveler.aws import traces
 from graveler.errors import ThrottledError
 
 # Each of these says: the same request may succeed a little later, and has had no effect.
@@ -65,7 +66,8 @@ def translated_errors(service: str) -> Iterator[None]:
     For requests that may happen twice: nobody is told whether one that got no answer has landed.
     """
     try:
-        yield
+        with traces.call(service, ""):
+            yield
     except ClientError as error:
         code = error.response["Error"]["Code"]
         if code in THROTTLING_CODES or error.response["ResponseMetadata"]["HTTPStatusCode"] >= 500:

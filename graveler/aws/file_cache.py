@@ -18,6 +18,9 @@ from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
+from graveler.aws import usage
+from graveler.aws.usage import Counted
+
 _COUNTED_FILES_MAX = 10_000
 
 
@@ -59,7 +62,9 @@ class CachedFiles:
             kept = min(length, size)
             content = self._read_cached(name, size - kept, kept)
             if content is not None:
+                usage.count(Counted.CACHE_HITS)
                 return content, size
+        usage.count(Counted.CACHE_MISSES)
         if self._is_wanted_whole(name):
             whole = self._fetch(namespace, file_id)
             return whole[max(0, len(whole) - length) :], len(whole)
@@ -74,7 +79,9 @@ class CachedFiles:
         if size is not None and offset + length <= size:
             content = self._read_cached(name, offset, length)
             if content is not None:
+                usage.count(Counted.CACHE_HITS)
                 return content
+        usage.count(Counted.CACHE_MISSES)
         if self._is_wanted_whole(name):
             whole = self._fetch(namespace, file_id)
             if offset + length <= len(whole):
@@ -88,7 +95,9 @@ class CachedFiles:
         if size is not None:
             content = self._read_cached(name, 0, size)
             if content is not None:
+                usage.count(Counted.CACHE_HITS)
                 return content
+        usage.count(Counted.CACHE_MISSES)
         return self._fetch(namespace, file_id)
 
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:

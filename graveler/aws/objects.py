@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from uuid import uuid4
 
+from graveler.aws import usage
 from graveler.aws.descriptions import (
     content_type_parameters,
     description_parameters,
@@ -25,6 +25,7 @@ from graveler.aws.uploads import (
     range_header,
     time_ns,
 )
+from graveler.aws.usage import Counted
 from graveler.errors import (
     InvalidInputError,
     NotFoundError,
@@ -33,6 +34,7 @@ from graveler.errors import (
 )
 from graveler.limits import DELETE_OBJECTS_MAX, SINGLE_COPY_BYTES_MAX, UPLOAD_PARTS_MAX
 from graveler.ports import ObjectDescription, ObjectInfo, UploadedPart
+from graveler.threads import ContextThreads
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -109,7 +111,9 @@ class S3ObjectStore(S3Uploads, S3Listing):
         before = before_request or _nothing
         described = None if description is None else description_parameters(description)
         if size_bytes > self._copy_bytes_max:
-            return self._copy_in_parts(source_uri, target_uri, described, before)
+            copied = self._copy_in_parts(source_uri, target_uri, described, before)
+            _count_copy(copied.size_bytes)
+            return copied
         optional = {} if described is None else {"MetadataDirective": "REPLACE", **described}
         source = Location.of(source_uri).parameters
         before()
@@ -119,6 +123,7 @@ class S3ObjectStore(S3Uploads, S3Listing):
             )
         except (S3Error, InvalidInputError) as error:
             raise self._why_not_copied(source_uri, target_uri, error) from error
+        _count_copy(size_bytes)
         if description is None:
             return info_of(self._head_existing(target_uri))
         # Nothing is left to ask: an export copies millions, and would pay for each answer.
@@ -164,7 +169,7 @@ class S3ObjectStore(S3Uploads, S3Listing):
             )
 
         try:
-            with ThreadPoolExecutor(_COPIES_AT_ONCE) as pool:
+            with ContextThreads(_COPIES_AT_ONCE) as pool:
                 parts = list(pool.map(copied, range(0, size_bytes, part_bytes)))
             before_request()
             return self.complete_upload(target_uri, upload_id, parts)
@@ -179,6 +184,7 @@ class S3ObjectStore(S3Uploads, S3Listing):
         except S3Error as error:
             if error.status != 404:
                 raise
+        usage.count(Counted.OBJECTS_DELETED)
 
     def delete_many(self, uris: Sequence[str]) -> Mapping[str, str]:
         problems: dict[str, str] = {}
@@ -196,9 +202,10 @@ class S3ObjectStore(S3Uploads, S3Listing):
                 Location.of(uris[0]).whole_bucket,
                 Delete={"Objects": batch, "Quiet": True},
             )
-            for error in answer.get("Errors", ()):
-                if error["Code"] != "NoSuchKey":
-                    problems[listed[error["Key"]]] = f"{error['Code']}: {error.get('Message', '')}"
+            refused = [each for each in answer.get("Errors", ()) if each["Code"] != "NoSuchKey"]
+            usage.count(Counted.OBJECTS_DELETED, len(batch) - len(refused))
+            for error in refused:
+                problems[listed[error["Key"]]] = f"{error['Code']}: {error.get('Message', '')}"
         return problems
 
     def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
@@ -207,6 +214,11 @@ class S3ObjectStore(S3Uploads, S3Listing):
 
     def presign_put(self, uri: str, expires_s: int) -> str:
         return self._presign("put_object", uri, expires_s, {})
+
+
+def _count_copy(size_bytes: int) -> None:
+    usage.count(Counted.OBJECTS_COPIED)
+    usage.count(Counted.BYTES_COPIED, size_bytes)
 
 
 def _nothing() -> None:

@@ -25,8 +25,10 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
+from graveler.aws import traces, usage
 from graveler.aws.errors import THROTTLING_CODES
 from graveler.aws.retries import Retries
+from graveler.aws.usage import Counted
 from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
 
 if TYPE_CHECKING:
@@ -142,10 +144,12 @@ class S3:
         self, operation: str, location: Location, parameters: dict[str, object]
     ) -> dict[str, Any]:
         method = getattr(self.client, operation)
-        answer: dict[str, Any] = method(**location.parameters, **parameters)
-        if "Body" in answer:
-            answer["Body"] = answer["Body"].read()
-        return answer
+        usage.count(Counted.S3_REQUESTS)
+        with traces.call("S3", operation):
+            answer: dict[str, Any] = method(**location.parameters, **parameters)
+            if "Body" in answer:
+                answer["Body"] = answer["Body"].read()
+            return answer
 
 
 def _put_at_once(params: dict[str, Any], **_: object) -> None:

@@ -1,7 +1,6 @@
 """The two tables and the requests to them, built from PynamoDB's items, conditions and actions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -14,6 +13,7 @@ from graveler.aws.dynamodb import DynamoDB
 from graveler.aws.errors import RequestRefusedError
 from graveler.aws.models import COMMITS_BY_GENERATION, RefsItem
 from graveler.errors import ThrottledError
+from graveler.threads import ContextThreads
 
 # A raw item or key, as DynamoDB writes it; a request's parameters.
 Raw = Mapping[str, Any]
@@ -122,7 +122,7 @@ class Tables:
             for batch in batches:
                 self._write_requests(batch)
             return
-        with ThreadPoolExecutor(_BATCHES_AT_ONCE) as pool:
+        with ContextThreads(_BATCHES_AT_ONCE) as pool:
             for _ in pool.map(self._write_requests, batches):
                 pass
 

@@ -1,7 +1,6 @@
 """Builds the engine of this process, once, from the settings in its environment."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +28,7 @@ from graveler.aws.tables import Tables
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.export.settings import ExportSettings
 from graveler.operations.engine import Engine
+from graveler.threads import ContextThreads
 
 # Files that one process stores at the same time: S3's latency, not our processor, is what waits.
 _UPLOADS_AT_ONCE = 8
@@ -93,7 +93,7 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
         files,
         breaking=Breaking(deployment.range_raggedness_records, deployment.range_bytes_max),
         caches=CacheSizes(block_bytes=deployment.block_cache_bytes_max),
-        executor=ThreadPoolExecutor(_UPLOADS_AT_ONCE, thread_name_prefix="store"),
+        executor=ContextThreads(_UPLOADS_AT_ONCE, thread_name_prefix="store"),
     )
     clock = SystemClock()
     return Engine(

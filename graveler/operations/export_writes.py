@@ -10,6 +10,7 @@ from typing import TypeVar
 from graveler.errors import GoneError, InvalidInputError
 from graveler.operations.engine import Engine
 from graveler.operations.export_lease import StoppedError
+from graveler.threads import ContextThreads
 
 T = TypeVar("T")
 
@@ -93,5 +94,5 @@ def pool_of(at_once: int) -> Iterator[ThreadPoolExecutor | None]:
     if at_once == 1:
         yield None
         return
-    with ThreadPoolExecutor(at_once, thread_name_prefix="export") as pool:
+    with ContextThreads(at_once, thread_name_prefix="export") as pool:
         yield pool
