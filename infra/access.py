@@ -12,7 +12,7 @@ from typing import Any
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
-from graveler.aws.models import ACCOUNTS, CLEANUPS, COMMITS_BY_GENERATION, REPOSITORIES
+from graveler.aws.models import ACCOUNTS, CLEANUPS, COMMITS_BY_GENERATION, EXPORTS, REPOSITORIES
 from infra.settings import Place, Settings
 from infra.storage import Storage
 
@@ -105,7 +105,7 @@ class Access:
             *self.export_job(queue_arn),
             _statement("Receive", receive, [queue_arn]),
             # The record of a branch that is gone.
-            self._refs(("dynamodb:DeleteItem",), _OF_REPOSITORIES, "ForgetExports"),
+            self._refs(("dynamodb:DeleteItem",), (EXPORTS, "repository#*"), "ForgetExports"),
             # To build the engine takes the signing key, which it has no use for.
             self._refs(("dynamodb:GetItem",), (ACCOUNTS,), "ReadInstallation"),
             self._secrets(("kms:Decrypt",), {"kms:EncryptionContext:purpose": "signing-key"}),
@@ -117,6 +117,7 @@ class Access:
         pieces = ("s3:DeleteObject", "s3:PutObject")
         statements = [
             self._refs((*_GET, "dynamodb:PutItem"), _OF_REPOSITORIES),
+            self._refs(("dynamodb:Query",), (EXPORTS,), "FindOtherExports"),
             self._tables_key(),
             *self._read_lakes(),
             self._in_namespaces("WritePieces", pieces, "_lakefs/exports/*"),

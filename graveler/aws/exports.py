@@ -4,6 +4,8 @@ A record counts its versions from 1 again when it was forgotten and made anew. A
 through that must not go on with the new record, so conditions compare the run as well.
 """
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
@@ -11,11 +13,12 @@ import msgspec
 from pynamodb.expressions.condition import Condition
 
 from graveler.aws.errors import ConditionFailedError
-from graveler.aws.models import EXPORT, ExportItem, partition_of
+from graveler.aws.models import EXPORT, EXPORTS, ExportItem, ListedExportItem, partition_of
 from graveler.aws.records import Records, outbox_item
-from graveler.aws.tables import Raw, key
+from graveler.aws.tables import Raw, Request, key
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.export.model import BranchExport
+from graveler.export.places import ListedExport, places_of
 from graveler.model import Event, Repository
 
 
@@ -44,7 +47,10 @@ class DynamoExportStore(Records):
         if event is None:
             is_done = self._put(put, item)
         else:
-            is_done = self._transact([{"Put": put}], outbox_item(repository, event))
+            writes = [{"Put": put}]
+            if old is None or old.configuration != new.configuration:
+                writes.append({"Put": self.tables.put(_listed_item(repository, stored))})
+            is_done = self._transact(writes, outbox_item(repository, event))
         if not is_done:
             raise _stale(new)
         return stored
@@ -80,6 +86,32 @@ class DynamoExportStore(Records):
         except UnknownOutcomeError:
             if self.branch_export(repository, old.branch) is not None:
                 raise
+        with suppress(UnknownOutcomeError):  # the list may tell of what is gone
+            listed = self.tables.delete(listed_key(repository, old.branch))
+            self.tables.dynamodb.call("DeleteItem", listed)
+
+    def listed_exports(self) -> Iterator[ListedExport]:
+        for raws in self.tables.pages(self.tables.query(EXPORTS, "")):
+            for raw in raws:
+                yield msgspec.json.decode(raw["listed"]["S"], type=ListedExport)
+
+
+def listed_key(repository: Repository, branch: str) -> Request:
+    """The key of what lists the export of the branch."""
+    return key(EXPORTS, _listed_sort(repository, branch))
+
+
+def _listed_sort(repository: Repository, branch: str) -> str:
+    return f"{partition_of(repository)}#{branch}"
+
+
+def _listed_item(repository: Repository, export: BranchExport) -> ListedExportItem:
+    listed = ListedExport(repository.name, repository.uid, export.branch, places_of(export))
+    return ListedExportItem(
+        EXPORTS,
+        _listed_sort(repository, export.branch),
+        listed=msgspec.json.encode(listed).decode(),
+    )
 
 
 def _export_item(repository: Repository, export: BranchExport) -> ExportItem:

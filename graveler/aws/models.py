@@ -24,6 +24,7 @@ from graveler.model import Repository
 REPOSITORIES = "repositories"
 ACCOUNTS = "accounts"
 CLEANUPS = "cleanups"
+EXPORTS = "exports"
 
 BRANCH = "branch#"
 TAG = "tag#"
@@ -124,6 +125,12 @@ class ExportItem(RefsItem):
 
 
 class TaskItem(RefsItem):
+class ListedExportItem(RefsItem):
+    """`exports` / `<partition of the repository>#<branch>`: who writes where; the rest is JSON."""
+
+    listed = UnicodeAttribute()
+
+
     """Partition of the repository / `task#<task id>`; the task is JSON."""
 
     task = UnicodeAttribute()

@@ -8,6 +8,7 @@ import msgspec
 from graveler.aws.branches import branch_item, branch_of
 from graveler.aws.commits import commit_item
 from graveler.aws.errors import ConditionFailedError
+from graveler.aws.exports import listed_key
 from graveler.aws.models import (
     BRANCH,
     CLEANUPS,
@@ -163,6 +164,9 @@ class RepositoryRecords(Records):
         for _ in self.tables.dynamodb.retries.attempts():
             raw = self.tables.get(partition_of(repository), METADATA)
             if raw is None:
+                if prefix == EXPORT:
+                    names = [raw["sort"]["S"].removeprefix(EXPORT) for raw in raws]
+                    keys += [listed_key(repository, name) for name in names]
                 raise NotFoundError(f"repository {repository.name} does not exist any more")
             old = _metadata_of(raw)
             new = {name: value for name, value in old.items() if name not in remove} | dict(put)

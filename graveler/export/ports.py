@@ -1,8 +1,10 @@
 """What continuous export asks of the world beside the engine's other ports."""
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from graveler.export.model import BranchExport, ExportRequest
+from graveler.export.places import ListedExport
 from graveler.model import Event, Repository
 
 
@@ -21,6 +23,8 @@ class ExportStore(Protocol):
     ) -> BranchExport:
         """Store new in place of old (None: nothing), with an event in one transaction.
 
+        A configuration comes with an event; then the list of exports has its places, too.
+
         Returns:
             new as it is stored: its version is old's plus one, 1 for a first record.
 
@@ -33,6 +37,12 @@ class ExportStore(Protocol):
 
         Raises:
             StaleVersionError: the record is not old any more.
+        """
+
+    def listed_exports(self) -> Iterator[ListedExport]:
+        """Every branch that is exported, and some that were, fetched page by page.
+
+        The places are those of the last configuration and all that were in the record then.
         """
 
 

@@ -12,7 +12,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
+from graveler.errors import (
+    AlreadyExistsError,
+    CorruptDataError,
+    GravelerError,
+    InvalidInputError,
+)
 from graveler.export import lifecycle
 from graveler.export.lifecycle import destination_of
 from graveler.export.manifest import ETag
@@ -25,6 +30,7 @@ from graveler.export.work import Work
 from graveler.model import Event
 from graveler.operations.engine import Engine
 from graveler.operations.export_lease import Lease, StoppedError, UnwantedError
+from graveler.operations.export_places import check_no_other_export
 from graveler.operations.export_reports import ExportReports
 from graveler.operations.export_stretches import RunInHand, Workers
 from graveler.operations.export_transfer import ExportTransfer
@@ -36,6 +42,9 @@ TIME_TO_END_S = 30
 _TIME_TO_STOP_S = 10
 # What does not come forward in so much time never will: one huge object, or a huge manifest.
 _TIME_TO_COME_FORWARD_S = 600
+
+# Trying again would not help.
+_FAILURES = (RunFailedError, GaveUpError, AlreadyExistsError, CorruptDataError, InvalidInputError)
 
 
 class _OutOfTimeError(StoppedError):
@@ -121,13 +130,14 @@ class _Runner:
             if self._workers is None and self._leave_to_batch(total):
                 return False
             if not is_announced:
+                self._check_places()
                 self._reports.announce()
                 status_file = self._reports.latest_file
                 self._lease.change(lambda now: lifecycle.announced(now, status_file, total))
                 self._progress = self._lease.run.progress
             self._copy()
             self._succeed()
-        except (RunFailedError, GaveUpError, CorruptDataError, InvalidInputError) as error:
+        except _FAILURES as error:
             self._fail(str(error))
         return True
 
@@ -181,6 +191,13 @@ class _Runner:
         # Should the job never come, somebody looks.
         engine.export_queue.send(self._request, lifecycle.BATCH_START_S)
         return True
+
+    def _check_places(self) -> None:
+        """Fail the run if another branch is exported there: it may have been configured beside."""
+        lease = self._lease
+        check_no_other_export(
+            self._engine, lease.repository, lease.record.branch, lease.run.configuration
+        )
 
     def _copy(self) -> None:
         run = self._lease.run

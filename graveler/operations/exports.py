@@ -18,7 +18,7 @@ from graveler.errors import (
     StaleVersionError,
 )
 from graveler.export import lifecycle
-from graveler.export.addresses import allowed_location, is_within, overlap
+from graveler.export.addresses import allowed_location, is_within
 from graveler.export.lifecycle import Next
 from graveler.export.model import (
     BranchExport,
@@ -27,10 +27,14 @@ from graveler.export.model import (
     ExportState,
 )
 from graveler.export.patterns import Patterns
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX, PAGE_AMOUNT_MAX
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Repository
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.export_lease import Lease
+from graveler.operations.export_places import (
+    check_no_other_export,
+    check_outside_of_repositories,
+)
 from graveler.operations.export_runs import TIME_TO_END_S, carry_out
 from graveler.operations.lookup import current_branch
 
@@ -65,10 +69,12 @@ def configure(
 
     Raises:
         InvalidInputError: a path is not allowed, or a pattern does not compile.
+        AlreadyExistsError: another branch is exported there.
         NotFoundError: there is no such branch.
     """
     found, current = current_branch(engine, repository, branch)
     checked = _checked(engine, configuration)
+    check_no_other_export(engine, found, branch, checked)
 
     def change(record: BranchExport | None) -> BranchExport:
         return lifecycle.configured(record, branch, checked, current.commit_id)
@@ -297,21 +303,5 @@ def _checked(engine: Engine, configuration: ExportConfiguration) -> ExportConfig
                 "to hold the branch's objects and nothing else: choose one outside"
             )
     for place in filter(None, (path, status_path)):
-        _refuse_namespaces(engine, place)
+        check_outside_of_repositories(engine, place)
     return replace(configuration, path=path, status_path=status_path)
-
-
-def _refuse_namespaces(engine: Engine, place: str) -> None:
-    """Refuse a place that holds, or lies in, the storage namespace of a repository."""
-    after = ""
-    while True:
-        page = engine.refs.repositories("", after, PAGE_AMOUNT_MAX)
-        for repository in page.results:
-            if overlap(place, repository.storage_namespace):
-                raise InvalidInputError(
-                    f"{place!r} overlaps with the storage namespace of repository "
-                    f"{repository.name!r}: exports would damage its data; choose another place"
-                )
-        if not page.has_more:
-            return
-        after = page.next_after

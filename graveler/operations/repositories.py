@@ -20,6 +20,7 @@ from graveler.names import (
     normalized_storage_namespace,
 )
 from graveler.operations.engine import Engine
+from graveler.operations.export_places import check_outside_of_exports
 from graveler.operations.lookup import check_writable, read_repository
 
 # Its presence says that a namespace is taken; lakeFS's tools look for it, too.
@@ -46,6 +47,7 @@ def create(
     namespace = normalized_storage_namespace(storage_namespace)
     if engine.refs.repository(name) is not None:
         raise _taken(name)
+    check_outside_of_exports(engine, namespace)
     marker = f"{namespace}/{_MARKER}"
     if not read_only:
         _claim(engine, marker, namespace, name)

@@ -14,6 +14,7 @@ from graveler.export.model import (
     ExportState,
     Progress,
 )
+from graveler.export.places import ListedExport, Places
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Event, Repository
 from tests.contract.conftest import (
@@ -138,6 +139,47 @@ class TestRecords:
         with pytest.raises(StaleVersionError):
             stores.exports.delete_branch_export(repository, at_work)
         assert stores.exports.branch_export(repository, CONFIGURED.branch) == again
+
+
+class TestList:
+    """The list of exports is the whole deployment's: a test looks for its own repository's."""
+
+    def of(self, stores: Stores, repository: Repository) -> list[ListedExport]:
+        every = stores.exports.listed_exports()
+        return [each for each in every if each.repository_uid == repository.uid]
+
+    def test_a_configured_branch_is_listed_with_its_places(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        stores.exports.replace_branch_export(repository, None, CONFIGURED, new_event())
+        (listed,) = self.of(stores, repository)
+        assert (listed.repository, listed.branch) == (repository.name, CONFIGURED.branch)
+        assert listed.places == Places(("s3://out/é",), ("s3://status",))
+
+    def test_another_configuration_lists_what_the_record_remembers_too(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        old = stores.exports.replace_branch_export(repository, None, CONFIGURED, new_event())
+        old = stores.exports.replace_branch_export(repository, old, AT_WORK)
+        moved = replace(old, configuration=ExportConfiguration("s3://moved"))
+        stores.exports.replace_branch_export(repository, old, moved, new_event())
+        (listed,) = self.of(stores, repository)
+        assert listed.places == Places(("s3://moved", "s3://out/é"), ("s3://status",))
+
+    def test_what_is_refused_is_not_listed(self, stores: Stores, repository: Repository) -> None:
+        stores.exports.replace_branch_export(repository, None, CONFIGURED)
+        with pytest.raises(StaleVersionError):
+            stores.exports.replace_branch_export(repository, None, CONFIGURED, new_event())
+        assert self.of(stores, repository) == []
+
+    def test_what_is_forgotten_is_not_listed_any_more(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        old = stores.exports.replace_branch_export(repository, None, CONFIGURED, new_event())
+        other = replace(CONFIGURED, branch="other")
+        stores.exports.replace_branch_export(repository, None, other, new_event())
+        stores.exports.delete_branch_export(repository, old)
+        assert [each.branch for each in self.of(stores, repository)] == ["other"]
 
 
 @pytest.mark.parametrize("_round", range(ROUNDS))

@@ -1,10 +1,12 @@
 """The ports of continuous export in memory."""
 
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 
 from graveler.errors import StaleVersionError
 from graveler.export.model import BranchExport, ExportRequest
+from graveler.export.places import ListedExport, places_of
 from graveler.model import Event, Repository
 from graveler.ports import Clock
 from tests.support.memory import MemoryRefStore
@@ -18,6 +20,7 @@ class MemoryExportStore:
     def __init__(self, refs: MemoryRefStore) -> None:
         self._refs = refs
         self._records: dict[tuple[str, str], BranchExport] = {}
+        self._listed: dict[tuple[str, str], ListedExport] = {}
         self._lock = threading.RLock()
 
     def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
@@ -37,6 +40,10 @@ class MemoryExportStore:
             self._records[repository.uid, new.branch] = stored
             if event is not None:
                 self._refs.events.append(event)
+                if old is None or old.configuration != new.configuration:
+                    self._listed[repository.uid, new.branch] = ListedExport(
+                        repository.name, repository.uid, new.branch, places_of(stored)
+                    )
             return stored
 
     def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
@@ -44,6 +51,11 @@ class MemoryExportStore:
             if self.branch_export(repository, old.branch) is not None:
                 self._check(repository, old.branch, old)
                 del self._records[repository.uid, old.branch]
+            self._listed.pop((repository.uid, old.branch), None)
+
+    def listed_exports(self) -> Iterator[ListedExport]:
+        with self._lock:
+            return iter(list(self._listed.values()))
 
     def _check(self, repository: Repository, branch: str, old: BranchExport | None) -> None:
         current = self._records.get((repository.uid, branch))

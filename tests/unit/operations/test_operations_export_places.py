@@ -1,0 +1,109 @@
+"""Exports keep away from each other and from repositories, and say whom they would meet."""
+
+import pytest
+
+from graveler.errors import AlreadyExistsError, InvalidInputError
+from graveler.export.model import ExportConfiguration, ExportState
+from graveler.operations import branches, exports, repositories
+from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.lake import commit, upload
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """Two branches, of which main is exported to s3://out/main."""
+    made = export_world()
+    upload(made.engine(), b"a/1", b"one")
+    commit(made.engine())
+    branches.create(made.engine(), REPO, name="dev", source="main")
+    put(made, "main", "s3://out/main", "s3://out/status")
+    return made
+
+
+def put(lake: ExportWorld, branch: str, path: str, status_path: str = "") -> None:
+    exports.configure(lake.engine(), REPO, branch, ExportConfiguration(path, status_path))
+
+
+@pytest.mark.parametrize(
+    "path", ["s3://out/main", "s3://out/main/", "s3://out/main/dev", "s3://out"]
+)
+def test_a_branch_is_not_exported_where_another_one_is(lake, path):
+    with pytest.raises(AlreadyExistsError, match="branch 'main' of repository 'lake'"):
+        put(lake, "dev", path)
+
+
+@pytest.mark.parametrize(
+    "path", ["s3://out/main-dev", "s3://out/mai", "s3://out2/main", "s3://out/a"]
+)
+def test_beside_the_other_is_far_enough(lake, path):
+    put(lake, "dev", path, "s3://out/status")
+    put(lake, "main", "s3://out/main")
+
+
+def test_status_files_stay_out_of_what_another_branch_is_exported_to(lake):
+    with pytest.raises(AlreadyExistsError, match="'s3://out/main/status' overlaps"):
+        put(lake, "dev", "s3://out/dev", "s3://out/main/status")
+    with pytest.raises(AlreadyExistsError, match="overlaps with 's3://out/status'"):
+        put(lake, "dev", "s3://out/status")
+
+
+def test_repositories_do_not_meet_either(lake):
+    repositories.create(lake.engine(), name="other", storage_namespace="s3://bucket/other")
+    with pytest.raises(AlreadyExistsError, match="branch 'main' of repository 'lake'"):
+        exports.configure(
+            lake.engine(), "other", "main", ExportConfiguration("s3://out/main/other")
+        )
+
+
+def test_what_a_branch_was_exported_to_stays_its_own(lake):
+    lake.settle()
+    put(lake, "main", "s3://out/second")
+    with pytest.raises(AlreadyExistsError, match="or was before"):
+        put(lake, "dev", "s3://out/main")
+    put(lake, "main", "s3://out/main")
+
+
+def test_a_path_that_nothing_was_brought_to_is_given_up(lake):
+    put(lake, "main", "s3://out/second")
+    put(lake, "dev", "s3://out/main")
+
+
+def test_with_the_branch_its_places_are_free(lake):
+    branches.create(lake.engine(), REPO, name="gone", source="main")
+    put(lake, "gone", "s3://out/gone")
+    branches.delete(lake.engine(), REPO, "gone")
+    lake.branch = "gone"
+    lake.advance(runner="any")
+    put(lake, "dev", "s3://out/gone")
+
+
+def test_with_the_repository_its_places_are_free(lake):
+    engine = lake.engine()
+    repositories.create(engine, name="other", storage_namespace="s3://bucket/other")
+    exports.configure(engine, "other", "main", ExportConfiguration("s3://out/other"))
+    repositories.delete(engine, "other")
+    put(lake, "dev", "s3://out/other")
+
+
+@pytest.mark.parametrize(
+    "namespace", ["s3://out/main", "s3://out/main/repo", "s3://out", "s3://out/status/x"]
+)
+def test_no_repository_is_made_where_a_branch_is_exported(lake, namespace):
+    with pytest.raises(InvalidInputError, match="branch 'main' of repository 'lake'"):
+        repositories.create(lake.engine(), name="other", storage_namespace=namespace)
+    assert lake.world.refs.repository("other") is None
+    assert [uri for uri in lake.objects.uris("s3://out") if "_lakefs" in uri] == []
+    repositories.create(lake.engine(), name="other", storage_namespace="s3://out/repo")
+
+
+def test_of_two_configured_at_the_same_moment_none_writes(lake):
+    put(lake, "main", "s3://out/elsewhere")  # so that nothing is at s3://out/main
+    see, store = lake.world.exports.listed_exports, lake.world.exports
+    store.listed_exports = lambda: iter(())  # neither has been stored when the other one looks
+    put(lake, "main", "s3://out/both")
+    put(lake, "dev", "s3://out/both/dev")
+    store.listed_exports = see
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert "branch 'dev' of repository 'lake'" in lake.record.error_message
+    assert lake.objects.uris("s3://out/both") == []
