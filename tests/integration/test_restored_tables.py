@@ -1,0 +1,303 @@
+"""What docs/operations.md promises of tables that are restored to an earlier time.
+
+Point-in-time recovery makes new tables with the items that there were; S3 stays as it is now. A copy
+of the items stands for it here. What a restore finds missing depends on the cleanup, for staged
+changes, and on garbage collection, for data: both run between the time and the restore.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pyspark.sql import SparkSession
+
+from glue_jobs.garbage_collection.options import Options
+from glue_jobs.garbage_collection.run import run
+from glue_jobs.session import Deployment
+from graveler.aws.cleanup import CleanupStore
+from graveler.aws.dynamodb import binary
+from graveler.aws.exports import DynamoExportStore
+from graveler.aws.job_records import DynamoJobStore
+from graveler.aws.models import CLEANUPS, REPOSITORIES
+from graveler.aws.refs import DynamoRefStore
+from graveler.aws.staging import DynamoStagingStore
+from graveler.aws.tables import Raw, Tables
+from graveler.errors import GoneError, NotFoundError
+from graveler.limits import TOKEN_RETENTION_S
+from graveler.operations import branches, commits, objects
+from graveler.operations.commits import LogQuery
+from graveler.operations.engine import NS_PER_S
+from graveler.retention.report import Report
+from graveler.staging.listing import PageQuery
+from tests.support.collected import MARKS, Collected, world
+from tests.support.server_world import ServerWorld
+from tests.support.spark import deployment, spark, spark_session
+
+pytestmark = MARKS
+
+__all__ = ["spark", "spark_session", "world"]
+
+
+@pytest.fixture
+def lake(spark: SparkSession, world: ServerWorld, s3_folder: Path) -> Collected:
+    return Collected(spark, world, s3_folder)
+
+
+def items(tables: Tables, name: str) -> list[Raw]:
+    """Everything in a table."""
+    found: list[Raw] = []
+    request: dict[str, object] = {"TableName": name, "ConsistentRead": True}
+    while True:
+        answer = tables.dynamodb.call("Scan", request)
+        found += answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return found
+        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+@dataclass
+class Restored(Collected):
+    """A lake on other tables than those that it was made on."""
+
+    tables: Tables = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.engine = replace(
+            self.world.engine(),
+            refs=DynamoRefStore(self.tables),
+            staging=DynamoStagingStore(self.tables),
+            exports=DynamoExportStore(self.tables),
+        )
+
+    def collect_all(self) -> Report:
+        """One run of garbage collection on these tables."""
+        settings = replace(
+            deployment(self.world).settings,
+            refs_table=self.tables.refs,
+            staging_table=self.tables.staging,
+        )
+        whole = Deployment(self.engine, DynamoJobStore(self.tables), settings)
+        (report,) = run(self.spark, whole, Options(repository=self.name))
+        return report
+
+
+@dataclass(frozen=True)
+class Backup:
+    """The two tables as they were at a time."""
+
+    refs: list[Raw]
+    staging: list[Raw]
+
+    @classmethod
+    def of(cls, lake: Collected) -> "Backup":
+        """The tables now; of refs, what is of this lake, and the work that is registered."""
+        tables = lake.world.tables()
+        refs = [
+            raw
+            for raw in items(tables, tables.refs)
+            if raw["partition"]["S"].startswith(f"repository#{lake.name}#")
+            or (raw["partition"]["S"], raw["sort"]["S"]) == (REPOSITORIES, lake.name)
+            or raw["partition"]["S"] == CLEANUPS
+        ]
+        return cls(refs, items(tables, tables.staging))
+
+    def restored(self, lake: Collected) -> Restored:
+        """The lake on new tables that hold this, over S3 as it is now."""
+        suffix = uuid4().hex[:8]
+        dynamodb = lake.world.tables().dynamodb
+        tables = Tables(f"refs-{suffix}", f"staging-{suffix}", dynamodb)
+        tables.create()
+        for name, raws in ((tables.refs, self.refs), (tables.staging, self.staging)):
+            tables.write_batch(name, [{"PutRequest": {"Item": sent(raw)}} for raw in raws])
+        return Restored(lake.spark, lake.world, lake.s3_folder, lake.name, tables=tables)
+
+
+def sent(raw: Raw) -> Mapping[str, object]:
+    """The item as requests have it: binary values are bytes, which arrive encoded."""
+    return {name: {"B": binary(value)} if "B" in value else value for name, value in raw.items()}
+
+
+def clean_up(lake: Collected, in_s: float) -> None:
+    """The cleanup as it will run so much later."""
+    tables = lake.world.tables()
+    store = CleanupStore(tables, DynamoStagingStore(tables))
+    while store.sweep(time.time_ns() + int(in_s * NS_PER_S), 20):
+        pass
+
+
+def content(lake: Collected, ref: str, path: str) -> bytes:
+    """What a reader of the path gets."""
+    return objects.read_content(lake.engine, lake.stat(ref, path))
+
+
+def contents(lake: Collected, ref: str) -> dict[str, bytes]:
+    """Everything that a listing shows, read."""
+    return {path: content(lake, ref, path) for path in listed(lake, ref)}
+
+
+def listed(lake: Collected, ref: str) -> list[str]:
+    page = objects.list_objects(lake.engine, lake.name, ref, PageQuery(1000))
+    return [each.path.decode() for each in page.results]
+
+
+def log(lake: Collected, ref: str) -> list[str]:
+    return [each.id for each in commits.log(lake.engine, lake.name, ref, LogQuery(1000)).results]
+
+
+def lived_on(lake: Collected) -> str:
+    """Go on after the time that is restored to; the head of main afterwards."""
+    lake.upload("staged", "staged again")
+    lake.upload("a", "newer")
+    lake.upload("later")
+    lake.delete("b")
+    branches.delete(lake.engine, lake.name, "dev")
+    return lake.commit().id
+
+
+@pytest.fixture
+def before(lake: Collected) -> dict[str, dict[str, bytes]]:
+    """What main and dev held at the time: commits on both, and changes nobody had committed."""
+    lake.upload("a")
+    lake.upload("b")
+    lake.commit()
+    branches.create(lake.engine, lake.name, name="dev", source="main")
+    lake.upload("of dev", branch="dev")
+    lake.commit(branch="dev")
+    lake.upload("staged")
+    return {
+        "main": {"a": b"a", "b": b"b", "staged": b"staged"},
+        "dev": {"a": b"a", "b": b"b", "of dev": b"of dev"},
+    }
+
+
+def test_all_that_there_was_reads_back_and_work_goes_on(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    logs = {branch: log(lake, branch) for branch in before}
+    backup = Backup.of(lake)
+    lived_on(lake)
+    clean_up(lake, TOKEN_RETENTION_S + 60)
+
+    restored = backup.restored(lake)
+
+    assert {branch: contents(restored, branch) for branch in before} == before
+    assert {branch: log(restored, branch) for branch in before} == logs
+    restored.upload("new")
+    head = restored.commit().id
+    assert log(restored, "main") == [head, *logs["main"]]
+    assert contents(restored, head) == before["main"] | {"new": b"new"}
+
+
+def test_no_staged_change_is_missing_if_staging_is_of_a_little_later(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    """A commit took them meanwhile; for a quarter-hour the cleanup leaves them, and they are found.
+
+    With them comes what was staged in between.
+    """
+    refs = Backup.of(lake).refs
+    lived_on(lake)
+    clean_up(lake, TOKEN_RETENTION_S - 60)
+
+    restored = Backup(refs, Backup.of(lake).staging).restored(lake)
+
+    newer = {"a": b"newer", "later": b"later", "staged": b"staged again"}
+    assert contents(restored, "main") == newer
+    assert contents(restored, "dev") == before["dev"]
+
+
+def test_of_a_staging_table_from_after_the_cleanup_only_what_was_not_committed_is_missing(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    refs = Backup.of(lake).refs
+    head = commits.get(lake.engine, lake.name, "main").id
+    lived_on(lake)
+    clean_up(lake, TOKEN_RETENTION_S + 60)
+
+    restored = Backup(refs, Backup.of(lake).staging).restored(lake)
+
+    assert contents(restored, "main") == {"a": b"a", "b": b"b"} == contents(restored, head)
+
+
+def test_what_was_committed_after_the_time_comes_back_by_its_metarange(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    backup = Backup.of(lake)
+    later = commits.get(lake.engine, lake.name, lived_on(lake))
+    there = contents(lake, "main")
+
+    restored = backup.restored(lake)
+
+    with pytest.raises(NotFoundError):
+        commits.get(restored.engine, restored.name, later.id)
+    branches.create(restored.engine, restored.name, name="rescued", source="dev")
+    restored.commit(branch="rescued", source_metarange=later.metarange_id)
+    assert contents(restored, "rescued") == there
+
+
+def test_garbage_collection_meanwhile_takes_exactly_what_only_the_old_tables_needed(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    """Of the time: what was staged and then replaced, and commits that rules did not retain."""
+    backup = Backup.of(lake)
+    staged = lake.stat("main", "staged").physical_address
+    of_dev = lake.stat("dev", "of dev").physical_address
+    lived_on(lake)
+    lake.grow_old()
+    lake.upload("young")
+    assert lake.collect().deleted.objects == 1
+    assert [lake.is_there(uri) for uri in (staged, of_dev)] == [False, True]
+
+    restored = backup.restored(lake)
+
+    for branch, paths in before.items():
+        for path, expected in paths.items():
+            if path == "staged":
+                assert restored.stat(branch, path).physical_address == staged
+                with pytest.raises(GoneError):
+                    content(restored, branch, path)
+            else:
+                assert content(restored, branch, path) == expected
+    # Commits are possible over what is gone: it is listed, and not read.
+    restored.upload("staged", "again")
+    restored.commit()
+    assert content(restored, "main", "staged") == b"again"
+
+
+def test_rules_take_the_commits_of_a_branch_that_was_deleted_meanwhile(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    branches.create(lake.engine, lake.name, name="old", source="main")
+    lake.upload("of old", branch="old")
+    lake.commit(branch="old", age_s=30 * 24 * 60 * 60)
+    backup = Backup.of(lake)
+    lake.set_rules(7)
+    branches.delete(lake.engine, lake.name, "old")
+    lake.grow_old()
+    lake.collect()
+
+    restored = backup.restored(lake)
+
+    assert "of old" in listed(restored, "old")
+    with pytest.raises(GoneError):
+        content(restored, "old", "of old")
+    assert {branch: contents(restored, branch) for branch in before} == before
+
+
+def test_garbage_collection_on_restored_tables_takes_what_came_after_them(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    """Which is why it is off until nothing is to be rescued any more."""
+    backup = Backup.of(lake)
+    lived_on(lake)
+    came = [lake.stat("main", path).physical_address for path in ("a", "later", "staged")]
+    lake.grow_old()
+
+    restored = backup.restored(lake)
+
+    assert restored.collect_all().deleted.objects == len(came)
+    assert [lake.is_there(uri) for uri in came] == [False] * len(came)
+    assert {branch: contents(restored, branch) for branch in before} == before
