@@ -30,7 +30,7 @@ def layer(architecture: str) -> str:
 
 def function_code(name: str) -> str:
     """The path of the archive with the code of a function; the engine is in the layer."""
-    sources = ("functions/__init__.py", f"functions/{name}")
+    sources = ("functions/__init__.py", "functions/telemetry.py", f"functions/{name}")
     return _archive(f"function-{name}", sources)
 
 

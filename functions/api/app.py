@@ -1,4 +1,4 @@
-"""From an API Gateway event to an answer: routing, authentication, errors.
+"""From an API Gateway event to an answer: routing, authentication, errors, and the line of log.
 
 Theory of operation. `build_app` binds the tables of the route modules to one engine and returns a
 callable for events. Powertools finds the route; around it stand, in this order: authentication
@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
+from urllib.parse import unquote
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -47,10 +47,11 @@ from functions.api.routes import (
 from functions.api.routing import Operation, Route, Template
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED
+from functions.telemetry import Record, Telemetry
 from graveler.accounts import AccountStore
 from graveler.errors import GravelerError, InvalidInputError, TooLargeError, UnsupportedError
 from graveler.http.auth import Authenticator
-from graveler.http.errors import ErrorBody, status_of
+from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.operations.engine import Engine
 
@@ -83,10 +84,25 @@ OPERATIONS: tuple[Operation, ...] = tuple(
 # Headers, and the JSON around them and the body.
 _ANSWER_OVERHEAD_BYTES = 32 * 1024
 
-logger = Logger(service="graveler-api")
+SERVICE = "graveler-api"
+
+# What a request is found by in the log, of the parameters of its path: by their names there.
+# Others hold names of users and of keys.
+_TOLD_PARAMETERS = {
+    "repository": "repository",
+    "branch": "ref",
+    "ref": "ref",
+    "tag": "ref",
+    "commit_id": "ref",
+    "left_ref": "ref",
+    "source_ref": "ref",
+    "right_ref": "other_ref",
+    "destination_branch": "other_ref",
+}
 
 _event: ContextVar[APIGatewayProxyEventV2] = ContextVar("event")
 _context: ContextVar[dict[str, Any]] = ContextVar("context")
+_record: ContextVar[Record] = ContextVar("record")
 
 
 class _Resolver(APIGatewayHttpResolver):
@@ -112,8 +128,14 @@ class _Resolver(APIGatewayHttpResolver):
         return super().resolve(event, context)
 
 
-def build_app(engine: Engine, accounts_store: AccountStore, settings: Settings) -> App:
+def build_app(
+    engine: Engine,
+    accounts_store: AccountStore,
+    settings: Settings,
+    telemetry: Telemetry | None = None,
+) -> App:
     """The whole API over one engine: give it an event, get the answer for API Gateway."""
+    told = telemetry or Telemetry(SERVICE)
     authenticator = Authenticator(accounts_store, engine.clock)
     services = Services(engine, accounts_store, authenticator, settings)
     resolver = _Resolver()
@@ -130,12 +152,15 @@ def build_app(engine: Engine, accounts_store: AccountStore, settings: Settings) 
     resolver.not_found(lambda _: _without_route(services))
 
     def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
-        answer = resolver.resolve(event, context)
-        if not _passes(answer):
-            answer = _too_large()
-        answer["headers"]["X-Request-ID"] = request_id_of(event)
-        if event["requestContext"]["http"]["method"] == "HEAD":
-            answer["body"] = ""
+        with told.record("request", context, **_facts_of(event)) as record:
+            _record.set(record)
+            answer = resolver.resolve(event, context)
+            if not _passes(answer):
+                answer = _too_large()
+            answer["headers"]["X-Request-ID"] = request_id_of(event)
+            if event["requestContext"]["http"]["method"] == "HEAD":
+                answer["body"] = ""
+            record.status = answer["statusCode"]
         return answer
 
     return app
@@ -145,12 +170,28 @@ def _bound(route: Route, template: Template, services: Services) -> Callable[...
     """The route as the resolver calls it: with the parameters of the path by name."""
 
     def call(**path_parameters: str) -> Answer:
-        event = _event.get().raw_event
+        event, record = _event.get().raw_event, _record.get()
+        record.operation = template.name
+        for parameter, name in path_parameters.items():
+            if parameter in _TOLD_PARAMETERS:
+                record.tell(**{_TOLD_PARAMETERS[parameter]: unquote(name)})
         user = "" if template.public else _user_of(event, services)
+        record.tell(user=user)
         return route(Request(event, services, path_parameters, user))
 
     call.__name__ = template.name
     return call
+
+
+def _facts_of(event: Event) -> dict[str, str]:
+    """What can be told of any request; its path may hold the ID of a key, its query anything."""
+    about = event["requestContext"]
+    return {
+        "request_id": request_id_of(event),
+        "gateway_request_id": about.get("requestId", ""),
+        "method": about["http"]["method"],
+        "user_agent": (event.get("headers") or {}).get("user-agent", ""),
+    }
 
 
 def _user_of(event: Event, services: Services) -> str:
@@ -174,6 +215,7 @@ def _without_route(services: Services) -> Answer:
     known = [template for template in _templates() if template.matches(segments)]
     for template in known:
         if template.method == event.http_method:
+            _record.get().operation = template.name
             if not template.public:
                 _user_of(event.raw_event, services)
             raise UnsupportedError(f"{template.name} is not served: see docs/api.md")
@@ -209,7 +251,7 @@ def _too_large() -> dict[str, Any]:
         f"the answer is larger than {LAMBDA_PAYLOAD_BYTES_MAX} bytes: ask for less, with a smaller "
         "amount or fewer parts, or accept gzip"
     )
-    answer = answers.of_error(error)
+    answer = _of_error(error)
     return {
         "statusCode": answer.status_code,
         "headers": dict(answer.headers),
@@ -220,34 +262,12 @@ def _too_large() -> dict[str, Any]:
 
 
 def _of_error(error: GravelerError) -> Answer:
-    status = status_of(error)
-    if status >= 500 and status != 501:
-        _report(error, status)
+    _record.get().error = error
     return answers.of_error(error)
 
 
 def _of_bug(error: Exception) -> Answer:
     """A failure that nobody foresaw: told in full to the log, and to the client by its number."""
-    _report(error, 500)
+    _record.get().error = error
     request_id = request_id_of(_event.get().raw_event)
     return answers.of_json(ErrorBody(f"internal error, request {request_id}"), 500)
-
-
-def _report(error: Exception, status: int) -> None:
-    """Log and count a failure of ours; what clients do wrong is in API Gateway's access log."""
-    # Late: a healthy process never needs it.
-    from aws_lambda_powertools.metrics import MetricUnit, single_metric  # noqa: PLC0415
-
-    event, route = _event.get(), _context.get({}).get("_route")
-    operation = route.func.__name__ if route else "none"
-    name = type(error).__name__
-    logger.error(
-        f"{name}: {error}",
-        exc_info=error if status == 500 else None,
-        request_id=request_id_of(event.raw_event),
-        operation=operation,
-        method=event.http_method,
-        path=event.path,
-    )
-    with single_metric(name, MetricUnit.Count, 1, namespace="Graveler") as metric:
-        metric.add_dimension("operation", operation)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.telemetry import Telemetry
 from graveler.aws import wiring
 from graveler.aws.clock import SystemClock
 
@@ -13,18 +13,18 @@ _PIECES_AT_ONCE = 20
 # What is not done when this little time is left is done by the next call.
 _TIME_LEFT_MIN_MS = 60_000
 
-logger = Logger(service="graveler-cleanup")
+telemetry = Telemetry("graveler-cleanup")
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
     """Drop everything that is due; how many pieces of work were done."""
     store = wiring.cleanup()
     done = 0
-    while context.get_remaining_time_in_millis() > _TIME_LEFT_MIN_MS:
-        swept = store.sweep(SystemClock().now_ns(), _PIECES_AT_ONCE)
-        done += swept
-        if swept < _PIECES_AT_ONCE:
-            break
-    if done:
-        logger.info("dropped", pieces=done)
+    with telemetry.record("sweep", context) as record:
+        while context.get_remaining_time_in_millis() > _TIME_LEFT_MIN_MS:
+            swept = store.sweep(SystemClock().now_ns(), _PIECES_AT_ONCE)
+            done += swept
+            record.measure("PiecesDropped", swept)
+            if swept < _PIECES_AT_ONCE:
+                break
     return {"done": done}

@@ -7,36 +7,55 @@ bus, or a request that an export sent to come back later. What is to be done sta
 from typing import Any
 
 import msgspec
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.telemetry import Record, Telemetry
 from graveler.aws import wiring
+from graveler.errors import GravelerError
 from graveler.export.model import ExportRequest
 from graveler.operations import exports
 
-logger = Logger(service="graveler-export")
+telemetry = Telemetry("graveler-export")
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Look after the export of each branch; the messages to deliver again."""
     again: list[str] = []
-    for record in event["Records"]:
-        try:
-            _look_after(record["body"], context)
-        except Exception:
-            # Whatever it is, the other messages are not to suffer.
-            logger.exception("a message failed", message_id=record["messageId"])
-            again.append(record["messageId"])
-    return {"batchItemFailures": [{"itemIdentifier": message} for message in again]}
+    for message in event["Records"]:
+        with telemetry.record("message", context, message_id=message["messageId"]) as record:
+            try:
+                _look_after(message["body"], context, record)
+            except Exception as error:  # noqa: BLE001 - the other messages are not to suffer
+                record.fail(error)
+                again.append(message["messageId"])
+    return {"batchItemFailures": [{"itemIdentifier": each} for each in again]}
 
 
-def _look_after(body: str, context: LambdaContext) -> None:
+def _look_after(body: str, context: LambdaContext, record: Record) -> None:
     message = msgspec.json.decode(body, type=dict[str, Any])
     request = msgspec.convert(message.get("detail", message), ExportRequest)
-    with logger.append_context_keys(repository=request.repository, branch=request.branch):
-        exports.advance(
-            wiring.engine(),
-            request,
-            runner=context.aws_request_id,
-            time_left_s=lambda: context.get_remaining_time_in_millis() / 1000,
+    record.tell(repository=request.repository, ref=request.branch)
+    exports.advance(
+        wiring.engine(),
+        request,
+        runner=context.aws_request_id,
+        time_left_s=lambda: context.get_remaining_time_in_millis() / 1000,
+    )
+    _tell_outcome(request, record)
+
+
+def _tell_outcome(request: ExportRequest, record: Record) -> None:
+    """Add where the export stands now, without its errors, which name objects."""
+    try:
+        status = exports.status(wiring.engine(), request.repository, request.branch)
+    except GravelerError:
+        return  # the branch is gone, or not exported any more; the message has done its work
+    if status.state is not None:
+        record.tell(
+            state=status.state.value,
+            export_id=status.export_id,
+            commit_id=status.commit_id,
+            done=status.done,
+            total=status.total,
+            failed=status.failed,
         )

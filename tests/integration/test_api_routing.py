@@ -2,7 +2,6 @@
 
 import gzip
 import inspect
-import io
 import json
 import re
 import sys
@@ -11,11 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from lakefs_sdk import api as sdk_api
 
-from functions.api.app import OPERATIONS, logger
+from functions.api.app import OPERATIONS, SERVICE
 from functions.api.routes import exports
 from functions.api.unserved import UNSERVED
 from graveler.errors import AlreadyExistsError, ThrottledError
 from tests.support.api import ApiClient, event
+from tests.support.lines import lines_of
 
 TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
 
@@ -37,9 +37,7 @@ def sdk_operations() -> list[tuple[str, str]]:
 @pytest.fixture
 def log(monkeypatch):
     """What the function writes to its log."""
-    stream = io.StringIO()
-    monkeypatch.setattr(logger.registered_handler, "stream", stream)
-    return stream
+    return lines_of(monkeypatch, SERVICE)
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +147,7 @@ def test_a_busy_store_is_503_and_says_when_to_come_back(monkeypatch, log):
     reply = api.ask("GET", "/repositories/repo")
     assert (reply.status, reply.message) == (503, "slow down")
     assert reply.headers["Retry-After"] == "1"
-    assert json.loads(log.getvalue())["operation"] == "getRepository"
+    assert log.last["operation"] == "getRepository"
 
 
 def test_a_bug_is_500_without_its_innards_and_with_them_in_the_log(monkeypatch, log):
@@ -157,20 +155,10 @@ def test_a_bug_is_500_without_its_innards_and_with_them_in_the_log(monkeypatch, 
     monkeypatch.setattr(api.world.refs, "repository", lambda _: 1 // 0)
     reply = api.ask("GET", "/repositories/repo")
     assert (reply.status, reply.message) == (500, "internal error, request gateway-request")
-    line = json.loads(log.getvalue())
+    line = log.last
     assert line["level"] == "ERROR"
     assert line["request_id"] == "gateway-request"
     assert "ZeroDivisionError" in line["exception"]
-
-
-def test_the_log_holds_no_secrets(monkeypatch, log):
-    api = ApiClient()
-    monkeypatch.setattr(api.world.refs, "repository", lambda _: 1 // 0)
-    api.ask("GET", "/repositories/repo", headers={"x-secret": "hunter2"}, token="hunter3")
-    logged = log.getvalue()
-    assert "ZeroDivisionError" in logged
-    for secret in (api.authorization, "hunter2", "hunter3"):
-        assert secret not in logged
 
 
 def test_a_body_beyond_lambda_s_limit_is_too_large():

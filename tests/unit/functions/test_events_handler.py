@@ -12,6 +12,7 @@ from graveler.aws.branches import branch_item
 from graveler.aws.bus import Published
 from graveler.aws.records import outbox_item
 from graveler.model import Branch, Event, Repository
+from tests.support.lines import lines_of
 
 LAKE = Repository("lake", "d8qj3tkbtms0fh2ok8ng", "s3://bucket/lake", "main", 1_700_000_000)
 CONTEXT = SimpleNamespace(aws_request_id="request")
@@ -109,3 +110,22 @@ def test_what_cannot_be_read_stops_what_is_behind_it(bus: RecordingBus) -> None:
     assert bus.events == [event(0)]
     bus.takes = 0
     assert failures(reported(0), broken, reported(2)) == [0, 1, 2]
+
+
+def test_a_batch_is_told_with_what_became_of_it(
+    bus: RecordingBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = lines_of(monkeypatch, "graveler-events")
+    bus.takes = 2
+    assert failures(reported(0), moved(1), reported(2), reported(3)) == [3]
+    told = lines.last
+    assert (told["records"], told["EventsPublished"], told["EventsFailed"]) == (4, 2, 1)
+    assert (told["level"], told["ServerErrors"]) == ("ERROR", 1)
+    assert told["problem"] == "cannot publish: ThrottlingException: slowly"
+    assert told["event_id"] == "id-3"
+    broken = reported(4)
+    broken["dynamodb"]["NewImage"]["event"] = {"S": '{"id": "of nobody"}'}
+    assert failures(broken) == [4]
+    assert lines.last["problem"] == "cannot read an outbox item"
+    assert lines.last["partition"] == broken["dynamodb"]["Keys"]["partition"]["S"]
+    assert "of nobody" not in lines.text

@@ -9,12 +9,14 @@ import pytest
 
 from functions.export.handler import handler
 from graveler.aws import wiring
-from graveler.errors import ThrottledError
+from graveler.errors import NotFoundError, ThrottledError
 from graveler.events import DETAIL_TYPES, detail_of
-from graveler.export.model import ExportRequest
+from graveler.export.model import ExportRequest, ExportState
 from graveler.model import Event
 from graveler.operations import exports
 from graveler.operations.engine import Engine
+from graveler.operations.exports import ExportStatus
+from tests.support.lines import lines_of
 
 
 @dataclass
@@ -52,12 +54,30 @@ class Exports:
         self.runners.append(runner)
         self.times_left_s.append(time_left_s)
 
+    def status(self, engine: Engine, repository: str, branch: str) -> ExportStatus:
+        assert engine is self.engine
+        if branch == "gone":
+            raise NotFoundError("gone")
+        return ExportStatus(
+            state=ExportState.FAILED,
+            error_message="secret/key of an object",
+            exported_commit="",
+            is_pending=False,
+            export_id=f"{repository}-{branch}-1",
+            commit_id="c" * 64,
+            done=7,
+            total=9,
+            failed=2,
+            first_errors=("secret/key of an object",),
+        )
+
 
 @pytest.fixture
 def looked_after(monkeypatch: pytest.MonkeyPatch) -> Exports:
     made = Exports()
     monkeypatch.setattr(wiring, "engine", lambda: made.engine)
     monkeypatch.setattr(exports, "advance", made.advance)
+    monkeypatch.setattr(exports, "status", made.status)
     return made
 
 
@@ -139,3 +159,34 @@ def test_one_that_fails_comes_again_and_the_others_do_not(looked_after: Exports)
 def test_what_names_no_branch_fails(looked_after: Exports, body: str) -> None:
     assert failures(message(1, body)) == ["message-1"]
     assert looked_after.requests == []
+
+
+def test_a_message_is_told_with_its_outcome_and_no_keys(
+    looked_after: Exports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = lines_of(monkeypatch, "graveler-export")
+    request = {"repository": "lake", "branch": "main"}
+    assert failures(message(1, request), message(2, request | {"branch": "gone"})) == []
+    first, second = lines.all
+    assert (first["repository"], first["ref"], first["message_id"]) == ("lake", "main", "message-1")
+    assert (first["state"], first["done"], first["total"], first["failed"]) == (
+        "export-failed",
+        7,
+        9,
+        2,
+    )
+    assert first["lambda_request_id"] == "request-1"
+    assert (second["ref"], second["level"]) == ("gone", "INFO")
+    assert "state" not in second
+    assert "secret" not in lines.text
+
+
+def test_a_message_that_fails_says_why(
+    looked_after: Exports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = lines_of(monkeypatch, "graveler-export")
+    assert failures(message(1, {"repository": "lake", "branch": "bad"})) == ["message-1"]
+    assert (lines.last["level"], lines.last["error"]) == ("ERROR", "ThrottledError")
+    assert lines.last["exception"].endswith("ThrottledError: not now")
+    assert lines.last["ServerErrors"] == 1
+    assert lines.last["ref"] == "bad"

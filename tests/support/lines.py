@@ -1,0 +1,40 @@
+"""What functions write to their logs, as CloudWatch gets it: text, or a JSON document a line."""
+
+import io
+import json
+import logging
+from typing import Any
+
+import pytest
+
+
+class Lines:
+    """The lines that a function has written since the fixture was made."""
+
+    def __init__(self, stream: io.StringIO) -> None:
+        self._stream = stream
+
+    @property
+    def text(self) -> str:
+        """All of it, as it was written."""
+        return self._stream.getvalue()
+
+    @property
+    def all(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text.splitlines()]
+
+    @property
+    def last(self) -> dict[str, Any]:
+        return self.all[-1]
+
+
+def lines_of(monkeypatch: pytest.MonkeyPatch, service: str) -> Lines:
+    """What the function's logger writes from now on; its module must be imported by now."""
+    (handler,) = (
+        each
+        for each in logging.getLogger(service).handlers
+        if isinstance(each, logging.StreamHandler)
+    )
+    stream = io.StringIO()
+    monkeypatch.setattr(handler, "stream", stream)
+    return Lines(stream)
