@@ -53,6 +53,14 @@ class Repository:
     creation_date: int  # Unix seconds
     read_only: bool = False
     protection_rules: tuple[ProtectionRule, ...] = ()
+    # A bare repository waits for a dump of refs: "" until the restore of one has begun, then its
+    # name; None when it is not bare.
+    restoring: str | None = None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is still without the refs that are to be restored into it."""
+        return self.restoring is not None
 
 
 @dataclass(frozen=True, slots=True)

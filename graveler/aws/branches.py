@@ -78,6 +78,9 @@ class BranchRecords(Records):
         if not self._transact(writes, outbox_item(repository, event)):
             raise AlreadyExistsError(f"a branch or tag {branch.name!r} already exists")
 
+    def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
+        self._put_absent([branch_item(repository, branch) for branch in branches])
+
     def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
         request = self.tables.update(
             branch_key(repository, branch.name),

@@ -71,6 +71,12 @@ class CommitRecords(Records):
                 break
         return tuple(commits[:amount])
 
+    def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
+        items = (commit_item(repository, commit).serialize() for commit in commits)
+        self.tables.write_batch(
+            self.tables.refs, [{"PutRequest": {"Item": item}} for item in items]
+        )
+
     def every_commit(self, repository: Repository) -> Iterator[Commit]:
         request = self.tables.query(partition_of(repository), COMMIT)
         request["ProjectionExpression"] = "#c"

@@ -64,6 +64,7 @@ class RepositoryItem(RefsItem):
     creation_date = NumberAttribute()
     read_only = BooleanAttribute()
     protection_rules = UnicodeAttribute()
+    restoring = UnicodeAttribute(null=True)  # of a bare one: "", or the dump being restored
 
 
 class BranchItem(RefsItem):
@@ -124,13 +125,13 @@ class ExportItem(RefsItem):
     write = UnicodeAttribute()
 
 
-class TaskItem(RefsItem):
 class ListedExportItem(RefsItem):
     """`exports` / `<partition of the repository>#<branch>`: who writes where; the rest is JSON."""
 
     listed = UnicodeAttribute()
 
 
+class TaskItem(RefsItem):
     """Partition of the repository / `task#<task id>`; the task is JSON."""
 
     task = UnicodeAttribute()

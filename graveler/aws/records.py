@@ -7,13 +7,15 @@ whose answer was lost.
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import uuid4
 
 import msgspec
 
-from graveler.aws.errors import TransactionCancelledError
+from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.aws.models import (
     CLEANUPS,
     OUTBOX,
@@ -30,6 +32,8 @@ T = TypeVar("T")
 
 # The stream keeps records for a day; the item stays longer so that a person can look.
 _OUTBOX_LIFE_S = 7 * 24 * 60 * 60
+
+_PUTS_AT_ONCE = 8
 
 _EVENT = msgspec.json.Decoder(Event)
 
@@ -83,6 +87,19 @@ class Records:
             if not self._exists(proof):
                 raise
         return True
+
+    def _put_absent(self, items: Sequence[RefsItem]) -> None:
+        """Put those of the items that do not exist, several at a time."""
+        absent = RefsItem.sort.does_not_exist()
+        puts = [self.tables.put(item, absent) for item in items]
+        with ThreadPoolExecutor(_PUTS_AT_ONCE) as pool:
+            for _ in pool.map(self._try_put, puts):
+                pass
+
+    def _try_put(self, put: Raw) -> None:
+        # Whether it was there before or landed by an earlier attempt is all the same.
+        with suppress(ConditionFailedError):
+            self.tables.dynamodb.call("PutItem", put)
 
     def _exists(self, item: RefsItem) -> bool:
         return self.tables.get(item.partition, item.sort) is not None

@@ -49,6 +49,7 @@ def _repository_item(repository: Repository) -> RepositoryItem:
         creation_date=repository.creation_date,
         read_only=repository.read_only,
         protection_rules=msgspec.json.encode(repository.protection_rules).decode(),
+        restoring=repository.restoring,
     )
 
 
@@ -63,6 +64,7 @@ def repository_of(raw: Raw) -> Repository:
         creation_date=int(item.creation_date),
         read_only=item.read_only,
         protection_rules=_RULES.decode(item.protection_rules),
+        restoring=item.restoring,
     )
 
 
@@ -79,24 +81,28 @@ class RepositoryRecords(Records):
         return self._page(REPOSITORIES, "", prefix, after, amount, repository_of)
 
     def create_repository(
-        self, repository: Repository, branch: Branch, commit: Commit, event: Event
+        self, repository: Repository, branch: Branch | None, commit: Commit | None, event: Event
     ) -> None:
         put = self.tables.put
         is_new = RepositoryItem.sort.does_not_exist()
         metadata = MetadataItem(partition_of(repository), METADATA, metadata={})
         writes = [
             {"Put": put(_repository_item(repository), is_new)},
-            {"Put": put(branch_item(repository, branch))},
-            {"Put": put(commit_item(repository, commit))},
             {"Put": put(metadata)},
         ]
+        if branch is not None:
+            writes.append({"Put": put(branch_item(repository, branch))})
+        if commit is not None:
+            writes.append({"Put": put(commit_item(repository, commit))})
         if not self._transact(writes, outbox_item(repository, event)):
             raise AlreadyExistsError(f"repository {repository.name} already exists")
 
-    def update_repository(self, old: Repository, new: Repository) -> None:
+    def update_repository(
+        self, old: Repository, new: Repository, event: Event | None = None
+    ) -> None:
         raw = self.tables.get(REPOSITORIES, old.name)
         current = None if raw is None else repository_of(raw)
-        if current == new:
+        if current == new and event is None:
             return
         if raw is None or current != old:
             raise StaleVersionError(f"repository {old.name} changed since it was read")
@@ -109,8 +115,17 @@ class RepositoryRecords(Records):
             & (RepositoryItem.read_only == stored.read_only)
             & (RepositoryItem.protection_rules == stored.protection_rules)
         )
+        if stored.restoring is None:
+            unchanged &= RepositoryItem.restoring.does_not_exist()
+        else:
+            unchanged &= RepositoryItem.restoring == stored.restoring
+        put = self.tables.put(_repository_item(new), unchanged)
+        if event is not None:
+            if not self._transact([{"Put": put}], outbox_item(new, event)):
+                raise StaleVersionError(f"repository {old.name} changed since it was read")
+            return
         try:
-            self.tables.dynamodb.call("PutItem", self.tables.put(_repository_item(new), unchanged))
+            self.tables.dynamodb.call("PutItem", put)
         except (ConditionFailedError, UnknownOutcomeError) as error:
             if self.repository(old.name) == new:
                 return  # by an earlier attempt
@@ -149,6 +164,9 @@ class RepositoryRecords(Records):
                     item = cleanup_item(due_ns, tokens[start : start + _TOKENS_IN_ITEM_MAX])
                     self.tables.dynamodb.call("PutItem", self.tables.put(item))
                 keys = [key(partition, raw["sort"]["S"]) for raw in raws]
+                if prefix == EXPORT:
+                    names = [raw["sort"]["S"].removeprefix(EXPORT) for raw in raws]
+                    keys += [listed_key(repository, name) for name in names]
                 self.tables.write_batch(
                     self.tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
                 )
@@ -164,9 +182,6 @@ class RepositoryRecords(Records):
         for _ in self.tables.dynamodb.retries.attempts():
             raw = self.tables.get(partition_of(repository), METADATA)
             if raw is None:
-                if prefix == EXPORT:
-                    names = [raw["sort"]["S"].removeprefix(EXPORT) for raw in raws]
-                    keys += [listed_key(repository, name) for name in names]
                 raise NotFoundError(f"repository {repository.name} does not exist any more")
             old = _metadata_of(raw)
             new = {name: value for name, value in old.items() if name not in remove} | dict(put)

@@ -1,5 +1,7 @@
 """Tags in DynamoDB."""
 
+from collections.abc import Sequence
+
 from graveler.aws.models import BRANCH, TAG, TagItem, partition_of
 from graveler.aws.records import Records, outbox_item
 from graveler.aws.tables import Raw, key
@@ -10,6 +12,10 @@ from graveler.model import Event, Page, Repository, Tag
 def _tag_of(raw: Raw) -> Tag:
     item = TagItem.from_raw_data(dict(raw))
     return Tag(item.sort.removeprefix(TAG), item.commit_id)
+
+
+def _tag_item(repository: Repository, tag: Tag) -> TagItem:
+    return TagItem(partition_of(repository), TAG + tag.name, commit_id=tag.commit_id)
 
 
 class TagRecords(Records):
@@ -24,9 +30,11 @@ class TagRecords(Records):
     def tags(self, repository: Repository, prefix: str, after: str, amount: int) -> Page[Tag]:
         return self._page(partition_of(repository), TAG, prefix, after, amount, _tag_of)
 
+    def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
+        self._put_absent([_tag_item(repository, tag) for tag in tags])
+
     def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
-        item = TagItem(partition_of(repository), TAG + tag.name, commit_id=tag.commit_id)
-        put = self.tables.put(item, TagItem.sort.does_not_exist())
+        put = self.tables.put(_tag_item(repository, tag), TagItem.sort.does_not_exist())
         no_branch = self.tables.absent(key(partition_of(repository), BRANCH + tag.name))
         writes = [{"Put": put}, {"ConditionCheck": no_branch}]
         if not self._transact(writes, outbox_item(repository, event)):

@@ -13,7 +13,7 @@ from graveler.errors import (
 )
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
-from graveler.model import Branch, Page, ProtectionRule, Repository
+from graveler.model import Branch, Commit, Page, ProtectionRule, Repository
 from graveler.names import (
     check_branch_name,
     check_repository_name,
@@ -35,8 +35,12 @@ def create(
     storage_namespace: str,
     default_branch: str = "main",
     read_only: bool = False,
+    bare: bool = False,
 ) -> Repository:
-    """A new repository with a first commit and its default branch.
+    """A new repository with a first commit and its default branch; a bare one has neither.
+
+    A bare one waits for a dump of refs, which `dumps.restore` brings in. Neither it nor a
+    read-only one claims its namespace, which may be another repository's.
 
     Raises:
         AlreadyExistsError: there is a repository of that name.
@@ -49,7 +53,8 @@ def create(
         raise _taken(name)
     check_outside_of_exports(engine, namespace)
     marker = f"{namespace}/{_MARKER}"
-    if not read_only:
+    claims = not (read_only or bare)
+    if claims:
         _claim(engine, marker, namespace, name)
     repository = Repository(
         name=name,
@@ -58,7 +63,24 @@ def create(
         default_branch=default_branch,
         creation_date=engine.now_s(),
         read_only=read_only,
+        restoring="" if bare else None,
     )
+    branch, first = (None, None) if bare else _beginning(engine, repository)
+    event = engine.event("repository_created", repository, storage_namespace=namespace)
+    try:
+        engine.refs.create_repository(repository, branch, first, event)
+    except AlreadyExistsError as error:
+        existing = engine.refs.repository(name)
+        if claims and (existing is None or existing.storage_namespace != namespace):
+            engine.objects.delete(marker)
+        raise _taken(name) from error
+    if claims:
+        engine.objects.put(marker, _MARKER_TEXT, "text/plain")
+    return repository
+
+
+def _beginning(engine: Engine, repository: Repository) -> tuple[Branch, Commit]:
+    """The default branch of a new repository, and the first commit."""
     first = make_commit(
         committer="",
         message="Repository created",
@@ -68,19 +90,9 @@ def create(
         parents=(),
         generation=1,
     )
-    token = engine.names.new_staging_token(repository, default_branch)
-    branch = Branch(name=default_branch, commit_id=first.id, staging_token=token)
-    event = engine.event("repository_created", repository, storage_namespace=namespace)
-    try:
-        engine.refs.create_repository(repository, branch, first, event)
-    except AlreadyExistsError as error:
-        existing = engine.refs.repository(name)
-        if not read_only and (existing is None or existing.storage_namespace != namespace):
-            engine.objects.delete(marker)
-        raise _taken(name) from error
-    if not read_only:
-        engine.objects.put(marker, _MARKER_TEXT, "text/plain")
-    return repository
+    name = repository.default_branch
+    token = engine.names.new_staging_token(repository, name)
+    return Branch(name=name, commit_id=first.id, staging_token=token), first
 
 
 def _taken(name: str) -> AlreadyExistsError:

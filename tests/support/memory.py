@@ -98,22 +98,28 @@ class MemoryRefStore:
             return _page(self._repositories, prefix, after, amount)
 
     def create_repository(
-        self, repository: Repository, branch: Branch, commit: Commit, event: Event
+        self, repository: Repository, branch: Branch | None, commit: Commit | None, event: Event
     ) -> None:
         with self._lock:
             if repository.name in self._repositories:
                 raise AlreadyExistsError(f"repository {repository.name} exists")
             self._repositories[repository.name] = repository
             records = self._of(repository)
-            records.branches[branch.name] = branch
-            records.commits[commit.id] = commit
+            if branch is not None:
+                records.branches[branch.name] = branch
+            if commit is not None:
+                records.commits[commit.id] = commit
             self.events.append(event)
 
-    def update_repository(self, old: Repository, new: Repository) -> None:
+    def update_repository(
+        self, old: Repository, new: Repository, event: Event | None = None
+    ) -> None:
         with self._lock:
-            if self._repositories.get(old.name) not in (old, new):
+            if self._repositories.get(old.name) not in ((old, new) if event is None else (old,)):
                 raise StaleVersionError(f"repository {old.name} changed")
             self._repositories[old.name] = new
+            if event is not None:
+                self.events.append(event)
 
     def delete_repository(self, repository: Repository, event: Event) -> None:
         with self._lock:
@@ -276,6 +282,20 @@ class MemoryRefStore:
         with self._lock:
             commits = sorted(self._of(repository).commits.values(), key=lambda commit: commit.id)
         yield from commits
+
+    def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
+        with self._lock:
+            self._of(repository).commits.update((commit.id, commit) for commit in commits)
+
+    def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
+        with self._lock:
+            for branch in branches:
+                self._of(repository).branches.setdefault(branch.name, branch)
+
+    def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
+        with self._lock:
+            for tag in tags:
+                self._of(repository).tags.setdefault(tag.name, tag)
 
     def task(self, repository: Repository, task_id: str) -> Task | None:
         with self._lock:
