@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bgraveler/proto/stored.proto\x12\x08graveler\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd4\x02\n\x05\x45ntry\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x31\n\rlast_modified\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\r\n\x05\x65_tag\x18\x04 \x01(\t\x12/\n\x08metadata\x18\x05 \x03(\x0b\x32\x1d.graveler.Entry.MetadataEntry\x12\x31\n\x0c\x61\x64\x64ress_type\x18\x06 \x01(\x0e\x32\x1b.graveler.Entry.AddressType\x12\x14\n\x0c\x63ontent_type\x18\x07 \x01(\t\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"?\n\x0b\x41\x64\x64ressType\x12\x18\n\x14\x42Y_PREFIX_DEPRECATED\x10\x00\x12\x0c\n\x08RELATIVE\x10\x01\x12\x08\n\x04\x46ULL\x10\x02\"T\n\tRangeData\x12\x0f\n\x07min_key\x18\x01 \x01(\x0c\x12\x0f\n\x07max_key\x18\x02 \x01(\x0c\x12\x16\n\x0e\x65stimated_size\x18\x03 \x01(\x04\x12\r\n\x05\x63ount\x18\x04 \x01(\x03\"\xce\x01\n\x16GarbageCollectionRules\x12\x1e\n\x16\x64\x65\x66\x61ult_retention_days\x18\x01 \x01(\x05\x12X\n\x15\x62ranch_retention_days\x18\x02 \x03(\x0b\x32\x39.graveler.GarbageCollectionRules.BranchRetentionDaysEntry\x1a:\n\x18\x42ranchRetentionDaysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bgraveler/proto/stored.proto\x12\x08graveler\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd4\x02\n\x05\x45ntry\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x31\n\rlast_modified\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\r\n\x05\x65_tag\x18\x04 \x01(\t\x12/\n\x08metadata\x18\x05 \x03(\x0b\x32\x1d.graveler.Entry.MetadataEntry\x12\x31\n\x0c\x61\x64\x64ress_type\x18\x06 \x01(\x0e\x32\x1b.graveler.Entry.AddressType\x12\x14\n\x0c\x63ontent_type\x18\x07 \x01(\t\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"?\n\x0b\x41\x64\x64ressType\x12\x18\n\x14\x42Y_PREFIX_DEPRECATED\x10\x00\x12\x0c\n\x08RELATIVE\x10\x01\x12\x08\n\x04\x46ULL\x10\x02\"T\n\tRangeData\x12\x0f\n\x07min_key\x18\x01 \x01(\x0c\x12\x0f\n\x07max_key\x18\x02 \x01(\x0c\x12\x16\n\x0e\x65stimated_size\x18\x03 \x01(\x04\x12\r\n\x05\x63ount\x18\x04 \x01(\x03\"\xce\x01\n\x16GarbageCollectionRules\x12\x1e\n\x16\x64\x65\x66\x61ult_retention_days\x18\x01 \x01(\x05\x12X\n\x15\x62ranch_retention_days\x18\x02 \x03(\x0b\x32\x39.graveler.GarbageCollectionRules.BranchRetentionDaysEntry\x1a:\n\x18\x42ranchRetentionDaysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\"\xa3\x02\n\nCommitData\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcommitter\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x31\n\rcreation_date\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmeta_range_id\x18\x05 \x01(\t\x12\x34\n\x08metadata\x18\x06 \x03(\x0b\x32\".graveler.CommitData.MetadataEntry\x12\x0f\n\x07parents\x18\x07 \x03(\t\x12\x0f\n\x07version\x18\x08 \x01(\x05\x12\x12\n\ngeneration\x18\t \x01(\x05\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"i\n\nBranchData\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\x12\x15\n\rstaging_token\x18\x03 \x01(\t\x12\x15\n\rsealed_tokens\x18\x04 \x03(\t\x12\x0e\n\x06hidden\x18\x05 \x01(\x08\"(\n\x07TagData\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,6 +36,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ENTRY_METADATAENTRY']._serialized_options = b'8\001'
   _globals['_GARBAGECOLLECTIONRULES_BRANCHRETENTIONDAYSENTRY']._loaded_options = None
   _globals['_GARBAGECOLLECTIONRULES_BRANCHRETENTIONDAYSENTRY']._serialized_options = b'8\001'
+  _globals['_COMMITDATA_METADATAENTRY']._loaded_options = None
+  _globals['_COMMITDATA_METADATAENTRY']._serialized_options = b'8\001'
   _globals['_ENTRY']._serialized_start=75
   _globals['_ENTRY']._serialized_end=415
   _globals['_ENTRY_METADATAENTRY']._serialized_start=303
@@ -48,4 +50,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GARBAGECOLLECTIONRULES']._serialized_end=710
   _globals['_GARBAGECOLLECTIONRULES_BRANCHRETENTIONDAYSENTRY']._serialized_start=652
   _globals['_GARBAGECOLLECTIONRULES_BRANCHRETENTIONDAYSENTRY']._serialized_end=710
+  _globals['_COMMITDATA']._serialized_start=713
+  _globals['_COMMITDATA']._serialized_end=1004
+  _globals['_COMMITDATA_METADATAENTRY']._serialized_start=303
+  _globals['_COMMITDATA_METADATAENTRY']._serialized_end=350
+  _globals['_BRANCHDATA']._serialized_start=1006
+  _globals['_BRANCHDATA']._serialized_end=1111
+  _globals['_TAGDATA']._serialized_start=1113
+  _globals['_TAGDATA']._serialized_end=1153
 # @@protoc_insertion_point(module_scope)

@@ -1,0 +1,139 @@
+"""The files of a refs dump: three metaranges, of commits, branches and tags.
+
+They are files like those of committed data (docs/formats/committed.md), and break by the same
+rules. What they say of themselves (`entity` and schema) counts for their IDs as well: a branch and
+a tag of one name and commit have equal records, and must not share a file.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from graveler.committed.level import METARANGES, RANGES, Level
+from graveler.committed.store import Committed
+from graveler.committed.writer import breaks_after
+from graveler.dump.records import Kind
+from graveler.entries import range_record
+from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
+from graveler.identity import key_hash, record_id, record_ids
+from graveler.model import RangeHeader, Record
+from graveler.sstable import OpenTable, TableWriter
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RefsDump:
+    """The IDs of a dump's metaranges; "" stands for none of that kind."""
+
+    commits_id: str
+    branches_id: str
+    tags_id: str
+
+
+def write(committed: Committed, namespace: str, kind: Kind[T], things: Iterable[T]) -> str:
+    """Store things of one kind, which ascend by key; the ID of their metarange.
+
+    Memory holds one range. Equal things give equal IDs.
+    """
+    breaking = committed.breaking
+    headers: list[RangeHeader] = []
+    file = _File(RANGES, kind)
+    for key, value in map(kind.encode, things):
+        file.add((key, value))
+        if breaks_after(key, breaking) or file.size_bytes >= breaking.bytes_max:
+            headers.append(file.store(committed, namespace))
+            file = _File(RANGES, kind)
+    if file.last_key:
+        headers.append(file.store(committed, namespace))
+    metarange = _File(METARANGES, kind)
+    for header in headers:
+        metarange.add(range_record(header))
+    return metarange.store(committed, namespace).id
+
+
+class _File:
+    """A file being written."""
+
+    def __init__(self, level: Level, kind: Kind[Any]) -> None:
+        self._level = level
+        self._metadata = kind.metadata
+        self._table = TableWriter(level.kind, self._metadata)
+        self._ids: list[bytes] = []
+        self._first_key = b""
+        self.last_key = b""
+
+    @property
+    def size_bytes(self) -> int:
+        return self._table.estimated_size_bytes
+
+    def add(self, record: Record) -> None:
+        key, value = record
+        self._table.add(key, value)
+        self._ids.append(record_id(key_hash(key), self._level.identity(value)))
+        self._first_key = self._first_key or key
+        self.last_key = key
+
+    def store(self, committed: Committed, namespace: str) -> RangeHeader:
+        """End the file and store it."""
+        names = sorted(self._metadata)
+        said = record_ids(
+            [name.encode() for name in names], [self._metadata[name].encode() for name in names]
+        )
+        header = RangeHeader(
+            id=sha256(b"".join(self._ids + said)).hexdigest(),
+            min_key=self._first_key,
+            max_key=self.last_key,
+            count=self._table.count,
+            size_bytes=self._table.estimated_size_bytes,
+        )
+        committed.write(namespace, header.id, self._table.finish()).result()
+        return header
+
+
+def read(committed: Committed, namespace: str, metarange_id: str, kind: Kind[T]) -> Iterator[T]:
+    """The things that write stored, by key; range after range.
+
+    Raises:
+        CorruptDataError: a file is missing, or not what was written.
+        InvalidInputError: it holds something of another kind, or what cannot be.
+    """
+    if not metarange_id:
+        return
+    table = committed.headers(namespace, metarange_id, whole=True)
+    _check_kind(table, METARANGES, kind)
+    for _, name, header in table.ranges():
+        records = committed.whole_range(namespace, header)
+        _check_kind(records, RANGES, kind)
+        count = 0
+        for key, value in records.scan():
+            with _in_file(name):
+                thing = kind.of_record(key, value)
+            count += 1
+            yield thing
+        if count != header.count:
+            raise CorruptDataError(
+                f"{name} holds {count} records, and {header.count} in its metarange"
+            )
+
+
+def _check_kind(table: OpenTable[Any], level: Level, kind: Kind[Any]) -> None:
+    """Raise InvalidInputError if the file says that it holds something else."""
+    for name, expected in (("type", level.kind), ("entity", kind.entity)):
+        found = table.properties.get(name, b"").decode(errors="replace")
+        if found != expected:
+            raise InvalidInputError(
+                f"{table.name} has {name} {found!r} where a dump's {kind.entity} file has "
+                f"{expected!r}: give the IDs as the dump did"
+            )
+
+
+@contextmanager
+def _in_file(name: str) -> Iterator[None]:
+    """Errors raised inside name the file."""
+    try:
+        yield
+    except GravelerError as error:
+        raise type(error)(f"{name}: {error.message}") from error

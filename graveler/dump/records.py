@@ -1,0 +1,185 @@
+"""What the files of a refs dump hold: commits, branches and tags as records, which lakeFS reads.
+
+A record's key is the name (of a commit, its ID), its identity the commit's ID, and its data one of
+lakeFS's messages CommitData, BranchData and TagData (`graveler/proto/stored.proto`). A branch is
+its name and its head: what is staged over it is in no dump.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import DecodeError
+
+from graveler.entries import join_value, split_value
+from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.identity import commit_id
+from graveler.model import Commit, Record
+from graveler.names import is_branch_name, is_tag_name
+from graveler.proto import stored_pb2 as messages
+
+T = TypeVar("T")
+
+# Where lakeFS has its messages; ours are the same in another package.
+_PACKAGE = "io.treeverse.lakefs.graveler"
+
+
+class NamedCommit(NamedTuple):
+    """A branch or a tag, as a dump has it."""
+
+    name: str
+    commit_id: str
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Kind(Generic[T]):
+    """One of the three kinds of things in a dump."""
+
+    entity: str
+    message_name: str
+    encode: Callable[[T], Record]
+    # Of the key and the message's bytes.
+    decode: Callable[[str, bytes], T]
+
+    @cached_property
+    def metadata(self) -> dict[str, str]:
+        """What files of this kind say of themselves: the very properties that lakeFS writes."""
+        described = messages.DESCRIPTOR.message_types_by_name[self.message_name]
+        schema = json.dumps(_schema(described), separators=(",", ":"))
+        return {
+            "entity": self.entity,
+            "schema_definition": schema,
+            "schema_name": f"{_PACKAGE}.{self.message_name}",
+        }
+
+    def of_record(self, key: bytes, value: bytes) -> T:
+        """The thing that a record holds.
+
+        Raises:
+            CorruptDataError: the bytes are none.
+            InvalidInputError: it is one that cannot be, as of a commit whose ID is another one's.
+        """
+        try:
+            return self.decode(key.decode(), split_value(value)[1])
+        except (DecodeError, UnicodeDecodeError) as error:
+            raise CorruptDataError(f"the record {key!r} is no {self.entity}: {error}") from error
+
+
+def _encode_commit(commit: Commit) -> Record:
+    message = messages.CommitData(
+        id=commit.id,
+        committer=commit.committer,
+        message=commit.message,
+        meta_range_id=commit.metarange_id,
+        metadata=commit.metadata,
+        parents=commit.parents,
+        version=commit.version,
+        generation=commit.generation,
+    )
+    message.creation_date.seconds = commit.creation_date
+    name = commit.id.encode()
+    return name, join_value(name, message.SerializeToString(deterministic=True))
+
+
+def _decode_commit(key: str, data: bytes) -> Commit:
+    message = messages.CommitData.FromString(data)
+    if message.generation < 1:
+        raise InvalidInputError(
+            f"commit {key} has generation {message.generation}: it must be 1 at least"
+        )
+    commit = Commit(
+        id=key,
+        committer=message.committer,
+        message=message.message,
+        metarange_id=message.meta_range_id,
+        creation_date=message.creation_date.seconds,
+        parents=tuple(message.parents),
+        metadata=dict(message.metadata),
+        generation=message.generation,
+        version=message.version,
+    )
+    derived = commit_id(
+        committer=commit.committer,
+        message=commit.message,
+        metarange_id=commit.metarange_id,
+        creation_date=commit.creation_date,
+        metadata=commit.metadata,
+        parents=commit.parents,
+    )
+    if not key == message.id == derived:
+        raise InvalidInputError(
+            f"the record {key!r} holds commit {message.id!r}, whose fields make it {derived}"
+        )
+    return commit
+
+
+def _encode_branch(branch: NamedCommit) -> Record:
+    message = messages.BranchData(id=branch.name, commit_id=branch.commit_id, hidden=branch.hidden)
+    return branch.name.encode(), _value(branch, message.SerializeToString())
+
+
+def _decode_branch(key: str, data: bytes) -> NamedCommit:
+    message = messages.BranchData.FromString(data)
+    return _checked(
+        key, message.id, NamedCommit(key, message.commit_id, message.hidden), is_branch_name
+    )
+
+
+def _encode_tag(tag: NamedCommit) -> Record:
+    message = messages.TagData(id=tag.name, commit_id=tag.commit_id)
+    return tag.name.encode(), _value(tag, message.SerializeToString())
+
+
+def _decode_tag(key: str, data: bytes) -> NamedCommit:
+    message = messages.TagData.FromString(data)
+    return _checked(key, message.id, NamedCommit(key, message.commit_id), is_tag_name)
+
+
+def _value(named: NamedCommit, data: bytes) -> bytes:
+    return join_value(named.commit_id.encode(), data)
+
+
+def _checked(
+    key: str, name: str, named: NamedCommit, is_name: Callable[[str], bool]
+) -> NamedCommit:
+    if name != key or not is_name(key):
+        raise InvalidInputError(f"the record {key!r} holds {name!r}: it must be one valid name")
+    return named
+
+
+COMMITS: Kind[Commit] = Kind("commit", "CommitData", _encode_commit, _decode_commit)
+BRANCHES: Kind[NamedCommit] = Kind("branch", "BranchData", _encode_branch, _decode_branch)
+TAGS: Kind[NamedCommit] = Kind("tag", "TagData", _encode_tag, _decode_tag)
+
+
+_TYPES = {
+    FieldDescriptor.TYPE_BOOL: "TYPE_BOOL",
+    FieldDescriptor.TYPE_INT32: "TYPE_INT32",
+    FieldDescriptor.TYPE_MESSAGE: "TYPE_MESSAGE",
+    FieldDescriptor.TYPE_STRING: "TYPE_STRING",
+}
+
+
+def _schema(message: Descriptor) -> dict[str, Any]:
+    """The message's description as the JSON form of protobuf's own DescriptorProto."""
+    schema: dict[str, Any] = {"name": message.name, "field": list(map(_field, message.fields))}
+    nested: Iterable[Descriptor] = message.nested_types
+    entries = [_schema(each) | {"options": {"mapEntry": True}} for each in nested]
+    return schema | ({"nestedType": entries} if entries else {})
+
+
+def _field(field: FieldDescriptor) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "name": field.name,
+        "number": field.number,
+        "label": "LABEL_REPEATED" if field.is_repeated else "LABEL_OPTIONAL",
+        "type": _TYPES[field.type],
+    }
+    if field.message_type is not None:
+        full_name = "." + field.message_type.full_name
+        described["typeName"] = full_name.replace(".graveler.", f".{_PACKAGE}.")
+    return described | {"jsonName": field.camelcase_name}
