@@ -48,7 +48,7 @@ class FolderFiles:
         with suppress(CorruptDataError):
             os.close(self._open(namespace, file_id))
             return False
-        path = _path(self.folders[0], namespace, file_id)
+        path = Path(_path(self.folders[0], namespace, file_id))
         partial = path.with_suffix(f".{uuid4().hex}")
         try:
             partial.write_bytes(content)
@@ -66,13 +66,16 @@ class FolderFiles:
 
     def _open(self, namespace: str, file_id: str) -> int:
         for folder in self.folders:
-            with suppress(FileNotFoundError):
+            try:
                 return os.open(_path(folder, namespace, file_id), os.O_RDONLY)
+            except FileNotFoundError:
+                continue
         raise CorruptDataError(f"{namespace}/{file_id} is missing")
 
 
-def _path(folder: Path, namespace: str, file_id: str) -> Path:
-    return folder / namespace.partition("://")[2] / file_id
+def _path(folder: Path, namespace: str, file_id: str) -> str:
+    # Every read comes by: to join it as a Path takes half as long as the read.
+    return f"{folder}/{namespace.partition('://')[2]}/{file_id}"
 
 
 @dataclass

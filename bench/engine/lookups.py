@@ -23,11 +23,15 @@ Get = Callable[[bytes], bytes | None]
 
 _DEFAULT = CacheSizes()
 _AMPLE = CacheSizes(
-    index_bytes=3 << 30, block_bytes=1 << 30, content_bytes=0, metarange_bytes=1 << 28
+    range_bytes=1 << 30,
+    index_bytes=3 << 30,
+    block_bytes=1 << 30,
+    content_bytes=0,
+    metarange_bytes=1 << 28,
 )
 # Room for the metarange's blocks, which are asked for all the time, and for hardly any other.
 _NO_BLOCKS = replace(_AMPLE, block_bytes=4 << 20)
-_NOTHING = replace(_NO_BLOCKS, index_bytes=0)
+_NOTHING = replace(_NO_BLOCKS, range_bytes=0)
 # A prime greater than any repository: it scatters ranks over numbers, each to another.
 _PRIME = 2_147_483_647
 # Where a lookup costs many times more, fewer will do: one in so many.

@@ -6,8 +6,9 @@ Everything kept is immutable and named by its content, so caches only evict. One
 several byte forms (another compressor wrote it), so what is cached belongs to a namespace: files
 are known to the caches by name, `<namespace>/_lakefs/<id>`.
 
-What a process keeps is counted in bytes, in five budgets: open ranges and open metaranges (their
-indexes), the decoded blocks of both, whole files as they are stored, and summaries of ranges.
+What a process keeps is counted in bytes, in six budgets: open ranges (what remains of their tails),
+decoded blocks of their indexes, open metaranges, the decoded blocks of both, whole files as they
+are stored, and summaries of ranges.
 """
 
 from collections.abc import Callable
@@ -47,6 +48,7 @@ class Breaking:
 class CacheSizes:
     """Budgets in bytes of what a process keeps of committed data."""
 
+    range_bytes: int = 32 * 1024 * 1024
     index_bytes: int = 64 * 1024 * 1024
     block_bytes: int = 192 * 1024 * 1024
     content_bytes: int = 64 * 1024 * 1024
@@ -70,7 +72,8 @@ class Committed:
         self._files = files
         self._executor = executor
         self._blocks = BlockCache(sizes.block_bytes)
-        self._ranges: BoundedCache[str, Table] = BoundedCache(sizes.index_bytes)
+        self._indexes = BlockCache(sizes.index_bytes)
+        self._ranges: BoundedCache[str, Table] = BoundedCache(sizes.range_bytes)
         self._metaranges: BoundedCache[str, HeaderTable] = BoundedCache(sizes.metarange_bytes)
         self._summaries: BoundedCache[str, Summary] = BoundedCache(sizes.summary_bytes)
         self._contents: BoundedCache[str, bytes | StoredBlocks] = BoundedCache(sizes.content_bytes)
@@ -86,7 +89,7 @@ class Committed:
         Raises:
             CorruptDataError: the file is missing, not what was written, or another range's.
         """
-        table = self._open(Table, namespace, header.id, TAIL_BYTES)
+        table = self._open(Table, namespace, header.id, TAIL_BYTES, self._indexes)
         _check_is(table, header)
         self._ranges.put(table.name, table, table.memory_bytes + ENTRY_BYTES)
         return table
@@ -118,7 +121,14 @@ class Committed:
             self._metaranges.put(table.name, table, table.memory_bytes + ENTRY_BYTES)
         return table
 
-    def _open(self, kind: type[OpenedAs], namespace: str, file_id: str, length: int) -> OpenedAs:
+    def _open(
+        self,
+        kind: type[OpenedAs],
+        namespace: str,
+        file_id: str,
+        length: int,
+        indexes: BlockCache | None = None,
+    ) -> OpenedAs:
         """The file opened by a tail of that length."""
         name = _name(namespace, file_id)
         content = self._content(name)
@@ -127,7 +137,7 @@ class Committed:
         else:
             tail, size_bytes = self._files.read_tail(namespace, file_id, length)
         read = partial(self._read, namespace, file_id)
-        return kind.open(name, size_bytes, tail, read, self._blocks)
+        return kind.open(name, size_bytes, tail, read, self._blocks, indexes)
 
     def _read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
         content = self._content(_name(namespace, file_id))
@@ -212,12 +222,11 @@ def _check_is(table: Table, header: RangeHeader) -> None:
 
     A file that says nothing of its keys is believed.
     """
-    properties = table.properties
-    for name, expected in (("min_key", header.min_key), ("max_key", header.max_key)):
-        found = properties.get(name, expected)
-        if found != expected:
+    expected = header.min_key, header.max_key
+    for name, found, key in zip(("min_key", "max_key"), table.stated_keys, expected, strict=True):
+        if found is not None and found != key:
             raise CorruptDataError(
-                f"{table.name}: offset 0: {name} is {found!r}, and {expected!r} in its metarange"
+                f"{table.name}: offset 0: {name} is {found!r}, and {key!r} in its metarange"
             )
 
 

@@ -4,13 +4,16 @@ A table keeps what it read in its own index (`Partition`), where a lookup finds 
 search. This cache only evicts, by the clock algorithm: things stand in a queue in the order in
 which they came, and when the budget is exceeded, the first one goes; but if it was asked for since
 its last turn, it goes to the end. A table that nobody holds any more takes what it holds along: the
-queue refers to partitions weakly. (Its share of the budget comes back as the queue moves on, so the
-cache may for a while hold less than it could, and never more.)
+queue refers to tables and partitions weakly. (Their share of the budget comes back as the queue
+moves on, so the cache may for a while hold less than it could, and never more.)
+
+The partitions themselves, decoded blocks of the index, are evicted in the same way, in a cache of
+their own: one that goes takes along what is held of its data blocks.
 """
 
 from collections import deque
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from weakref import ReferenceType, ref
 
 from graveler.sstable.index import Partition
@@ -22,8 +25,15 @@ _PLACE_BYTES = 150
 _BYTES_OBJECT = 33
 
 
-class _Place:
-    """Where the queue has a block."""
+class PartitionHolder(Protocol):
+    """A table, as far as its decoded partitions are concerned."""
+
+    def give_up_partition(self, number: int) -> bool:
+        """Drop the partition, unless it was used since its last turn; whether it is gone."""
+
+
+class _BlockPlace:
+    """Where the queue has a data block."""
 
     __slots__ = ("at", "cost", "partition", "raw")
 
@@ -40,6 +50,36 @@ class _Place:
         self.partition = self.raw = None
         self.cost = _PLACE_BYTES
 
+    def leave(self) -> bool:
+        """Drop the block, unless it was used since its last turn; whether it is gone."""
+        partition = None if self.partition is None else self.partition()
+        if partition is None:
+            return True
+        if partition.used[self.at]:
+            partition.used[self.at] = 0
+            return False
+        if self.raw is None:
+            partition.held[self.at] = None
+        else:
+            partition.raw[self.at] = None
+        return True
+
+
+class _PartitionPlace:
+    """Where the queue has a partition of an index."""
+
+    __slots__ = ("cost", "number", "table")
+
+    def __init__(self, table: ReferenceType[PartitionHolder], number: int, cost: int) -> None:
+        self.table = table
+        self.number = number
+        self.cost = cost
+
+    def leave(self) -> bool:
+        """Drop the partition, unless it was used since its last turn; whether it is gone."""
+        table = self.table()
+        return table is None or table.give_up_partition(self.number)
+
 
 class BlockCache:
     """What any number of tables hold of their blocks, within budget_bytes together."""
@@ -47,18 +87,18 @@ class BlockCache:
     def __init__(self, budget_bytes: int) -> None:
         self.budget_bytes = budget_bytes
         self.held_bytes = 0
-        self._queue: deque[_Place] = deque()
+        self._queue: deque[_BlockPlace | _PartitionPlace] = deque()
         self._lock = Lock()
 
     def hold(self, partition: Partition[B], at: int, block: B, size_bytes: int) -> None:
         """Hold the decoded block, which takes so much memory, and its raw form no more."""
         with self._lock:
             raw = partition.raw[at]
-            if isinstance(raw, _Place):
+            if isinstance(raw, _BlockPlace):
                 self.held_bytes -= raw.cost - _PLACE_BYTES
                 partition.raw[at] = None
                 raw.empty()
-            if partition.held[at] is None and self._admit(partition, at, size_bytes, None):
+            if partition.held[at] is None and self._admit_block(partition, at, size_bytes, None):
                 partition.held[at] = block
 
     def hold_raw(self, partition: Partition[B], at: int, raw: bytes) -> None:
@@ -66,35 +106,39 @@ class BlockCache:
         with self._lock:
             if partition.held[at] is not None or partition.raw[at] is not None:
                 return  # another thread was faster
-            partition.raw[at] = self._admit(partition, at, len(raw) + _BYTES_OBJECT, raw)
+            partition.raw[at] = self._admit_block(partition, at, len(raw) + _BYTES_OBJECT, raw)
 
-    def _admit(
+    def admits_partition(self, table: PartitionHolder, number: int, size_bytes: int) -> bool:
+        """Whether the table may hold the partition, until it is asked to give it up."""
+        with self._lock:
+            cost = size_bytes + _PLACE_BYTES
+            if not self._make_room(cost):
+                return False
+            self._queue.append(_PartitionPlace(ref(table), number, cost))
+            self.held_bytes += cost
+            return True
+
+    def _admit_block(
         self, partition: Partition[B], at: int, size_bytes: int, raw: bytes | None
-    ) -> _Place | None:
+    ) -> _BlockPlace | None:
         """A place at the end of the queue, after making room; None if the block does not fit."""
         cost = size_bytes + _PLACE_BYTES
-        if cost > self.budget_bytes:
+        if not self._make_room(cost):
             return None
-        while self.held_bytes + cost > self.budget_bytes:
-            self._evict()
         partition.used[at] = 0
-        place = _Place(ref(partition), at, cost, raw)
+        place = _BlockPlace(ref(partition), at, cost, raw)
         self._queue.append(place)
         self.held_bytes += cost
         return place
 
-    def _evict(self) -> None:
-        """Drop the first block in the queue, or move it to the end if it was used."""
-        place = self._queue.popleft()
-        at = place.at
-        partition = None if place.partition is None else place.partition()
-        if partition is not None:
-            if partition.used[at]:
-                partition.used[at] = 0
-                self._queue.append(place)
-                return
-            if place.raw is None:
-                partition.held[at] = None
+    def _make_room(self, cost: int) -> bool:
+        """Whether the budget allows so much, after dropping whatever has to go for it."""
+        if cost > self.budget_bytes:
+            return False
+        while self.held_bytes + cost > self.budget_bytes:
+            place = self._queue.popleft()
+            if place.leave():
+                self.held_bytes -= place.cost
             else:
-                partition.raw[at] = None
-        self.held_bytes -= place.cost
+                self._queue.append(place)
+        return True

@@ -19,6 +19,8 @@ EMPTY_TRAILER: Final = b"\xff" + bytes(7)  # kind 255: the index entry of a tabl
 BLOCK_TRAILER_BYTES: Final = 5  # type, checksum
 _RAW: Final = 0
 _SNAPPY: Final = 1
+# A copy of at most 64 bytes takes 3.
+_SNAPPY_GROWTH_MAX: Final = 22
 
 FOOTER_BYTES: Final = 53
 _FOOTER_HANDLES_END: Final = 41
@@ -138,6 +140,10 @@ def open_block(stored: bytes) -> bytes:
         return payload
     if kind != _SNAPPY:
         raise ValueError(f"block type {kind} is neither raw nor Snappy")
+    claimed, _ = read_varint(payload, 0)
+    # The decoder takes the memory before it looks, and without it ends the process.
+    if claimed > len(payload) * _SNAPPY_GROWTH_MAX:
+        raise ValueError(f"not Snappy: {len(payload)} bytes cannot become {claimed}")
     try:
         return bytes(cramjam.snappy.decompress_raw(payload))
     except cramjam.DecompressionError as e:

@@ -5,17 +5,14 @@ Bounds are users' keys: block i holds the keys k with bound[i-1] < k <= bound[i]
 (bounds are shortened), never in the next one.
 """
 
-from array import array
 from collections.abc import Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from graveler.sstable.block import check_ascending, decode_block
+from graveler.sstable.block import Block, check_ascending, decode_block
 from graveler.sstable.format import (
     INDEX_TYPE_SINGLE,
     INDEX_TYPE_TWO_LEVEL,
     TRAILER_BYTES,
-    Handle,
-    read_handle,
     read_varint,
 )
 from graveler.sstable.properties import (
@@ -31,10 +28,12 @@ from graveler.sstable.properties import (
 
 B = TypeVar("B")
 
-# What decoding adds to an entry of an index: the bound as an object and its place, offset, length,
-# and the places of the block; less what it is stored with (trailer, lengths, restart point).
-_ENTRY_BYTES = 64
-# A partition's lists and arrays as objects, and its place in the table.
+# What decoding adds to an entry of an index: bound and handle as objects, their places, and those
+# of the block; less what it is stored with (trailer, lengths, restart point).
+_ENTRY_BYTES = 88
+# What it is stored with, and its handle.
+_STORED_ENTRY_BYTES = 21
+# A partition's lists as objects, and its place in the table.
 _PARTITION_BYTES = 600
 
 
@@ -56,45 +55,43 @@ class RawBlock(Protocol):
 class Partition(Generic[B]):
     """One decoded block of an index: a stretch of a table's data blocks, in parallel lists.
 
-    held has what is held of each block; raw has those that were not decoded yet. used has a 1 where
-    either was asked for since `BlockCache` last looked; whoever takes from them sets it.
+    Handles stay encoded until their block is read: most never are, and they would be most of the
+    work. held has what is held of each block; raw has those that were not decoded yet. used has a 1
+    where either was asked for since `BlockCache` last looked; whoever takes from them sets it.
     """
 
-    __slots__ = ("__weakref__", "bounds", "floor", "held", "lengths", "offsets", "raw", "used")
+    __slots__ = ("__weakref__", "bounds", "floor", "handles", "held", "raw", "used")
 
-    def __init__(self, bounds: list[bytes], handles: Sequence[Handle], floor: bytes | None) -> None:
+    def __init__(self, bounds: list[bytes], handles: list[bytes], floor: bytes | None) -> None:
         self.bounds = bounds
-        self.offsets = array("Q", [offset for offset, _ in handles])
-        self.lengths = array("Q", [length for _, length in handles])
+        self.handles = handles
         self.floor = floor  # stands before the first bound; None before a table's first block
         self.held: list[B | None] = [None] * len(bounds)
         self.raw: list[RawBlock | None] = [None] * len(bounds)
         self.used = bytearray(len(bounds))
 
-    def handle(self, at: int) -> Handle:
-        """Where the block lies."""
-        return Handle(self.offsets[at], self.lengths[at])
+    @property
+    def memory_bytes(self) -> int:
+        """About what the partition takes in memory, without the blocks."""
+        return top_bytes(self.bounds) + _PARTITION_BYTES
 
     def floor_of(self, at: int) -> bytes | None:
         """A key less than every key of the block."""
         return self.bounds[at - 1] if at else self.floor
 
 
-def decode_index(raw: bytes) -> tuple[list[bytes], list[Handle]]:
-    """Bounds in users' keys, and the handles of the blocks that they bound.
+def decode_index(raw: bytes) -> Block:
+    """Bounds in users' keys, and the handles of the blocks that they bound, still encoded.
 
     Raises:
         ValueError: the bytes are no block of an index.
     """
-    keys, values = decode_block(raw)
+    keys, handles = decode_block(raw)
     if not keys or len(min(keys, key=len)) < TRAILER_BYTES:
         raise ValueError("an index block is empty or has keys without trailers")
     bounds = [key[:-TRAILER_BYTES] for key in keys]
     check_ascending(bounds)
-    handles = [read_handle(value)[0] for value in values]
-    if max(map(max, handles)) >> 63:
-        raise ValueError("an index block has a handle beyond any file")
-    return bounds, handles
+    return Block(bounds, handles)
 
 
 def read_layout(properties: Mapping[str, bytes]) -> Layout:
@@ -122,3 +119,8 @@ def decoded_bytes(layout: Layout, partitions: int) -> int:
     """About what an index takes in memory when all of it is decoded, without the blocks."""
     entries = layout.data_blocks + partitions  # which the top of the index has, too
     return layout.index_bytes + _ENTRY_BYTES * entries + _PARTITION_BYTES * partitions
+
+
+def top_bytes(bounds: Sequence[bytes]) -> int:
+    """About what the top of an index takes in memory, no partition decoded."""
+    return sum(map(len, bounds)) + (_ENTRY_BYTES + _STORED_ENTRY_BYTES) * len(bounds)

@@ -8,8 +8,10 @@ not lie in the tail is read through the callback, when it is needed.
 
 The index is two levels here, always: an index of a single block is one partition under a top with
 one bound. A partition is decoded when a key first falls into it, and then has the places where the
-decoded data blocks are held. In which form they are held is up to the subclass: for lookups of
-records (`graveler.sstable.reader.Table`), or of what records stand for.
+decoded data blocks are held. Where there is a cache for partitions, it evicts them; the tail stays,
+a fraction of what they take, so that very many tables can be open. In which form data blocks are
+held is up to the subclass: for lookups of records (`graveler.sstable.reader.Table`), or of what
+records stand for.
 
 Every block is checked when it is read: its checksum, the order of its keys, and that they stay
 within its bounds; handles must lie where the file has blocks of that kind. Failing any of these
@@ -39,6 +41,7 @@ from graveler.sstable.index import (
     decode_index,
     decoded_bytes,
     read_layout,
+    top_bytes,
 )
 
 # Enough for footer, properties and index of a range of several MiB, in one request.
@@ -57,9 +60,11 @@ class OpenTable(ABC, Generic[B]):
     """An open table that holds its blocks as B: immutable, and safe to share between threads."""
 
     __slots__ = (
+        "__weakref__",
         "_blocks",
         "_bounds",
         "_handles",
+        "_indexes",
         "_layout",
         "_partitions",
         "_properties",
@@ -68,10 +73,17 @@ class OpenTable(ABC, Generic[B]):
         "_tail_offset",
         "name",
         "size_bytes",
+        "stated_keys",
     )
 
     def __init__(
-        self, name: str, size_bytes: int, tail: bytes, read: ReadBytes, blocks: BlockCache | None
+        self,
+        name: str,
+        size_bytes: int,
+        tail: bytes,
+        read: ReadBytes,
+        blocks: BlockCache | None,
+        indexes: BlockCache | None,
     ) -> None:
         self.name = name
         self.size_bytes = size_bytes
@@ -79,10 +91,13 @@ class OpenTable(ABC, Generic[B]):
         self._tail_offset = size_bytes - len(tail)
         self._read = read
         self._blocks = blocks
+        self._indexes = indexes
         self._layout = Layout(INDEX_TYPE_SINGLE, 0, 0, 0)
         self._properties = Handle(0, 0)
         self._bounds: list[bytes] = []
-        self._handles: list[Handle] = []
+        self._handles: list[bytes] = []  # of the partitions, encoded
+        # What the file says its first and its last key are, if it says anything.
+        self.stated_keys: tuple[bytes | None, bytes | None] = (None, None)
         self._partitions: list[Partition[B] | None] = []
 
     @classmethod
@@ -93,16 +108,18 @@ class OpenTable(ABC, Generic[B]):
         tail: bytes,
         read: ReadBytes,
         blocks: BlockCache | None = None,
+        indexes: BlockCache | None = None,
     ) -> Self:
         """The table of a file, of which tail holds the last bytes (TAIL_BYTES, or all of them).
 
         read(offset, length) answers with exactly those bytes of the file. The name stands in
-        messages. Without a cache no block is held.
+        messages. Without a cache of blocks none is held; without one of indexes, the whole index
+        is held as far as it was decoded.
 
         Raises:
             CorruptDataError: the bytes are not the end of a table.
         """
-        table = cls(name, size_bytes, tail, read, blocks)
+        table = cls(name, size_bytes, tail, read, blocks, indexes)
         if size_bytes < FOOTER_BYTES:
             table._fail(0, f"{size_bytes} bytes are too few for an SSTable")
         if not FOOTER_BYTES <= len(tail) <= size_bytes:
@@ -138,9 +155,22 @@ class OpenTable(ABC, Generic[B]):
 
     @property
     def memory_bytes(self) -> int:
-        """About what the table itself takes in memory, its whole index decoded: no blocks."""
-        index_bytes = decoded_bytes(self._layout, len(self._partitions))
-        return _TABLE_BYTES + 2 * len(self.name) + len(self._tail) + index_bytes
+        """About what the table itself takes in memory, without what its caches hold for it."""
+        if self._indexes is None:
+            index_bytes = decoded_bytes(self._layout, len(self._partitions))
+        else:
+            index_bytes = top_bytes(self._bounds)
+        stated_bytes = sum(len(key) for key in self.stated_keys if key)
+        return _TABLE_BYTES + 2 * len(self.name) + len(self._tail) + stated_bytes + index_bytes
+
+    def give_up_partition(self, number: int) -> bool:
+        """Drop the partition, unless it was used since its last turn; whether it is gone."""
+        partition = self._partitions[number]
+        if partition is not None and 1 in partition.used:
+            partition.used = bytearray(len(partition.bounds))
+            return False
+        self._partitions[number] = None
+        return True
 
     def _places_from(self, start: bytes) -> Iterator[tuple[Partition[B], int]]:
         """The places of the blocks that may have keys from start on, in order."""
@@ -178,6 +208,7 @@ class OpenTable(ABC, Generic[B]):
         handle, _ = self._check(metaindex.offset, read_handle, handles[b"rocksdb.properties"])
         properties = self._decode(handle, _decode_properties, 0, metaindex.offset)
         self._properties = handle
+        self.stated_keys = properties.get("min_key"), properties.get("max_key")
         self._layout = self._check(handle.offset, read_layout, properties)
         if self._layout.index_type == INDEX_TYPE_TWO_LEVEL:
             self._bounds, self._handles = self._decode(
@@ -185,9 +216,11 @@ class OpenTable(ABC, Generic[B]):
             )
             self._partitions = [None] * len(self._handles)
         else:
-            self._handles = [index]
+            self._handles = [index.encode()]
             self._partitions = [None]
-            self._bounds = [self._load_partition(0).bounds[-1]]
+            _, (bounds, handles) = self._read_partition(0)
+            self._bounds = bounds[-1:]
+            self._hold_partition(0, Partition(bounds, handles, None))
 
     def _forget_data(self) -> None:
         """Keep of the tail what lies behind the data blocks, unless it is the whole file.
@@ -199,17 +232,28 @@ class OpenTable(ABC, Generic[B]):
             self._tail = self._tail[data_bytes - self._tail_offset :]
             self._tail_offset = data_bytes
 
+    def _read_partition(self, number: int) -> tuple[int, Block]:
+        """A block of the index: where it lies, and bounds and encoded handles of data blocks."""
+        handle = self._handle(self._handles[number])
+        found = self._decode(handle, decode_index, self._layout.data_bytes, self.size_bytes)
+        return handle.offset, found
+
     def _load_partition(self, number: int) -> Partition[B]:
-        handle = self._handles[number]
-        bounds, handles = self._decode(
-            handle, decode_index, self._layout.data_bytes, self.size_bytes
-        )
-        if self._bounds and bounds[-1] != self._bounds[number]:
-            self._fail(handle.offset, "an index partition ends at another key than the index says")
-        partition: Partition[B] = Partition(
-            bounds, handles, self._bounds[number - 1] if number else None
-        )
-        self._partitions[number] = partition
+        offset, (bounds, handles) = self._read_partition(number)
+        if bounds[-1] != self._bounds[number]:
+            self._fail(offset, "an index partition ends at another key than the index says")
+        floor = self._bounds[number - 1] if number else None
+        return self._hold_partition(number, Partition(bounds, handles, floor))
+
+    def _hold_partition(self, number: int, partition: Partition[B]) -> Partition[B]:
+        """The partition that is held now, or this one where none may be held."""
+        held = self._partitions[number]
+        if held is not None:
+            return held  # another thread was faster
+        if self._indexes is None or self._indexes.admits_partition(
+            self, number, partition.memory_bytes
+        ):
+            self._partitions[number] = partition
         return partition
 
     def _load_block(self, partition: Partition[B], at: int, raw: bytes | None = None) -> B:
@@ -218,7 +262,10 @@ class OpenTable(ABC, Generic[B]):
 
     def _hold_block(self, partition: Partition[B], at: int, block: Block) -> B:
         """What to hold of the block; held, too, where there is a cache."""
-        held, size_bytes = self._check(partition.offsets[at], self._held_form, block)
+        try:
+            held, size_bytes = self._held_form(block)
+        except ValueError as e:
+            self._fail(self._handle(partition.handles[at]).offset, str(e))
         if self._blocks is not None:
             self._blocks.hold(partition, at, held, size_bytes)
         return held
@@ -230,13 +277,15 @@ class OpenTable(ABC, Generic[B]):
 
     def _read_raw(self, partition: Partition[B], at: int) -> bytes:
         """A data block as it was encoded; only its checksum was verified."""
-        stored = self._stored(partition.handle(at), 0, self._layout.data_bytes)
-        return self._check(partition.offsets[at], open_block, stored)
+        handle = self._handle(partition.handles[at])
+        return self._check(
+            handle.offset, open_block, self._stored(handle, 0, self._layout.data_bytes)
+        )
 
     def _read_block(self, partition: Partition[B], at: int, raw: bytes | None = None) -> Block:
         """The records of a data block, checked."""
         raw = raw or self._held_raw(partition, at) or self._read_raw(partition, at)
-        offset = partition.offsets[at]
+        offset = self._handle(partition.handles[at]).offset
         block = self._check(offset, decode_records, raw)
         keys = block.keys
         if keys:
@@ -244,6 +293,10 @@ class OpenTable(ABC, Generic[B]):
             if keys[-1] > partition.bounds[at] or (floor is not None and keys[0] <= floor):
                 self._fail(offset, "a block holds keys outside its bounds")
         return block
+
+    def _handle(self, encoded: bytes) -> Handle:
+        handle, _ = self._check(0, read_handle, encoded)
+        return handle
 
     def _decode(self, handle: Handle, decode: Callable[[bytes], T], low: int, high: int) -> T:
         """The decoded block at handle, which must lie between the offsets low and high."""

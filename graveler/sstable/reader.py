@@ -63,7 +63,7 @@ class Table(OpenTable[Records]):
             try:
                 value = find_record(raw, key)
             except ValueError as e:
-                self._fail(partition.offsets[at], str(e))
+                self._fail(self._handle(partition.handles[at]).offset, str(e))
             if value is not None:
                 if self._blocks is not None:
                     self._blocks.hold_raw(partition, at, raw)

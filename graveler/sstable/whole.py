@@ -7,10 +7,9 @@ are decoded at once; where the blocks lie, only as far as it is asked for.
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from graveler.sstable.block import Block, check_ascending, decode_block, decode_records
+from graveler.sstable.block import Block, decode_records
 from graveler.sstable.format import (
     BLOCK_TRAILER_BYTES,
-    TRAILER_BYTES,
     VARINT,
     is_sealed,
     open_block,
@@ -37,12 +36,10 @@ class WholeTable(OpenTable[Block]):
         self.bounds: list[bytes] = []
         self._encoded_handles: list[bytes] = []
         self._extents: list[tuple[int, int]] = []  # of all blocks, once they were decoded
-        for handle in self._handles:
-            bounds, handles = self._decode(
-                handle, _decode_bounds, self._layout.data_bytes, self.size_bytes
-            )
+        for number in range(len(self._handles)):
+            offset, (bounds, handles) = self._read_partition(number)
             if self.bounds and bounds[0] <= self.bounds[-1]:
-                self._fail(handle.offset, "a partition of the index does not follow the one before")
+                self._fail(offset, "a partition of the index does not follow the one before")
             self.bounds += bounds
             self._encoded_handles += handles
 
@@ -129,7 +126,7 @@ class WholeTable(OpenTable[Block]):
         """Where a block, its trailer included, begins and ends in the file."""
         if self._extents:
             return self._extents[at]
-        handle, _ = self._check(0, read_handle, self._encoded_handles[at])
+        handle = self._handle(self._encoded_handles[at])
         end = handle.end
         if end > self._layout.data_bytes:
             self._fail(handle.offset, "a data block does not lie where there are any")
@@ -164,17 +161,3 @@ def _decode_extents(handles: Sequence[bytes]) -> list[tuple[int, int]]:
         end = begin + length + BLOCK_TRAILER_BYTES
         extents.append((begin, end))
     return extents
-
-
-def _decode_bounds(raw: bytes) -> Block:
-    """Bounds in users' keys, and the handles of the blocks that they bound, still encoded.
-
-    Raises:
-        ValueError: the bytes are no block of an index.
-    """
-    keys, handles = decode_block(raw)
-    if not keys or len(min(keys, key=len)) < TRAILER_BYTES:
-        raise ValueError("an index block is empty or has keys without trailers")
-    bounds = [key[:-TRAILER_BYTES] for key in keys]
-    check_ascending(bounds)
-    return Block(bounds, handles)

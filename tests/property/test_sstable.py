@@ -165,7 +165,7 @@ def check_cuts(target, records):
     ends = [sum(expected[: number + 1]) for number in range(len(expected))]
     bounds = [separator(records[end - 1][0], records[end][0]) for end in ends[:-1]]
     bounds.append(successor(records[-1][0]))
-    handles = [partition.handle(at).encode() for partition, at in table._places_from(b"")]
+    handles = [partition.handles[at] for partition, at in table._places_from(b"")]
     partitions = cut_by_the_rule(zip(bounds, handles, strict=True), target, 1, value_size=20)
     recorded = readable_properties(table.properties).get("rocksdb.index.partitions", 1)
     assert recorded == len(partitions)

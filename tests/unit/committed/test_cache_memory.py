@@ -11,14 +11,19 @@ from graveler.committed.headers import HeaderTable
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.committed.summary import Summary
-from graveler.sstable import TAIL_BYTES, BlockSize, OpenTable, Table, TableWriter
+from graveler.sstable import TAIL_BYTES, BlockCache, BlockSize, OpenTable, Table, TableWriter
 from tests.support.memory import MemoryCommittedFiles
 from tests.support.model import NAMESPACE, Records, write
 
 BUDGET = 200_000
 LOOKUPS = 200
 NOTHING = CacheSizes(
-    index_bytes=0, block_bytes=0, content_bytes=0, summary_bytes=0, metarange_bytes=0
+    range_bytes=0,
+    index_bytes=0,
+    block_bytes=0,
+    content_bytes=0,
+    summary_bytes=0,
+    metarange_bytes=0,
 )
 
 
@@ -90,7 +95,7 @@ def vars_of(caches: CacheSizes) -> dict[str, int]:
 @pytest.mark.parametrize("times", [1, 2], ids=["raw", "decoded"])
 def test_blocks_stay_within_their_budget(shape, times):
     files, metarange_id, keys = stored(shape)
-    ample = sizes(block_bytes=BUDGET, index_bytes=10**9, metarange_bytes=10**9)
+    ample = sizes(block_bytes=BUDGET, index_bytes=10**9, range_bytes=10**9, metarange_bytes=10**9)
     committed = Committed(files, caches=ample)
     metarange = MetaRange(committed, NAMESPACE, metarange_id)
     for header in metarange.headers():
@@ -137,9 +142,9 @@ def test_open_ranges_stay_within_their_budget(shape):
     files = CopiedFiles()
     metarange_id = write(Committed(files, breaking=Breaking(10)), content).id
     files.reads = NoList()
-    committed = Committed(files, caches=sizes(index_bytes=BUDGET, metarange_bytes=10**9))
+    committed = Committed(files, caches=sizes(range_bytes=BUDGET, metarange_bytes=10**9))
     metarange = MetaRange(committed, NAMESPACE, metarange_id)
-    last_keys = [header.max_key for header in metarange.headers()][:LOOKUPS]
+    last_keys = [header.max_key for header in metarange.headers()]
 
     def fill() -> object:
         for key in last_keys:
@@ -147,6 +152,28 @@ def test_open_ranges_stay_within_their_budget(shape):
         return metarange
 
     check(growth_bytes(fill))
+
+
+@each_shape
+def test_indexes_of_open_ranges_stay_within_their_budget(shape):
+    content, _ = SHAPES[shape]
+    writer = TableWriter("ranges", block_size_bytes=1)
+    writer.add_many(list(content), [b""] * len(content))
+    file = writer.finish()
+    indexes = BlockCache(BUDGET)
+
+    def read(offset: int, length: int) -> bytes:
+        return file[offset : offset + length]
+
+    table = Table.open("a range", len(file), file[-TAIL_BYTES:], read, None, indexes)
+
+    def fill() -> object:
+        for key in content:
+            assert table.get(key) == b""
+        return table
+
+    check(growth_bytes(fill))
+    assert indexes.held_bytes <= BUDGET
 
 
 @each_shape

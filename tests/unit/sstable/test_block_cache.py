@@ -21,10 +21,12 @@ def written(records=RECORDS, **options):
 class Counted:
     """A table that tells how many blocks it had to read."""
 
-    def __init__(self, blocks, content=None):
+    def __init__(self, blocks, content=None, indexes=None):
         self.content = content or written()
         self.reads = 0
-        self.table = Table.open("a range", len(self.content), self.content[-60:], self.read, blocks)
+        self.table = Table.open(
+            "a range", len(self.content), self.content[-60:], self.read, blocks, indexes
+        )
         list(self.table._places_from(b""))  # the index
         self.reads = 0
 
@@ -104,13 +106,44 @@ def test_blocks_in_each_others_place_are_noticed_by_lookups():
 
 def handles(content):
     table = Table.from_bytes("a range", bytes(content))
-    return [partition.handle(at) for partition, at in table._places_from(b"")]
+    return [table._handle(partition.handles[at]) for partition, at in table._places_from(b"")]
 
 
-def test_threads_may_share_tables_and_the_cache():
-    cache = BlockCache(15_000)
+def test_the_part_of_an_index_that_is_asked_for_stays_and_the_rest_goes():
+    indexes = BlockCache(10_000)
+    counted = Counted(BlockCache(10**7), indexes=indexes)
+    counted.reads_of(KEYS[0], KEYS[0])
+    for at in range(100, 3000, 10):
+        counted.reads_of(KEYS[at])
+        assert counted.reads_of(KEYS[0]) == 0
+        assert indexes.held_bytes <= 10_000
+    # A part of the index, and the block: what was held of it has gone with its part.
+    assert counted.reads_of(KEYS[400]) == 2
+
+
+def test_an_index_that_does_not_fit_is_decoded_each_time():
+    counted = Counted(BlockCache(10**7), indexes=BlockCache(0))
+    assert counted.reads_of(KEYS[0], KEYS[1], KEYS[0], b"00100 absent") == 8
+
+
+def test_a_closed_table_gives_back_its_share_of_the_indexes():
+    indexes = BlockCache(10_000)
+    for _ in range(5):
+        counted = Counted(None, indexes=indexes)
+        counted.reads_of(*KEYS[::50])
+        assert 5_000 < indexes.held_bytes <= 10_000
+
+
+@pytest.mark.parametrize("index_bytes", [10**9, 4_000], ids=["whole indexes", "parts of indexes"])
+def test_threads_may_share_tables_and_the_caches(index_bytes):
+    cache, indexes = BlockCache(15_000), BlockCache(index_bytes)
     content = written()
-    tables = [Table.from_bytes(f"range {number}", content, cache) for number in range(3)]
+    tables = [
+        Table.open(
+            f"range {number}", len(content), content, lambda _at, _length: b"", cache, indexes
+        )
+        for number in range(3)
+    ]
     wrong: list[bytes] = []
 
     def use(seed: int) -> None:
@@ -127,9 +160,13 @@ def test_threads_may_share_tables_and_the_cache():
         thread.join()
     assert not wrong
     assert cache.held_bytes <= 15_000
+    assert indexes.held_bytes <= index_bytes
     held = sum(
         partition.held[at] is not None or partition.raw[at] is not None
         for table in tables
-        for partition, at in table._places_from(b"")
+        for partition in table._partitions
+        if partition is not None
+        for at in range(len(partition.bounds))
     )
-    assert 0 < held < 40
+    assert held < 40
+    assert held or index_bytes < cache.budget_bytes

@@ -62,10 +62,27 @@ def test_an_index_out_of_order_is_refused(bounds):
         decode_index(encode_block(entries))
 
 
-@pytest.mark.parametrize("entries", [[], [(b"short", b"\x00\x00")], [(SEPARATOR_TRAILER, b"\x80")]])
-def test_an_index_without_bounds_or_handles_is_refused(entries):
-    with pytest.raises(ValueError, match=r"empty|trailers|breaks off"):
+@pytest.mark.parametrize("entries", [[], [(b"short", b"\x00\x00")]])
+def test_an_index_without_bounds_is_refused(entries):
+    with pytest.raises(ValueError, match=r"empty|trailers"):
         decode_index(encode_block(entries))
+
+
+@pytest.mark.parametrize(
+    ("handle", "reason"),
+    [
+        (b"", "a varint breaks off"),
+        (b"\x05\x80", "a varint breaks off"),
+        (b"\xff" * 12, "longer than 64 bits"),
+        (b"\xff" * 9 + b"\x01\x05", "does not lie between"),
+    ],
+)
+def test_a_handle_that_leads_nowhere_is_corrupt_when_its_block_is_asked_for(handle, reason):
+    table = Table.from_bytes("the file", write())
+    next(table._places_from(b""))[0].handles[0] = handle
+    with pytest.raises(CorruptDataError, match=f"the file: .*{reason}"):
+        table.get(b"00")
+    assert table.get(b"63") == b"value of 16 byte"
 
 
 def test_an_unknown_compression_is_refused():
@@ -96,9 +113,9 @@ def write(block_size_bytes=100, count=64):
 def placed(content):
     """The table of content, and where its data blocks and index partitions lie."""
     table = Table.from_bytes("the file", content)
-    data = [partition.handle(at) for partition, at in table._places_from(b"")]
+    data = [table._handle(partition.handles[at]) for partition, at in table._places_from(b"")]
     assert len(data) > 6
-    return data, table._handles
+    return data, [table._handle(handle) for handle in table._handles]
 
 
 def exchange(content, one, other):
