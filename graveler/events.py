@@ -17,6 +17,7 @@ VERSION = "1"
 
 DETAIL_TYPES: Mapping[str, str] = {
     "repository_created": "Repository Created",
+    "repository_restored": "Repository Restored",
     "repository_deleted": "Repository Deleted",
     "branch_created": "Branch Created",
     "branch_deleted": "Branch Deleted",

@@ -33,6 +33,7 @@ from functions.api.routes import (
     commits,
     configuration,
     content,
+    dumps,
     exports,
     metadata,
     objects,
@@ -76,6 +77,7 @@ _RESOURCES = (
     retention,
     metadata,
     exports,
+    dumps,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table

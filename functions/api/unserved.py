@@ -56,18 +56,12 @@ DELETE /repositories/<repository>/branches/<branch>/import importCancel
 GET    /repositories/<repository>/branches/<branch>/import importStatus
 POST   /repositories/<repository>/branches/<branch>/import importStart
 POST   /repositories/<repository>/commits CreateCommitRecord
-GET    /repositories/<repository>/dump dumpStatus
-POST   /repositories/<repository>/dump dumpSubmit
 GET    /repositories/<repository>/pulls listPullRequests
 POST   /repositories/<repository>/pulls createPullRequest
 GET    /repositories/<repository>/pulls/<pull_request> getPullRequest
 PATCH  /repositories/<repository>/pulls/<pull_request> updatePullRequest
 PUT    /repositories/<repository>/pulls/<pull_request>/merge mergePullRequest
 POST   /repositories/<repository>/refs/<branch>/symlink createSymlinkFile
-PUT    /repositories/<repository>/refs/dump dumpRefs
-PUT    /repositories/<repository>/refs/restore restoreRefs
-GET    /repositories/<repository>/restore restoreStatus
-POST   /repositories/<repository>/restore restoreSubmit
 """
 
 UNSERVED = tuple(

@@ -11,7 +11,7 @@ from graveler.errors import InvalidInputError, NotFoundError
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Repository
 from graveler.operations.engine import Engine
-from graveler.operations.retention import active_commit_ids, read_rules
+from graveler.operations.retention import active_commit_ids, read_rules, refuse_bare
 from graveler.ports import StagingStore
 from graveler.retention.candidates import namespaces_inside
 from graveler.retention.files import RULES_FILE
@@ -43,10 +43,13 @@ def neighbours(engine: Engine, repository: Repository) -> Neighbours:
 
     Raises:
         NotFoundError: it is gone; one of the same name may have come.
+        InvalidInputError: one of them is bare, and nobody knows yet what it will refer to.
     """
     namespace = repository.storage_namespace
     everybody = list(every_repository(engine))
     sharers = tuple(each for each in everybody if each.storage_namespace == namespace)
+    for each in sharers:
+        refuse_bare(each)
     if repository.uid not in {each.uid for each in sharers}:
         raise NotFoundError(f"repository {repository.name!r} was deleted meanwhile")
     others = (each.storage_namespace for each in everybody)

@@ -1,13 +1,14 @@
 """Retention rules of a repository, and the list of commits that they keep active."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 
 from graveler.addresses import newest_first
-from graveler.errors import GoneError, GravelerError, NotFoundError
+from graveler.errors import GoneError, InvalidInputError, NotFoundError
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Repository, Task
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations import tasks
+from graveler.operations.engine import Engine
 from graveler.operations.lookup import check_writable, read_repository
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
@@ -15,8 +16,6 @@ from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
 
 # What the IDs of these tasks begin with, as lakeFS's do.
 _TASK_KIND = "GCPC"
-# A worker that has said nothing for so long is gone: no function lives longer.
-_TASK_SILENCE_S_MAX = 15 * 60
 
 
 def get_rules(engine: Engine, name: str) -> RetentionRules:
@@ -115,13 +114,28 @@ def active_commit_ids(
     """The commits that are active now, each with its metarange's ID.
 
     Raises:
+        InvalidInputError: the repository is bare.
         CorruptDataError: a commit is missing.
     """
+    refuse_bare(repository)
     now_s = engine.now_s()
     # Twice: while they are listed, a branch may be made of another that is then deleted, the new
     # one behind the listing and the old one before it. It stands in one of two listings.
     heads = {*_heads(engine, repository), *_heads(engine, repository)}
     return active_commits(engine.refs.every_commit(repository), heads, rules, now_s)
+
+
+def refuse_bare(repository: Repository) -> None:
+    """Refuse to tell what keeps objects alive while commits are still to be restored.
+
+    Raises:
+        InvalidInputError: the repository is bare; no commit would keep anything.
+    """
+    if repository.is_bare:
+        raise InvalidInputError(
+            f"repository {repository.name!r} is bare: nothing in its namespace can be collected "
+            "before a dump of refs is restored into it, or it is deleted"
+        )
 
 
 def _heads(engine: Engine, repository: Repository) -> Iterator[tuple[str, str]]:
@@ -135,8 +149,7 @@ def _heads(engine: Engine, repository: Repository) -> Iterator[tuple[str, str]]:
         after = page.next_after
 
 
-# Preparing as a task. The work is done where the task is made, so it has the time that the request
-# has. Another worker would take `start_task` and `run_task` apart, with a queue between them.
+# Preparing as a task (`graveler.operations.tasks`).
 
 
 def start_task(engine: Engine, name: str) -> Task:
@@ -148,27 +161,13 @@ def start_task(engine: Engine, name: str) -> Task:
     """
     repository = changeable_repository(engine, name)
     read_rules(engine, repository)
-    task = Task(_TASK_KIND + engine.names.new_uid(), engine.clock.now_ns())
-    engine.refs.put_task(repository, task)
-    return task
+    return tasks.start(engine, repository, _TASK_KIND)
 
 
 def run_task(engine: Engine, name: str, task: Task) -> Task:
     """Do the task, and store how it ended: with what it prepared, or with an error's message."""
     repository = read_repository(engine, name)
-    try:
-        prepared = prepare_commits(engine, name)
-        result = {
-            "run_id": prepared.run_id,
-            "commits_uri": prepared.commits_uri,
-            "addresses_uri": prepared.addresses_uri,
-        }
-        ended = replace(task, result=result)
-    except GravelerError as error:
-        ended = replace(task, error=error.message)
-    ended = replace(ended, is_done=True, update_time_ns=engine.clock.now_ns())
-    engine.refs.put_task(repository, ended)
-    return ended
+    return tasks.run(engine, repository, task, lambda: asdict(prepare_commits(engine, name)))
 
 
 def task_status(engine: Engine, name: str, task_id: str) -> tuple[Task, PreparedCommits | None]:
@@ -178,12 +177,7 @@ def task_status(engine: Engine, name: str, task_id: str) -> tuple[Task, Prepared
         NotFoundError: there is no such repository or task.
     """
     repository = read_repository(engine, name)
-    task = engine.refs.task(repository, task_id) if task_id.startswith(_TASK_KIND) else None
-    if task is None:
-        raise NotFoundError(f"not found: no task {task_id!r} in repository {name!r}")
-    silence_s = (engine.clock.now_ns() - task.update_time_ns) // NS_PER_S
-    if not task.is_done and silence_s > _TASK_SILENCE_S_MAX:
-        task = replace(task, is_done=True, error="the worker stopped: prepare again")
+    task = tasks.status(engine, repository, _TASK_KIND, task_id)
     return task, PreparedCommits(**task.result) if task.result else None
 
 

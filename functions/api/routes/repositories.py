@@ -52,9 +52,8 @@ def _page(request: Request) -> Page[Repository]:
 @operations.add("POST", _REPOSITORIES, "createRepository")
 def create_repository(request: Request) -> Answer:
     body = request.decode(requests.RepositoryCreation)
-    if request.query.flag("bare"):
-        raise UnsupportedError("bare repositories are not served; leave `bare` out")
-    if body.sample_data:
+    bare = request.query.flag("bare")
+    if body.sample_data and not bare:  # of which lakeFS makes nothing in a bare one
         raise UnsupportedError("sample data are not served; leave `sample_data` out")
     if body.storage_id:
         raise InvalidInputError(
@@ -66,6 +65,7 @@ def create_repository(request: Request) -> Answer:
         storage_namespace=body.storage_namespace,
         default_branch=body.default_branch or "main",
         read_only=body.read_only,
+        bare=bare,
     )
     return answers.of_json(responses.repository_row(repository), 201)
 

@@ -1,0 +1,70 @@
+"""Dumps of a repository's refs: made, and restored into a bare repository."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import dumps as bodies
+from graveler.http.retention import TaskCreated, moment
+from graveler.model import Task
+from graveler.operations import dumps
+
+operations = Operations()
+
+_REPOSITORY = "/repositories/<repository>"
+
+
+@operations.add("PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs")
+def dump_refs(request: Request) -> Answer:
+    dumped = dumps.dump_with_manifest(request.engine, request.repository)
+    return answers.of_json(bodies.dump_body(dumped), 201)
+
+
+@operations.add("PUT", f"{_REPOSITORY}/refs/restore", "restoreRefs")
+def restore_refs(request: Request) -> Answer:
+    body = request.decode(bodies.RefsRestore)
+    dumps.restore(request.engine, request.repository, bodies.dump_of(body), force=body.force)
+    return answers.empty(200)
+
+
+# The tasks end inside the request that submits them, which has thirty seconds.
+
+
+@operations.add("POST", f"{_REPOSITORY}/dump", "dumpSubmit")
+def dump_submit(request: Request) -> Answer:
+    task = dumps.dump_as_task(request.engine, request.repository)
+    return answers.of_json(TaskCreated(task.id), 202)
+
+
+@operations.add("GET", f"{_REPOSITORY}/dump", "dumpStatus")
+def dump_status(request: Request) -> Answer:
+    task_id = request.query.required_text("task_id")
+    task = dumps.dump_task(request.engine, request.repository, task_id)
+    dumped = dumps.dump_of(task)
+    return _status(task, None if dumped is None else bodies.dump_body(dumped))
+
+
+@operations.add("POST", f"{_REPOSITORY}/restore", "restoreSubmit")
+def restore_submit(request: Request) -> Answer:
+    body = request.decode(bodies.RefsRestore)
+    dumped = bodies.dump_of(body)
+    task = dumps.restore_as_task(request.engine, request.repository, dumped, force=body.force)
+    return answers.of_json(TaskCreated(task.id), 202)
+
+
+@operations.add("GET", f"{_REPOSITORY}/restore", "restoreStatus")
+def restore_status(request: Request) -> Answer:
+    task_id = request.query.required_text("task_id")
+    return _status(dumps.restore_task(request.engine, request.repository, task_id))
+
+
+def _status(task: Task, refs: bodies.RefsDumpBody | None = None) -> Answer:
+    return answers.of_json(
+        bodies.TaskStatus(
+            id=task.id,
+            done=task.is_done,
+            update_time=moment(task.update_time_ns),
+            error=task.error,
+            refs=refs,
+        )
+    )

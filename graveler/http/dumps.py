@@ -1,0 +1,42 @@
+"""Bodies of requests and answers about dumps of refs, beside `requests` and `responses`."""
+
+from msgspec import Struct
+
+from graveler.dump.files import RefsDump
+
+
+class RefsDumpBody(Struct, frozen=True, kw_only=True):
+    commits_meta_range_id: str
+    tags_meta_range_id: str
+    branches_meta_range_id: str
+
+
+class RefsRestore(RefsDumpBody, frozen=True, kw_only=True):
+    force: bool = False
+
+
+class TaskStatus(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Of a dump, refs are there once it has ended well; a restore has none."""
+
+    id: str
+    done: bool
+    update_time: str
+    error: str = ""
+    refs: RefsDumpBody | None = None
+
+
+def dump_body(dumped: RefsDump) -> RefsDumpBody:
+    return RefsDumpBody(
+        commits_meta_range_id=dumped.commits_id,
+        tags_meta_range_id=dumped.tags_id,
+        branches_meta_range_id=dumped.branches_id,
+    )
+
+
+def dump_of(body: RefsDumpBody) -> RefsDump:
+    """The dump that a body names."""
+    return RefsDump(
+        commits_id=body.commits_meta_range_id,
+        branches_id=body.branches_meta_range_id,
+        tags_id=body.tags_meta_range_id,
+    )
