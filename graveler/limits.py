@@ -13,6 +13,9 @@ DELETE_OBJECTS_MAX = 1000
 USER_METADATA_BYTES_MAX = 128 * 1024
 COMMIT_BYTES_MAX = 300 * 1024
 
+# They are in the repository's item, of 400 KB, and every write goes through all of them.
+PROTECTION_RULES_MAX = 300
+
 # A staged write retries when a commit seals its token underneath it. lakeFS gives up after three;
 # where somebody commits all the time, ten cost little and refuse less.
 BRANCH_WRITE_TRIES_MAX = 10

@@ -12,9 +12,10 @@ from graveler.errors import (
     StaleVersionError,
 )
 from graveler.identity import make_commit
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX, PROTECTION_RULES_MAX
 from graveler.model import Branch, Commit, Page, ProtectionRule, Repository
 from graveler.names import (
+    NAME_BYTES_MAX,
     check_branch_name,
     check_repository_name,
     normalized_storage_namespace,
@@ -177,12 +178,17 @@ def set_protection_rules(
 
     Raises:
         PreconditionFailedError: they have another checksum.
-        InvalidInputError: a pattern is empty, or there twice.
+        InvalidInputError: a pattern is empty, there twice or too long, or there are too many.
         ForbiddenError: the repository is read-only.
     """
     patterns = [rule.pattern for rule in rules]
     if "" in patterns or len(set(patterns)) != len(patterns):
         raise InvalidInputError("branch protection patterns must not be empty, nor repeated")
+    if len(patterns) > PROTECTION_RULES_MAX or max(map(len, patterns), default=0) > NAME_BYTES_MAX:
+        raise InvalidInputError(
+            f"there may be {PROTECTION_RULES_MAX} branch protection patterns, "
+            f"of {NAME_BYTES_MAX} characters each"
+        )
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         old = read_repository(engine, name)
         check_writable(old, force=False)
