@@ -1,0 +1,301 @@
+"""`python -m bench.cost`: what operations take of AWS's services, and what that costs.
+
+Requests and DynamoDB's capacity units are counted on DynamoDB Local and S3Proxy, in a process that
+is warm, over a repository of 100,000 objects; processor time is this machine's. Prices, and what is
+assumed where only AWS could tell (how long a round trip takes), are in `bench/prices.py`.
+"""
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from random import Random
+
+from bench.dataset import Dataset
+from bench.export import Lake
+from bench.figures import in_fresh_process
+from bench.metered import Meter
+from bench.prices import (
+    Usage,
+    cost,
+    glue_run,
+    idle_month,
+    server_month,
+    total,
+)
+from bench.servers import servers
+from graveler.aws.cleanup import CleanupStore
+from graveler.aws.settings import Settings
+from graveler.aws.staging import DynamoStagingStore
+from graveler.entries import entry_value
+from graveler.export.settings import ExportSettings
+from graveler.limits import TOKEN_RETENTION_S
+from graveler.model import AddressType, Entry
+from graveler.operations import branches, commits, links, merges, objects, writes
+from graveler.operations.engine import NS_PER_S, Engine
+from graveler.staging.listing import PageQuery
+
+REPOSITORY = "exported"  # as bench.export calls it
+OBJECTS = 100_000
+EXPORTED = 2_000
+COMMITTED = (1, 100, 10_000)
+TRIES = 5
+
+# A million requests to a lake that is read more than written, by objects of any size: their bytes
+# go by presigned URL, so that S3's own requests for them come on top with any system.
+MIX: Mapping[str, float] = {
+    "stat by commit ID": 0.10,
+    "stat via a branch": 0.45,
+    "list 1,000 objects via a branch": 0.05,
+    "get physical address": 0.18,
+    "link": 0.18,
+    "delete": 0.03,
+    "commit of 100": 0.01,
+}
+
+# Alarms by the metrics that they watch: two for each table, whose alarm adds two up.
+ALARM_METRICS = 21
+# Of our own that are reported all the time: none where nobody works.
+METRICS = 0
+EXPORT_AT_ONCE = ExportSettings().requests_at_once
+
+
+class Work:
+    """What users do to a repository, on an engine whose requests are counted."""
+
+    def __init__(self, settings: Settings, objects_: int) -> None:
+        self.meter = Meter(settings)
+        self.dataset = Dataset(objects_)
+        self._value = entry_value(
+            Entry("data/one", AddressType.RELATIVE, 1, "0" * 32, 0, "text/plain")
+        )
+        self._numbers = count()
+        self._random = Random(1)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that is counted."""
+        return self.meter.engine
+
+    def typical(self, prepare: Callable[[], Callable[[], object]], events: int = 0) -> Usage:
+        """The usage of what prepare gives to do; of several tries that of the median time."""
+        tries = [self.meter.use(prepare(), events) for _ in range(TRIES)]
+        return sorted(tries, key=lambda each: each.cpu_ms)[TRIES // 2]
+
+    def new_path(self) -> bytes:
+        """A path that is not there yet, beside others of its kind."""
+        return b"raw/landing/new-%09d" % next(self._numbers)
+
+    def anywhere(self, amount: int) -> list[bytes]:
+        """Paths that are there, all over the repository."""
+        numbers = self._random.sample(range(self.dataset.objects), amount)
+        return sorted(self.dataset.key(number) for number in numbers)
+
+    def linking(self) -> Callable[[], object]:
+        """Link what was uploaded to an address that was handed out."""
+        path = self.new_path()
+        address = links.get_physical_address(self.engine, REPOSITORY, "main", path)
+        return lambda: links.link(
+            self.engine,
+            REPOSITORY,
+            "main",
+            path,
+            physical_address=address.signed_uri,
+            checksum="0" * 32,
+            size_bytes=1,
+            metadata={},
+        )
+
+    def uploading(self) -> Callable[[], object]:
+        """Upload a kilobyte through the API."""
+        path = self.new_path()
+        return lambda: writes.upload(
+            self.engine,
+            REPOSITORY,
+            "main",
+            path,
+            read_content=lambda: (b"1" * 1024, "text/plain"),
+            metadata={},
+        )
+
+    def deleting(self) -> Callable[[], object]:
+        """Delete a committed object."""
+        (path,) = self.anywhere(1)
+        return lambda: writes.delete(self.engine, REPOSITORY, "main", path)
+
+    def branching(self) -> Callable[[], object]:
+        """Create a branch."""
+        name = f"branch-{next(self._numbers)}"
+        return lambda: branches.create(self.engine, REPOSITORY, name=name, source="main")
+
+    def committing(self, paths: Sequence[bytes]) -> Callable[[], object]:
+        """Commit so many staged changes."""
+        self.stage("main", paths)
+        return lambda: self.commit("main")
+
+    def merging(self, changes: int) -> Callable[[], object]:
+        """Merge a branch with so many changes into main, which has changed as well."""
+        name = f"branch-{next(self._numbers)}"
+        branches.create(self.engine, REPOSITORY, name=name, source="main")
+        for branch in (name, "main"):
+            self.stage(branch, [self.new_path() for _ in range(changes)])
+            self.commit(branch)
+        request = merges.MergeRequest("somebody")
+        return lambda: merges.merge(self.engine, REPOSITORY, name, "main", request)
+
+    def stage(self, branch: str, paths: Sequence[bytes]) -> None:
+        """Put changes as links leave them."""
+        token = branches.get(self.engine, REPOSITORY, branch).staging_token
+        self.engine.staging.put_many(token, [(path, self._value) for path in paths])
+
+    def commit(self, branch: str) -> object:
+        """Commit what is staged."""
+        request = commits.CommitRequest("why", "somebody", allow_empty=True)
+        return commits.commit(self.engine, REPOSITORY, branch, request)
+
+    def clean_up(self) -> None:
+        """What the cleanup will do, once the time has come for all there is."""
+        tables = self.meter.tables
+        store = CleanupStore(tables, DynamoStagingStore(tables))
+        later_ns = self.engine.clock.now_ns() + (TOKEN_RETENTION_S + 60) * NS_PER_S
+        while store.sweep(later_ns, 20) == 20:
+            pass
+
+
+# What was measured: the operation's name, and what it takes.
+Measured = tuple[str, Usage]
+
+
+def operations(objects_: int, committed: Sequence[int]) -> Iterator[Measured]:
+    """Operations over a repository of so many objects, in a process that is warm."""
+    with servers() as made:
+        Lake(made.engine, objects_)
+        yield from measured(Work(made.settings, objects_), committed).items()
+
+
+def measured(work: Work, committed: Sequence[int]) -> dict[str, Usage]:
+    """Usage of operations by name."""
+    engine, known = work.engine, work.dataset.key(0)
+    head = branches.get(engine, REPOSITORY, "main").commit_id
+    for _ in range(10):  # what is read again and again is fetched whole
+        objects.list_objects(engine, REPOSITORY, "main", PageQuery(1000))
+    found = {
+        "stat by commit ID": work.typical(
+            lambda: lambda: objects.stat(engine, REPOSITORY, head, known)
+        ),
+        "stat via a branch": work.typical(
+            lambda: lambda: objects.stat(engine, REPOSITORY, "main", known)
+        ),
+        "list 1,000 objects via a branch": work.typical(
+            lambda: lambda: objects.list_objects(engine, REPOSITORY, "main", PageQuery(1000))
+        ),
+        "get physical address": work.typical(
+            lambda: lambda: links.get_physical_address(engine, REPOSITORY, "main", work.new_path())
+        ),
+        "link": work.typical(work.linking),
+        "upload of 1 KB": work.typical(work.uploading),
+        "delete": work.typical(work.deleting),
+        "create branch": work.typical(work.branching, events=1),
+    }
+    for changes in committed:
+        found |= of_commits(work, changes)
+    found["commit of 100, anywhere"] = work.typical(
+        lambda: work.committing(work.anywhere(100)), events=1
+    )
+    found["merge of 100"] = work.typical(lambda: work.merging(100), events=1)
+    found["log of 100 commits"] = work.typical(
+        lambda: lambda: commits.log(engine, REPOSITORY, "main", commits.LogQuery(100))
+    )
+    return found
+
+
+def of_commits(work: Work, changes: int) -> Iterator[Measured]:
+    """A commit of so many neighbours, as a job leaves them, and what the cleanup does after it."""
+    work.commit("main")
+    work.clean_up()
+
+    def prepare() -> Callable[[], object]:
+        return work.committing([work.new_path() for _ in range(changes)])
+
+    yield f"commit of {changes:,}", work.typical(prepare, events=1)
+    dropped = work.meter.use(work.clean_up).times(1 / TRIES)
+    yield f"cleanup after a commit of {changes:,}", dropped.in_background()
+
+
+def export(objects_: int) -> Iterator[Measured]:
+    """A whole export of so many objects, by the function."""
+    with servers() as made:
+        lake = Lake(made.engine, objects_)
+        lake.configure("latest")
+        meter = Meter(made.settings)
+        engine = replace(
+            meter.engine,
+            export_queue=lake.engine.export_queue,
+            export_settings=lake.engine.export_settings,
+        )
+        yield "export", meter.use(lambda: lake.export(engine), events=1).in_background()
+
+
+# What is told
+
+
+def rows(found: Mapping[str, Usage]) -> Iterator[str]:
+    """The table of operations, as Markdown."""
+    yield "| operation | RRU | WRU | S3 PUT | S3 GET | Lambda, ms | USD a million |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    for name, usage in found.items():
+        numbers = (usage.read_units, usage.write_units, usage.s3_writes, usage.s3_reads)
+        cells = [f"{number:,.1f}".removesuffix(".0") for number in numbers]
+        cells += [f"{usage.lambda_ms():,.0f}", f"{1e6 * total(usage):,.2f}"]
+        yield f"| {name} | {' | '.join(cells)} |"
+
+
+def mixed(found: Mapping[str, Usage], requests: float) -> Usage:
+    """So many requests of the mix, and what the cleanup does after their commits."""
+    made = Usage(requests=0)
+    for name, share in MIX.items():
+        made += found[name].times(share * requests)
+    cleanup = found["cleanup after a commit of 100"]
+    return made + cleanup.times(MIX["commit of 100"] * requests)
+
+
+def examples(found: Mapping[str, Usage], exported: Usage, objects_: int) -> Iterator[str]:
+    """The worked examples, a line each."""
+    million = mixed(found, 1e6)
+    yield _sum("a million requests of the mix", cost(million))
+    for name in found:
+        if name.startswith("commit of "):
+            after = found.get(f"cleanup after a {name}", Usage(requests=0))
+            yield _sum(f"one {name}, and the cleanup after it", cost(found[name] + after), 9)
+    whole = exported.times(100_000 / objects_)
+    yield _sum("an export of 100,000 objects", cost(whole, EXPORT_AT_ONCE))
+    yield f"a garbage collection, 2 workers for 5 minutes: {glue_run(2, 5):.2f} USD"
+    yield f"the same for an hour with 10 workers: {glue_run(10, 60):.2f} USD"
+    idle = idle_month(ALARM_METRICS, METRICS)
+    yield _sum("an idle month", idle)
+    server = server_month()
+    yield f"a server's idle month: {server:.2f} USD"
+    even = (server - sum(idle.values())) / total(million)
+    yield f"as many requests a month cost what that server does: {even:,.1f} million"
+
+
+def _sum(name: str, parts: Mapping[str, float], digits: int = 2) -> str:
+    listed = ", ".join(f"{part} {dollars:.{digits}f}" for part, dollars in parts.items())
+    return f"{name}: {sum(parts.values()):.{digits}f} USD ({listed})"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = ArgumentParser(prog="python -m bench.cost", description=__doc__)
+    parser.add_argument("--objects", type=int, default=OBJECTS, help="of the repository")
+    parser.add_argument("--exported", type=int, default=EXPORTED, help="of the export")
+    parser.add_argument("--committed", type=int, nargs="+", default=COMMITTED)
+    given = parser.parse_args(arguments)
+    # Credentials are those of a process, and so each has servers of its own.
+    found = dict(in_fresh_process(operations, given.objects, given.committed))
+    exported = dict(in_fresh_process(export, given.exported))["export"]
+    for line in (*rows(found), "", *examples(found, exported, given.exported)):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""An engine over local servers whose requests are counted, and DynamoDB's units for them."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bench.prices import Usage
+from graveler.aws import connect, wiring
+from graveler.aws.committed_files import S3CommittedFiles
+from graveler.aws.file_cache import CachedFiles
+from graveler.aws.http_client import Answer, HttpClient, Pending
+from graveler.aws.objects import S3ObjectStore
+from graveler.aws.s3 import S3
+from graveler.aws.settings import Settings
+from graveler.aws.signing import Signer
+from graveler.aws.tables import Tables
+from graveler.committed.store import Committed
+
+_READS = frozenset({"BatchGetItem", "GetItem", "Query", "Scan"})
+# What S3 does not charge as a GET; deletions it does not charge at all.
+_S3_READS = frozenset({"GetObject", "HeadObject", "HeadBucket"})
+_S3_FREE = frozenset({"AbortMultipartUpload", "DeleteObject", "DeleteObjects"})
+
+
+class _Metered:
+    """An answer under way, whose capacity units are taken down."""
+
+    def __init__(self, pending: Pending, operation: str, units: Counter[str]) -> None:
+        self._pending = pending
+        self._operation = operation
+        self._units = units
+
+    def finish(self) -> Answer:
+        answer = self._pending.finish()
+        consumed = msgspec.json.decode(answer.body).get("ConsumedCapacity") or []
+        for each in consumed if isinstance(consumed, list) else [consumed]:
+            kind = "read" if self._operation in _READS else "write"
+            self._units[kind] += each["CapacityUnits"]
+        return answer
+
+    def abandon(self) -> None:
+        self._pending.abandon()
+
+
+class _MeteredHttp(HttpClient):
+    """Asks DynamoDB for the capacity that requests take; signatures are not checked locally."""
+
+    def __init__(self, endpoint: str, units: Counter[str]) -> None:
+        super().__init__(endpoint)
+        self._units = units
+
+    def begin(self, headers: Mapping[str, str], body: bytes) -> Pending:
+        request = msgspec.json.decode(body) | {"ReturnConsumedCapacity": "TOTAL"}
+        operation = headers["x-amz-target"].rpartition(".")[2]
+        pending = super().begin(headers, msgspec.json.encode(request))
+        return _Metered(pending, operation, self._units)  # type: ignore[return-value] # by methods
+
+
+@dataclass
+class Meter:
+    """An engine on local servers whose requests are counted."""
+
+    settings: Settings
+    units: Counter[str] = field(default_factory=Counter)
+    to_s3: Counter[str] = field(default_factory=Counter)
+    round_trips: int = 0
+
+    def __post_init__(self) -> None:
+        http = _MeteredHttp(self.settings.dynamodb_endpoint or "", self.units)
+        signer = Signer(self.settings.region, connect.credentials())
+        dynamodb = connect.dynamodb_over(http, signer, observe=self._round_trip)
+        self.tables = Tables(self.settings.refs_table, self.settings.staging_table, dynamodb)
+        client = connect.s3_client(self.settings, self.settings.s3_endpoint)
+        client.meta.events.register("before-call.s3", self._request_to_s3)
+        s3 = S3(client)
+        files = CachedFiles(
+            S3CommittedFiles(s3),
+            Path(self.settings.file_cache_folder),
+            self.settings.file_cache_bytes_max,
+            self.settings.file_cache_reads,
+        )
+        self.engine = replace(
+            wiring.engine_over(self.settings, self.tables, b"signing key"),
+            objects=S3ObjectStore(s3),
+            committed=Committed(files),
+        )
+
+    def _round_trip(self, _operation: str) -> None:
+        self.round_trips += 1
+
+    def _request_to_s3(self, model: Any, **_: object) -> None:  # noqa: ANN401 - botocore's
+        self.to_s3[model.name] += 1
+
+    def use(self, do: Callable[[], object], events: int = 0) -> Usage:
+        """What it takes to do it."""
+        self.units.clear()
+        self.to_s3.clear()
+        self.round_trips = 0
+        started = time.process_time()
+        do()
+        cpu_ms = 1e3 * (time.process_time() - started)
+        reads = sum(self.to_s3[name] for name in _S3_READS)
+        free = sum(self.to_s3[name] for name in _S3_FREE)
+        return Usage(
+            round_trips=self.round_trips,
+            read_units=self.units["read"],
+            write_units=self.units["write"],
+            s3_writes=self.to_s3.total() - reads - free,
+            s3_reads=reads,
+            cpu_ms=cpu_ms,
+            events=events,
+        )

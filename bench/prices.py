@@ -1,0 +1,149 @@
+"""What AWS asks for what a deployment uses, and what that makes: data and sums, no measurements.
+
+Prices are those of us-east-1 on 2026-11-20, in USD, without free tier, taxes and discounts. They
+change: look at https://aws.amazon.com/pricing/ before you rely on a sum.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+_M = 1e6
+
+# USD for one of each.
+PRICES: Mapping[str, float] = {
+    "DynamoDB write unit, on demand": 0.625 / _M,
+    "DynamoDB read unit, on demand": 0.125 / _M,
+    "DynamoDB GB and month": 0.25,
+    "DynamoDB point-in-time recovery, GB and month": 0.20,
+    "S3 PUT, COPY, POST or LIST": 0.005 / 1000,
+    "S3 GET": 0.0004 / 1000,
+    "S3 GB and month": 0.023,
+    "Lambda call": 0.20 / _M,
+    "Lambda GB-second, arm64": 0.0000133334,
+    "API Gateway request, HTTP API": 1.00 / _M,
+    "EventBridge custom event": 1.00 / _M,
+    "SQS request": 0.40 / _M,
+    "KMS key and month": 1.00,
+    "KMS request": 0.03 / 10_000,
+    "Secrets Manager secret and month": 0.40,
+    "CloudWatch logs, GB taken in": 0.50,
+    "CloudWatch metric and month": 0.30,
+    "CloudWatch alarm on a metric, and month": 0.10,
+    "X-Ray trace": 5.00 / _M,
+    "Glue DPU-hour": 0.44,
+    # For the comparison with a server only.
+    "Fargate arm64 processor-hour": 0.03238,
+    "Fargate arm64 GB-hour": 0.00356,
+    "Load balancer hour": 0.0225 + 0.008,  # with one unit of capacity
+}
+
+MONTH_HOURS = 730
+
+# What is assumed where nothing can be measured without AWS.
+FUNCTION_GB = 1769 / 1024
+DYNAMODB_MS = 4.0  # a round trip inside a region
+S3_MS = 25.0
+SERVING_MS = 1.0  # routing, authentication, JSON: bench/README.md has 0.1 to 0.6 of it
+LOG_BYTES_OF_REQUEST = 1_700  # the access log's line and the function's
+TRACED_SHARE = 0.05  # X-Ray's usual sampling
+# Of the events function: as many events come with one call if there are few.
+EVENTS_CALL_MS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an operation, or many, took; processor time is that of the machine that measured."""
+
+    round_trips: float = 0  # to DynamoDB, one after the other
+    read_units: float = 0
+    write_units: float = 0
+    s3_writes: float = 0  # whatever S3 charges as PUT
+    s3_reads: float = 0
+    cpu_ms: float = 0
+    events: float = 0
+    requests: float = 1  # to the API
+
+    def __add__(self, other: "Usage") -> "Usage":
+        sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return Usage(**sums)
+
+    def times(self, factor: float) -> "Usage":
+        """So much of it."""
+        return Usage(**{f.name: getattr(self, f.name) * factor for f in fields(self)})
+
+    def in_background(self) -> "Usage":
+        """The same where no request waits for it."""
+        return replace(self, requests=0)
+
+    def lambda_ms(self, s3_at_once: int = 1) -> float:
+        """How long functions are at work for it, with so many requests to S3 at the same time."""
+        to_s3 = (self.s3_writes + self.s3_reads) / s3_at_once
+        waits = self.round_trips * DYNAMODB_MS + to_s3 * S3_MS
+        return self.cpu_ms + waits + self.requests * SERVING_MS
+
+
+def cost(usage: Usage, s3_at_once: int = 1) -> dict[str, float]:
+    """USD by service."""
+    gb_s = FUNCTION_GB * usage.lambda_ms(s3_at_once) / 1000
+    calls = usage.requests
+    # An event is published by a call of a function with half a GB, and kept by the archive.
+    publishing = PRICES["Lambda call"] + 0.5 * EVENTS_CALL_MS / 1000 * PRICES[_GB_S]
+    parts = {
+        "API Gateway": calls * PRICES["API Gateway request, HTTP API"],
+        "Lambda": calls * PRICES["Lambda call"] + gb_s * PRICES[_GB_S],
+        "DynamoDB": usage.read_units * PRICES["DynamoDB read unit, on demand"]
+        + usage.write_units * PRICES["DynamoDB write unit, on demand"],
+        "S3": usage.s3_writes * PRICES["S3 PUT, COPY, POST or LIST"]
+        + usage.s3_reads * PRICES["S3 GET"],
+        "events": usage.events * (PRICES["EventBridge custom event"] + publishing),
+        "logs and traces": calls
+        * (
+            LOG_BYTES_OF_REQUEST / 1e9 * PRICES["CloudWatch logs, GB taken in"]
+            + TRACED_SHARE * PRICES["X-Ray trace"]
+        ),
+    }
+    return {name: dollars for name, dollars in parts.items() if dollars}
+
+
+_GB_S = "Lambda GB-second, arm64"
+
+
+def total(usage: Usage, s3_at_once: int = 1) -> float:
+    """USD for all of it."""
+    return sum(cost(usage, s3_at_once).values())
+
+
+def idle_month(alarms: int, metrics: int) -> dict[str, float]:
+    """USD of a month in which nobody does anything, by what they are for.
+
+    alarms: of metrics that are watched; metrics: of our own, that are reported all the time.
+    """
+    minutes = MONTH_HOURS * 60
+    cleanups = Usage(round_trips=1, read_units=0.5, cpu_ms=2, requests=0).times(minutes / 5)
+    cleanup_ms = 512 / 1024 / FUNCTION_GB * cost(cleanups)["Lambda"]
+    # Lambda keeps five requests waiting at the queue, each for twenty seconds.
+    polls = 5 * 3 * minutes
+    return {
+        "key and setup token": PRICES["KMS key and month"]
+        + PRICES["Secrets Manager secret and month"],
+        "alarms": alarms * PRICES["CloudWatch alarm on a metric, and month"],
+        "metrics": metrics * PRICES["CloudWatch metric and month"],
+        "cleanup every five minutes": cost(cleanups)["DynamoDB"]
+        + cleanup_ms
+        + minutes / 5 * PRICES["Lambda call"],
+        "looking into the export queue": polls * PRICES["SQS request"],
+    }
+
+
+def glue_run(workers: float, minutes: float) -> float:
+    """USD of a job's run; Glue charges a minute at least, and each worker is one DPU."""
+    return workers * max(minutes, 1) / 60 * PRICES["Glue DPU-hour"]
+
+
+def server_month() -> float:
+    """USD of a month of the smallest server that survives the loss of a zone, doing nothing.
+
+    Two Fargate tasks of one processor and 2 GB behind a load balancer; stores as with us.
+    """
+    task = PRICES["Fargate arm64 processor-hour"] + 2 * PRICES["Fargate arm64 GB-hour"]
+    return MONTH_HOURS * (2 * task + PRICES["Load balancer hour"])
