@@ -148,7 +148,8 @@ class Telemetry:
                 latency_ms = (time.perf_counter() - started_s) * 1000
                 self._write(kind, record, record.measures(used, latency_ms))
                 if trace is not None:
-                    trace.send(record.operation or self._service, record.facts(), record.status)
+                    name = record.operation or self._service
+                    trace.send(name, record.facts(), record.status, is_fault=record.has_failed)
 
     def _write(self, kind: str, record: Record, measures: Mapping[str, float]) -> None:
         line: dict[str, Any] = {**record.facts(), "cold_start": self._is_cold, **measures}

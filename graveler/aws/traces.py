@@ -66,11 +66,17 @@ class Trace:
                 )
 
     def send(
-        self, name: str, annotations: Mapping[str, Annotation], status: int | None = None
+        self,
+        name: str,
+        annotations: Mapping[str, Annotation],
+        status: int | None = None,
+        *,
+        is_fault: bool = False,
     ) -> None:
         """Send what was noted, as a subsegment of that name which ends now.
 
-        Annotations can be searched by: letters, digits and underscores in their names.
+        Annotations can be searched by: letters, digits and underscores in their names. A status is
+        one of HTTP; is_fault is whether it was ours that it failed.
         """
         document: dict[str, Any] = {
             "type": "subsegment",
@@ -83,14 +89,12 @@ class Trace:
             "annotations": annotations,
             "metadata": {"calls": self._calls_total},
             "subsegments": self._calls,
+            "fault": is_fault,
         }
         if status is not None:
             document["http"] = {"response": {"status": status}}
-            document |= {
-                "error": 400 <= status < 500,
-                "throttle": status == 429,
-                "fault": status >= 500,
-            }
+            document["error"] = status >= 400 and not is_fault
+            document["throttle"] = status == 429
         packet = _HEADER + msgspec.json.encode(document)
         with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as daemon:
             daemon.setblocking(False)  # noqa: FBT003 - socket's own
