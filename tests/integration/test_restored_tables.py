@@ -5,6 +5,7 @@ of the items stands for it here. What a restore finds missing depends on the cle
 changes, and on garbage collection, for data: both run between the time and the restore.
 """
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,15 +22,16 @@ from graveler.aws.cleanup import CleanupStore
 from graveler.aws.dynamodb import binary
 from graveler.aws.exports import DynamoExportStore
 from graveler.aws.job_records import DynamoJobStore
-from graveler.aws.models import CLEANUPS, REPOSITORIES
+from graveler.aws.models import CLEANUPS, OUTBOX, REPOSITORIES, partition_of
 from graveler.aws.refs import DynamoRefStore
 from graveler.aws.staging import DynamoStagingStore
 from graveler.aws.tables import Raw, Tables
 from graveler.errors import GoneError, NotFoundError
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.operations import branches, commits, objects
+from graveler.operations import branches, commits, dumps, objects, repositories
 from graveler.operations.commits import LogQuery
 from graveler.operations.engine import NS_PER_S
+from graveler.operations.lookup import read_repository
 from graveler.retention.report import Report
 from graveler.staging.listing import PageQuery
 from tests.support.collected import MARKS, Collected, world
@@ -301,3 +303,45 @@ def test_garbage_collection_on_restored_tables_takes_what_came_after_them(
     assert restored.collect_all().deleted.objects == len(came)
     assert [lake.is_there(uri) for uri in came] == [False] * len(came)
     assert {branch: contents(restored, branch) for branch in before} == before
+
+
+def test_one_repository_is_taken_out_of_restored_tables_by_a_dump(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    """As when somebody deleted it, and the others are to stay as they are."""
+    logs = {branch: log(lake, branch) for branch in before}
+    backup = Backup.of(lake)
+    repositories.delete(lake.engine, lake.name)
+    clean_up(lake, TOKEN_RETENTION_S + 60)
+
+    dumped = dumps.dump(backup.restored(lake).engine, lake.name)
+    fresh = lake.world.engine()
+    repositories.create(fresh, name=lake.name, storage_namespace=lake.namespace, bare=True)
+    dumps.restore(fresh, lake.name, dumped)
+
+    lake.engine = fresh
+    assert {branch: log(lake, branch) for branch in before} == logs
+    assert contents(lake, "dev") == before["dev"]
+    assert contents(lake, "main") == {"a": b"a", "b": b"b"}  # nothing that was only staged
+    lake.upload("new")
+    new = lake.commit().id
+    assert log(lake, "main") == [new, *logs["main"]]
+
+
+def test_the_outbox_tells_for_a_week_what_a_deleted_branch_was(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    head = commits.get(lake.engine, lake.name, "dev").id
+    branches.delete(lake.engine, lake.name, "dev")
+
+    tables = lake.world.tables()
+    partition = partition_of(read_repository(lake.engine, lake.name))
+    events = [
+        json.loads(raw["event"]["S"])
+        for page in tables.pages(tables.query(partition, OUTBOX))
+        for raw in page
+    ]
+    (deleted,) = [each for each in events if each["kind"] == "branch_deleted"]
+    assert deleted["detail"] == {"branch": "dev", "commit_id": head}
+    branches.create(lake.engine, lake.name, name="dev", source=head)
+    assert contents(lake, "dev") == before["dev"]
