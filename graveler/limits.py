@@ -3,6 +3,9 @@
 # lakeFS's limit, and that of a DynamoDB sort key, which holds the path.
 PATH_BYTES_MAX = 1024
 
+# S3's limit.
+OBJECT_KEY_BYTES_MAX = 1024
+
 # lakeFS pages everything by 1,000 and reports this number as max_per_page.
 PAGE_AMOUNT_DEFAULT = 100
 PAGE_AMOUNT_MAX = 1000

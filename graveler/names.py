@@ -20,6 +20,8 @@ _BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _IP_ADDRESS = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
 # `?` and `#` end the path for every tool that reads the namespace as a URI.
 _NOT_IN_PREFIXES = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff?#]")
+# Names to S3, and ways to other folders to most clients of it.
+_DOTS = frozenset({".", ".."})
 # An S3 key has 1,024 bytes; the longest that is made below a namespace has about 150.
 _NAMESPACE_PREFIX_BYTES_MAX = 800
 
@@ -103,6 +105,11 @@ def check_path(path: bytes) -> None:
         )
 
 
+def leaves_its_folder(key: str) -> bool:
+    """Whether the key has a segment `..`, by which some tools would climb out of where it lies."""
+    return ".." in key.split("/")
+
+
 def normalized_storage_namespace(uri: str) -> str:
     """The storage namespace without trailing slashes: `s3://<bucket>` or `s3://<bucket>/<prefix>`.
 
@@ -135,6 +142,10 @@ def normalized_location(uri: str, what: str) -> str:
     if _NOT_IN_PREFIXES.search(prefix):
         raise InvalidInputError(
             f"invalid {what} {_shown(uri)}: it must not contain '?', '#' or control characters"
+        )
+    if not _DOTS.isdisjoint(prefix.split("/")):
+        raise InvalidInputError(
+            f"invalid {what} {_shown(uri)}: '.' and '..' between slashes would lead elsewhere"
         )
     if len(prefix.encode()) > _NAMESPACE_PREFIX_BYTES_MAX:
         raise InvalidInputError(

@@ -3,12 +3,10 @@
 from collections.abc import Iterable
 
 from graveler.errors import InvalidInputError
-from graveler.names import normalized_location
+from graveler.limits import OBJECT_KEY_BYTES_MAX
+from graveler.names import leaves_its_folder, normalized_location
 
 SUCCESS_MARK = b"_lakefs_success"
-
-# S3's limit.
-OBJECT_KEY_BYTES_MAX = 1024
 
 
 def is_within(uri: str, place: str) -> bool:
@@ -49,6 +47,8 @@ def object_uri(path: str, key: bytes) -> str:
         uri = f"{path}/{key.decode()}"
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{key!r} is not UTF-8, as the keys of S3 are") from error
+    if leaves_its_folder(uri):
+        raise InvalidInputError(f"{uri} has a segment '..', and would lie elsewhere for many tools")
     name = uri.removeprefix("s3://").partition("/")[2]
     if len(name.encode()) > OBJECT_KEY_BYTES_MAX:
         raise InvalidInputError(

@@ -13,9 +13,9 @@ from graveler.errors import (
     NotFoundError,
     UnsupportedError,
 )
-from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
+from graveler.limits import DELETE_OBJECTS_MAX, OBJECT_KEY_BYTES_MAX, USER_METADATA_BYTES_MAX
 from graveler.model import AddressType, Entry, Repository
-from graveler.names import check_path
+from graveler.names import check_path, leaves_its_folder
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.lookup import check_can_stage, current_branch
 from graveler.operations.objects import ObjectStat, stat
@@ -33,7 +33,7 @@ from graveler.operations.staged import (
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
 # Nothing else could be read, and one such object would spoil every listing with presigned URLs.
-_OBJECT_URI = re.compile(r"s3://[^/]+/.+", re.DOTALL)
+_OBJECT_URI = re.compile(r"s3://[^/\x00]+/[^\x00]+")
 
 
 def check_user_metadata(metadata: Mapping[str, str]) -> None:
@@ -110,9 +110,12 @@ def described_entry(
         raise InvalidInputError("checksum is empty: give the object's ETag")
     if size_bytes < 0:
         raise InvalidInputError(f"size_bytes {size_bytes} is negative")
-    if not _OBJECT_URI.fullmatch(physical_address):
+    key = physical_address.removeprefix("s3://").partition("/")[2]
+    is_object = _OBJECT_URI.fullmatch(physical_address) and not leaves_its_folder(key)
+    if not is_object or len(key.encode(errors="replace")) > OBJECT_KEY_BYTES_MAX:
         raise InvalidInputError(
-            f"physical address {physical_address!r} is no object's in S3: s3://<bucket>/<key>"
+            f"physical address {physical_address[:1100]!r} is no object's in S3: "
+            "s3://<bucket>/<key>, without '..' between slashes"
         )
     check_user_metadata(metadata)
     address, address_type = relative_address(repository.storage_namespace, physical_address)
