@@ -1,0 +1,116 @@
+"""Repairs that docs/operations.md makes with AWS's own tools, on items of the refs table."""
+
+from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
+
+import pytest
+
+from functions.events.handler import handler
+from graveler.accounts import Credential, User
+from graveler.aws import wiring
+from graveler.aws.accounts import DynamoAccountStore
+from graveler.aws.bus import Published
+from graveler.aws.models import (
+    ACCOUNTS,
+    CREDENTIAL,
+    FIRST_ADMINISTRATOR,
+    INSTALLATION,
+    OUTBOX,
+    partition_of,
+)
+from graveler.aws.tables import Tables, key
+from graveler.errors import AlreadyExistsError
+from graveler.model import Event
+from graveler.operations import branches
+from graveler.operations.lookup import read_repository
+from local.cipher import LocalCipher
+from tests.support.server_world import ServerWorld
+
+pytestmark = pytest.mark.server
+
+
+CIPHER = LocalCipher(b"k" * 32)
+
+
+@pytest.fixture
+def world(dynamodb_endpoint: str) -> Iterator[ServerWorld]:
+    made = ServerWorld(dynamodb_endpoint)
+    made.tables().create()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def tables(world: ServerWorld) -> Iterator[Tables]:
+    made = world.tables()
+    yield made
+    for name in (FIRST_ADMINISTRATOR, INSTALLATION):
+        delete(made, name)
+
+
+def delete(tables: Tables, name: str) -> None:
+    """As `aws dynamodb delete-item` of the accounts partition."""
+    tables.dynamodb.call("DeleteItem", tables.delete(key(ACCOUNTS, name)))
+
+
+def test_without_its_mark_the_deployment_is_set_up_once_more(tables: Tables) -> None:
+    store = DynamoAccountStore(tables, CIPHER)
+    first = Credential("AKIAJFIRST", "lost", "admin", 0)
+    second = Credential("AKIAJSECOND", "new", "admin", 1)
+    store.set_up(User("admin", 0), first)
+    with pytest.raises(AlreadyExistsError):
+        store.set_up(User("admin", 1), second)
+
+    delete(tables, FIRST_ADMINISTRATOR)
+    assert not store.is_set_up()
+    store.set_up(User("admin", 1), second)
+
+    assert store.credential("AKIAJSECOND") == second
+    assert store.credential("AKIAJFIRST") == first  # works on until it is deleted as well
+    delete(tables, CREDENTIAL + "AKIAJFIRST")
+    assert store.credential("AKIAJFIRST") is None
+
+
+def test_without_its_record_the_installation_gets_another_signing_key(tables: Tables) -> None:
+    old = DynamoAccountStore(tables, CIPHER)
+    before = old.installation().signing_key
+
+    delete(tables, INSTALLATION)
+
+    after = DynamoAccountStore(tables, CIPHER).installation().signing_key
+    assert after != before
+    assert old.installation().signing_key == before  # a process that runs keeps what it has
+
+
+def test_items_of_the_outbox_are_published_again_as_records_of_the_stream(
+    world: ServerWorld, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = world.new_repository()
+    branches.create(world.engine(), name, name="dev", source="main")
+    published: list[Event] = []
+
+    class Bus:
+        def publish(self, events: Iterable[Event]) -> Published:
+            published.extend(events)
+            return Published(len(published))
+
+    monkeypatch.setattr(wiring, "event_bus", Bus)
+    repository = read_repository(world.engine(), name)
+    (items,) = tables.pages(tables.query(partition_of(repository), OUTBOX))
+    # What the runbook has jq make of them.
+    records = [
+        {
+            "eventName": "INSERT",
+            "dynamodb": {
+                "Keys": {"partition": item["partition"], "sort": item["sort"]},
+                "NewImage": item,
+                "SequenceNumber": item["sort"]["S"],
+            },
+        }
+        for item in items
+    ]
+
+    answer = handler({"Records": records}, SimpleNamespace(aws_request_id="by hand"))
+
+    assert answer == {"batchItemFailures": []}
+    assert {each.kind for each in published} == {"repository_created", "branch_created"}
