@@ -2,10 +2,11 @@
 
 Theory of operation. An access key is checked against the account store and a token against the
 installation's key, so a warm function needs no request to a store: what the store said is
-remembered for at most MEMORY_S. A withdrawn key or a deleted user therefore works for that long
-at most in a function that has just seen it. What does not exist is never remembered, so a new
-key works at once. Every failure is the same error with the same text: clients compare it, and a
-text that told unknown keys from wrong secrets would help to guess.
+remembered for at most MEMORY_S. A withdrawn key or a deleted user, and the sessions that were
+begun with them, therefore work for that long at most in a function that has just seen them. What
+does not exist is never remembered, so a new key works at once. Every failure is the same error
+with the same text: clients compare it, and a text that told unknown keys from wrong secrets would
+help to guess.
 """
 
 import base64
@@ -25,6 +26,9 @@ FAILURE_MESSAGE = "error authenticating request"
 
 SESSION_COOKIE = "internal_auth_session"
 SESSION_LIFE_S = 30 * 24 * 60 * 60
+
+# The access key that a session was begun with.
+_KEY_CLAIM = "access_key_id"
 
 MEMORY_S = 30
 MEMORY_ENTRIES_MAX = 10_000
@@ -89,6 +93,7 @@ class Authenticator:
             "iat": now_s,
             "iss": "auth",
             "sub": user,
+            _KEY_CLAIM: access_key_id,
         }
         return Session(jwt.encode(claims, self._key(), algorithm="HS256"), now_s + SESSION_LIFE_S)
 
@@ -115,7 +120,7 @@ class Authenticator:
                 issuer="auth",
                 # Expiry is checked below, by the clock that we were given.
                 options={
-                    "require": ["exp", "sub", "aud", "iss"],
+                    "require": ["exp", "sub", "aud", "iss", _KEY_CLAIM],
                     "verify_exp": False,
                     "verify_iat": False,
                     "verify_nbf": False,
@@ -127,6 +132,10 @@ class Authenticator:
         if not isinstance(expires_at, int) or expires_at <= self._clock.now_ns() // 10**9:
             raise AuthenticationError(FAILURE_MESSAGE)
         if not user or self._users.get(user) is None:
+            raise AuthenticationError(FAILURE_MESSAGE)
+        # Who withdraws a stolen key ends what the thief began with it.
+        credential = self._credentials.get(claims[_KEY_CLAIM])
+        if credential is None or credential.user != user:
             raise AuthenticationError(FAILURE_MESSAGE)
         return str(user)
 

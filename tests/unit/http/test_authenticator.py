@@ -104,6 +104,29 @@ def test_a_withdrawn_key_stops_working_in_time(accounts, clock, monkeypatch):
         authenticator.user_of(basic(), [])
 
 
+@pytest.mark.parametrize("key_now", [{}, {KEY: Credential(KEY, SECRET, "bob", 1)}])
+def test_a_session_ends_with_the_key_that_began_it(accounts, clock, monkeypatch, key_now):
+    held = {KEY: Credential(KEY, SECRET, "ann", 1)}
+    monkeypatch.setattr(accounts, "credential", held.get)
+    authenticator = Authenticator(accounts, clock)
+    token = authenticator.log_in(KEY, SECRET).token
+    assert authenticator.user_of(f"Bearer {token}", []) == "ann"
+    held.clear()
+    held.update(key_now)
+    clock.tick(MEMORY_S)
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(f"Bearer {token}", [])
+
+
+def test_a_session_ends_with_its_user(authenticator, clock, monkeypatch):
+    token = authenticator.log_in(KEY, SECRET).token
+    assert authenticator.user_of(f"Bearer {token}", []) == "ann"
+    monkeypatch.setattr(authenticator._users, "_look_up", lambda _name: None)
+    clock.tick(MEMORY_S)
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(f"Bearer {token}", [])
+
+
 def test_what_was_not_there_is_looked_up_again(authenticator, accounts):
     for _ in range(2):
         with pytest.raises(AuthenticationError):
@@ -145,6 +168,8 @@ def test_nobody_logs_in_with_a_wrong_secret(authenticator):
         {"aud": None},
         {"exp": "tomorrow"},
         {"exp": 1},
+        {"access_key_id": None},
+        {"access_key_id": "AKIANOBODYQ"},
     ],
 )
 def test_a_token_with_other_claims_is_refused(authenticator, change):
