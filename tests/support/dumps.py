@@ -1,0 +1,52 @@
+"""Repositories that are dumped, and bare ones that wait for a dump."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from graveler.dump import check
+from graveler.model import Commit, Repository, Tag
+from graveler.operations import dumps, repositories
+from graveler.operations.engine import Engine
+from tests.support.engines import MemoryWorld
+from tests.support.scenarios import NAMESPACE
+
+Refs = tuple[dict[str, tuple[str, bool]], tuple[Tag, ...], list[Commit], bool]
+
+
+@contextmanager
+def small_batches() -> Iterator[None]:
+    """Everything is restored two by two, so that a small repository has several batches."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(check, "BATCH_COMMITS", 2)
+        patch.setattr(dumps, "BATCH_COMMITS", 2)
+        patch.setattr(dumps, "_NAMES_AT_ONCE", 2)
+        yield
+
+
+def make_bare(engine: Engine, name: str = "bare", **options: Any) -> Repository:
+    """A bare repository over the namespace of `scenarios.REPO`."""
+    return repositories.create(engine, name=name, storage_namespace=NAMESPACE, bare=True, **options)
+
+
+def refs_of(engine: Engine, name: str) -> Refs:
+    """Every branch, tag and commit, and whether more are to come."""
+    repository = engine.refs.repository(name)
+    assert repository is not None
+    found = engine.refs.branches(repository, "", "", 100, show_hidden=True).results
+    return (
+        {branch.name: (branch.commit_id, branch.hidden) for branch in found},
+        engine.refs.tags(repository, "", "", 100).results,
+        list(engine.refs.every_commit(repository)),
+        repository.is_bare,
+    )
+
+
+NOTHING: Refs = ({}, (), [], True)
+
+
+def restored(world: MemoryWorld) -> list[str]:
+    """The repositories of which it was told that they are restored."""
+    return [event.repository for event in world.refs.events if event.kind == "repository_restored"]

@@ -1,0 +1,263 @@
+"""A repository's refs are dumped whole, and restored whole into a bare repository, or not at all."""
+
+import json
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from graveler.dump.files import RefsDump, write
+from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
+from graveler.errors import (
+    CorruptDataError,
+    ForbiddenError,
+    GoneError,
+    InvalidInputError,
+    NotFoundError,
+)
+from graveler.identity import make_commit
+from graveler.model import Branch
+from graveler.operations import branches, dumps, objects, repositories, tags
+from graveler.staging.listing import PageQuery
+from tests.support.counting import Calls, engine_around
+from tests.support.dumps import NOTHING, make_bare, refs_of, restored, small_batches
+from tests.support.faults import Meanwhile
+from tests.support.scenarios import NAMESPACE, REPO, commit, contents, prepared_world, upload
+
+
+@pytest.fixture
+def world():
+    """Two branches went apart from main, which has staged changes; three tags."""
+    return prepared_world()
+
+
+@pytest.fixture
+def engine(world):
+    return world.engine()
+
+
+@pytest.fixture(autouse=True)
+def several_batches():
+    with small_batches():
+        yield
+
+
+def names_of(engine):
+    return {tag.name for tag in refs_of(engine, REPO)[1]}
+
+
+def test_a_restored_repository_has_all_refs_and_committed_objects(world, engine):
+    make_bare(engine)
+    dumps.restore(engine, "bare", dumps.dump(engine, REPO))
+    assert refs_of(engine, "bare") == refs_of(engine, REPO)
+    for ref in ("main@", "dev", "clean", "v1", "on-dev"):
+        listed = objects.list_objects(engine, "bare", ref, PageQuery(100))
+        assert listed == objects.list_objects(engine, REPO, ref, PageQuery(100))
+        assert listed.results
+    told = world.refs.events[-1]
+    assert (told.kind, told.repository) == ("repository_restored", "bare")
+    assert told.detail == {"commits": 5, "branches": 3, "tags": 3}
+
+
+def test_what_is_not_committed_is_in_no_dump(engine):
+    make_bare(engine)
+    dumps.restore(engine, "bare", dumps.dump(engine, REPO))
+    branch = engine.refs.branch(engine.refs.repository("bare"), "main")
+    original = engine.refs.branch(engine.refs.repository(REPO), "main")
+    assert not {*branch.tokens} & {*original.tokens}
+    assert list(engine.staging.scan(branch.staging_token, b"", None)) == []
+    assert list(engine.staging.scan(original.staging_token, b"", None)) != []
+
+
+def test_hidden_branches_are_dumped_and_stay_hidden(engine):
+    repository = engine.refs.repository(REPO)
+    head = engine.refs.branch(repository, "main").commit_id
+    hidden = Branch("secret", head, "token", hidden=True)
+    engine.refs.create_branch(repository, hidden, engine.event("branch_created", repository))
+    make_bare(engine)
+    dumps.restore(engine, "bare", dumps.dump(engine, REPO))
+    assert refs_of(engine, "bare")[0]["secret"] == (head, True)
+
+
+def test_the_same_refs_give_the_same_dump(world, engine):
+    first = dumps.dump(engine, REPO)
+    files = dict(world.files.files)
+    assert dumps.dump(world.engine(), REPO) == first
+    assert world.files.files == files
+    make_bare(engine)
+    dumps.restore(engine, "bare", first)
+    assert dumps.dump(engine, "bare") == first
+    tags.delete(engine, REPO, "v1")
+    changed = dumps.dump(engine, REPO)
+    assert changed == replace(first, tags_id=changed.tags_id) != first
+
+
+def test_the_manifest_in_the_namespace_names_the_newest_dump(engine):
+    dumps.dump(engine, REPO)
+    with pytest.raises(GoneError):
+        engine.objects.get(f"{NAMESPACE}/_lakefs/refs_manifest.json")
+    for _ in range(2):
+        dumped = dumps.dump_with_manifest(engine, REPO)
+        assert json.loads(engine.objects.get(f"{NAMESPACE}/_lakefs/refs_manifest.json")) == {
+            "commits_meta_range_id": dumped.commits_id,
+            "tags_meta_range_id": dumped.tags_id,
+            "branches_meta_range_id": dumped.branches_id,
+        }
+        tags.delete(engine, REPO, "v1" if "v1" in names_of(engine) else "on-dev")
+
+
+def test_a_commit_made_while_a_dump_is_made_never_leaves_it_with_loose_ends(world):
+    calls = Calls()
+    dumps.dump(engine_around(world.engine(), calls), REPO)
+    assert len(calls.names) > 5
+    for number in range(1, len(calls.names) + 1):
+        world = prepared_world()
+        meanwhile = Meanwhile(number, partial(commit, world.engine()))
+        dumped = dumps.dump(engine_around(world.engine(), meanwhile), REPO)
+        assert meanwhile.has_happened
+        make_bare(world.engine())
+        dumps.restore(world.engine(), "bare", dumped)
+
+
+def test_only_a_bare_repository_can_be_restored_into(engine):
+    dumped = dumps.dump(engine, REPO)
+    before = refs_of(engine, REPO)
+    for restore in (dumps.restore, dumps.restore_as_task):
+        with pytest.raises(InvalidInputError, match="can only restore into a bare repository"):
+            restore(engine, REPO, dumped)
+    make_bare(engine)
+    dumps.restore(engine, "bare", dumped)
+    with pytest.raises(InvalidInputError, match="can only restore into a bare repository"):
+        dumps.restore(engine, "bare", dumped)
+    assert refs_of(engine, REPO) == before
+    with pytest.raises(NotFoundError):
+        dumps.restore(engine, "nobody", dumped)
+
+
+def test_a_bare_repository_has_nothing_and_claims_no_namespace(world, engine):
+    repository = make_bare(engine, default_branch="trunk")
+    assert repository.is_bare
+    assert refs_of(engine, "bare") == NOTHING
+    with pytest.raises(NotFoundError):
+        branches.create(engine, "bare", name="main", source="trunk")
+    with pytest.raises(NotFoundError):
+        tags.create(engine, "bare", name="v1", ref="trunk")
+    repositories.create(engine, name="other", storage_namespace="s3://bucket/o", bare=True)
+    repositories.create(engine, name="third", storage_namespace="s3://bucket/o")
+
+
+def test_a_repository_deleted_by_mistake_comes_back_from_its_dump(engine):
+    dumped, before = dumps.dump(engine, REPO), refs_of(engine, REPO)
+    content = contents(engine, "v1")
+    repositories.delete(engine, REPO)
+    make_bare(engine, REPO)
+    dumps.restore(engine, REPO, dumped)
+    assert refs_of(engine, REPO) == before
+    assert contents(engine, "v1") == contents(engine, "main") == content
+    upload(engine, b"a", b"again")
+    commit(engine)
+    assert contents(engine, "main") != content
+
+
+def test_nothing_is_dumped_of_a_repository_that_waits_for_its_refs(world, engine):
+    make_bare(engine)
+    for dump in (dumps.dump, dumps.dump_with_manifest, dumps.dump_as_task):
+        with pytest.raises(InvalidInputError, match="'bare' is bare"):
+            dump(engine, "bare")
+
+
+def test_a_dump_of_nothing_leaves_the_repository_bare(world, engine):
+    make_bare(engine)
+    dumps.restore(engine, "bare", RefsDump("", "", ""))
+    assert refs_of(engine, "bare") == NOTHING
+    assert restored(world) == []
+
+
+def test_a_read_only_repository_is_restored_by_force_only(engine):
+    dumped = dumps.dump(engine, REPO)
+    make_bare(engine, read_only=True)
+    for restore in (dumps.restore, dumps.restore_as_task):
+        with pytest.raises(ForbiddenError, match="read-only"):
+            restore(engine, "bare", dumped)
+    dumps.restore(engine, "bare", dumped, force=True)
+    assert refs_of(engine, "bare") == refs_of(engine, REPO)
+
+
+def test_a_missing_dump_is_gone_and_a_damaged_one_is_told_by_its_file(world, engine):
+    dumped = dumps.dump(engine, REPO)
+    make_bare(engine)
+    for _, file_id in world.files.files:  # as on S3, where both stores are one
+        engine.objects.put(f"{NAMESPACE}/_lakefs/{file_id}", b"", "")
+    with pytest.raises(GoneError, match="12" * 32):
+        dumps.restore(engine, "bare", replace(dumped, tags_id="12" * 32))
+    for file_id in ("abc", "../../other/data", "AB" * 32, "12" * 32 + "\n"):
+        with pytest.raises(InvalidInputError, match="no ID"):
+            dumps.restore(engine, "bare", replace(dumped, commits_id=file_id))
+    content = bytearray(world.files.files[NAMESPACE, dumped.branches_id])
+    content[3] ^= 1
+    world.files.files[NAMESPACE, dumped.branches_id] = bytes(content)
+    with pytest.raises(CorruptDataError, match=dumped.branches_id):
+        dumps.restore(world.engine(), "bare", dumped)
+    assert refs_of(engine, "bare") == NOTHING
+    assert engine.refs.repository("bare").restoring == ""
+
+
+def child(parents=(), generation=1, **changes):
+    made = make_commit(
+        committer="c",
+        message="m",
+        metarange_id="",
+        creation_date=1,
+        metadata={},
+        parents=[parent.id for parent in parents],
+        generation=generation,
+    )
+    return replace(made, **changes)
+
+
+def stored(engine, commits, heads=(), names=()):
+    """A dump of just these."""
+
+    def store(kind, things):
+        return write(engine.committed, NAMESPACE, kind, sorted(things))
+
+    commits_id = write(
+        engine.committed, NAMESPACE, COMMITS, sorted(commits, key=lambda made: made.id)
+    )
+    return RefsDump(commits_id, store(BRANCHES, heads), store(TAGS, names))
+
+
+ROOT = child()
+BROKEN = {
+    "a parent is missing": ([child([ROOT], 2)], [], []),
+    "a parent is no ID": ([child(parents=[replace(ROOT, id="x" * 64)])], [], []),
+    "a branch's commit is missing": ([ROOT], [NamedCommit("main", "ab" * 32)], []),
+    "a tag's commit is missing": ([ROOT], [], [NamedCommit("v1", "ab" * 32)]),
+    "a branch names no commit": ([ROOT], [NamedCommit("main", "")], []),
+    "a commit is not what its ID says": ([replace(ROOT, message="other")], [], []),
+    "a generation is 0": ([replace(ROOT, generation=0)], [], []),
+    "a branch's name is none": ([ROOT], [NamedCommit("a/b", ROOT.id)], []),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_dump_that_does_not_hold_together_changes_nothing(world, engine, broken):
+    whole = [NamedCommit("first", ROOT.id)]
+    make_bare(engine)
+    dumped = stored(engine, *BROKEN[broken])
+    with pytest.raises(InvalidInputError):
+        dumps.restore(engine, "bare", dumped)
+    assert refs_of(engine, "bare") == NOTHING
+    task = dumps.restore_as_task(engine, "bare", dumped)
+    assert task.is_done
+    assert task.error
+    dumps.restore(engine, "bare", stored(engine, [ROOT, child([ROOT], 2)], whole, whole))
+    assert restored(world) == ["bare"]
+
+
+def test_branches_and_tags_exchanged_are_noticed(engine):
+    dumped = dumps.dump(engine, REPO)
+    make_bare(engine)
+    exchanged = replace(dumped, tags_id=dumped.branches_id, branches_id=dumped.tags_id)
+    with pytest.raises(InvalidInputError, match="entity"):
+        dumps.restore(engine, "bare", exchanged)

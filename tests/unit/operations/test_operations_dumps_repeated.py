@@ -1,0 +1,225 @@
+"""A restore that was cut short, or is done twice at once, ends as one that was not."""
+
+import pytest
+
+from graveler.errors import ConflictError, InvalidInputError, NotFoundError, ThrottledError
+from graveler.model import Repository
+from graveler.operations import branches, commits, dumps, repositories, tags
+from tests.support.counting import Calls, engine_around
+from tests.support.dumps import NOTHING, make_bare, refs_of, restored, small_batches
+from tests.support.engines import MemoryWorld
+from tests.support.faults import Crash, CrashAt, FailAt, Meanwhile
+from tests.support.memory import MemoryRefStore
+from tests.support.scenarios import NAMESPACE, REPO, commit, prepared_world, upload
+
+
+@pytest.fixture(autouse=True)
+def several_batches():
+    with small_batches():
+        yield
+
+
+class Lake:
+    """A repository with its dump, and a bare one that waits for it."""
+
+    def __init__(self) -> None:
+        self.world: MemoryWorld = prepared_world()
+        self.dumped = dumps.dump(self.engine, REPO)
+        make_bare(self.engine)
+
+    @property
+    def engine(self):
+        """Another process each time."""
+        return self.world.engine()
+
+    @property
+    def bare(self) -> Repository:
+        return self.engine.refs.repository("bare")
+
+    def restore(self, around=None):
+        engine = self.engine if around is None else engine_around(self.engine, around)
+        dumps.restore(engine, "bare", self.dumped)
+
+    def is_restored(self) -> bool:
+        return refs_of(self.engine, "bare") == refs_of(self.engine, REPO)
+
+
+def calls_of_a_restore() -> list[str]:
+    calls = Calls()
+    with small_batches():
+        Lake().restore(calls)
+    return calls.names
+
+
+PLACES = range(1, len(calls_of_a_restore()) + 1)
+
+
+def stopped_at(call: str) -> Lake:
+    """A lake whose restore died after the first call of that name."""
+    lake = Lake()
+    number = calls_of_a_restore().index(call) + 1
+    with pytest.raises(Crash):
+        lake.restore(CrashAt(number))
+    return lake
+
+
+def test_a_restore_takes_every_kind_of_step():
+    names = calls_of_a_restore()
+    assert names.count("refs.restore_commits") == 3
+    assert names.count("refs.restore_branches") == names.count("refs.restore_tags") == 2
+    assert names.count("refs.update_repository") == 2
+
+
+@pytest.mark.parametrize("number", PLACES)
+def test_after_a_crash_the_same_restore_does_the_rest(number):
+    lake = Lake()
+    with pytest.raises(Crash):
+        lake.restore(CrashAt(number))
+    if number < PLACES[-1]:
+        assert lake.bare.is_bare
+        lake.restore()
+    assert lake.is_restored()
+    assert restored(lake.world) == ["bare"]
+
+
+@pytest.mark.parametrize("landed", [False, True])
+@pytest.mark.parametrize("number", PLACES)
+def test_after_throttling_the_same_restore_does_the_rest(number, landed):
+    lake = Lake()
+    fault = FailAt(number, ThrottledError("slow down"), landed=landed)
+    with pytest.raises(ThrottledError):
+        lake.restore(fault)
+    if lake.bare.is_bare:
+        lake.restore()
+    assert lake.is_restored()
+
+
+@pytest.mark.parametrize("number", PLACES)
+def test_of_two_restores_at_once_both_end_well(number):
+    lake = Lake()
+    meanwhile = Meanwhile(number, lake.restore)
+    try:
+        lake.restore(meanwhile)
+    except InvalidInputError as error:  # it came when all was done
+        assert "can only restore into a bare" in error.message  # noqa: PT017 - most do not raise
+    assert meanwhile.has_happened
+    assert lake.is_restored()
+    assert restored(lake.world) == ["bare"]
+
+
+@pytest.mark.parametrize("kept", [slice(0, 1), slice(1, 2)], ids=["first", "second"])
+@pytest.mark.parametrize("whole", [0, 1])
+def test_a_commit_lost_inside_of_a_batch_is_stored_by_the_next_attempt(whole, kept, monkeypatch):
+    """DynamoDB may store any part of a batch before the process dies."""
+    lake = Lake()
+    store = MemoryRefStore.restore_commits
+    batches = []
+
+    def store_a_part(refs, repository, some):
+        batches.append(some)
+        if len(batches) > whole:
+            store(refs, repository, some[kept])
+            raise Crash("in the middle of a batch")
+        store(refs, repository, some)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryRefStore, "restore_commits", store_a_part)
+        with pytest.raises(Crash):
+            lake.restore()
+    assert len(refs_of(lake.engine, "bare")[2]) < len(refs_of(lake.engine, REPO)[2])
+    lake.restore()
+    assert lake.is_restored()
+
+
+def test_a_repeated_restore_does_not_store_again_what_is_long_there():
+    lake = Lake()
+    names = calls_of_a_restore()
+    last = len(names) - names[::-1].index("refs.restore_commits")
+    with pytest.raises(Crash):
+        lake.restore(CrashAt(last))
+    calls = Calls()
+    lake.restore(calls)
+    assert calls.names.count("refs.restore_commits") == 1
+    assert lake.is_restored()
+
+
+def test_what_users_did_with_a_half_restored_repository_stays():
+    lake = stopped_at("refs.restore_branches")
+    (first, *_) = refs_of(lake.engine, "bare")[0]
+    made = commits.commit(
+        lake.engine,
+        "bare",
+        first,
+        commits.CommitRequest("meanwhile", "somebody", allow_empty=True),
+    )
+    lake.restore()
+    assert refs_of(lake.engine, "bare")[0][first] == (made.id, False)
+    for name, head in refs_of(lake.engine, REPO)[0].items():
+        assert name == first or refs_of(lake.engine, "bare")[0][name] == head
+
+
+def test_another_dump_cannot_be_mixed_into_one_that_was_begun():
+    lake = stopped_at("refs.restore_commits")
+    tags.create(lake.engine, REPO, name="another", ref="main")
+    second = dumps.dump(lake.engine, REPO)
+    for restore in (dumps.restore, dumps.restore_as_task):
+        with pytest.raises(ConflictError, match=lake.dumped.commits_id):
+            restore(lake.engine, "bare", second)
+    tags.delete(lake.engine, REPO, "another")
+    lake.restore()
+    assert lake.is_restored()
+
+
+@pytest.mark.parametrize("number", PLACES[1:])
+def test_a_repository_made_anew_meanwhile_gets_nothing_of_the_old_restore(number):
+    lake = Lake()
+
+    def make_anew():
+        repositories.delete(lake.engine, "bare")
+        make_bare(lake.engine)
+
+    with pytest.raises(NotFoundError, match="anew"):
+        lake.restore(Meanwhile(number, make_anew))
+    assert refs_of(lake.engine, "bare") == NOTHING
+    lake.restore()
+    assert lake.is_restored()
+
+
+def test_a_task_tells_how_it_ended():
+    lake = Lake()
+    made = dumps.dump_as_task(lake.engine, REPO)
+    found = dumps.dump_task(lake.engine, REPO, made.id)
+    assert found == made
+    assert (found.is_done, found.error, dumps.dump_of(found)) == (True, "", lake.dumped)
+    ended = dumps.restore_as_task(lake.engine, "bare", lake.dumped)
+    assert dumps.restore_task(lake.engine, "bare", ended.id) == ended
+    assert (ended.is_done, ended.error) == (True, "")
+    assert lake.is_restored()
+    for look, task_id in ((dumps.dump_task, ended.id), (dumps.restore_task, "RRnone")):
+        with pytest.raises(NotFoundError):
+            look(lake.engine, "bare", task_id)
+
+
+def test_a_task_whose_worker_died_ends_with_an_error_in_time():
+    lake = Lake()
+    with pytest.raises(Crash):
+        dumps.restore_as_task(engine_around(lake.engine, CrashAt(5)), "bare", lake.dumped)
+    (task_id,) = lake.world.refs._of(lake.bare).tasks
+    assert not dumps.restore_task(lake.engine, "bare", task_id).is_done
+    lake.world.clock.tick(16 * 60)
+    ended = dumps.restore_task(lake.engine, "bare", task_id)
+    assert ended.is_done
+    assert "start it again" in ended.error
+
+
+def test_work_goes_on_in_a_restored_repository():
+    lake = Lake()
+    lake.restore()
+    repositories.delete(lake.engine, REPO)
+    repositories.create(lake.engine, name=REPO, storage_namespace=NAMESPACE, bare=True)
+    dumps.restore(lake.engine, REPO, lake.dumped)
+    upload(lake.engine, b"new", b"new")
+    commit(lake.engine)
+    branches.create(lake.engine, REPO, name="more", source="main~1")
+    again = dumps.dump(lake.engine, REPO)
+    assert again != lake.dumped
