@@ -124,6 +124,8 @@ class Telemetry:
     """Writes the lines of one function."""
 
     def __init__(self, service: str, metrics: Metrics | None = None) -> None:
+        # As Lambda calls the function: deployments in one account are told apart.
+        service = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", service)
         self._service = service
         self._metrics = metrics or Metrics(os.environ.get("GRAVELER_METRICS", Metrics.NONE))
         self._logger = Logger(service=service, location=None, json_serializer=_encoded)

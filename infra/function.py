@@ -82,7 +82,7 @@ class Function(Construct):
             layers=[layer],
             memory_size=shape.memory_mb,
             timeout=shape.timeout,
-            environment=dict(environment),
+            environment={**environment, "GRAVELER_METRICS": settings.metrics},
             environment_encryption=environment_key,
             reserved_concurrent_executions=shape.reserved if settings.reserve_concurrency else None,
             # CDK would grant more: all of the environment's key, for one.

@@ -138,7 +138,7 @@ class Observability(Construct):
                 threshold=1,
                 periods=3,
             )
-        published = next(f for f in self._watched.functions if f.shape.name == "events")
+        published = self._function_named("events")
         self._alarm(
             "events-late",
             "Events wait to be published",
@@ -202,6 +202,11 @@ class Observability(Construct):
         dashboard.add_widgets(*self._api_graphs())
         dashboard.add_widgets(*self._function_graphs())
         dashboard.add_widgets(*self._store_graphs())
+        if self._settings.metrics != "none":
+            dashboard.add_widgets(*self._usage_graphs())
+        if self._settings.metrics == "operations":
+            dashboard.add_widgets(*self._operation_graphs())
+        dashboard.add_widgets(self._operation_table())
 
     def _api_graphs(self) -> list[cloudwatch.GraphWidget]:
         stage = self._watched.api.stage
@@ -254,6 +259,93 @@ class Observability(Construct):
             _graph("Oldest message of an export, s", [oldest]),
         ]
 
+    # By what functions tell in their logs: functions/telemetry.py
+
+    def _function_named(self, name: str) -> Function:
+        return next(each for each in self._watched.functions if each.shape.name == name)
+
+    def _told(self, function: str, name: str, statistic: str = "Sum") -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace="Graveler",
+            metric_name=name,
+            dimensions_map={"service": f"{self._settings.name}-{function}"},
+            statistic=statistic,
+            period=_PERIOD,
+        )
+
+    def _usage_graphs(self) -> list[cloudwatch.GraphWidget]:
+        hits, misses = self._told("api", "CacheHits"), self._told("api", "CacheMisses")
+        requests = self._told("api", "Latency", "SampleCount")
+        per_request = [
+            cloudwatch.MathExpression(
+                expression=f"FILL({used}, 0) / requests",
+                using_metrics={used: self._told("api", name), "requests": requests},
+                period=_PERIOD,
+                label=label,
+            )
+            for used, name, label in (
+                ("dynamodb", "DynamoDBRequests", "DynamoDB"),
+                ("s3", "S3Requests", "S3"),
+            )
+        ]
+        ratio = cloudwatch.MathExpression(
+            expression="100 * FILL(hits, 0) / (FILL(hits, 0) + FILL(misses, 0))",
+            using_metrics={"hits": hits, "misses": misses},
+            period=_PERIOD,
+            label="hits, %",
+        )
+        copied = [self._told("export", name) for name in ("ObjectsCopied", "ObjectsDeleted")]
+        return [
+            _graph("Requests to the stores, per request of the API", per_request),
+            _graph("Reads of committed files by the API", [hits, misses], [ratio]),
+            _graph("Objects of exports; bytes", copied, [self._told("export", "BytesCopied")]),
+        ]
+
+    def _operation_graphs(self) -> list[cloudwatch.GraphWidget]:
+        return [
+            _graph(title, [self._search(name, statistic)])
+            for title, name, statistic in (
+                ("Slowest operations (p99)", "Latency", "p99"),
+                ("Requests to DynamoDB by operation", "DynamoDBRequests", "Sum"),
+                ("Requests to S3 by operation", "S3Requests", "Sum"),
+            )
+        ]
+
+    def _search(self, name: str, statistic: str) -> cloudwatch.MathExpression:
+        """The operations of the API that have most of something."""
+        found = (
+            f'{{Graveler,service,operation}} MetricName="{name}" '
+            f'service="{self._settings.name}-api"'
+        )
+        seconds = _PERIOD.to_seconds()
+        return cloudwatch.MathExpression(
+            expression=f"SORT(SEARCH('{found}', '{statistic}', {seconds:.0f}), MAX, DESC, 10)",
+            using_metrics={},
+            period=_PERIOD,
+            label="",
+        )
+
+    def _operation_table(self) -> cloudwatch.LogQueryWidget:
+        """What each operation costs, from the log: whatever metrics there are."""
+        return cloudwatch.LogQueryWidget(
+            title="Operations of the API",
+            log_group_names=[self._function_named("api").log.log_group_name],
+            view=cloudwatch.LogQueryVisualizationType.TABLE,
+            query_lines=[
+                'filter message = "request"',
+                (
+                    "stats count(*) as requests, pct(Latency, 50) as p50_ms"
+                    ", pct(Latency, 99) as p99_ms, avg(DynamoDBRequests) as dynamodb"
+                    ", avg(S3Requests) as s3, sum(CacheMisses) as misses"
+                    ", sum(ClientErrors) as refused, sum(ServerErrors) as failed by operation"
+                ),
+                "sort p99_ms desc",
+                "limit 50",
+            ],
+            width=_WIDTH,
+            height=8,
+        )
+
 
 def _waiting(queue: sqs.Queue) -> cloudwatch.Metric:
     return queue.metric_approximate_number_of_messages_visible(period=_PERIOD, statistic="Maximum")
@@ -272,5 +364,9 @@ def _throttles(table: dynamodb.ITable) -> cloudwatch.MathExpression:
     )
 
 
-def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
-    return cloudwatch.GraphWidget(title=title, left=list(metrics), width=_WIDTH // 3, height=6)
+def _graph(
+    title: str, left: Sequence[cloudwatch.IMetric], right: Sequence[cloudwatch.IMetric] = ()
+) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(
+        title=title, left=list(left), right=list(right), width=_WIDTH // 3, height=6
+    )

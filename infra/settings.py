@@ -15,6 +15,9 @@ NONE = "none"
 # How long CloudWatch may keep logs: enough to choose from, of the many that it takes.
 LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
 
+# For what CloudWatch keeps metrics; the log has the same numbers in any case.
+METRICS = ("none", "service", "operations")
+
 _BUCKET = re.compile(r"(?!xn--|sthree-|amzn-s3-demo-)[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]")
 _IP_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}")
 _RESERVED_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")
@@ -77,6 +80,8 @@ class Settings:
         branches may be exported.
     bucket_keys: ARNs of the KMS keys of those buckets, where they have any.
     reserve_concurrency: hold the functions apart; needs an account whose quota allows it.
+    metrics: for what CloudWatch keeps metrics of the functions: `service` for each function,
+        `operations` for each operation of the API as well, which costs many times as much, `none`.
     gc_schedule: when garbage is collected, as EventBridge Scheduler has it, in UTC; "" is never.
     gc_repositories: these only. gc_deletes: False tells what would go, and deletes nothing.
     restored_refs, restored_staging: the tables to work on instead of those of the storage stack,
@@ -98,6 +103,7 @@ class Settings:
     requests_burst: int = 200
     reserve_concurrency: bool = False
     log_days: int = 14
+    metrics: str = "service"
     archive_days: int = 14
     exports_at_once: int = 5
     export_job_objects_min: int = ExportSettings().batch_objects_min
@@ -191,6 +197,8 @@ def _problems(values: Mapping[str, Any]) -> list[str]:
     ]
     if values["log_days"] not in (None, *LOG_DAYS):
         problems.append(f"log_days is {values['log_days']}: set it to one of {LOG_DAYS}")
+    if values["metrics"] not in (None, *METRICS):
+        problems.append(f"metrics is {values['metrics']!r}: set it to one of {METRICS}")
     bucket = values["repository_bucket"]
     if bucket not in (CREATE, NONE):
         try:

@@ -82,4 +82,36 @@ def test_the_dashboard_shows_alarms_and_graphs(deployment):
     kinds = [each["type"] for each in widgets]
     assert kinds.count("alarm") == 1
     assert len(widgets[0]["properties"]["alarms"]) == len(alarms(deployment))
-    assert kinds.count("metric") == 9
+    assert kinds.count("log") == 1
+
+
+def graphs(deployment):
+    """The graphs of the dashboard, each as the text of its metrics."""
+    body = deployment.flat(deployment.one("AWS::CloudWatch::Dashboard")["DashboardBody"])
+    return {
+        each["properties"]["title"]: json.dumps(each["properties"].get("metrics"))
+        for each in json.loads(body)["widgets"]
+        if each["type"] == "metric"
+    }
+
+
+def test_what_functions_tell_is_shown_as_far_as_there_are_metrics(dev, prod):
+    """dev has those of its functions, prod those of every operation as well."""
+    assert len(graphs(dev)) == 12
+    assert len(graphs(prod)) == 15
+    for deployment in (dev, prod):
+        shown = graphs(deployment)["Reads of committed files by the API"]
+        assert f'"service", "{deployment.name}-api"' in shown
+    assert "SEARCH" not in str(graphs(dev))
+    slowest = graphs(prod)["Slowest operations (p99)"]
+    assert "{Graveler,service,operation}" in slowest
+    assert "graveler-prod-api" in slowest
+
+
+def test_without_metrics_the_operations_are_read_from_the_log(deployment_of):
+    deployed = deployment_of("dev", metrics="none")
+    assert len(graphs(deployed)) == 9
+    body = deployed.flat(deployed.one("AWS::CloudWatch::Dashboard")["DashboardBody"])
+    (table,) = [each for each in json.loads(body)["widgets"] if each["type"] == "log"]
+    assert "ApiFunctionLog" in table["properties"]["query"]
+    assert "pct(Latency, 99)" in table["properties"]["query"]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from infra.settings import Place, Settings, SettingsError
+from functions.telemetry import Metrics
+from infra.settings import METRICS, Place, Settings, SettingsError
 
 PROD = {"stage": "prod", "alarm_email": "ops@example.com"}
 
@@ -36,6 +37,13 @@ def test_the_command_line_goes_over_the_file():
     stages = {"dev": {"log_days": 30, "requests_per_s": 7}}
     found = settings(stages=stages, log_days="90")
     assert (found.log_days, found.requests_per_s) == (90, 7)
+
+
+def test_metrics_are_what_the_functions_understand():
+    assert set(METRICS) == set(Metrics)
+    assert settings().metrics == "service"
+    for wrong in ("", "all"):
+        assert "metrics is" in refusal(metrics=wrong)
 
 
 def test_lists_are_written_with_commas_or_as_json():
