@@ -17,7 +17,8 @@ from graveler.errors import (
 )
 from graveler.identity import make_commit
 from graveler.model import Branch
-from graveler.operations import branches, dumps, objects, repositories, tags
+from graveler.operations import branches, dumps, garbage, objects, repositories, retention, tags
+from graveler.retention.rules import RetentionRules
 from graveler.staging.listing import PageQuery
 from tests.support.counting import Calls, engine_around
 from tests.support.dumps import NOTHING, make_bare, refs_of, restored, small_batches
@@ -261,3 +262,21 @@ def test_branches_and_tags_exchanged_are_noticed(engine):
     exchanged = replace(dumped, tags_id=dumped.branches_id, branches_id=dumped.tags_id)
     with pytest.raises(InvalidInputError, match="entity"):
         dumps.restore(engine, "bare", exchanged)
+
+
+def test_nothing_in_a_bare_repositorys_namespace_is_garbage(engine):
+    """Not even for the repository beside it: what the dump refers to, only a restore shows."""
+    retention.set_rules(engine, REPO, RetentionRules(1, {}))
+    dumped, original = dumps.dump(engine, REPO), engine.refs.repository(REPO)
+    repository = make_bare(engine)
+    for asked in (original, repository):
+        with pytest.raises(InvalidInputError, match="'bare' is bare: nothing"):
+            garbage.neighbours(engine, asked)
+    with pytest.raises(InvalidInputError, match="'bare' is bare: nothing"):
+        retention.prepare_commits(engine, "bare")
+    task = retention.run_task(engine, "bare", retention.start_task(engine, "bare"))
+    assert "nothing in its namespace" in task.error
+    retention.prepare_commits(engine, REPO)
+    dumps.restore(engine, "bare", dumped)
+    assert len(garbage.neighbours(engine, original).sharers) == 2
+    retention.prepare_commits(engine, "bare")

@@ -181,6 +181,7 @@ def test_a_repository_made_anew_meanwhile_gets_nothing_of_the_old_restore(number
     with pytest.raises(NotFoundError, match="anew"):
         lake.restore(Meanwhile(number, make_anew))
     assert refs_of(lake.engine, "bare") == NOTHING
+    assert lake.bare.restoring == ""
     lake.restore()
     assert lake.is_restored()
 

@@ -1,0 +1,142 @@
+"""What a RefStore promises to those who restore a repository's refs."""
+
+from dataclasses import replace
+
+import pytest
+
+from graveler.errors import NotFoundError, StaleVersionError, UnknownOutcomeError
+from graveler.model import Branch, ProtectionRule, Repository, Tag
+from graveler.ports import RefStore
+from tests.contract.conftest import (
+    DynamoDBStores,
+    Losing,
+    Stores,
+    new_commit,
+    new_event,
+    new_repository,
+    new_token,
+)
+
+
+def create_bare(refs: RefStore) -> Repository:
+    repository = replace(new_repository(), restoring="")
+    refs.create_repository(repository, None, None, new_event())
+    return repository
+
+
+@pytest.fixture
+def bare(stores: Stores) -> Repository:
+    return create_bare(stores.refs)
+
+
+def test_a_bare_repository_has_no_refs_and_stays_bare(stores: Stores, bare: Repository) -> None:
+    assert stores.refs.repository(bare.name) == bare
+    assert bare.is_bare
+    assert stores.refs.branches(bare, "", "", 10, show_hidden=True).results == ()
+    assert list(stores.refs.every_commit(bare)) == []
+    assert stores.refs.repository_metadata(bare) == {}
+    stores.refs.update_repository_metadata(bare, {"k": "v"}, ())
+    stores.refs.delete_repository(bare, new_event())
+    assert stores.refs.repository(bare.name) is None
+
+
+def test_all_commits_are_stored_however_many(stores: Stores, bare: Repository) -> None:
+    commits = sorted(
+        (new_commit(generation) for generation in range(1, 61)), key=lambda commit: commit.id
+    )
+    stores.refs.restore_commits(bare, commits[:40])
+    stores.refs.restore_commits(bare, commits[20:])
+    stores.refs.restore_commits(bare, [])
+    assert list(stores.refs.every_commit(bare)) == commits
+    assert [commit.generation for commit in stores.refs.commits_below(bare, 60, 3)] == [60, 59, 58]
+
+
+def test_branches_that_exist_stay_as_they_are(stores: Stores, bare: Repository) -> None:
+    branches = [Branch(f"b{number:02}", "ab" * 32, new_token()) for number in range(30)]
+    stores.refs.restore_branches(bare, branches[:20])
+    moved = replace(branches[7], commit_id="cd" * 32)
+    stores.refs.delete_branch(bare, branches[7], new_event(), 0)
+    stores.refs.create_branch(bare, moved, new_event())
+    anew = [replace(branch, staging_token=new_token(), hidden=True) for branch in branches]
+    stores.refs.restore_branches(bare, anew)
+    found = stores.refs.branches(bare, "", "", 100, show_hidden=True).results
+    assert found == (*branches[:7], moved, *branches[8:20], *anew[20:])
+
+
+def test_tags_that_exist_stay_as_they_are(stores: Stores, bare: Repository) -> None:
+    tags = [Tag(f"t{number:02}", "ab" * 32) for number in range(30)]
+    stores.refs.restore_tags(bare, tags[:20])
+    stores.refs.restore_tags(bare, [replace(tag, commit_id="cd" * 32) for tag in tags])
+    found = stores.refs.tags(bare, "", "", 100).results
+    assert [tag.name for tag in found] == [tag.name for tag in tags]
+    assert [tag.commit_id[:2] for tag in found] == ["ab"] * 20 + ["cd"] * 10
+
+
+def test_an_update_and_its_event_come_together_or_not(stores: Stores, bare: Repository) -> None:
+    begun, event = replace(bare, restoring="a dump"), new_event()
+    stores.refs.update_repository(bare, begun, event)
+    assert stores.refs.repository(bare.name) == begun
+    assert event.id in stores.event_ids(bare)
+    for told in (new_event(), None):
+        with pytest.raises(StaleVersionError):
+            stores.refs.update_repository(bare, replace(bare, restoring="another"), told)
+    done, last = replace(begun, restoring=None), new_event()
+    stores.refs.update_repository(begun, done, last)
+    assert stores.refs.repository(bare.name) == done
+    assert stores.event_ids(bare) >= {event.id, last.id}
+    with_rules = replace(done, protection_rules=(ProtectionRule("x"),))
+    stores.refs.update_repository(done, with_rules)
+    assert stores.refs.repository(bare.name) == with_rules
+
+
+def test_the_second_of_two_who_finish_is_told_and_tells_nobody(
+    stores: Stores, bare: Repository
+) -> None:
+    done, late = replace(bare, restoring=None), new_event()
+    stores.refs.update_repository(bare, done, new_event())
+    with pytest.raises(StaleVersionError):
+        stores.refs.update_repository(bare, done, late)
+    assert late.id not in stores.event_ids(bare)
+
+
+@pytest.mark.server
+class TestLostAnswers:
+    """A write lands and its answer is lost: see test_lost_answers."""
+
+    def test_finish(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
+        bare, event = create_bare(dynamodb_stores.refs), new_event()
+        lose("TransactWriteItems")
+        done = replace(bare, restoring=None)
+        dynamodb_stores.refs.update_repository(bare, done, event)
+        assert dynamodb_stores.refs.repository(bare.name) == done
+        assert event.id in dynamodb_stores.event_ids(bare)
+
+    def test_claim(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
+        bare = create_bare(dynamodb_stores.refs)
+        lose("PutItem")
+        claimed = replace(bare, restoring="a dump")
+        dynamodb_stores.refs.update_repository(bare, claimed)
+        assert dynamodb_stores.refs.repository(bare.name) == claimed
+
+    def test_restore(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
+        """With every answer lost nobody may say more than that the outcome is unknown."""
+        refs = dynamodb_stores.refs
+        bare, commit, tag = create_bare(refs), new_commit(), Tag("v1", "ab" * 32)
+        for operation, restore in (
+            ("BatchWriteItem", lambda: refs.restore_commits(bare, [commit])),
+            ("PutItem", lambda: refs.restore_tags(bare, [tag])),
+        ):
+            lose(operation)
+            try:
+                restore()
+            except UnknownOutcomeError:
+                assert dynamodb_stores.http.to_lose[operation] > 0
+        assert list(refs.every_commit(bare)) == [commit]
+        assert refs.tag(bare, "v1") == tag
+
+
+def test_a_repository_that_is_gone_is_not_updated(stores: Stores, bare: Repository) -> None:
+    stores.refs.delete_repository(bare, new_event())
+    with pytest.raises((StaleVersionError, NotFoundError)):
+        stores.refs.update_repository(bare, replace(bare, restoring=None), new_event())
+    assert stores.refs.repository(bare.name) is None
