@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Installation:
-    """What one deployment is, made once: its ID and the key that signs its tokens and addresses."""
+    """What one deployment is, made once: its ID and the key that signs its tokens and addresses.
+
+    Never printed.
+    """
 
     id: str
     signing_key: bytes

@@ -38,9 +38,9 @@ _ACCESS_KEY_ID_CHARACTERS_MAX = 128
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Session:
-    """A token that stands for its user until it expires."""
+    """A token that stands for its user until it expires; never printed."""
 
     token: str
     expires_at: int  # Unix seconds

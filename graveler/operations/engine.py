@@ -35,7 +35,7 @@ class Engine:
     committed: Committed
     clock: Clock
     names: Names
-    signing_key: bytes
+    signing_key: bytes = field(repr=False)
     exports: ExportStore
     export_queue: ExportQueue
     batch_jobs: BatchJobs

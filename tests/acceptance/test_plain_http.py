@@ -113,7 +113,7 @@ def test_an_object_is_read_with_the_headers_that_caches_and_browsers_need(sessio
         "Accept-Ranges": "bytes",
         "Content-Disposition": "inline",
         "X-Content-Type-Options": "nosniff",
-        "Content-Security-Policy": "default-src 'none'",
+        "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'",
     }
     assert {name: read.headers[name] for name in expected} == expected
     head = session.head(hello)

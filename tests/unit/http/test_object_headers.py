@@ -15,7 +15,15 @@ def test_a_read_tells_what_it_is_and_that_it_must_not_be_kept():
     assert headers["Last-Modified"] == "Tue, 14 Nov 2023 22:13:20 GMT"
     assert headers["Content-Type"] == "text/plain"
     assert headers["Cache-Control"] == "no-store, must-revalidate"
-    assert headers["Content-Security-Policy"] == "default-src 'none'"
+
+
+def test_a_page_among_the_objects_runs_nothing_and_posts_nothing_for_its_reader():
+    policy = object_headers.of_object(entry("text/html"), b"a.html")["Content-Security-Policy"]
+    assert set(policy.split("; ")) == {
+        "default-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    }
 
 
 @pytest.mark.parametrize(

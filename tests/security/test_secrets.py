@@ -1,0 +1,140 @@
+"""Secrets: compared in constant time, and never in a log or in a text about something else."""
+
+import base64
+import hmac
+
+import pytest
+
+from functions.api.app import OPERATIONS, SERVICE
+from functions.api.settings import Settings
+from graveler.accounts import Credential, Installation
+from graveler.http.auth import Session
+from tests.support.api import SECRET, SETUP_TOKEN, ApiClient, event
+from tests.support.lines import Lines, lines_of
+
+SIGNATURE = "X-Amz-Signature=0123456789abcdef"
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> Lines:
+    ApiClient()  # the first one sets the log up
+    return lines_of(monkeypatch, SERVICE)
+
+
+def use_every_secret(api: ApiClient) -> list[str]:
+    """Bring each secret to where it belongs and to where it does not; all of them."""
+    body = {"access_key_id": "AKIAJTESTTESTTESTTEQ", "secret_access_key": SECRET}
+    session = api.ask("POST", "/auth/login", body)
+    token = session.json["token"]
+    cookies = [f"internal_auth_session={token}"]
+    api.send(event("GET", "/api/v1/user", cookies=cookies))
+    api.send(event("GET", "/api/v1/user", headers={"authorization": f"Bearer {token}x"}))
+    api.ask("POST", "/auth/login", {**body, "secret_access_key": f"{SECRET}x"})
+    api.ask("POST", "/setup_lakefs", {"username": "a", "key": body}, headers=setup(SETUP_TOKEN))
+    api.ask("POST", "/setup_lakefs", {"username": "a"}, headers=setup(f"{SETUP_TOKEN}-x"))
+    api.ask("POST", "/repositories", {**body, "storage_namespace": 7})
+    api.ask("GET", "/repositories/repo/refs/main/objects", query=f"path=a&{SIGNATURE}")
+    place = api.ask("GET", "/repositories/repo/branches/main/staging/backing", path="a").json
+    signed = place["physical_address"]
+    link = {"staging": {"physical_address": f"{signed}x"}, "checksum": "c", "size_bytes": 1}
+    api.ask("PUT", "/repositories/repo/branches/main/staging/backing", link, path="a")
+    basic = base64.b64encode(f"AKIAJTESTTESTTESTTEQ:{SECRET}".encode()).decode()
+    return [SECRET, token, SETUP_TOKEN, basic, SIGNATURE, signed.partition(",")[2]]
+
+
+def setup(token: str) -> dict[str, str]:
+    return {"x-graveler-setup-token": token}
+
+
+def test_no_secret_reaches_the_log(log):
+    api = ApiClient(Settings(setup_token=SETUP_TOKEN))
+    api.repository()
+    secrets = use_every_secret(api)
+    assert "getCurrentUser" in log.text  # it is this log
+    assert [secret for secret in secrets if secret in log.text] == []
+
+
+def test_no_secret_reaches_the_log_when_something_breaks(log, monkeypatch):
+    api = ApiClient(Settings(setup_token=SETUP_TOKEN))
+    api.repository()
+    broken = ApiClient(Settings(setup_token=SETUP_TOKEN))
+    for store in (broken.world.refs, broken.world.objects):
+        for name in ("repository", "repository_and_branch", "get", "head"):
+            if hasattr(store, name):
+                monkeypatch.setattr(store, name, lambda *_: 1 // 0)
+    secrets = use_every_secret_but_links(broken)
+    assert "ZeroDivisionError" in log.text
+    assert [secret for secret in secrets if secret in log.text] == []
+
+
+def use_every_secret_but_links(api: ApiClient) -> list[str]:
+    body = {"access_key_id": "AKIAJTESTTESTTESTTEQ", "secret_access_key": SECRET}
+    token = api.ask("POST", "/auth/login", body).json["token"]
+    for _ in range(2):
+        api.ask("GET", "/repositories/repo/refs/main/objects", query=f"path=a&{SIGNATURE}")
+    api.send(event("GET", "/api/v1/repositories/repo", cookies=[f"internal_auth_session={token}"]))
+    return [SECRET, token, api.authorization, SIGNATURE]
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [
+        Credential("AKIA", "secret-text", "ann", 1),
+        Installation("id", b"secret-text"),
+        Session("secret-text", 1),
+        Settings(setup_token="secret-text"),
+    ],
+    ids=lambda holder: type(holder).__name__,
+)
+def test_what_holds_a_secret_does_not_print_it(holder):
+    assert "secret-text" not in f"{holder} {holder!r}"
+
+
+def test_the_engine_does_not_print_its_key():
+    assert "signing_key" not in repr(ApiClient().engine)
+
+
+def test_secrets_are_compared_in_constant_time(monkeypatch):
+    compared = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append({one, other})
+        return compare_digest(one, other)
+
+    compare_digest = hmac.compare_digest
+    monkeypatch.setattr("graveler.http.auth.hmac.compare_digest", compare)
+    monkeypatch.setattr("graveler.addresses.compare_digest", compare)
+    api = ApiClient(Settings(setup_token=SETUP_TOKEN))
+    api.repository()
+    assert {SECRET.encode()} in compared
+    api.ask("POST", "/setup_lakefs", {"username": "a"}, headers=setup("guess"))
+    assert {SETUP_TOKEN.encode(), b"guess"} in compared
+    address = "s3://bucket/repo/data/x/y,guess"
+    link = {"staging": {"physical_address": address}, "checksum": "c", "size_bytes": 1}
+    api.ask("PUT", "/repositories/repo/branches/main/staging/backing", link, path="a")
+    assert any(b"guess" in pair and pair != {SETUP_TOKEN.encode(), b"guess"} for pair in compared)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [each.template for each in OPERATIONS if each.template.method in ("GET", "HEAD")],
+    ids=lambda template: template.name,
+)
+def test_a_link_that_somebody_follows_changes_nothing(template):
+    """The session cookie goes along with links from other pages (SameSite=Lax)."""
+    api = ApiClient()
+    api.repository()
+    api.upload("a")
+    api.commit()
+    before = snapshot(api)
+    path = template.path.replace("<repository>", "repo").replace("<branch>", "main")
+    path = path.replace("<ref>", "main")
+    api.ask(template.method, path.replace("<", "").replace(">", ""), path="a", presign="true")
+    assert snapshot(api) == before
+
+
+def snapshot(api: ApiClient) -> object:
+    world = api.world
+    main = world.refs.branch(api.engine.refs.repository("repo"), "main")
+    uris = world.objects.uris("s3://bucket")
+    return list(world.refs.events), main, {uri: world.objects.get(uri) for uri in uris}
