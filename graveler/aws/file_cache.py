@@ -13,6 +13,7 @@ import os
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
@@ -117,7 +118,8 @@ class CachedFiles:
 
     def _read_cached(self, name: str, offset: int, length: int) -> bytes | None:
         try:
-            descriptor = os.open(self._folder / name, os.O_RDONLY)
+            # To join it as a Path would take as long as to open it.
+            descriptor = os.open(f"{self._folder}/{name}", os.O_RDONLY)
             try:
                 content = os.pread(descriptor, length, offset)
             finally:
@@ -207,4 +209,9 @@ class CachedFiles:
 
 def _name(namespace: str, file_id: str) -> str:
     # Files of one ID in two namespaces may have different bytes.
-    return f"{sha256(namespace.encode()).hexdigest()[:16]}-{file_id}"
+    return f"{_short_hash(namespace)}-{file_id}"
+
+
+@lru_cache(maxsize=1_000)
+def _short_hash(namespace: str) -> str:
+    return sha256(namespace.encode()).hexdigest()[:16]
