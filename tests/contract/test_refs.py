@@ -354,6 +354,26 @@ class TestTags:
         assert stores.refs.tag(repository, "shared") is None
         assert stores.refs.branch(repository, "other") is None
 
+    @pytest.mark.parametrize(
+        "name", ["branch#main", "tag#v1", "commit#" + "c" * 64, "metadata", "outbox#x", "x#y", "'"]
+    )
+    def test_a_tag_that_is_called_like_a_record_is_a_tag_and_nothing_else(
+        self, stores: Stores, repository: Repository, name: str
+    ) -> None:
+        main = main_of(stores, repository)
+        stores.refs.create_tag(repository, Tag("v1", "a" * 64), new_event())
+        stores.refs.create_tag(repository, Tag(name, "c" * 64), new_event())
+        assert stores.refs.branch(repository, "main") == main
+        assert stores.refs.branch(repository, name) is None
+        assert stores.refs.tag(repository, "v1") == Tag("v1", "a" * 64)
+        assert stores.refs.commits(repository, ["c" * 64]) == {}
+        assert stores.refs.repository_metadata(repository) == {}
+        page = stores.refs.tags(repository, "", "", 10)
+        assert sorted(tag.name for tag in page.results) == sorted(["v1", name])
+        stores.refs.delete_tag(repository, Tag(name, "c" * 64), new_event())
+        assert stores.refs.branch(repository, "main") == main
+        assert stores.refs.tag(repository, "v1") is not None
+
     def test_a_tag_of_another_commit_is_not_deleted(
         self, stores: Stores, repository: Repository
     ) -> None:

@@ -128,6 +128,12 @@ def test_a_storage_namespace_that_other_tools_would_read_differently_is_refused(
         names.normalized_storage_namespace(uri)
 
 
+@pytest.mark.parametrize("prefix", ["..", ".", "a/..", "a/../b", "./a", "a/."])
+def test_a_storage_namespace_that_leads_elsewhere_by_dots_is_refused(prefix):
+    with pytest.raises(InvalidInputError, match="would lead elsewhere"):
+        names.normalized_storage_namespace(f"s3://bucket/{prefix}")
+
+
 def test_a_storage_namespace_leaves_room_for_the_keys_below_it():
     with pytest.raises(InvalidInputError, match="at most 800 bytes"):
         names.normalized_storage_namespace("s3://bucket/" + "a" * 800)

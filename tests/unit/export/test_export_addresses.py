@@ -60,3 +60,21 @@ def test_a_key_of_1024_bytes_with_its_path_is_the_longest():
 def test_a_key_that_is_not_utf_8_cannot_be_exported():
     with pytest.raises(InvalidInputError, match="not UTF-8"):
         object_uri("s3://bucket/p", b"\xff")
+
+
+@pytest.mark.parametrize(
+    "uri", ["s3://lake/exports/../repo", "s3://lake/..", "s3://lake/./exports"]
+)
+def test_dots_lead_out_of_no_allowed_prefix(uri):
+    with pytest.raises(InvalidInputError, match="would lead elsewhere"):
+        allowed_location(uri, "export path", ["s3://lake/exports", "s3://"])
+
+
+@pytest.mark.parametrize("key", [b"../x", b"../../repo/_lakefs/x", b"a/../../x", b".."])
+def test_a_key_with_dots_leads_out_of_no_export_path(key):
+    with pytest.raises(InvalidInputError, match=r"segment '\.\.'"):
+        object_uri("s3://lake/exports", key)
+
+
+def test_dots_in_names_are_letters():
+    assert object_uri("s3://lake/exports", b"a..b/...") == "s3://lake/exports/a..b/..."
