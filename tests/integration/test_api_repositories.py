@@ -55,14 +55,6 @@ def test_a_bad_repository_is_not_made(api, change, status, named):
     assert len(api.ask("GET", "/repositories").json["results"]) == 1
 
 
-def test_bare_repositories_are_not_served(api):
-    body = {"name": "lake", "storage_namespace": "s3://bucket/lake"}
-    reply = api.ask("POST", "/repositories", body, bare="true")
-    assert reply.status == 501
-    assert "bare" in reply.message
-    assert api.ask("GET", "/repositories/lake").status == 404
-
-
 def test_repositories_are_listed_by_pages_and_prefixes(api):
     for name in ("alpha", "beta", "bravo"):
         api.repository(name)
