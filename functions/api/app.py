@@ -202,6 +202,7 @@ def _user_of(event: Event, services: Services) -> str:
 
 
 def _health() -> Answer:
+    _record.get().operation = "health"
     return answers.of_text("alive!", "text/plain")
 
 
