@@ -24,7 +24,7 @@ from typing import TypeVar
 
 from graveler.dump.check import BATCH_COMMITS, Checked, check
 from graveler.dump.files import RefsDump, read, write
-from graveler.dump.records import BRANCHES, COMMITS, TAGS, Kind, NamedCommit
+from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
 from graveler.errors import (
     ConflictError,
     ContentionError,
@@ -58,7 +58,9 @@ _FILE_ID = compile_pattern("[0-9a-f]{64}|")
 def dump(engine: Engine, name: str) -> RefsDump:
     """Store all branches, hidden ones too, all tags and all commits of the repository.
 
-    What is staged and not committed is in no dump, nor are settings and metadata.
+    What is staged and not committed is in no dump, nor are settings and metadata. The dump's IDs
+    are written into the namespace as well, over those of the one before: there they are found when
+    the repository is lost.
 
     Raises:
         NotFoundError: there is no such repository.
@@ -76,7 +78,7 @@ def _dumpable(engine: Engine, name: str) -> Repository:
 
 
 def _dump(engine: Engine, repository: Repository) -> RefsDump:
-    store = partial(_write, engine, repository)
+    store = partial(write, engine.committed, repository.storage_namespace)
     refs = engine.refs
     branches = _every(
         lambda after: refs.branches(repository, "", after, PAGE_AMOUNT_MAX, show_hidden=True)
@@ -84,15 +86,24 @@ def _dump(engine: Engine, repository: Repository) -> RefsDump:
     tags = _every(lambda after: refs.tags(repository, "", after, PAGE_AMOUNT_MAX))
     branches_id = store(BRANCHES, (NamedCommit(b.name, b.commit_id, b.hidden) for b in branches))
     tags_id = store(TAGS, (NamedCommit(tag.name, tag.commit_id) for tag in tags))
-    return RefsDump(
-        commits_id=_write(engine, repository, COMMITS, refs.every_commit(repository)),
+    dumped = RefsDump(
+        commits_id=store(COMMITS, refs.every_commit(repository)),
         branches_id=branches_id,
         tags_id=tags_id,
     )
+    if not repository.read_only:  # whose namespace, and the manifest there, may be another's
+        _write_manifest(engine, repository, dumped)
+    return dumped
 
 
-def _write(engine: Engine, repository: Repository, kind: Kind[T], things: Iterable[T]) -> str:
-    return write(engine.committed, repository.storage_namespace, kind, things)
+def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
+    manifest = {
+        "commits_meta_range_id": dumped.commits_id,
+        "tags_meta_range_id": dumped.tags_id,
+        "branches_meta_range_id": dumped.branches_id,
+    }
+    uri = f"{repository.storage_namespace}/{MANIFEST}"
+    engine.objects.put(uri, dumps(manifest, indent=2).encode(), "application/json")
 
 
 def _every(page: Callable[[str], Page[T]]) -> Iterator[T]:
@@ -104,20 +115,6 @@ def _every(page: Callable[[str], Page[T]]) -> Iterator[T]:
         if not found.has_more:
             return
         after = found.next_after
-
-
-def dump_with_manifest(engine: Engine, name: str) -> RefsDump:
-    """As dump, and write the dump's IDs into the namespace, over those of the one before."""
-    repository = _dumpable(engine, name)
-    dumped = _dump(engine, repository)
-    manifest = {
-        "commits_meta_range_id": dumped.commits_id,
-        "tags_meta_range_id": dumped.tags_id,
-        "branches_meta_range_id": dumped.branches_id,
-    }
-    uri = f"{repository.storage_namespace}/{MANIFEST}"
-    engine.objects.put(uri, dumps(manifest, indent=2).encode(), "application/json")
-    return dumped
 
 
 def restore(engine: Engine, name: str, dumped: RefsDump, *, force: bool = False) -> None:

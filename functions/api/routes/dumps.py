@@ -16,7 +16,7 @@ _REPOSITORY = "/repositories/<repository>"
 
 @operations.add("PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs")
 def dump_refs(request: Request) -> Answer:
-    dumped = dumps.dump_with_manifest(request.engine, request.repository)
+    dumped = dumps.dump(request.engine, request.repository)
     return answers.of_json(bodies.dump_body(dumped), 201)
 
 

@@ -25,6 +25,8 @@ from tests.support.dumps import NOTHING, make_bare, refs_of, restored, small_bat
 from tests.support.faults import Meanwhile
 from tests.support.scenarios import NAMESPACE, REPO, commit, contents, prepared_world, upload
 
+MANIFEST = f"{NAMESPACE}/_lakefs/refs_manifest.json"
+
 
 @pytest.fixture
 def world():
@@ -94,17 +96,24 @@ def test_the_same_refs_give_the_same_dump(world, engine):
 
 
 def test_the_manifest_in_the_namespace_names_the_newest_dump(engine):
-    dumps.dump(engine, REPO)
-    with pytest.raises(GoneError):
-        engine.objects.get(f"{NAMESPACE}/_lakefs/refs_manifest.json")
-    for _ in range(2):
-        dumped = dumps.dump_with_manifest(engine, REPO)
-        assert json.loads(engine.objects.get(f"{NAMESPACE}/_lakefs/refs_manifest.json")) == {
+    for dump in (dumps.dump, lambda *names: dumps.dump_of(dumps.dump_as_task(*names))):
+        dumped = dump(engine, REPO)
+        assert json.loads(engine.objects.get(MANIFEST)) == {
             "commits_meta_range_id": dumped.commits_id,
             "tags_meta_range_id": dumped.tags_id,
             "branches_meta_range_id": dumped.branches_id,
         }
         tags.delete(engine, REPO, "v1" if "v1" in names_of(engine) else "on-dev")
+
+
+def test_a_read_only_repository_leaves_the_manifest_of_its_namespace_alone(engine):
+    dumped = dumps.dump(engine, REPO)
+    manifest = engine.objects.get(MANIFEST)
+    make_bare(engine, read_only=True)
+    dumps.restore(engine, "bare", dumped, force=True)
+    tags.delete(engine, "bare", "v1", force=True)
+    assert dumps.dump(engine, "bare") != dumped
+    assert engine.objects.get(MANIFEST) == manifest
 
 
 def test_a_commit_made_while_a_dump_is_made_never_leaves_it_with_loose_ends(world):
@@ -162,7 +171,7 @@ def test_a_repository_deleted_by_mistake_comes_back_from_its_dump(engine):
 
 def test_nothing_is_dumped_of_a_repository_that_waits_for_its_refs(world, engine):
     make_bare(engine)
-    for dump in (dumps.dump, dumps.dump_with_manifest, dumps.dump_as_task):
+    for dump in (dumps.dump, dumps.dump_as_task):
         with pytest.raises(InvalidInputError, match="'bare' is bare"):
             dump(engine, "bare")
 
