@@ -127,3 +127,19 @@ def test_a_path_is_a_name_and_leads_nowhere(api, path):
     assert path not in stored
     assert api.ask("GET", READ.format("repo"), path=path).content == b"1"
     assert api.paths() == [path]
+
+
+@pytest.mark.parametrize(
+    "name", ["../repo2/_lakefs/" + "a" * 64, "a" * 63, "A" * 64, "dummy", "\0"]
+)
+def test_a_commit_takes_no_file_of_another_name_for_a_metarange(api, name):
+    read = []
+    for method in ("read_tail", "read", "read_all"):
+        setattr(api.world.files, method, lambda *arguments: read.append(arguments))
+    path = "/repositories/repo/branches/main/commits"
+    assert api.ask("POST", path, {"message": "m"}, source_metarange=name).status == 404
+    body = {f"{kind}_meta_range_id": name for kind in ("commits", "branches", "tags")}
+    bare = {"name": "bare", "storage_namespace": "s3://bucket/bare"}
+    assert api.ask("POST", "/repositories", bare, bare="true").status == 201
+    assert api.ask("PUT", "/repositories/bare/refs/restore", body).status == 400
+    assert read == []
