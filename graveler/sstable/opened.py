@@ -201,11 +201,11 @@ class OpenTable(ABC, Generic[B]):
         """Read footer, metaindex, properties and the top of the index."""
         footer_offset = self.size_bytes - FOOTER_BYTES
         metaindex, index = self._check(footer_offset, decode_footer, self._tail[-FOOTER_BYTES:])
-        metas = self._decode(metaindex, decode_block, 0, footer_offset)
-        handles = dict(zip(*metas, strict=True))
-        if b"rocksdb.properties" not in handles:
+        named, metas = self._decode(metaindex, decode_block, 0, footer_offset)
+        if b"rocksdb.properties" not in named:
             self._fail(metaindex.offset, "the metaindex names no properties")
-        handle, _ = self._check(metaindex.offset, read_handle, handles[b"rocksdb.properties"])
+        encoded = metas[named.index(b"rocksdb.properties")]
+        handle, _ = self._check(metaindex.offset, read_handle, encoded)
         properties = self._decode(handle, _decode_properties, 0, metaindex.offset)
         self._properties = handle
         self.stated_keys = properties.get("min_key"), properties.get("max_key")
