@@ -1,7 +1,7 @@
 """No two writers at one place: exports keep away from each other and from repositories.
 
-A configuration is checked before it is stored, and again by every run before its first write: of
-two that were stored at the same moment, and did not see each other, none comes to write.
+A configuration is checked before it is stored, and again by the first run that would write at its
+places: of two that were stored at the same moment, and did not see each other, none comes to write.
 """
 
 from collections.abc import Callable, Iterator

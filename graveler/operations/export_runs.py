@@ -19,6 +19,7 @@ from graveler.errors import (
     InvalidInputError,
 )
 from graveler.export import lifecycle
+from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of
 from graveler.export.manifest import ETag
 from graveler.export.model import ExportRequest, ExportState
@@ -42,9 +43,6 @@ TIME_TO_END_S = 30
 _TIME_TO_STOP_S = 10
 # What does not come forward in so much time never will: one huge object, or a huge manifest.
 _TIME_TO_COME_FORWARD_S = 600
-
-# Trying again would not help.
-_FAILURES = (RunFailedError, GaveUpError, AlreadyExistsError, CorruptDataError, InvalidInputError)
 
 
 class _OutOfTimeError(StoppedError):
@@ -137,7 +135,9 @@ class _Runner:
                 self._progress = self._lease.run.progress
             self._copy()
             self._succeed()
-        except _FAILURES as error:
+        except AlreadyExistsError as error:
+            self._fail(str(error), may_report=False)  # the status path may be another's, too
+        except (RunFailedError, GaveUpError, CorruptDataError, InvalidInputError) as error:
             self._fail(str(error))
         return True
 
@@ -193,11 +193,17 @@ class _Runner:
         return True
 
     def _check_places(self) -> None:
-        """Fail the run if another branch is exported there: it may have been configured beside."""
-        lease = self._lease
-        check_no_other_export(
-            self._engine, lease.repository, lease.record.branch, lease.run.configuration
-        )
+        """Fail the run if it would be the first to write where another branch is exported.
+
+        What the record knows is this branch's own: others are refused there ever since.
+        """
+        lease, wanted = self._lease, self._lease.run.configuration
+        known = destination_of(lease.record, wanted.path)
+        is_known = bool(known.exported_commit or known.touched_commits)
+        if wanted.status_path:
+            is_known &= is_within(known.status_file, wanted.status_path)
+        if not is_known:
+            check_no_other_export(self._engine, lease.repository, lease.record.branch, wanted)
 
     def _copy(self) -> None:
         run = self._lease.run
@@ -248,11 +254,12 @@ class _Runner:
         )
         self._reports.delete_pieces(progress.pieces)
 
-    def _fail(self, error: str) -> None:
+    def _fail(self, error: str, *, may_report: bool = True) -> None:
         schedule = self._schedule
         # What ends a run that no object ended is an error, too.
         failed = max(1, schedule.failed if schedule is not None else self._progress.failed)
-        self._reports.fail(failed)
+        if may_report:
+            self._reports.fail(failed)
         progress = replace(self._progress, failed=failed)
         event = self._event(ExportState.FAILED, objects=progress.done, failed=failed, error=error)
         message = f"{failed} tasks failed\n{error}"

@@ -47,6 +47,7 @@ def test_an_export_of_few_changes_costs_as_many_requests_however_much_there_is(c
     # Read, take, announce, end, and read again to see whether there is more.
     assert counts["exports.branch_export"] == 2
     assert counts["exports.replace_branch_export"] == 3
+    assert counts["exports.listed_exports"] == 0  # nobody else is where this branch was before
     assert counts["refs.branch"] == 2
     files = sum(number for name, number in counts.items() if name.startswith("files."))
     # Both metaranges, and the ranges that hold a change, on both sides.

@@ -107,3 +107,19 @@ def test_of_two_configured_at_the_same_moment_none_writes(lake):
     assert lake.record.state is ExportState.FAILED
     assert "branch 'dev' of repository 'lake'" in lake.record.error_message
     assert lake.objects.uris("s3://out/both") == []
+
+
+def test_of_two_with_status_files_in_the_others_path_none_writes(lake):
+    lake.settle()
+    see, store = lake.world.exports.listed_exports, lake.world.exports
+    store.listed_exports = lambda: iter(())
+    put(lake, "main", "s3://out/main", "s3://out/dev/status")  # the path as before
+    put(lake, "dev", "s3://out/dev")
+    store.listed_exports = see
+    upload(lake.engine(), b"a/2", b"two")
+    commit(lake.engine())
+    exports.run(lake.engine(), REPO, "main")
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert lake.objects.uris("s3://out/main") == ["s3://out/main/a/1"]
+    assert lake.objects.uris("s3://out/dev") == []
