@@ -58,7 +58,7 @@ def test_a_mix_costs_what_its_operations_do():
     whole = cost.mixed(found, 1000)
     assert whole.requests == pytest.approx(1000)
     units = sum(share * 1000 * found[name].write_units for name, share in cost.MIX.items())
-    assert whole.write_units == pytest.approx(units + 1000 * 0.01 * 100)
+    assert whole.write_units == pytest.approx(units + 1000 * 0.002 * 100)
 
 
 def test_an_idle_month_is_cheaper_than_a_server():

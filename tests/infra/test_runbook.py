@@ -1,0 +1,139 @@
+"""docs/operations.md and the deployment are of one mind: alarms, names, restored tables."""
+
+import json
+import re
+import subprocess
+import textwrap
+
+import pytest
+
+from tests.infra.conftest import ROOT
+
+RUNBOOK = ROOT / "docs" / "operations.md"
+
+TABLE = "arn:aws:dynamodb:eu-west-1:123456789012:table"
+STREAM = f"{TABLE}/refs-restored/stream/2026-11-20T13:00:00.000"
+
+
+@pytest.fixture(scope="module")
+def restored(deployment_of):
+    """The stage dev on tables that were restored."""
+    tables = {"restored_refs": STREAM, "restored_staging": f"{TABLE}/staging-restored"}
+    return deployment_of("dev", **tables)
+
+
+def section(title: str) -> str:
+    """The text under a heading of the second level."""
+    found = re.search(
+        rf"^## {title}\n(.*?)(?=^## |\Z)", RUNBOOK.read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert found, title
+    return found[1]
+
+
+def blocks() -> list[str]:
+    """The shell's blocks of code, those inside of lists too."""
+    found = re.findall(r"^ *```sh\n(.*?)^ *```", RUNBOOK.read_text(), re.DOTALL | re.MULTILINE)
+    return [textwrap.dedent(each) for each in found]
+
+
+def code() -> str:
+    """Everything in blocks of code."""
+    return "\n".join(blocks())
+
+
+def outputs(deployment) -> set[str]:
+    """The names of outputs as they are, without the hashes that CDK gives some of them."""
+    names = {*deployment.storage["Outputs"], *deployment.service["Outputs"]}
+    return {re.sub(r"[0-9A-F]{8}$", "", name) for name in names}
+
+
+def test_every_alarm_has_its_section_and_every_section_its_alarm(deployment):
+    alarms = {
+        each["AlarmName"].removeprefix(f"{deployment.name}-")
+        for each in deployment.resources("AWS::CloudWatch::Alarm").values()
+    }
+    headings = re.findall(r"^### (.*)$", section("Alarms"), re.MULTILINE)
+    named = [name for heading in headings for name in re.findall(r"`([a-z-]+)`", heading)]
+    assert sorted(named) == sorted(alarms)
+
+
+def test_every_alarm_says_what_to_look_at_what_to_do_and_when_it_is_over():
+    _, *parts = re.split(r"^### ", section("Alarms"), flags=re.MULTILINE)
+    for part in parts:
+        for word in ("**Means**", "**Look**", "**Do**", "**Over**"):
+            assert word in part, (word, part.splitlines()[0])
+
+
+def test_functions_jobs_alarms_and_the_bus_that_commands_name_exist(deployment):
+    physical = set()
+    for kind, name in (
+        ("AWS::Lambda::Function", "FunctionName"),
+        ("AWS::Glue::Job", "Name"),
+        ("AWS::CloudWatch::Alarm", "AlarmName"),
+        ("AWS::Events::EventBus", "Name"),
+        ("AWS::CloudWatch::Dashboard", "DashboardName"),
+    ):
+        physical |= {each[name] for each in deployment.resources(kind).values()}
+    stacks = {deployment.name, f"{deployment.name}-storage"}
+    named = set(re.findall(r"\$D(?:-[a-z]+)*(?![\w-])", code()))
+    assert len(named) > 5
+    for name in named:
+        assert name.replace("$D", deployment.name) in physical | stacks, name
+
+
+@pytest.mark.parametrize("block", blocks())
+def test_commands_are_what_a_shell_can_read(block):
+    done = subprocess.run(["bash", "-n"], input=block, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_outputs_that_commands_ask_for_exist(deployment):
+    named = set(re.findall(r"\$\(output (\w+)\)", code()))
+    assert len(named) > 5
+    assert named <= outputs(deployment)
+
+
+def test_every_queue_can_be_found_by_an_output_that_the_runbook_names(deployment):
+    urls = {name for name in outputs(deployment) if name.endswith("Url")}
+    assert len(urls) == len(deployment.resources("AWS::SQS::Queue"))
+    for url in urls:
+        assert url in RUNBOOK.read_text(), url
+
+
+def test_on_restored_tables_nothing_that_computes_names_the_old_ones(restored):
+    template = json.dumps(restored.service)
+    assert "Refs48288B5D" not in template
+    assert "Staging12D1754E" not in template
+    mappings = restored.resources("AWS::Lambda::EventSourceMapping").values()
+    assert STREAM in [each["EventSourceArn"] for each in mappings]
+    for name in ("api", "events", "export", "cleanup"):
+        variables = next(
+            each["Environment"]["Variables"]
+            for each in restored.resources("AWS::Lambda::Function").values()
+            if each["FunctionName"] == f"graveler-dev-{name}"
+        )
+        assert variables["GRAVELER_REFS_TABLE"] == "refs-restored"
+        assert variables["GRAVELER_STAGING_TABLE"] == "staging-restored"
+    allowed = {
+        resource
+        for each in restored.statements("api")
+        for resource in each["Resource"]
+        if "dynamodb" in resource
+    }
+    index = f"{TABLE}/refs-restored/index/commits-by-generation"
+    assert allowed == {f"{TABLE}/refs-restored", f"{TABLE}/staging-restored", index}
+
+
+def test_the_storage_exports_the_same_before_a_restore_and_after(dev, restored):
+    """The stacks are deployed one after the other: an export still in use cannot go."""
+
+    def exports(deployment):
+        return {
+            name: deployment.flat(each["Value"])
+            for name, each in deployment.storage["Outputs"].items()
+            if "Export" in each
+        }
+
+    assert exports(restored) == exports(dev)
+    assert set(restored.storage["Resources"]) == set(dev.storage["Resources"])
