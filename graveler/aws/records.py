@@ -7,7 +7,6 @@ whose answer was lost.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -27,6 +26,7 @@ from graveler.aws.models import (
 from graveler.aws.tables import Raw, Tables, key
 from graveler.errors import UnknownOutcomeError
 from graveler.model import Event, Page, Repository
+from graveler.threads import ContextThreads
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ class Records:
         """Put those of the items that do not exist, several at a time."""
         absent = RefsItem.sort.does_not_exist()
         puts = [self.tables.put(item, absent) for item in items]
-        with ThreadPoolExecutor(_PUTS_AT_ONCE) as pool:
+        with ContextThreads(_PUTS_AT_ONCE) as pool:
             for _ in pool.map(self._try_put, puts):
                 pass
 

@@ -191,6 +191,14 @@ class Committed:
         """
         return self._opened_whole(namespace, file_id, METARANGES)
 
+    def read_once(self, namespace: str, file_id: str) -> bytes:
+        """The whole file, of which nothing is kept.
+
+        Raises:
+            CorruptDataError: it is missing.
+        """
+        return self._files.read_all(namespace, file_id)
+
     def keep(self, namespace: str, file_id: str, content: bytes, summary: Summary) -> None:
         """Have a file at hand that was written just now, and is the one that is stored."""
         name = _name(namespace, file_id)

@@ -28,26 +28,28 @@ class Checked:
 def check(
     commits: Iterable[Commit], branches: Iterable[NamedCommit], tags: Iterable[NamedCommit]
 ) -> Checked:
-    """Go through a dump once; memory holds the commits' digests, some 100 bytes for each.
+    """Go through a dump once; memory holds the commits' digests, some 250 bytes for each.
 
     Raises:
         InvalidInputError: a commit that a commit, a branch or a tag names is not there.
     """
     known: set[bytes] = set()
-    awaited: dict[bytes, tuple[str, str]] = {}  # parents not seen yet: a child, and the ID
+    awaited: dict[bytes, bytes] = {}  # parents that are not seen yet, with a child
     first_ids: list[str] = []
-    for commit in commits:
-        if len(known) % BATCH_COMMITS == 0:
+    for number, commit in enumerate(commits):
+        if number % BATCH_COMMITS == 0:
             first_ids.append(commit.id)
         digest = bytes.fromhex(commit.id)
         known.add(digest)
         awaited.pop(digest, None)
         for parent_id in commit.parents:
             parent = _digest(parent_id)
+            if not parent:
+                raise _missing(f"commit {commit.id} has the parent", parent_id)
             if parent not in known:
-                awaited.setdefault(parent, (commit.id, parent_id))
-    for child_id, parent_id in awaited.values():
-        raise _missing(f"commit {child_id} has the parent", parent_id)
+                awaited.setdefault(parent, digest)
+    for parent, child in awaited.items():
+        raise _missing(f"commit {child.hex()} has the parent", parent.hex())
     return Checked(
         commits=len(known),
         branches=_count("branch", branches, known),

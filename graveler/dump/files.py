@@ -15,11 +15,11 @@ from graveler.committed.level import METARANGES, RANGES, Level
 from graveler.committed.store import Committed
 from graveler.committed.writer import breaks_after
 from graveler.dump.records import Kind
-from graveler.entries import range_record
+from graveler.entries import range_record, record_range
 from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
 from graveler.identity import key_hash, record_id, record_ids
 from graveler.model import RangeHeader, Record
-from graveler.sstable import OpenTable, TableWriter
+from graveler.sstable import Table, TableWriter
 
 T = TypeVar("T")
 
@@ -102,25 +102,37 @@ def read(committed: Committed, namespace: str, metarange_id: str, kind: Kind[T])
     """
     if not metarange_id:
         return
-    table = committed.headers(namespace, metarange_id, whole=True)
-    _check_kind(table, METARANGES, kind)
-    for _, name, header in table.ranges():
-        records = committed.whole_range(namespace, header)
-        _check_kind(records, RANGES, kind)
+    metarange = _open(committed, namespace, metarange_id, METARANGES, kind)
+    for _, described in metarange.scan():
+        with _in_file(metarange.name):
+            header = record_range(described)
+        records = _open(committed, namespace, header.id, RANGES, kind)
+        first = last = b""
         count = 0
         for key, value in records.scan():
-            with _in_file(name):
+            with _in_file(records.name):
                 thing = kind.of_record(key, value)
+            first = first or key
+            last = key
             count += 1
             yield thing
-        if count != header.count:
+        if (first, last, count) != (header.min_key, header.max_key, header.count):
             raise CorruptDataError(
-                f"{name} holds {count} records, and {header.count} in its metarange"
+                f"{records.name} holds {count} records from {first!r} to {last!r}, and by its "
+                f"metarange {header.count} from {header.min_key!r} to {header.max_key!r}"
             )
 
 
-def _check_kind(table: OpenTable[Any], level: Level, kind: Kind[Any]) -> None:
-    """Raise InvalidInputError if the file says that it holds something else."""
+def _open(
+    committed: Committed, namespace: str, file_id: str, level: Level, kind: Kind[Any]
+) -> Table:
+    """The file, if it is what it is taken for; read once, so that none of it stays in caches.
+
+    Raises:
+        InvalidInputError: it says that it holds something else.
+    """
+    content = committed.read_once(namespace, file_id)
+    table = Table.from_bytes(f"{namespace}/_lakefs/{file_id}", content)
     for name, expected in (("type", level.kind), ("entity", kind.entity)):
         found = table.properties.get(name, b"").decode(errors="replace")
         if found != expected:
@@ -128,6 +140,7 @@ def _check_kind(table: OpenTable[Any], level: Level, kind: Kind[Any]) -> None:
                 f"{table.name} has {name} {found!r} where a dump's {kind.entity} file has "
                 f"{expected!r}: give the IDs as the dump did"
             )
+    return table
 
 
 @contextmanager
