@@ -37,6 +37,7 @@ from graveler.staging.listing import PageQuery
 from tests.support.collected import MARKS, Collected, world
 from tests.support.server_world import ServerWorld
 from tests.support.spark import deployment, spark, spark_session
+from tests.support.stack import BUCKET
 
 pytestmark = MARKS
 
@@ -345,3 +346,24 @@ def test_the_outbox_tells_for_a_week_what_a_deleted_branch_was(
     assert deleted["detail"] == {"branch": "dev", "commit_id": head}
     branches.create(lake.engine, lake.name, name="dev", source=head)
     assert contents(lake, "dev") == before["dev"]
+
+
+def test_a_replica_of_the_bucket_and_a_dump_make_the_repository_anew_elsewhere(
+    lake: Collected, before: dict[str, dict[str, bytes]]
+) -> None:
+    """As after the loss of a region: other tables, another place, and nothing of the old one."""
+    dumped = dumps.dump(lake.engine, lake.name)
+    replica = f"s3://{BUCKET}/replica-of-{lake.name}"
+    for uri in lake.uris():
+        lake.objects.put(replica + uri.removeprefix(lake.namespace), lake.objects.get(uri), "")
+        lake.objects.delete(uri)
+
+    elsewhere = Backup([], []).restored(lake)
+    repositories.create(elsewhere.engine, name=lake.name, storage_namespace=replica, bare=True)
+    dumps.restore(elsewhere.engine, lake.name, dumped)
+
+    assert contents(elsewhere, "dev") == before["dev"]
+    assert contents(elsewhere, "main") == {"a": b"a", "b": b"b"}
+    elsewhere.upload("new")
+    elsewhere.commit()
+    assert content(elsewhere, "main", "new") == b"new"
