@@ -48,6 +48,19 @@ def outputs(deployment) -> set[str]:
     return {re.sub(r"[0-9A-F]{8}$", "", name) for name in names}
 
 
+def test_what_the_runbook_refers_to_is_there():
+    text = RUNBOOK.read_text()
+    # As GitHub makes anchors of headings.
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) > 10
+    for link in links:
+        file, _, anchor = link.partition("#")
+        assert (RUNBOOK.parent / file).exists(), link
+        assert file or anchor in anchors, link
+
+
 def test_every_alarm_has_its_section_and_every_section_its_alarm(deployment):
     alarms = {
         each["AlarmName"].removeprefix(f"{deployment.name}-")
