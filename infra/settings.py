@@ -1,7 +1,7 @@
 """What a deployment is told by CDK's context: cdk.json for each stage, `-c name=value` over it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -66,6 +66,11 @@ class Place:
     def uri(self) -> str:
         """`s3://bucket/prefix`."""
         return f"s3://{self.bucket}/{self.prefix}"
+
+    def overlaps(self, other: "Place") -> bool:
+        """Whether a key can lie in both, as policies have it: they compare characters."""
+        one, two = self.prefix, other.prefix
+        return self.bucket == other.bucket and (one.startswith(two) or two.startswith(one))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +210,7 @@ def _problems(values: Mapping[str, Any]) -> list[str]:
             check_bucket(bucket)
         except ValueError as error:
             problems.append(f"repository_bucket: {error}; or `{CREATE}`, or `{NONE}`")
+    problems += _overlaps(values)
     if bucket == NONE and values["namespaces"] == ():
         problems.append(
             "namespaces is empty and repository_bucket is `none`, so no repository could be made: "
@@ -226,6 +232,20 @@ def _problems(values: Mapping[str, Any]) -> list[str]:
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
         problems.append("cors_origins is `*` and more: set either")
     return problems
+
+
+def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
+    """What exports could damage: they overwrite and delete in their places."""
+    namespaces = values["namespaces"] or ()
+    if values["repository_bucket"] not in (None, CREATE, NONE):
+        namespaces += (Place(values["repository_bucket"]),)
+    for export in values["exports"] or ():
+        for namespace in namespaces:
+            if export.overlaps(namespace):
+                yield (
+                    f"exports: {export.uri} overlaps with {namespace.uri}, where repositories may "
+                    "be: set places that lie apart and end with /"
+                )
 
 
 def _each(value: object) -> tuple[str, ...]:

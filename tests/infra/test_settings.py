@@ -125,6 +125,29 @@ def test_a_wrong_value_is_refused_with_a_right_one(context, told):
     assert told in refusal(**context)
 
 
+@pytest.mark.parametrize(
+    ("exports", "namespaces"),
+    [
+        ("s3://lake/exports/", "s3://lake"),
+        ("s3://lake", "s3://lake/repositories/"),
+        ("s3://lake/a/", "s3://other/,s3://lake/a/b/"),
+        # A policy names a prefix, and this one begins like that.
+        ("s3://lake/a-exports/", "s3://lake/a"),
+    ],
+)
+def test_exports_and_repositories_have_places_apart(exports, namespaces):
+    told = refusal(exports=exports, namespaces=namespaces)
+    assert f"exports: {exports} overlaps with s3://lake" in told.replace(
+        "s3://lake/ ", "s3://lake "
+    )
+    assert "apart" in refusal(exports=exports, repository_bucket="lake")
+
+
+def test_one_bucket_may_have_both():
+    apart = settings(exports="s3://lake/exports/", namespaces="s3://lake/repositories/,s3://other")
+    assert [each.uri for each in apart.exports] == ["s3://lake/exports/"]
+
+
 def test_everything_that_is_wrong_is_told_at_once():
     assert len(refusal(log_days=15, exports_at_once=1, alarm_email="x").splitlines()) == 3
 
