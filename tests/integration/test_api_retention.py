@@ -296,7 +296,7 @@ class TestTask:
         api.world.clock.tick(2 * 60)
         status = self.status(api, task.id)
         assert status["completed"] is True
-        assert "prepare again" in status["error"]["message"]
+        assert "start it again" in status["error"]["message"]
 
     def test_a_task_that_does_not_exist_is_404(self, api):
         assert api.ask("GET", f"{PREPARE}/status", id="GCPCnone").status == 404
