@@ -63,7 +63,7 @@ def dump(engine: Engine, name: str) -> RefsDump:
     the repository is lost.
 
     Raises:
-        NotFoundError: there is no such repository.
+        NotFoundError: there is no such repository, or not any more.
         InvalidInputError: it is bare.
     """
     return _dump(engine, _dumpable(engine, name))
@@ -91,6 +91,8 @@ def _dump(engine: Engine, repository: Repository) -> RefsDump:
         branches_id=branches_id,
         tags_id=tags_id,
     )
+    # Deleting a repository takes its name first: as long as that is there, nothing was missing.
+    _check_same(read_repository(engine, repository.name), repository)
     if not repository.read_only:  # whose namespace, and the manifest there, may be another's
         _write_manifest(engine, repository, dumped)
     return dumped

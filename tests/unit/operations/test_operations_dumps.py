@@ -129,6 +129,24 @@ def test_a_commit_made_while_a_dump_is_made_never_leaves_it_with_loose_ends(worl
         dumps.restore(world.engine(), "bare", dumped)
 
 
+def test_deleting_a_repository_meanwhile_never_spoils_its_last_dump(world):
+    calls = Calls()
+    dumps.dump(engine_around(world.engine(), calls), REPO)
+    for number in range(1, len(calls.names) + 1):
+        world = prepared_world()
+        whole = dumps.dump(world.engine(), REPO)
+        manifest = world.objects.get(MANIFEST)
+        delete = partial(repositories.delete, world.engine(), REPO)
+        try:
+            dumped = dumps.dump(engine_around(world.engine(), Meanwhile(number, delete)), REPO)
+        except NotFoundError:
+            dumped = whole
+        assert dumped == whole
+        assert world.objects.get(MANIFEST) == manifest
+        with pytest.raises(NotFoundError):
+            dumps.dump(world.engine(), REPO)
+
+
 def test_only_a_bare_repository_can_be_restored_into(engine):
     dumped = dumps.dump(engine, REPO)
     before = refs_of(engine, REPO)

@@ -1,9 +1,11 @@
 """A restore that was cut short, or is done twice at once, ends as one that was not."""
 
+from functools import partial
+
 import pytest
 
 from graveler.errors import ConflictError, InvalidInputError, NotFoundError, ThrottledError
-from graveler.model import Repository
+from graveler.model import ProtectionRule, Repository
 from graveler.operations import branches, commits, dumps, repositories, tags
 from tests.support.counting import Calls, engine_around
 from tests.support.dumps import NOTHING, make_bare, refs_of, restored, small_batches
@@ -184,6 +186,18 @@ def test_a_repository_made_anew_meanwhile_gets_nothing_of_the_old_restore(number
     assert lake.bare.restoring == ""
     lake.restore()
     assert lake.is_restored()
+
+
+@pytest.mark.parametrize("number", PLACES)
+def test_settings_made_meanwhile_stay(number):
+    lake = Lake()
+    rules = (ProtectionRule("main"),)
+    set_rules = partial(repositories.set_protection_rules, lake.engine, "bare", rules)
+    meanwhile = Meanwhile(number, set_rules)
+    lake.restore(meanwhile)
+    assert meanwhile.has_happened
+    assert lake.is_restored()
+    assert lake.bare.protection_rules == rules
 
 
 def test_a_task_tells_how_it_ended():
