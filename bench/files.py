@@ -22,6 +22,9 @@ class FolderFiles:
         self.folders = (folder, *beneath)
         folder.mkdir(parents=True, exist_ok=True)
 
+    def forget(self) -> None:
+        """The folder is the store."""
+
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
         file = self._open(namespace, file_id)
         try:
@@ -100,6 +103,9 @@ class CountedFiles:
         self.files = files
         self._latency_s = latency_s
         self._lock = threading.Lock()
+
+    def forget(self) -> None:
+        self.files.forget()
 
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
         tail, size_bytes = self.files.read_tail(namespace, file_id, length)

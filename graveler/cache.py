@@ -71,6 +71,14 @@ class BoundedCache(Generic[K, V]):
             self._young[key] = value
             self._costs[key] = cost
 
+    def clear(self) -> None:
+        """Hold nothing any more."""
+        with self._lock:
+            self._young.clear()
+            self._costs = {}
+            self._young_cost = 0
+            self._old = ({}, {})
+
     def forget(self, key: K) -> None:
         """Drop the thing of that key, if it is held."""
         with self._lock:

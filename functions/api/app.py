@@ -10,6 +10,7 @@ a request's state lives in context variables, never in the resolver, so threads 
 import json
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -50,7 +51,13 @@ from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED
 from functions.telemetry import Record, Telemetry
 from graveler.accounts import AccountStore
-from graveler.errors import GravelerError, InvalidInputError, TooLargeError, UnsupportedError
+from graveler.errors import (
+    CorruptDataError,
+    GravelerError,
+    InvalidInputError,
+    TooLargeError,
+    UnsupportedError,
+)
 from graveler.http.auth import Authenticator
 from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
@@ -150,6 +157,7 @@ def build_app(
     log_out = Template("GET", "/logout", "logout", public=True)
     resolver.get(log_out.path)(_bound(accounts.log_out, log_out, services))
     resolver.exception_handler(GravelerError)(_of_error)
+    resolver.exception_handler(CorruptDataError)(partial(_of_corruption, engine))
     resolver.exception_handler(Exception)(_of_bug)
     resolver.not_found(lambda _: _without_route(services))
 
@@ -267,6 +275,12 @@ def _too_large() -> dict[str, Any]:
 def _of_error(error: GravelerError) -> Answer:
     _record.get().error = error
     return answers.of_error(error)
+
+
+def _of_corruption(engine: Engine, error: CorruptDataError) -> Answer:
+    """The failure, once: the next request finds the file as it is by then."""
+    engine.committed.forget()
+    return _of_error(error)
 
 
 def _of_bug(error: Exception) -> Answer:

@@ -10,6 +10,9 @@ class S3CommittedFiles:
     def __init__(self, s3: S3) -> None:
         self._s3 = s3
 
+    def forget(self) -> None:
+        """All that is read is read from the store; nothing is kept here."""
+
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
         return self._get(_uri(namespace, file_id), f"bytes=-{length}")
 

@@ -109,6 +109,14 @@ class CachedFiles:
             self._keep(_name(namespace, file_id), content)
         return stored
 
+    def forget(self) -> None:
+        with self._lock:
+            forgotten = list(self._sizes)
+            self._sizes.clear()
+            self._bytes = 0
+        for name in forgotten:
+            (self._folder / name).unlink(missing_ok=True)
+
     def _size(self, name: str) -> int | None:
         with self._lock:
             size = self._sizes.get(name)

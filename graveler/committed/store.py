@@ -83,6 +83,15 @@ class Committed:
         """Finds the open range of a file name, if it is at hand; lookups afford no call more."""
         return self._ranges.get
 
+    def forget(self) -> None:
+        """Read every file from the store again: for when one was not what was written.
+
+        It may have been damaged on its way here, or have been mended since.
+        """
+        self._files.forget()
+        for cache in (self._ranges, self._metaranges, self._summaries, self._contents):
+            cache.clear()
+
     def open_range(self, namespace: str, header: RangeHeader) -> Table:
         """The range's file, opened by its tail for lookups.
 

@@ -137,7 +137,10 @@ class _Runner:
             self._succeed()
         except AlreadyExistsError as error:
             self._fail(str(error), may_report=False)  # the status path may be another's, too
-        except (RunFailedError, GaveUpError, CorruptDataError, InvalidInputError) as error:
+        except CorruptDataError as error:
+            self._engine.committed.forget()  # so that a repair finds the file as it is by then
+            self._fail(str(error))
+        except (RunFailedError, GaveUpError, InvalidInputError) as error:
             self._fail(str(error))
         return True
 

@@ -27,6 +27,9 @@ class CommittedFiles(Protocol):
             Whether these bytes were stored; one that exists may have others for the same records.
         """
 
+    def forget(self) -> None:
+        """Read everything from the store again, for it may have been mended since."""
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:

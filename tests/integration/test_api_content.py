@@ -176,3 +176,16 @@ def test_a_bad_read_says_why(api, ref, parameters, status, named):
     reply = api.ask("GET", f"/repositories/repo/refs/{ref}/objects", **parameters)
     assert reply.status == status
     assert named in reply.message
+
+
+def test_a_damaged_file_fails_until_it_is_mended_and_no_longer(api):
+    api.commit()
+    whole = dict(api.world.files.files)
+    api.engine.committed.forget()  # as a process that has not read them yet
+    for name, content in whole.items():
+        api.world.files.files[name] = bytes(len(content))
+    for path in (f"{READ}/ls", READ):
+        assert api.ask("GET", path, path="dir/a.txt").status == 500
+    api.world.files.files.update(whole)
+    for path in (f"{READ}/ls", READ):
+        assert api.ask("GET", path, path="dir/a.txt").status == 200

@@ -159,3 +159,17 @@ def test_many_threads_read_right_while_files_come_and_go(
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(read, range(500)))
     assert bytes_in(tmp_path) <= 25
+
+
+def test_what_is_forgotten_is_read_from_the_source_as_it_is_now(
+    source: MemorySource, tmp_path: Path
+) -> None:
+    cache, other_process = cache_of(source, tmp_path), cache_of(source, tmp_path)
+    for reader in (cache, other_process):
+        assert reader.read_all(NAMESPACE, "f0") == CONTENT
+    source.files[NAMESPACE, "f0"] = b"mended"
+    assert cache.read_all(NAMESPACE, "f0") == CONTENT
+    cache.forget()
+    assert bytes_in(tmp_path) == 0
+    for reader in (cache, other_process):
+        assert reader.read_all(NAMESPACE, "f0") == b"mended"
