@@ -2,7 +2,7 @@
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -100,28 +100,31 @@ def _received(results: Connection) -> Iterator[Any]:
             return
 
 
-def on_all_cores(prepare: Callable[[], Callable[[], object]]) -> float:
-    """Seconds by the wall that a fork of this process on each core takes for its work.
+def on_all_cores(prepare: Callable[[], Sequence[Callable[[], object]]], rounds: int) -> float:
+    """Seconds by the wall that a fork of this process on each core takes for one of so many rounds.
 
-    Each prepares, in its own memory, and the clock runs while they do what preparing gave them.
+    Each prepares, in its own memory, and the clock runs while they do what preparing gave them for
+    the round. Of all rounds the fastest counts: whatever else a machine does makes them slower.
     """
     context = multiprocessing.get_context("fork")
     together = context.Barrier(cores() + 1, timeout=_READY_S_MAX)
 
     def prepare_and_work() -> None:
-        work = prepare()
-        together.wait()
-        work()
-        together.wait()
+        for work in prepare():
+            together.wait()
+            work()
+            together.wait()
         os._exit(0)  # its memory need not be cleared up
 
     processes = [context.Process(target=prepare_and_work) for _ in range(cores())]
     for process in processes:
         process.start()
-    together.wait()
-    start = perf_counter()
-    together.wait()
-    seconds = perf_counter() - start
+    seconds: list[float] = []
+    for _ in range(rounds):
+        together.wait()
+        start = perf_counter()
+        together.wait()
+        seconds.append(perf_counter() - start)
     for process in processes:
         process.join()
-    return seconds
+    return min(seconds)

@@ -8,6 +8,8 @@ class Scale:
     """Amounts; none is larger than the repository allows."""
 
     lookups: int = 200_000
+    # Before the clock runs: enough to come by most blocks of the indexes of 50 million objects.
+    warming_lookups: int = 200_000
     # Different objects among them, where all is to be in RAM.
     hot_objects: int = 20_000
     cold_lookups: int = 40
@@ -22,6 +24,7 @@ class Scale:
         """The same for a repository that may be smaller than that."""
         return Scale(
             lookups=self.lookups,
+            warming_lookups=self.warming_lookups,
             hot_objects=min(self.hot_objects, objects),
             cold_lookups=self.cold_lookups,
             latency_s=self.latency_s,

@@ -22,6 +22,7 @@ from graveler.errors import CorruptDataError
 
 OBJECTS = 4_000
 SMALL = Scale(
+    warming_lookups=400,
     lookups=400,
     hot_objects=50,
     cold_lookups=3,
