@@ -2,7 +2,7 @@
 
 import gc
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -54,6 +54,15 @@ SHAPES = {
     "long values": (records(600, 20, 4000), Breaking(10)),
 }
 each_shape = pytest.mark.parametrize("shape", SHAPES)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def only_what_is_made_here_is_collected() -> Iterator[None]:
+    """Else each collection looks through everything that the other tests have loaded."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def growth_bytes(fill: Callable[[], object]) -> int:
