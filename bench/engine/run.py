@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None, scale: Scale | None = None) -> 
         if options.make_only:
             continue
         print(f"\n{objects:,} objects", flush=True)
-        amounts = (scale or Scale()).within(objects)
+        amounts = (scale or Scale()).within(objects, options.changes_max)
         sections: Sections = {}
         for name in options.only or SECTIONS:
             title, measure = SECTIONS[name]
@@ -101,6 +101,7 @@ def _parse(arguments: Sequence[str] | None) -> Namespace:
     add("--folder", type=Path, default=FOLDER, help="where repositories are kept")
     add("--results", type=Path, default=FOLDER / "results", help="where tables and plots go")
     add("--only", nargs="+", choices=SECTIONS, help="measure these and keep the other figures")
+    add("--changes-max", type=int, default=10**9, help="commit no more at once, section change")
     add("--rebuild", action="store_true", help="make the repositories anew")
     add("--make-only", action="store_true", help="make the repositories and measure nothing")
     return parser.parse_args(arguments)

@@ -20,8 +20,8 @@ class Scale:
     merged_changes: tuple[int, ...] = (100, 10_000)
     large_changes: int = 1_000_000
 
-    def within(self, objects: int) -> "Scale":
-        """The same for a repository that may be smaller than that."""
+    def within(self, objects: int, changes_max: int) -> "Scale":
+        """The same for a repository that may be smaller, and with no more changes in a commit."""
         return Scale(
             lookups=self.lookups,
             warming_lookups=self.warming_lookups,
@@ -30,7 +30,7 @@ class Scale:
             latency_s=self.latency_s,
             written_records=min(self.written_records, objects),
             scanned_records=min(self.scanned_records, objects),
-            changes=tuple(amount for amount in self.changes if amount * 5 <= objects),
+            changes=tuple(n for n in self.changes if n * 5 <= objects and n <= changes_max),
             merged_changes=tuple(amount for amount in self.merged_changes if amount * 5 <= objects),
             large_changes=min(self.large_changes, objects),
         )
