@@ -115,6 +115,16 @@ def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:
     return builder.getOrCreate()
 
 
+def join_by_sorting(spark: SparkSession) -> None:
+    """Have joins sort both sides, which spills to disk, however small Spark takes a side to be.
+
+    Any side may be all objects there are, and Spark goes by compressed bytes: it would hand ten
+    million addresses that compress well to every executor, whole, in memory.
+    """
+    for threshold in ("autoBroadcastJoinThreshold", "adaptive.autoBroadcastJoinThreshold"):
+        spark.conf.set(f"spark.sql.{threshold}", -1)
+
+
 @contextmanager
 def executors_errors() -> Iterator[None]:
     """Raise the engine's own errors of executors as they were raised there."""

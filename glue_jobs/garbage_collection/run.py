@@ -49,7 +49,7 @@ from glue_jobs.garbage_collection.marking import (
 )
 from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.sweeping import sweep
-from glue_jobs.session import Deployment, executors_errors
+from glue_jobs.session import Deployment, executors_errors, join_by_sorting
 from graveler.addresses import newest_first
 from graveler.errors import GravelerError, NotFoundError, PreconditionFailedError
 from graveler.model import Repository
@@ -107,6 +107,7 @@ def collect(
         PreconditionFailedError: more would be deleted than the options allow.
         GravelerError: why the run stopped; unless it had begun to sweep, nothing was deleted.
     """
+    join_by_sorting(spark)
     engine = deployment.engine
     repository = changeable_repository(engine, name)
     run_id = newest_first(engine.names.new_uid())

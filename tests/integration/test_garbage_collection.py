@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from glue_jobs.session import join_by_sorting
 from graveler.aws.models import OUTBOX, partition_of
 from graveler.errors import GoneError, NotFoundError
 from graveler.model import Event
@@ -259,3 +260,20 @@ def test_a_mark_of_another_repository_is_not_swept(
     assert example.marked is not None
     with pytest.raises(NotFoundError, match="no finished mark"):
         other.collect(do_mark=False, mark_id=example.marked.run_id)
+
+
+def test_no_join_hands_a_whole_side_to_every_executor(spark: SparkSession) -> None:
+    """Ten million addresses that compress to a megabyte are small to Spark, and are not."""
+
+    def plan() -> str:
+        small = spark.createDataFrame([("data/a",)], "address string")
+        joined = small.join(small, "address", "left_anti")
+        joined.collect()  # which is when it is decided
+        return str(joined._jdf.queryExecution().executedPlan())
+
+    for threshold in ("autoBroadcastJoinThreshold", "adaptive.autoBroadcastJoinThreshold"):
+        spark.conf.unset(f"spark.sql.{threshold}")
+    assert "Broadcast" in plan()
+    join_by_sorting(spark)
+    assert "SortMergeJoin" in plan()
+    assert "Broadcast" not in plan()
