@@ -162,9 +162,15 @@ class Lake:
 
     def exported(self) -> dict[str, bytes]:
         """What lies under the export path, by key."""
+        return {key: self.engine.objects.get(f"{self.path}/{key}") for key in self.keys()}
+
+    def keys(self) -> set[str]:
+        """The keys under the export path.
+
+        While something is being copied, the local S3 server lists the parts that it has of it too.
+        """
         prefix = f"{self.path}/"
-        found = self.engine.objects.list_objects(prefix)
-        return {each.uri.removeprefix(prefix): self.engine.objects.get(each.uri) for each in found}
+        return {each.uri.removeprefix(prefix) for each in self.engine.objects.list_objects(prefix)}
 
     def manifest(self, commit_id: str) -> list[dict[str, Any]]:
         uri = f"{self.status_path}/{self.repository}-main-{commit_id}.manifest.jsonl"
@@ -266,7 +272,7 @@ def test_what_a_killed_job_began_another_one_ends(
     waiting, endpoint = queues
     job = lake.start_job_process(endpoint)
     try:
-        while len(lake.exported()) < 40:
+        while len(lake.keys()) < 40:
             assert job.poll() is None
             time.sleep(0.1)
     finally:
@@ -275,7 +281,7 @@ def test_what_a_killed_job_began_another_one_ends(
     assert waiting.counts(EXPORT_QUEUE).delayed == 1  # the function will look after it
     begun = lake.status()
     assert begun.state is ExportState.IN_PROGRESS
-    assert lake.exported().keys() < many.keys() | CONTENTS.keys() | MARKS
+    assert not lake.keys() >= many.keys() | CONTENTS.keys() | MARKS
     with pytest.raises(ConflictError, match="by somebody else"):
         lake.run_job(spark)
 
