@@ -54,9 +54,17 @@ class HeaderTable(OpenTable[Headers]):
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
         """
-        held = self._block_for(key)
-        if held is None:
+        # Every lookup comes by here: `_held`, without its call.
+        number = bisect_left(self._bounds, key)
+        if number == len(self._bounds):
             return None
+        partition = self._partitions[number] or self._load_partition(number)
+        at = bisect_left(partition.bounds, key)
+        held = partition.held[at]
+        if held is None:
+            held = self._load_block(partition, at)
+        else:
+            partition.used[at] = 1
         max_keys, ranges = held
         at = bisect_left(max_keys, key)
         if at < len(ranges):

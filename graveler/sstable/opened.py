@@ -181,14 +181,6 @@ class OpenTable(ABC, Generic[B]):
             for at in range(bisect_left(bounds, start) if number == first else 0, len(bounds)):
                 yield partition, at
 
-    def _block_for(self, key: bytes) -> B | None:
-        """What is held of the only block that can have the key; None if no block can."""
-        number = bisect_left(self._bounds, key)
-        if number == len(self._bounds):
-            return None
-        partition = self._partitions[number] or self._load_partition(number)
-        return self._held(partition, bisect_left(partition.bounds, key))
-
     def _held(self, partition: Partition[B], at: int) -> B:
         """What is held of the block, which is read if nothing is."""
         held = partition.held[at]

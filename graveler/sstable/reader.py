@@ -43,7 +43,7 @@ class Table(OpenTable[Records]):
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
         """
-        # The hot path of every lookup: what `_block_for` does, without its calls.
+        # The hot path of every lookup: no call that can be done without.
         number = bisect_left(self._bounds, key)
         if number == len(self._bounds):
             return None
