@@ -151,6 +151,10 @@ class Access:
             statements.append(
                 self._objects("ReadInventory", ("s3:GetObject",), self.settings.readable)
             )
+        if outputs := self.settings.gc_outputs:
+            report = ("s3:GetObject", "s3:PutObject")
+            statements.append(self._objects("WriteReportsElsewhere", report, outputs))
+            statements.append(self._buckets("FindReports", ("s3:ListBucket",), outputs))
         return statements
 
     # What roles are made of

@@ -47,6 +47,7 @@ OF_STATEMENTS: Mapping[str, str] = {
     "WriteExports": _OBJECTS,
     "WritePieces": _OBJECTS,
     "WriteReports": _OBJECTS,
+    "WriteReportsElsewhere": _OBJECTS,
     "GlueLog": "Streams of logs are named by runs; the job's own logs are named.",
     "ListStreams": _NO_RESOURCE,
     "Measure": f"{_NO_RESOURCE} The namespace of the metrics is named.",

@@ -89,6 +89,7 @@ class Settings:
         `operations` for each operation of the API as well, which costs many times as much, `none`.
     gc_schedule: when garbage is collected, as EventBridge Scheduler has it, in UTC; "" is never.
     gc_repositories: these only. gc_deletes: False tells what would go, and deletes nothing.
+    gc_outputs: where runs may write to by `--output-uri`, besides the namespaces.
     restored_refs, restored_staging: the tables to work on instead of those of the storage stack,
         after a restore: the ARN of the one's stream, and the ARN of the other.
     """
@@ -116,6 +117,7 @@ class Settings:
     gc_schedule: str = "cron(0 3 ? * SUN *)"
     gc_repositories: tuple[str, ...] = ()
     gc_deletes: bool = True
+    gc_outputs: tuple[Place, ...] = ()
     restored_refs: str = ""
     restored_staging: str = ""
 

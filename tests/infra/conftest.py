@@ -31,6 +31,7 @@ PROD = {
     "cors_origins": "https://app.example.com",
     "gc_repositories": "lake,other",
     "gc_deletes": "false",
+    "gc_outputs": "s3://company-reports/gc/",
     "metrics": "operations",
 }
 

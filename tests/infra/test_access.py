@@ -96,6 +96,8 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
 # Places of the stage prod, as tests/infra/conftest.py names them, and a repository in each.
 NAMESPACES = ("company-lake/lake/repository/", "company-raw/raw/repository/")
 DESTINATION = "company-published/exports/main/"
+# Inventories are read, and reports of collections are written.
+ELSEWHERE = ("company-source/in/", "company-reports/gc/")
 REFS, STAGING = "<Refs48288B5D.Arn>", "<Staging12D1754E.Arn>"
 
 
@@ -115,9 +117,10 @@ def needs(action: str, resource: str) -> tuple[list[str], str]:
         f"arn:aws:s3:::{NAMESPACES[0]}{resource}{'' if resource == '_lakefs/dummy' else 'x'}"
     ]
     if resource == "other":
-        samples = [f"arn:aws:s3:::{place}x" for place in (DESTINATION, *NAMESPACES)]
+        samples = [f"arn:aws:s3:::{place}x" for place in (DESTINATION, *NAMESPACES, *ELSEWHERE)]
     elif resource == "bucket":
-        samples = ["arn:aws:s3:::company-lake", "arn:aws:s3:::company-published"]
+        buckets = ("company-lake", "company-published", "company-reports")
+        samples = [f"arn:aws:s3:::{bucket}" for bucket in buckets]
     elif resource == "staging":
         samples = [STAGING]
     elif resource == "commits-by-generation":

@@ -3,7 +3,8 @@
 `make actions` has the processes of the embedded stack call `record`, by way of GRAVELER_OBSERVER.
 A line is who, the action of IAM, and what it is done to: the partition of an item, the folder of an
 object. Who is told by the frames above the request; a request from a thread of a pool has none,
-and belongs to whatever function the process is for.
+and belongs to whatever function the process is for. What a test does while a job waits for it is
+the test's own.
 """
 
 import os
@@ -61,7 +62,10 @@ def record(service: str, operation: str, params: Params) -> None:
 def _who() -> str:
     frame = sys._getframe(1)
     while frame is not None:
-        if found := _MODULE.match(frame.f_globals.get("__name__", "")):
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("tests.") and module != __name__:
+            return "other"
+        if found := _MODULE.match(module):
             room, name = found.groups()
             return name if room == "functions" or name == "garbage_collection" else f"{name}-job"
         frame = frame.f_back
