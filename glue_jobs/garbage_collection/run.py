@@ -107,7 +107,6 @@ def collect(
         PreconditionFailedError: more would be deleted than the options allow.
         GravelerError: why the run stopped; unless it had begun to sweep, nothing was deleted.
     """
-    join_by_sorting(spark)
     engine = deployment.engine
     repository = changeable_repository(engine, name)
     run_id = newest_first(engine.names.new_uid())
@@ -123,6 +122,7 @@ def collect(
     steps = _Timed(report, observe)
     with held(deployment, repository, run_id) as lease:
         steps.done("leased")
+        join_by_sorting(spark)
         this = _Run(spark, deployment, repository, options, report, lease, steps.done)
         try:
             with executors_errors():
