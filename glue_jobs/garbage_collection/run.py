@@ -54,7 +54,7 @@ from graveler.addresses import newest_first
 from graveler.errors import GravelerError, NotFoundError, PreconditionFailedError
 from graveler.model import Repository
 from graveler.operations.engine import NS_PER_S
-from graveler.operations.garbage import every_repository
+from graveler.operations.every import every_repository
 from graveler.operations.retention import changeable_repository
 from graveler.retention.candidates import Territory
 from graveler.retention.files import run_folder

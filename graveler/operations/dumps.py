@@ -14,7 +14,7 @@ first commit is stored is where a repetition goes on: a restore that is too long
 gets done by several.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
@@ -34,10 +34,11 @@ from graveler.errors import (
     NotFoundError,
     StaleVersionError,
 )
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX, PAGE_AMOUNT_MAX
-from graveler.model import Branch, Commit, Page, Repository, Tag, Task
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX
+from graveler.model import Branch, Commit, Repository, Tag, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
+from graveler.operations.every import every_branch, every_tag
 from graveler.operations.lookup import check_writable, read_repository
 
 T = TypeVar("T")
@@ -79,15 +80,12 @@ def _dumpable(engine: Engine, name: str) -> Repository:
 
 def _dump(engine: Engine, repository: Repository) -> RefsDump:
     store = partial(write, engine.committed, repository.storage_namespace)
-    refs = engine.refs
-    branches = _every(
-        lambda after: refs.branches(repository, "", after, PAGE_AMOUNT_MAX, show_hidden=True)
-    )
-    tags = _every(lambda after: refs.tags(repository, "", after, PAGE_AMOUNT_MAX))
+    branches = every_branch(engine, repository)
+    tags = every_tag(engine, repository)
     branches_id = store(BRANCHES, (NamedCommit(b.name, b.commit_id, b.hidden) for b in branches))
     tags_id = store(TAGS, (NamedCommit(tag.name, tag.commit_id) for tag in tags))
     dumped = RefsDump(
-        commits_id=store(COMMITS, refs.every_commit(repository)),
+        commits_id=store(COMMITS, engine.refs.every_commit(repository)),
         branches_id=branches_id,
         tags_id=tags_id,
     )
@@ -106,17 +104,6 @@ def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) ->
     }
     uri = f"{repository.storage_namespace}/{MANIFEST}"
     engine.objects.put(uri, dumps(manifest, indent=2).encode(), "application/json")
-
-
-def _every(page: Callable[[str], Page[T]]) -> Iterator[T]:
-    """The results of all pages of a listing."""
-    after = ""
-    while True:
-        found = page(after)
-        yield from found.results
-        if not found.has_more:
-            return
-        after = found.next_after
 
 
 def restore(engine: Engine, name: str, dumped: RefsDump, *, force: bool = False) -> None:

@@ -18,9 +18,9 @@ from graveler.export.places import (
     places_of,
     wanted_places,
 )
-from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Repository
 from graveler.operations.engine import Engine
+from graveler.operations.every import every_repository
 
 Found = TypeVar("Found")
 
@@ -62,18 +62,12 @@ def check_outside_of_repositories(engine: Engine, place: str) -> None:
     Raises:
         InvalidInputError: it does; the message names the repository.
     """
-    after = ""
-    while True:
-        page = engine.refs.repositories("", after, PAGE_AMOUNT_MAX)
-        for repository in page.results:
-            if overlap(place, repository.storage_namespace):
-                raise InvalidInputError(
-                    f"{place!r} overlaps with the storage namespace of repository "
-                    f"{repository.name!r}: exports would damage its data; choose another place"
-                )
-        if not page.has_more:
-            return
-        after = page.next_after
+    for repository in every_repository(engine):
+        if overlap(place, repository.storage_namespace):
+            raise InvalidInputError(
+                f"{place!r} overlaps with the storage namespace of repository "
+                f"{repository.name!r}: exports would damage its data; choose another place"
+            )
 
 
 def _listed(

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graveler.errors import InvalidInputError, NotFoundError
-from graveler.limits import PAGE_AMOUNT_MAX
-from graveler.model import Branch, Repository
+from graveler.model import Repository
 from graveler.operations.engine import Engine
+from graveler.operations.every import every_branch, every_repository
 from graveler.operations.retention import active_commit_ids, read_rules, refuse_bare
 from graveler.ports import StagingStore
 from graveler.retention.candidates import namespaces_inside
@@ -25,17 +25,6 @@ class Neighbours:
 
     sharers: tuple[Repository, ...]
     foreign: tuple[str, ...]
-
-
-def every_repository(engine: Engine) -> Iterator[Repository]:
-    """Every live repository, by name."""
-    after = ""
-    while True:
-        page = engine.refs.repositories("", after, PAGE_AMOUNT_MAX)
-        yield from page.results
-        if not page.has_more:
-            return
-        after = page.next_after
 
 
 def neighbours(engine: Engine, repository: Repository) -> Neighbours:
@@ -56,16 +45,6 @@ def neighbours(engine: Engine, repository: Repository) -> Neighbours:
     return Neighbours(sharers, namespaces_inside(namespace, others))
 
 
-def _every_branch(engine: Engine, repository: Repository) -> Iterator[Branch]:
-    after = ""
-    while True:
-        page = engine.refs.branches(repository, "", after, PAGE_AMOUNT_MAX, show_hidden=True)
-        yield from page.results
-        if not page.has_more:
-            return
-        after = page.next_after
-
-
 def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
     """Every token of every branch: staging, sealed, of hidden branches.
 
@@ -75,7 +54,7 @@ def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[s
     tokens: dict[str, None] = {}
     # Twice: a branch made while they are listed, behind the listing, is seen the second time.
     for repository in [*repositories, *repositories]:
-        for branch in _every_branch(engine, repository):
+        for branch in every_branch(engine, repository):
             tokens.update(dict.fromkeys(branch.tokens))
     return list(tokens)
 

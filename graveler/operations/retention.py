@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 
 from graveler.addresses import newest_first
 from graveler.errors import GoneError, InvalidInputError, NotFoundError
-from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Repository, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
+from graveler.operations.every import every_branch
 from graveler.operations.lookup import check_writable, read_repository
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
@@ -139,14 +139,8 @@ def refuse_bare(repository: Repository) -> None:
 
 
 def _heads(engine: Engine, repository: Repository) -> Iterator[tuple[str, str]]:
-    after = ""
-    while True:
-        page = engine.refs.branches(repository, "", after, PAGE_AMOUNT_MAX, show_hidden=True)
-        for branch in page.results:
-            yield branch.name, branch.commit_id
-        if not page.has_more:
-            return
-        after = page.next_after
+    for branch in every_branch(engine, repository):
+        yield branch.name, branch.commit_id
 
 
 # Preparing as a task (`graveler.operations.tasks`).

@@ -21,10 +21,10 @@ import msgspec
 from graveler.addresses import decode_xid, newest_first
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
-from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Change, Entry, Repository
 from graveler.names import check_branch_name, check_path
 from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.every import every_branch
 from graveler.operations.retention import changeable_repository
 from graveler.retention.files import uncommitted_folder
 from graveler.retention.liveness import address_in_namespace
@@ -111,13 +111,7 @@ def _branches(engine: Engine, repository: Repository, first: str) -> Iterator[Br
     begun = engine.refs.branch(repository, first) if first else None
     if begun is not None:
         yield begun
-    after = first
-    while True:
-        page = engine.refs.branches(repository, "", after, PAGE_AMOUNT_MAX, show_hidden=True)
-        yield from page.results
-        if not page.has_more:
-            return
-        after = page.next_after
+    yield from every_branch(engine, repository, after=first)
 
 
 class _AddressFile:

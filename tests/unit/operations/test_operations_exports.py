@@ -100,7 +100,7 @@ def test_exports_stay_away_from_the_storage_of_repositories(lake, uri):
 
 
 def test_exports_stay_away_from_the_storage_of_every_repository(lake, monkeypatch):
-    monkeypatch.setattr("graveler.operations.export_places.PAGE_AMOUNT_MAX", 1)
+    monkeypatch.setattr("graveler.operations.every.PAGE_AMOUNT_MAX", 1)
     for name in ("aaa", "zzz"):
         repositories.create(lake.engine(), name=name, storage_namespace=f"s3://bucket/{name}")
     with pytest.raises(InvalidInputError, match="repository 'zzz'"):
