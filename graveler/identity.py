@@ -12,12 +12,19 @@ value of an entry, the range's ID of a range. The same records give the same ID,
 block size, the compressor or the way they came together.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from graveler.model import Commit, Entry
 
 ID_LENGTH = 64  # hex digits of a SHA-256
+_ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}")
+
+
+def is_id(text: str) -> bool:
+    """Whether the text is written as the IDs of commits, ranges and metaranges are."""
+    return _ID.fullmatch(text) is not None
 
 
 def _int64(number: int) -> bytes:

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from re import compile as compile_pattern
 
 from graveler.dump.records import NamedCommit
 from graveler.errors import InvalidInputError
+from graveler.identity import is_id
 from graveler.model import Commit
 
 # So many commits are stored before any of the next ones.
 BATCH_COMMITS = 1_000
-
-
-_COMMIT_ID = compile_pattern("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +66,7 @@ def _count(what: str, refs: Iterable[NamedCommit], known: set[bytes]) -> int:
 
 def _digest(commit_id: str) -> bytes:
     """The bytes of an ID; none of a text that is no ID, and that no commit has."""
-    return bytes.fromhex(commit_id) if _COMMIT_ID.fullmatch(commit_id) else b""
+    return bytes.fromhex(commit_id) if is_id(commit_id) else b""
 
 
 def _missing(what: str, commit_id: str) -> InvalidInputError:

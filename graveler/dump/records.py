@@ -7,7 +7,7 @@ its name and its head: what is staged over it is in no dump.
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 
 from graveler.entries import join_value, split_value
 from graveler.errors import CorruptDataError, InvalidInputError
-from graveler.identity import commit_id
+from graveler.identity import make_commit
 from graveler.model import Commit, Record
 from graveler.names import is_branch_name, is_tag_name
 from graveler.proto import stored_pb2 as messages
@@ -91,8 +91,7 @@ def _decode_commit(key: str, data: bytes) -> Commit:
         raise InvalidInputError(
             f"commit {key} has generation {message.generation}: it must be 1 at least"
         )
-    commit = Commit(
-        id=key,
+    commit = make_commit(
         committer=message.committer,
         message=message.message,
         metarange_id=message.meta_range_id,
@@ -100,21 +99,12 @@ def _decode_commit(key: str, data: bytes) -> Commit:
         parents=tuple(message.parents),
         metadata=dict(message.metadata),
         generation=message.generation,
-        version=message.version,
     )
-    derived = commit_id(
-        committer=commit.committer,
-        message=commit.message,
-        metarange_id=commit.metarange_id,
-        creation_date=commit.creation_date,
-        metadata=commit.metadata,
-        parents=commit.parents,
-    )
-    if not key == message.id == derived:
+    if not key == message.id == commit.id:
         raise InvalidInputError(
-            f"the record {key!r} holds commit {message.id!r}, whose fields make it {derived}"
+            f"the record {key!r} holds commit {message.id!r}, whose fields make it {commit.id}"
         )
-    return commit
+    return replace(commit, version=message.version)
 
 
 def _encode_branch(branch: NamedCommit) -> Record:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from re import compile as compile_pattern
 
 from graveler.committed.apply import apply_changes
 from graveler.diff.two_way import diff
 from graveler.entries import same_content
 from graveler.errors import CorruptDataError, InvalidInputError, NotFoundError
-from graveler.identity import ID_LENGTH
+from graveler.identity import ID_LENGTH, is_id
 from graveler.model import Branch, Commit, Page, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.heads import (
@@ -24,9 +23,6 @@ from graveler.operations.reading import View
 from graveler.refs import log as refs_log
 from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end
-
-# "" is that of no objects.
-_METARANGE_ID = compile_pattern(f"([0-9a-f]{{{ID_LENGTH}}})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +101,8 @@ def _commit_metarange(
     """Commit a metarange that is in the repository's namespace already, over a clean branch."""
     metarange_id = request.source_metarange or ""
     not_found = NotFoundError(f"metarange not found: {metarange_id[:ID_LENGTH]!r}")
-    if not _METARANGE_ID.fullmatch(metarange_id):  # it becomes part of a file's name
+    # It becomes part of a file's name; "" is that of no objects.
+    if metarange_id and not is_id(metarange_id):
         raise not_found
     try:
         next(engine.metarange(repository, metarange_id).headers(), None)

@@ -1,14 +1,12 @@
 """The files of committed data, for readers that open them themselves."""
 
-import re
 from dataclasses import dataclass
 
 from graveler.errors import NotFoundError
+from graveler.identity import is_id
 from graveler.model import Repository
 from graveler.operations.engine import Engine
 from graveler.operations.lookup import in_repository
-
-_FILE_ID = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ def find(engine: Engine, repository: str, file_id: str) -> CommittedFile:
     """
 
     def read(found: Repository) -> CommittedFile:
-        if _FILE_ID.fullmatch(file_id):
+        if is_id(file_id):
             key = f"_lakefs/{file_id}"
             uri = f"{found.storage_namespace}/{key}"
             info = engine.objects.head(uri)

@@ -19,7 +19,6 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
 from json import dumps
-from re import compile as compile_pattern
 from typing import TypeVar
 
 from graveler.dump.check import BATCH_COMMITS, Checked, check
@@ -34,6 +33,7 @@ from graveler.errors import (
     NotFoundError,
     StaleVersionError,
 )
+from graveler.identity import is_id
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Commit, Repository, Tag, Task
 from graveler.operations import tasks
@@ -52,8 +52,6 @@ _RESTORE_TASK = "RR"
 
 # Branches and tags of one call, which are put one by one.
 _NAMES_AT_ONCE = 200
-
-_FILE_ID = compile_pattern("[0-9a-f]{64}|")
 
 
 def dump(engine: Engine, name: str) -> RefsDump:
@@ -134,7 +132,7 @@ def _restorable(engine: Engine, name: str, dumped: RefsDump, *, force: bool) -> 
             "that, or delete the repository and create it anew"
         )
     for file_id in (dumped.commits_id, dumped.branches_id, dumped.tags_id):
-        if not _FILE_ID.fullmatch(file_id):
+        if file_id and not is_id(file_id):
             raise InvalidInputError(f"{file_id[:80]!r} is no ID of a metarange: 64 hex digits are")
     return repository
 

@@ -12,13 +12,13 @@ from enum import Enum
 from itertools import repeat
 
 from graveler.errors import InvalidInputError, NotFoundError
+from graveler.identity import is_id
 from graveler.model import Branch, Commit
 from graveler.names import check_ref, is_branch_name, is_tag_name
 from graveler.ports import RefStore
 from graveler.refs.expressions import Modifier, parse
 from graveler.refs.history import History
 
-_COMMIT_ID = re.compile(r"[0-9a-f]{64}")
 _COMMIT_ID_PREFIX = re.compile(r"[0-9a-f]{1,63}")
 
 
@@ -90,7 +90,7 @@ def resolve_commit(refs: RefStore, history: History, text: str) -> Commit:
 
 
 def _resolve_base(refs: RefStore, history: History, base: str) -> Resolved:
-    if _COMMIT_ID.fullmatch(base) and history.find([base]):
+    if is_id(base) and history.find([base]):
         return Resolved(base)
     if is_branch_name(base):
         branch = refs.branch(history.repository, base)
