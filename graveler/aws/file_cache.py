@@ -63,7 +63,6 @@ class CachedFiles:
             kept = min(length, size)
             content = self._read_cached(name, size - kept, kept)
             if content is not None:
-                usage.count(Counted.CACHE_HITS)
                 return content, size
         usage.count(Counted.CACHE_MISSES)
         if self._is_wanted_whole(name):
@@ -80,7 +79,6 @@ class CachedFiles:
         if size is not None and offset + length <= size:
             content = self._read_cached(name, offset, length)
             if content is not None:
-                usage.count(Counted.CACHE_HITS)
                 return content
         usage.count(Counted.CACHE_MISSES)
         if self._is_wanted_whole(name):
@@ -96,7 +94,6 @@ class CachedFiles:
         if size is not None:
             content = self._read_cached(name, 0, size)
             if content is not None:
-                usage.count(Counted.CACHE_HITS)
                 return content
         usage.count(Counted.CACHE_MISSES)
         return self._fetch(namespace, file_id)
@@ -135,6 +132,7 @@ class CachedFiles:
         except OSError:
             content = b""
         if len(content) == length:
+            usage.count(Counted.CACHE_HITS)
             return content
         with self._lock:  # another process evicted it
             self._bytes -= self._sizes.pop(name, 0)

@@ -111,34 +111,28 @@ class BlockCache:
     def admits_partition(self, table: PartitionHolder, number: int, size_bytes: int) -> bool:
         """Whether the table may hold the partition, until it is asked to give it up."""
         with self._lock:
-            cost = size_bytes + _PLACE_BYTES
-            if not self._make_room(cost):
-                return False
-            self._queue.append(_PartitionPlace(ref(table), number, cost))
-            self.held_bytes += cost
-            return True
+            return self._admit(_PartitionPlace(ref(table), number, size_bytes + _PLACE_BYTES))
 
     def _admit_block(
         self, partition: Partition[B], at: int, size_bytes: int, raw: bytes | None
     ) -> _BlockPlace | None:
-        """A place at the end of the queue, after making room; None if the block does not fit."""
-        cost = size_bytes + _PLACE_BYTES
-        if not self._make_room(cost):
+        """The block's place in the queue; None if it does not fit."""
+        place = _BlockPlace(ref(partition), at, size_bytes + _PLACE_BYTES, raw)
+        if not self._admit(place):
             return None
         partition.used[at] = 0
-        place = _BlockPlace(ref(partition), at, cost, raw)
-        self._queue.append(place)
-        self.held_bytes += cost
         return place
 
-    def _make_room(self, cost: int) -> bool:
-        """Whether the budget allows so much, after dropping whatever has to go for it."""
-        if cost > self.budget_bytes:
+    def _admit(self, place: _BlockPlace | _PartitionPlace) -> bool:
+        """Whether the budget allows the place, at the end of the queue, after making room."""
+        if place.cost > self.budget_bytes:
             return False
-        while self.held_bytes + cost > self.budget_bytes:
-            place = self._queue.popleft()
-            if place.leave():
-                self.held_bytes -= place.cost
+        while self.held_bytes + place.cost > self.budget_bytes:
+            first = self._queue.popleft()
+            if first.leave():
+                self.held_bytes -= first.cost
             else:
-                self._queue.append(place)
+                self._queue.append(first)
+        self._queue.append(place)
+        self.held_bytes += place.cost
         return True
