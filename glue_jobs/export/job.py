@@ -6,12 +6,11 @@ The export function starts it with the ID of a run. Settings of the deployment a
 job, by their names in `graveler.aws.settings`, or stand in the environment.
 """
 
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
+from glue_jobs.entry import show, start
 from glue_jobs.export.options import parse
 from glue_jobs.export.run import run
 from glue_jobs.session import deployment, job_settings
@@ -29,26 +28,19 @@ def main(
         status = run(session(), stores, options)
     except ConflictError as error:
         # Somebody else has taken the run that this job was started for: all is well.
-        _show(error.message)
+        show(error.message)
         return 0 if options.run_id else 1
     except (GravelerError, ValueError) as error:
-        _show(f"error: {error}")
+        show(f"error: {error}")
         return 1
-    _show(
+    show(
         f"{status.export_id}: {status.state or 'given up'}, "
         f"{status.done} of {status.total} objects done, {status.failed} failed"
     )
     for problem in filter(None, (status.error_message, *status.first_errors)):
-        _show(f"  {problem}")
+        show(f"  {problem}")
     return 0 if status.state is ExportState.SUCCEEDED else 1
 
 
-def _show(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
 if __name__ == "__main__":
-    code = main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate)
-    if code:  # Glue takes any exit for a failure
-        sys.exit(code)
+    start(main)

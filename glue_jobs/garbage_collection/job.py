@@ -4,13 +4,12 @@
 in lower case (`--refs_table graveler-refs`), which the environment may give as well.
 """
 
-import os
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
+from glue_jobs.entry import show, start
 from glue_jobs.garbage_collection.options import parse
 from glue_jobs.garbage_collection.run import run
 from glue_jobs.session import deployment, job_settings
@@ -27,10 +26,10 @@ def main(
         stores = deployment(job_settings(others, environment))
         reports = run(session(), stores, options, _progress())
     except (GravelerError, ValueError) as error:
-        _show(f"error: {error}")
+        show(f"error: {error}")
         return 1
     for report in reports:
-        _show(text(report))
+        show(text(report))
     return 0 if all(report.is_success for report in reports) else 1
 
 
@@ -38,21 +37,14 @@ def _progress() -> Callable[[str], None]:
     """Shows each step when it is done, and how long it took."""
     since_s = time.monotonic()
 
-    def show(step: str) -> None:
+    def show_step(step: str) -> None:
         nonlocal since_s
         now_s = time.monotonic()
-        _show(f"{step:10} {now_s - since_s:8.1f} s")
+        show(f"{step:10} {now_s - since_s:8.1f} s")
         since_s = now_s
 
-    return show
-
-
-def _show(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+    return show_step
 
 
 if __name__ == "__main__":
-    code = main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate)
-    if code:  # Glue takes any exit for a failure
-        sys.exit(code)
+    start(main)
