@@ -12,20 +12,11 @@ from graveler.aws import wiring
 from graveler.export.model import ExportConfiguration, ExportState
 from graveler.operations import commits, exports, writes
 from graveler.operations.engine import Engine
+from tests.support.invocation import Context
 from tests.support.server_world import Keys, ServerWorld
 from tests.support.stack import BUCKET, KEYS
 
 pytestmark = pytest.mark.server
-
-
-class Context:
-    """What Lambda says of the invocation."""
-
-    def __init__(self) -> None:
-        self.aws_request_id = str(uuid4())
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 900_000
 
 
 @pytest.fixture
@@ -58,7 +49,7 @@ def upload(engine: Engine, repository: str, **contents: str) -> None:
 
 def look_after(repository: str) -> dict[str, Any]:
     body = json.dumps({"repository": repository, "branch": "main"})
-    return handler({"Records": [{"messageId": "1", "body": body}]}, Context())
+    return handler({"Records": [{"messageId": "1", "body": body}]}, Context(str(uuid4())))
 
 
 def test_a_branch_is_exported_and_followed(world: ServerWorld, engine: Engine) -> None:

@@ -16,18 +16,8 @@ from graveler.model import Event
 from graveler.operations import exports
 from graveler.operations.engine import Engine
 from graveler.operations.exports import ExportStatus
+from tests.support.invocation import Context
 from tests.support.lines import lines_of
-
-
-@dataclass
-class Context:
-    """What Lambda says of the invocation."""
-
-    aws_request_id: str = "request-1"
-    time_left_ms: int = 900_000
-
-    def get_remaining_time_in_millis(self) -> int:
-        return self.time_left_ms
 
 
 @dataclass

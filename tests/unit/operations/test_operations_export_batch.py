@@ -75,16 +75,16 @@ def test_a_job_ends_as_the_function_does(expected: dict[str, bytes]) -> None:
     assert [uri for uri in world.objects.uris("s3://bucket") if "/exports/" in uri] == []
 
 
-@pytest.mark.parametrize("is_ended_by_job", [True, False])
-def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
-    expected: dict[str, bytes], is_ended_by_job: bool
-) -> None:
+def end_what_was_left(
+    expected: dict[str, bytes], *, calls: range, is_begun_by_job: bool, is_ended_by_job: bool
+) -> int:
+    """Have a runner die after each number of calls, and another end its run; in how many, on its way."""
     resumed = 0
-    for calls_max in range(1 + is_ended_by_job, 1000, 2):
+    for calls_max in calls:
         world = changed_branch()
         exports.run(world.engine(), REPO, "main")
         world.world.clock._step_ns = STEP_NS
-        attempt(world, is_job=True, name="dead", calls_max=calls_max)
+        attempt(world, is_job=is_begun_by_job, name="dead", calls_max=calls_max)
         record = world.record
         assert record is not None
         assert record.run is not None
@@ -94,25 +94,24 @@ def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
         world.world.clock.tick(LEASE_S)
         finish(world, is_ended_by_job)
         assert outcome(world) == expected, calls_max
+    return resumed
+
+
+@pytest.mark.parametrize("is_ended_by_job", [True, False])
+def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
+    expected: dict[str, bytes], is_ended_by_job: bool
+) -> None:
+    calls = range(1 + is_ended_by_job, 1000, 2)
+    resumed = end_what_was_left(
+        expected, calls=calls, is_begun_by_job=True, is_ended_by_job=is_ended_by_job
+    )
     assert resumed > 10
 
 
 def test_a_job_goes_on_where_the_function_died(expected: dict[str, bytes]) -> None:
-    resumed = 0
-    for calls_max in range(1, 1000, 2):
-        world = changed_branch()
-        exports.run(world.engine(), REPO, "main")
-        world.world.clock._step_ns = STEP_NS
-        attempt(world, is_job=False, name="dead", calls_max=calls_max)
-        record = world.record
-        assert record is not None
-        assert record.run is not None
-        if record.state is ExportState.SUCCEEDED:
-            break
-        resumed += bool(record.run.progress.after)
-        world.world.clock.tick(LEASE_S)
-        finish(world, is_job=True)
-        assert outcome(world) == expected, calls_max
+    resumed = end_what_was_left(
+        expected, calls=range(1, 1000, 2), is_begun_by_job=False, is_ended_by_job=True
+    )
     assert resumed > 10
 
 
