@@ -17,13 +17,12 @@ from graveler.names import check_branch_name, check_path
 from graveler.operations.engine import Engine
 from graveler.operations.heads import Move, drop_after_ns, move_head
 from graveler.operations.lookup import (
-    check_can_commit,
-    check_can_stage,
     check_writable,
     current_branch,
     current_commit_id,
     read_repository,
 )
+from graveler.operations.protection import check_can_commit, check_can_stage
 from graveler.operations.reading import View, view_of_branch
 from graveler.operations.staged import until_unsealed
 from graveler.refs.resolve import resolve_commit_id

@@ -18,7 +18,8 @@ from graveler.operations.heads import (
     require_clean,
     seal,
 )
-from graveler.operations.lookup import check_can_commit, current_branch, in_repository
+from graveler.operations.lookup import current_branch, in_repository
+from graveler.operations.protection import check_can_commit
 from graveler.operations.reading import View
 from graveler.refs import log as refs_log
 from graveler.refs.resolve import resolve_commit, resolve_commit_id

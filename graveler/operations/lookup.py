@@ -6,18 +6,13 @@ protection rules, the read-only flag, and a repository deleted and made anew tak
 A reader notices the latter, too: deleting a repository deletes its branches and tags.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
-from re import DOTALL
-from re import compile as compile_pattern
 from typing import TypeVar
-
-import re2
 
 from graveler.errors import ForbiddenError, NotFoundError
 from graveler.identity import ID_LENGTH
-from graveler.model import Branch, ProtectionRule, Repository
+from graveler.model import Branch, Repository
 from graveler.names import check_branch_name, check_repository_name, is_branch_name
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.refs.resolve import resolve_commit_id
@@ -119,47 +114,6 @@ def current_commit_id(engine: Engine, repository_name: str, ref: str) -> tuple[R
     return repository, resolve_commit_id(engine.refs, engine.history(repository), ref)
 
 
-# The parts of a glob: a set, a choice of texts (`{main,release-*}`) or a wildcard, another letter.
-_GLOB_PART = compile_pattern(r"\[(!?)([^]]+)]|([{,}*?])|(.)", DOTALL)
-_SPAN = compile_pattern(r"(.)-(.)|(.)", DOTALL)
-_CHOICES = {"{": "(?:", ",": "|", "}": ")"}
-# Any letter of a branch's name, and none.
-_WILDCARDS = {"*": "[!-~]*", "?": "[!-~]"}
-_NOTHING = r"[^\x00-\x{10FFFF}]"
-
-
-@lru_cache(maxsize=1024)
-def _glob(pattern: str) -> "re2._Regexp":
-    """The glob as a pattern of RE2: users write them, and every write waits for them.
-
-    RE2 takes time in proportion to the text; Python's own engine would take days for some.
-    """
-    depth = 0
-    expression = ""
-    for part in _GLOB_PART.finditer(pattern):
-        negation, members, special, letter = part.groups()
-        if members is not None:
-            expression += _set(negation, members)
-        elif special in _WILDCARDS:
-            expression += _WILDCARDS[special]
-        elif special is not None and (depth > 0 or special == "{"):
-            depth += {"{": 1, "}": -1}.get(special, 0)
-            expression += _CHOICES[special]
-        else:
-            expression += re2.escape(special or letter)
-    return re2.compile(expression + ")" * depth)
-
-
-def _set(negation: str, members: str) -> str:
-    spans = ((first or one, last or one) for first, last, one in _SPAN.findall(members))
-    inside = "".join(
-        f"\\x{{{ord(first):x}}}-\\x{{{ord(last):x}}}" for first, last in spans if first <= last
-    )
-    if not inside:
-        return _WILDCARDS["?"] if negation else _NOTHING
-    return f"[{'^' if negation else ''}{inside}]"
-
-
 def check_writable(repository: Repository, *, force: bool) -> None:
     """Refuse to change a read-only repository, unless forced.
 
@@ -168,29 +122,3 @@ def check_writable(repository: Repository, *, force: bool) -> None:
     """
     if repository.read_only and not force:
         raise ForbiddenError(f"repository {repository.name!r} is read-only: use force to change it")
-
-
-def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None:
-    """Refuse to stage changes on a protected branch or in a read-only repository.
-
-    Raises:
-        ForbiddenError: the rules block it.
-    """
-    check_writable(repository, force=force)
-    if any(rule.block_staging_write for rule in _rules_of(repository, branch)):
-        raise ForbiddenError(f"cannot write to protected branch {branch!r}")
-
-
-def check_can_commit(repository: Repository, branch: str, *, force: bool) -> None:
-    """Refuse to commit to a protected branch or in a read-only repository.
-
-    Raises:
-        ForbiddenError: the rules block it.
-    """
-    check_writable(repository, force=force)
-    if any(rule.block_commit for rule in _rules_of(repository, branch)):
-        raise ForbiddenError(f"cannot commit to protected branch {branch!r}")
-
-
-def _rules_of(repository: Repository, branch: str) -> Iterator[ProtectionRule]:
-    return (rule for rule in repository.protection_rules if _glob(rule.pattern).fullmatch(branch))

@@ -17,8 +17,9 @@ from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.model import Branch, Change, Entry, Repository
 from graveler.names import check_path
 from graveler.operations.engine import Engine
-from graveler.operations.lookup import branch_not_found, check_can_stage, current_branch
+from graveler.operations.lookup import branch_not_found, current_branch
 from graveler.operations.objects import ObjectStat, object_stat
+from graveler.operations.protection import check_can_stage
 from graveler.operations.reading import View
 
 

@@ -17,8 +17,9 @@ from graveler.limits import DELETE_OBJECTS_MAX, OBJECT_KEY_BYTES_MAX, USER_METAD
 from graveler.model import AddressType, Entry, Repository
 from graveler.names import check_path, leaves_its_folder
 from graveler.operations.engine import NS_PER_S, Engine
-from graveler.operations.lookup import check_can_stage, current_branch
+from graveler.operations.lookup import current_branch
 from graveler.operations.objects import ObjectStat, stat
+from graveler.operations.protection import check_can_stage
 from graveler.operations.reading import view_of_branch
 from graveler.operations.staged import (
     branch_for_staging,
