@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from cli.client import Server
 
 _BRANCH = "/repositories/{repository}/branches/{branch}"
+_CONFIGURATION = f"{_BRANCH}/continuous-export"
 
 IN_PROGRESS = "in-progress"
 FAILED = "export-failed"
@@ -54,13 +55,15 @@ class Exports:
 
     def configuration(self) -> Configuration:
         """The branch's configuration."""
-        path = f"{_BRANCH}/continuous-export"
-        return self._server.ask("GET", path, self._names, Configuration)
+        return self._server.ask("GET", _CONFIGURATION, self._names, Configuration)
 
     def configure(self, configuration: Configuration) -> None:
         """Replace the branch's configuration."""
-        path = f"{_BRANCH}/continuous-export"
-        self._server.ask("PUT", path, self._names, str, configuration)
+        self._server.ask("PUT", _CONFIGURATION, self._names, str, configuration)
+
+    def forget(self) -> None:
+        """End the export of the branch, and free its path."""
+        self._server.ask("DELETE", _CONFIGURATION, self._names, str)
 
     def run(self) -> str:
         """Start an export; its ID."""

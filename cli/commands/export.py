@@ -101,6 +101,14 @@ def repair(context: typer.Context, uri: BranchArgument) -> None:
     Exports(session.server, branch).repair()
 
 
+@app.command("delete", cls=Command)
+def delete(context: typer.Context, uri: BranchArgument) -> None:
+    """End the export of a branch; what is at its path stays there."""
+    session = session_of(context)
+    branch = session.branch(uri)
+    Exports(session.server, branch).forget()
+
+
 @app.command("status", cls=Command)
 def status(
     context: typer.Context,

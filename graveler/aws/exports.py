@@ -5,14 +5,13 @@ through that must not go on with the new record, so conditions compare the run a
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
 import msgspec
 from pynamodb.expressions.condition import Condition
 
-from graveler.aws.errors import ConditionFailedError
+from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.aws.models import EXPORT, EXPORTS, ExportItem, ListedExportItem, partition_of
 from graveler.aws.records import Records, outbox_item
 from graveler.aws.tables import Raw, Request, key
@@ -74,21 +73,18 @@ class DynamoExportStore(Records):
 
     def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
         item_key = key(partition_of(repository), EXPORT + old.branch)
-        delete = self.tables.delete(item_key, _is(old))
+        listed = self.tables.delete(listed_key(repository, old.branch))
         try:
-            self.tables.dynamodb.call(
-                "DeleteItem", {**delete, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+            self.tables.transact(
+                [{"Delete": self.tables.delete(item_key, _is(old))}, {"Delete": listed}]
             )
-        except ConditionFailedError as error:
-            if error.item is not None:
+        except TransactionCancelledError as error:
+            # Else it is gone: by an earlier attempt, or by another who wanted the same.
+            if self.branch_export(repository, old.branch) is not None:
                 raise _stale(old) from error
-            # Gone: by an earlier attempt, or by another who wanted the same.
         except UnknownOutcomeError:
             if self.branch_export(repository, old.branch) is not None:
                 raise
-        with suppress(UnknownOutcomeError):  # the list may tell of what is gone
-            listed = self.tables.delete(listed_key(repository, old.branch))
-            self.tables.dynamodb.call("DeleteItem", listed)
 
     def listed_exports(self) -> Iterator[ListedExport]:
         for raws in self.tables.pages(self.tables.query(EXPORTS, "")):

@@ -43,14 +43,17 @@ class Next(Enum):
     BEGIN = "begin"  # a run towards the branch's head
     TAKE = "take"  # the run at work, which nobody works on
     DROP = "drop"  # the run at work, which nobody wants any more
+    FORGET = "forget"  # the export: the branch or the configuration is gone
 
 
-def next_step(record: BranchExport, head: str, now_ns: int) -> Next:
-    """What to do about the export of a branch whose head is that commit."""
-    if record.state is ExportState.IN_PROGRESS:
-        assert record.run is not None
-        if record.run.lease_until_ns > now_ns:
-            return Next.WAIT
+def next_step(record: BranchExport, head: str | None, now_ns: int) -> Next:
+    """What to do about the export of a branch whose head is that commit; None: it is gone."""
+    is_at_work = record.state is ExportState.IN_PROGRESS
+    if is_at_work and record.run is not None and record.run.lease_until_ns > now_ns:
+        return Next.WAIT
+    if head is None or record.is_forgotten:
+        return Next.FORGET
+    if is_at_work:
         return Next.DROP if is_unwanted(record) else Next.TAKE
     if record.state is ExportState.FAILED:
         return Next.NOTHING
@@ -61,7 +64,9 @@ def next_step(record: BranchExport, head: str, now_ns: int) -> Next:
 
 def is_unwanted(record: BranchExport) -> bool:
     """Whether the run at work leads to where the branch is not exported to any more."""
-    return record.run is not None and record.run.configuration.path != record.configuration.path
+    if record.run is None:
+        return False
+    return record.is_forgotten or record.run.configuration.path != record.configuration.path
 
 
 def destination_of(record: BranchExport, path: str) -> Destination:
@@ -170,7 +175,7 @@ def configured(
     """The record with another configuration, which asks for a run if there is work for one."""
     if record is None:
         return BranchExport(branch, configuration, is_pending=True)
-    changed = replace(record, configuration=configuration)
+    changed = replace(record, configuration=configuration, is_forgotten=False)
     if record.state is ExportState.FAILED:
         return changed
     is_asked_for = record.is_pending or record.state is ExportState.IN_PROGRESS

@@ -91,6 +91,8 @@ class BranchExport:
     destinations: tuple[Destination, ...] = ()  # the latest first
     # Something asked for a run while one was at work: its runner looks again before it ends.
     is_pending: bool = False
+    # Its configuration was deleted while a run was at work, which is to notice and stop.
+    is_forgotten: bool = False
     # A message is on its way that will look after the run then, should its runner have died.
     watched_until_ns: int = 0
 

@@ -77,7 +77,7 @@ class Lease:
 
         self.change(renewed)
         if lifecycle.is_unwanted(self.record):
-            raise UnwantedError("the branch is exported to another path now")
+            raise UnwantedError("the branch is not exported there any more")
 
     def change(self, transition: Transition, event: Event | None = None) -> None:
         """Change the record, whatever others changed in it meanwhile, and tell of it.

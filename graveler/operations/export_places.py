@@ -38,7 +38,8 @@ def check_no_other_export(
     for listed, (mine, theirs) in _listed(engine, lambda places: clash(wanted, places), itself):
         raise AlreadyExistsError(
             f"{mine!r} overlaps with {theirs!r}, to which branch {listed.branch!r} of "
-            f"repository {listed.repository!r} is exported, or was before: choose another place"
+            f"repository {listed.repository!r} is exported, or was before: choose another place, "
+            "or delete the export of that branch"
         )
 
 

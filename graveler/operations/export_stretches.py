@@ -118,7 +118,7 @@ class SeenLease:
         if record.state is not ExportState.IN_PROGRESS:
             raise StoppedError("the run has ended")
         if lifecycle.is_unwanted(record):
-            raise UnwantedError("the branch is exported to another path now")
+            raise UnwantedError("the branch is not exported there any more")
         return run.lease_until_ns
 
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from graveler.errors import (
     ConflictError,
     ContentionError,
-    InvalidInputError,
     NotFoundError,
     StaleVersionError,
 )
 from graveler.export import lifecycle
-from graveler.export.addresses import allowed_location, is_within
+from graveler.export.addresses import allowed_location
 from graveler.export.lifecycle import Next
 from graveler.export.model import (
     BranchExport,
@@ -82,6 +81,30 @@ def configure(
     _change(engine, found, branch, change)
 
 
+def forget(engine: Engine, repository: str, branch: str) -> None:
+    """Export the branch no more; what it brought to its path stays, and others may have the path.
+
+    A run at work stops within its lease, and its path is free then.
+
+    Raises:
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+    found, _ = current_branch(engine, repository, branch)
+    event = engine.event(_REQUESTED, found, branch=branch)
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        record = _configured(engine.exports.branch_export(found, branch), branch)
+        try:
+            if record.state is ExportState.IN_PROGRESS:
+                forgotten = replace(record, is_forgotten=True)
+                engine.exports.replace_branch_export(found, record, forgotten, event)
+            else:
+                engine.exports.delete_branch_export(found, record)
+        except StaleVersionError:
+            continue
+        return
+    raise _changed_all_the_time(branch)
+
+
 def get(engine: Engine, repository: str, branch: str) -> ExportConfiguration:
     """How the branch is exported.
 
@@ -132,9 +155,8 @@ def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False)
     found, current = current_branch(engine, repository, branch)
     run_id = _new_run_id(engine, found, current)
 
-    def change(now: BranchExport | None) -> BranchExport:
-        if now is None:
-            raise _not_configured(branch)
+    def change(record: BranchExport | None) -> BranchExport:
+        now = _configured(record, branch)
         if now.state is ExportState.IN_PROGRESS:
             raise ConflictError("export currently in progress: wait until it has ended")
         if now.state is ExportState.FAILED:
@@ -158,9 +180,8 @@ def repair(engine: Engine, repository: str, branch: str) -> None:
     """
     found, _ = current_branch(engine, repository, branch)
 
-    def change(now: BranchExport | None) -> BranchExport:
-        if now is None:
-            raise _not_configured(branch)
+    def change(record: BranchExport | None) -> BranchExport:
+        now = _configured(record, branch)
         if now.state is not ExportState.FAILED:
             raise ConflictError("incorrect status: only a failed export can be repaired")
         return replace(now, state=ExportState.REPAIRED, is_pending=True)
@@ -211,12 +232,11 @@ def _take_step(
     """
     branch = engine.refs.branch(repository, record.branch)
     now_ns = engine.clock.now_ns()
-    step = lifecycle.next_step(record, branch.commit_id if branch is not None else "", now_ns)
+    step = lifecycle.next_step(record, None if branch is None else branch.commit_id, now_ns)
     if step is Next.WAIT:
         _watch(engine, repository, record, now_ns)
-    elif branch is None:
+    elif branch is None or step is Next.FORGET:
         engine.exports.delete_branch_export(repository, record)
-        return Next.NOTHING, None
     elif step is Next.DROP:
         engine.exports.replace_branch_export(repository, record, lifecycle.dropped(record))
     elif step is Next.NOTHING:
@@ -256,14 +276,13 @@ def _new_run_id(engine: Engine, repository: Repository, branch: Branch) -> str:
 
 def _record(engine: Engine, repository: str, branch: str) -> BranchExport:
     found, _ = current_branch(engine, repository, branch)
-    record = engine.exports.branch_export(found, branch)
-    if record is None:
-        raise _not_configured(branch)
+    return _configured(engine.exports.branch_export(found, branch), branch)
+
+
+def _configured(record: BranchExport | None, branch: str) -> BranchExport:
+    if record is None or record.is_forgotten:
+        raise NotFoundError(f"branch {branch!r} has no export configuration: set one first")
     return record
-
-
-def _not_configured(branch: str) -> NotFoundError:
-    return NotFoundError(f"branch {branch!r} has no export configuration: set one first")
 
 
 def _change(
@@ -282,7 +301,11 @@ def _change(
         except StaleVersionError:
             continue
         return
-    raise ContentionError(f"the export of branch {branch!r} is changed all the time: try again")
+    raise _changed_all_the_time(branch)
+
+
+def _changed_all_the_time(branch: str) -> ContentionError:
+    return ContentionError(f"the export of branch {branch!r} is changed all the time: try again")
 
 
 def _checked(engine: Engine, configuration: ExportConfiguration) -> ExportConfiguration:
@@ -297,11 +320,6 @@ def _checked(engine: Engine, configuration: ExportConfiguration) -> ExportConfig
     status_path = configuration.status_path
     if status_path:
         status_path = allowed_location(status_path, "export status path", prefixes)
-        if is_within(status_path, path):
-            raise InvalidInputError(
-                f"export status path {status_path!r} lies in the export path {path!r}, which is "
-                "to hold the branch's objects and nothing else: choose one outside"
-            )
     for place in filter(None, (path, status_path)):
         check_outside_of_repositories(engine, place)
     return replace(configuration, path=path, status_path=status_path)

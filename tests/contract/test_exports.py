@@ -261,7 +261,7 @@ class TestLostAnswers:
         configured: BranchExport,
         lose: Losing,
     ) -> None:
-        lose("DeleteItem")
+        lose("TransactWriteItems")
         stores.exports.delete_branch_export(repository, configured)
         assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
 

@@ -18,6 +18,7 @@ FULL = {
 OPERATIONS = [
     ("GET", "continuous-export"),
     ("PUT", "continuous-export"),
+    ("DELETE", "continuous-export"),
     ("POST", "export-hook"),
     ("POST", "repair-export"),
     ("GET", "export-status"),
@@ -110,10 +111,6 @@ def test_unknown_fields_and_nulls_of_go_clients_are_ignored(api):
         ({"exportPath": 1}, "exportPath"),
         ({"exportPath": "gs://b/x"}, "gs://b/x"),
         ({"exportPath": "s3://bucket/repo/x"}, "s3://bucket/repo"),
-        (
-            {"exportPath": "s3://company/x", "exportStatusPath": "s3://company/x/status"},
-            "s3://company/x/status",
-        ),
         ({"exportPath": "s3://company/x", "lastKeysInPrefixRegexp": ["("]}, "("),
         ({"exportPath": "s3://company/x", "lastKeysInPrefixRegexp": "a"}, "lastKeysInPrefixRegexp"),
         ({"exportPath": "s3://company/x", "isContinuous": "yes"}, "isContinuous"),
@@ -124,6 +121,16 @@ def test_a_bad_configuration_is_refused_and_not_kept(api, body, named):
     assert reply.status == 400
     assert named in reply.message
     assert api.ask("GET", CONFIGURATION).status == 404
+
+
+def test_a_configuration_that_is_deleted_is_gone(api, head):
+    configure(api)
+    work(api)
+    reply = api.ask("DELETE", CONFIGURATION)
+    assert (reply.status, reply.content) == (204, b"")
+    assert api.ask("GET", CONFIGURATION).status == 404
+    assert api.ask("DELETE", CONFIGURATION).status == 404
+    assert exported(api) == {"a/1": b"1", "a/2": b"2"}
 
 
 def test_a_put_without_a_body_is_refused(api):

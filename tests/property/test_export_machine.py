@@ -129,7 +129,7 @@ class ExportMachine(RuleBasedStateMachine):
         path=PATHS,
         patterns=PATTERNS,
         continuous=st.booleans(),
-        status=st.sampled_from(["", "s3://out/s"]),
+        status=st.sampled_from(["", "s3://out/s", "s3://out/one/s"]),
     )
     def configure(self, path: str, patterns: Any, continuous: bool, status: str) -> None:
         do = lambda: self.exported.configure(  # noqa: E731
@@ -146,6 +146,11 @@ class ExportMachine(RuleBasedStateMachine):
     def repair(self) -> None:
         do = lambda: exports.repair(self.exported.engine(), REPO, "live")  # noqa: E731
         self.attempt(do, ConflictError, NotFoundError)
+
+    @rule()
+    def forget(self) -> None:
+        do = lambda: exports.forget(self.exported.engine(), REPO, "live")  # noqa: E731
+        self.attempt(do, NotFoundError)
 
     # Runners
 

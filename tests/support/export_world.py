@@ -198,10 +198,12 @@ class ExportWorld:
         return sorted(known, key=len, reverse=True)
 
     def exported(self, path: str, prefix: str = "") -> dict[str, Seen]:
-        """What stands at a path, less marks, leftovers and foreign objects, by key."""
+        """What stands at a path, less marks, reports, leftovers and foreign objects, by key."""
         found = {}
+        reports = ("_STATUS_", f"{REPO}-{self.branch}-")
         for uri in self.objects.uris(f"{path}/{prefix}"):
-            if uri not in self.foreign | self.leftovers | self.promises.keys():
+            is_report = uri.rpartition("/")[2].startswith(reports)
+            if not is_report and uri not in self.foreign | self.leftovers | self.promises.keys():
                 found[self._key(path, uri)] = self.objects.seen(uri)
         return found
 

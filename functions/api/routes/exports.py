@@ -1,7 +1,7 @@
 """Continuous export of a branch: its configuration, and its runs.
 
-The operations of lakeFS 0.16 to 0.30, which later versions dropped, and one that shows how a run
-goes.
+The operations of lakeFS 0.16 to 0.30, which later versions dropped; one that shows how a run goes,
+and one that ends it all.
 """
 
 from functions.api import answers
@@ -33,6 +33,12 @@ def set_configuration(request: Request) -> Answer:
     configuration = configuration_of(request.decode(ConfigurationBody))
     exports.configure(request.engine, request.repository, request.branch, configuration)
     return answers.empty(201)
+
+
+@operations.add("DELETE", _CONFIGURATION, "deleteContinuousExport")
+def delete_configuration(request: Request) -> Answer:
+    exports.forget(request.engine, request.repository, request.branch)
+    return answers.empty()
 
 
 @operations.add("POST", f"{_BRANCH}/export-hook", "runExport")

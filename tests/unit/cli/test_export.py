@@ -118,6 +118,13 @@ def test_repair_prints_nothing(graveler, server):
     assert (asked.method, asked.path, asked.body) == ("POST", f"{BRANCH}/repair-export", None)
 
 
+def test_delete_prints_nothing(graveler, server):
+    server.will_answer("", status=204)
+    assert graveler.prints("export", "delete", "lakefs://foo@master") == ""
+    (asked,) = server.asked
+    assert (asked.method, asked.path) == ("DELETE", f"{BRANCH}/continuous-export")
+
+
 @pytest.mark.parametrize(
     ("command", "status", "message"),
     [

@@ -77,6 +77,37 @@ def test_with_the_branch_its_places_are_free(lake):
     put(lake, "dev", "s3://out/gone")
 
 
+def test_with_the_configuration_its_places_are_free(lake):
+    lake.settle()
+    exports.forget(lake.engine(), REPO, "main")
+    put(lake, "dev", "s3://out/main")
+
+
+def test_the_places_of_a_run_at_work_are_free_when_it_has_stopped(lake):
+    exports.run(lake.engine(), REPO, "main")
+    exports.forget(lake.engine(), REPO, "main")
+    with pytest.raises(AlreadyExistsError, match="branch 'main' of repository 'lake'"):
+        put(lake, "dev", "s3://out/main")
+    lake.advance(runner="any")
+    put(lake, "dev", "s3://out/main")
+
+
+@pytest.mark.parametrize("status_path", ["s3://out/main/status", "s3://out/main", "s3://out"])
+def test_status_files_may_lie_in_or_around_the_branch_s_own_path(lake, status_path):
+    lake.settle()
+    put(lake, "main", "s3://out/main", status_path)
+    for key in (b"a/2", b"a/3"):
+        upload(lake.engine(), key, b"new")
+        head = commit(lake.engine()).id
+        exports.run(lake.engine(), REPO, "main")
+        lake.settle()
+    assert list(lake.exported("s3://out/main")) == ["a/1", "a/2", "a/3"]
+    file = f"{status_path}/{REPO}-main-{head}"
+    assert lake.objects.get(file).startswith(b"status: exported-successfully")
+    manifest = lake.objects.get(f"{file}.manifest.jsonl")
+    assert [line.split(b'"')[3] for line in manifest.splitlines()] == [b"a/1", b"a/2", b"a/3"]
+
+
 def test_with_the_repository_its_places_are_free(lake):
     engine = lake.engine()
     repositories.create(engine, name="other", storage_namespace="s3://bucket/other")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from graveler.errors import ThrottledError
-from graveler.export.lifecycle import LEASE_S
+from graveler.errors import NotFoundError, ThrottledError
+from graveler.export.lifecycle import LEASE_S, RENEWAL_S
 from graveler.export.model import ExportRequest, ExportState
 from graveler.export.settings import ExportSettings
 from graveler.operations import branches, exports, repositories
@@ -280,6 +280,51 @@ def test_a_runner_notices_that_its_branch_was_deleted(lake):
     step(lake, first)
     assert len(lake.writes) < 12
     assert lake.record is None
+
+
+def test_a_runner_notices_that_the_export_was_forgotten(lake):
+    runner = stepped(lake, "first")
+    step(lake, runner, until=3)
+    exports.forget(lake.engine(), REPO, "main")
+    for forgotten in (exports.get, exports.status, exports.run, exports.repair, exports.forget):
+        with pytest.raises(NotFoundError, match="no export configuration"):
+            forgotten(lake.engine(), REPO, "main")
+    lake.world.clock.tick(RENEWAL_S)
+    step(lake, runner)
+    assert len(lake.exported(LATEST)) < 12
+    assert lake.record is None
+
+
+def test_an_export_whose_runner_died_is_forgotten_by_the_next(lake):
+    runner = stepped(lake, "first")
+    step(lake, runner, until=3)
+    runner.kill()
+    exports.forget(lake.engine(), REPO, "main")
+    written = len(lake.writes)
+    lake.settle()
+    assert lake.record is None
+    assert len(lake.writes) == written
+
+
+def test_an_export_that_is_configured_again_in_time_goes_on(lake):
+    runner = stepped(lake, "first")
+    step(lake, runner, until=3)
+    exports.forget(lake.engine(), REPO, "main")
+    lake.configure(LATEST, is_continuous=True)
+    lake.world.clock.tick(RENEWAL_S)
+    step(lake, runner)
+    assert is_exported(lake)
+    assert {name for name, _ in lake.writes} == {"first"}
+
+
+def test_what_is_exported_again_after_it_was_forgotten_is_exported_whole(lake):
+    lake.settle()
+    exports.forget(lake.engine(), REPO, "main")
+    lake.writes.clear()
+    lake.configure(LATEST)
+    lake.settle()
+    assert is_exported(lake)
+    assert len(lake.writes) == 12
 
 
 def test_a_runner_notices_that_its_repository_was_deleted(lake):

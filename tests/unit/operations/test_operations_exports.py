@@ -108,13 +108,6 @@ def test_exports_stay_away_from_the_storage_of_every_repository(lake, monkeypatc
     put(lake, ExportConfiguration("s3://bucket/zzz-exports"))
 
 
-@pytest.mark.parametrize("status_path", ["s3://out/latest", "s3://out/latest/status"])
-def test_status_files_do_not_lie_among_the_exported_objects(lake, status_path):
-    with pytest.raises(InvalidInputError, match="choose one outside"):
-        put(lake, replace(CONFIGURATION, status_path=status_path))
-    put(lake, replace(CONFIGURATION, status_path="s3://out"))
-
-
 def test_a_pattern_that_does_not_compile_is_refused_and_changes_nothing(lake):
     put(lake, CONFIGURATION)
     with pytest.raises(InvalidInputError, match="no regular expression"):
