@@ -11,8 +11,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import Record, Telemetry
 from graveler.aws import wiring
-from graveler.errors import GravelerError
-from graveler.export.model import ExportRequest
+from graveler.export.model import ExportRequest, ExportRun, ExportState
 from graveler.operations import exports
 
 telemetry = Telemetry("graveler-export")
@@ -35,27 +34,23 @@ def _look_after(body: str, context: LambdaContext, record: Record) -> None:
     message = msgspec.json.decode(body, type=dict[str, Any])
     request = msgspec.convert(message.get("detail", message), ExportRequest)
     record.tell(repository=request.repository, ref=request.branch)
-    exports.advance(
+    export = exports.advance(
         wiring.engine(),
         request,
         runner=context.aws_request_id,
         time_left_s=lambda: context.get_remaining_time_in_millis() / 1000,
     )
-    _tell_outcome(request, record)
+    if export is not None and export.state is not None and export.run is not None:
+        _tell_outcome(export.state, export.run, record)
 
 
-def _tell_outcome(request: ExportRequest, record: Record) -> None:
-    """Add where the export stands now, without its errors, which name objects."""
-    try:
-        status = exports.status(wiring.engine(), request.repository, request.branch)
-    except GravelerError:
-        return  # the branch is gone, or not exported any more; the message has done its work
-    if status.state is not None:
-        record.tell(
-            state=status.state.value,
-            export_id=status.export_id,
-            commit_id=status.commit_id,
-            done=status.done,
-            total=status.total,
-            failed=status.failed,
-        )
+def _tell_outcome(state: ExportState, run: ExportRun, record: Record) -> None:
+    """Add where the export stands, without its errors, which name objects."""
+    record.tell(
+        state=state.value,
+        export_id=run.id,
+        commit_id=run.commit_id,
+        done=run.progress.done,
+        total=run.progress.total,
+        failed=run.progress.failed,
+    )

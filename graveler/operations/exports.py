@@ -191,8 +191,8 @@ def repair(engine: Engine, repository: str, branch: str) -> None:
 
 def advance(
     engine: Engine, request: ExportRequest, *, runner: str, time_left_s: Callable[[], float]
-) -> None:
-    """Do what is to be done now about the export of a branch.
+) -> BranchExport | None:
+    """Do what is to be done now about the export of a branch; its record as it was seen last.
 
     runner is a name that nobody else has at the time; time_left_s tells how long this may take.
 
@@ -201,21 +201,23 @@ def advance(
     """
     repository = engine.refs.repository(request.repository)
     if repository is None:
-        return
+        return None
+    record = None
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         record = engine.exports.branch_export(repository, request.branch)
         if record is None:
-            return
+            return None
         try:
             step, lease = _take_step(engine, repository, record, runner, time_left_s)
         except StaleVersionError:
             continue  # somebody else has changed it, perhaps so that nothing is left to do
         if lease is not None:
             if not carry_out(lease, request, time_left_s):
-                return
+                return lease.record
         elif step is not Next.DROP:
-            return
+            return record
     engine.export_queue.send(request)
+    return record
 
 
 def _take_step(

@@ -9,13 +9,19 @@ import pytest
 
 from functions.export.handler import handler
 from graveler.aws import wiring
-from graveler.errors import NotFoundError, ThrottledError
+from graveler.errors import ThrottledError
 from graveler.events import DETAIL_TYPES, detail_of
-from graveler.export.model import ExportRequest, ExportState
+from graveler.export.model import (
+    BranchExport,
+    ExportConfiguration,
+    ExportRequest,
+    ExportRun,
+    ExportState,
+    Progress,
+)
 from graveler.model import Event
 from graveler.operations import exports
 from graveler.operations.engine import Engine
-from graveler.operations.exports import ExportStatus
 from tests.support.invocation import Context
 from tests.support.lines import lines_of
 
@@ -36,29 +42,28 @@ class Exports:
         *,
         runner: str,
         time_left_s: Callable[[], float],
-    ) -> None:
+    ) -> BranchExport | None:
         assert engine is self.engine
         if request.branch == "bad":
             raise ThrottledError("not now")
         self.requests.append(request)
         self.runners.append(runner)
         self.times_left_s.append(time_left_s)
-
-    def status(self, engine: Engine, repository: str, branch: str) -> ExportStatus:
-        assert engine is self.engine
-        if branch == "gone":
-            raise NotFoundError("gone")
-        return ExportStatus(
-            state=ExportState.FAILED,
-            error_message="secret/key of an object",
-            exported_commit="",
-            is_pending=False,
-            export_id=f"{repository}-{branch}-1",
+        if request.branch == "gone":
+            return None
+        run = ExportRun(
+            id=f"{request.repository}-{request.branch}-1",
             commit_id="c" * 64,
-            done=7,
-            total=9,
-            failed=2,
-            first_errors=("secret/key of an object",),
+            configuration=ExportConfiguration("s3://out"),
+            started_ns=1,
+            progress=Progress(done=7, total=9, failed=2, first_errors=("secret/key",)),
+        )
+        return BranchExport(
+            request.branch,
+            run.configuration,
+            ExportState.FAILED,
+            run=run,
+            error_message="secret/key of an object",
         )
 
 
@@ -67,7 +72,6 @@ def looked_after(monkeypatch: pytest.MonkeyPatch) -> Exports:
     made = Exports()
     monkeypatch.setattr(wiring, "engine", lambda: made.engine)
     monkeypatch.setattr(exports, "advance", made.advance)
-    monkeypatch.setattr(exports, "status", made.status)
     return made
 
 
