@@ -60,8 +60,10 @@ class RequestRefusedError(Exception):
 
 
 @contextmanager
-def translated_errors(service: str) -> Iterator[None]:
-    """What outlasts boto3's own retries, in the engine's words; refusals for good pass through.
+def service_call(service: str) -> Iterator[None]:
+    """A call of boto3's: traced, and what outlasts its retries told in the engine's words.
+
+    Refusals for good pass through.
 
     For requests that may happen twice: nobody is told whether one that got no answer has landed.
     """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from graveler.aws.errors import translated_errors
+from graveler.aws.errors import service_call
 from graveler.errors import ThrottledError
 from graveler.export.model import ExportRequest
 
@@ -37,7 +37,7 @@ class GlueBatchJobs:
             "--run-id": run_id,
         }
         try:
-            with translated_errors("Glue"):
+            with service_call("Glue"):
                 self._client.start_job_run(JobName=self._job_name, Arguments=arguments)
         except ClientError as error:
             if error.response["Error"]["Code"] != "ConcurrentRunsExceededException":

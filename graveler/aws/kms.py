@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from graveler.aws.errors import translated_errors
+from graveler.aws.errors import service_call
 from graveler.errors import CorruptDataError
 
 if TYPE_CHECKING:
@@ -21,23 +21,23 @@ class KmsCipher:
         self._key_id = key_id
 
     def encrypt(self, plaintext: bytes, context: Mapping[str, str]) -> bytes:
-        with _translated_errors():
+        with _call():
             return self._client.encrypt(
                 KeyId=self._key_id, Plaintext=plaintext, EncryptionContext=context
             )["CiphertextBlob"]
 
     def decrypt(self, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
-        with _translated_errors():
+        with _call():
             return self._client.decrypt(
                 KeyId=self._key_id, CiphertextBlob=ciphertext, EncryptionContext=context
             )["Plaintext"]
 
 
 @contextmanager
-def _translated_errors() -> Iterator[None]:
-    """KMS's refusals in the engine's words."""
+def _call() -> Iterator[None]:
+    """A call of KMS; of its refusals, those that tell of damage are in the engine's words."""
     try:
-        with translated_errors("KMS"):
+        with service_call("KMS"):
             yield
     except ClientError as error:
         code = error.response["Error"]["Code"]

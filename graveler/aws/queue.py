@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from graveler.aws.errors import translated_errors
+from graveler.aws.errors import service_call
 from graveler.export.model import ExportRequest
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class SqsExportQueue:
 
     def send(self, request: ExportRequest, delay_s: int = 0) -> None:
         body = msgspec.json.encode(request).decode()
-        with translated_errors("SQS"):
+        with service_call("SQS"):
             self._client.send_message(
                 QueueUrl=self._queue_url, MessageBody=body, DelaySeconds=delay_s
             )
