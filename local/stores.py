@@ -4,6 +4,7 @@ Their jars are fetched by `make`, see local/pom.xml.
 """
 
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ _DYNAMODB_JVM = (*_JVM, "-Xmx512m")
 # S3Proxy holds a signed PUT body in the heap while it checks the signature.
 _S3PROXY_JVM = (*_JVM, "-Xmx1g", "-XX:TieredStopAtLevel=1")
 _SIGNED_PUT_BYTES_MAX = 128 * 1024 * 1024
+# What it adds to the name of an object while it writes it.
+_HALF_WRITTEN = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
 
 def jars_folder() -> Path:
@@ -79,10 +82,27 @@ def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> Server:
     jar = next(_jars("s3proxy").glob("s3proxy-*-jar-with-dependencies.jar"))
     # The filesystem backend stores a bucket as a folder: the bucket exists before the server does.
     (data / BUCKET).mkdir(parents=True, exist_ok=True)
+    drop_half_written(data)
     properties = data.parent / f"{data.name}.properties"
     write_private(properties, _s3proxy_properties(port, data, keys).encode())
     command = (_java(), *_S3PROXY_JVM, "-jar", jar, "--properties", properties)
     return Server(Child("S3Proxy", command, log, _environment()), port)
+
+
+def drop_half_written(data: Path) -> None:
+    """Delete what S3Proxy was writing when it was killed, which it would list as objects.
+
+    It writes an object under its name and a UUID, describes it in extended attributes, and renames
+    it. So what has that name and nothing that describes it, where attributes can be, is no object.
+    """
+    try:
+        os.setxattr(data, "user.graveler", b"")
+    except OSError:
+        return
+    for folder, _, names in os.walk(data):
+        for path in (Path(folder, name) for name in names if _HALF_WRITTEN.search(name)):
+            if not os.listxattr(path):
+                path.unlink()
 
 
 def _environment() -> dict[str, str]:
