@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve gc test check bench lock layer synth format install jars
+.PHONY: help serve gc export-job test check bench lock layer synth format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -20,7 +20,7 @@ JARS_FETCHED := $(GRAVELER_JARS)/.fetched-$(word 1,$(shell cksum <local/pom.xml)
 LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
 
 help: ## Show this text
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 serve: $(COMMAND_INSTALLED) jars ## Run the whole system on this machine: http://127.0.0.1:8000
 	@exec $(PYTHON) -m local --die-with-parent
@@ -28,6 +28,10 @@ serve: $(COMMAND_INSTALLED) jars ## Run the whole system on this machine: http:/
 gc: install ## Collect the garbage of REPO in the running stack; ARGS="--dry-run" only looks
 	@$(if $(REPO),,echo 'Name the repository: make gc REPO=first' >&2; exit 1)
 	@exec $(PYTHON) -m local.job garbage-collection --repository $(REPO) $(ARGS)
+
+export-job: install ## Carry out the export of BRANCH of REPO by the Spark job, on the running stack
+	@$(if $(and $(REPO),$(BRANCH)),,echo 'Name both: make export-job REPO=first BRANCH=main' >&2; exit 1)
+	@exec $(PYTHON) -m local.job export --repository $(REPO) --branch $(BRANCH) $(ARGS)
 
 check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/ruff format --check .

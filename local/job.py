@@ -9,6 +9,7 @@ stack keeps in its data folder while it runs.
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,13 +24,15 @@ def command(words: Sequence[str]) -> list[str]:
     """The command line of the job.
 
     Raises:
-        StartError: there is no such job.
+        StartError: there is no such job, or nothing to run it with.
     """
     jobs = sorted(
         path.parent.name.replace("_", "-") for path in (ROOT / "glue_jobs").glob("*/__main__.py")
     )
     if not words or words[0] not in jobs:
         raise StartError(f"usage: python -m local.job {'|'.join(jobs)} [--option value …]")
+    if find_spec("pyspark") is None:
+        raise StartError("jobs need Spark, which serving does not: `make install` once")
     return [sys.executable, "-m", f"glue_jobs.{words[0].replace('-', '_')}", *words[1:]]
 
 

@@ -18,6 +18,12 @@ def test_a_job_gets_its_words() -> None:
     assert words == expected
 
 
+def test_a_job_without_spark_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("local.job.find_spec", lambda _name: None)
+    with pytest.raises(StartError, match="make install"):
+        command(["export", "--repository", "lake"])
+
+
 @pytest.mark.parametrize("words", [[], ["garbage_collection"], ["../x"], ["--help"]])
 def test_an_unknown_job_names_those_that_there_are(words: list[str]) -> None:
     with pytest.raises(StartError, match=r"export\|garbage-collection"):
