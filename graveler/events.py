@@ -62,7 +62,8 @@ def detail_of(event: Event) -> str:
     if len(encoded) > DETAIL_BYTES_MAX:
         shortened = {name: _shortened(value) for name, value in detail.items()}
         encoded = msgspec.json.encode(shortened | {"truncated": True})
-    return encoded.decode()
+    # SQS refuses a message with these, and a commit's message may have them.
+    return encoded.decode().replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
 
 
 def time_of(event: Event) -> datetime:

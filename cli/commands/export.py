@@ -159,6 +159,7 @@ def _show(found: Status) -> None:
     if found.exported_commit_id:
         output.fields([("Exported Commit", found.exported_commit_id)])
     if found.error_message:
-        output.fields([("Error", found.error_message.strip())])
+        told = [line for line in found.error_message.splitlines() if line not in found.errors]
+        output.fields([("Error", "\n".join(told))])
     for error in found.errors:
         typer.echo(f"\t{error}")

@@ -13,18 +13,18 @@ class ConfigurationBody(Struct, frozen=True, rename="camel"):
     """The configuration, as it is put and as it is shown."""
 
     export_path: NonEmpty
-    export_status_path: str = ""
-    # Go clients send null for a list without elements.
+    # What is optional may be null, which Go clients send for a list without elements.
+    export_status_path: str | None = ""
     last_keys_in_prefix_regexp: Sequence[str] | None = ()
-    is_continuous: bool = False
+    is_continuous: bool | None = False
 
 
 def configuration_of(body: ConfigurationBody) -> ExportConfiguration:
     return ExportConfiguration(
         path=body.export_path,
-        status_path=body.export_status_path,
+        status_path=body.export_status_path or "",
         last_keys_in_prefix_regexps=tuple(body.last_keys_in_prefix_regexp or ()),
-        is_continuous=body.is_continuous,
+        is_continuous=body.is_continuous or False,
     )
 
 

@@ -156,3 +156,8 @@ def test_what_fits_is_whole() -> None:
     assert "truncated" not in detail(largest)
     larger = event(message="x" * (DETAIL_BYTES_MAX - empty + 1))
     assert detail(larger)["truncated"] is True
+
+
+def test_characters_that_no_queue_takes_are_replaced() -> None:
+    made = json.loads(detail_of(event(message="a\ufffe\uffffb")))
+    assert made["message"] == "a\ufffd\ufffdb"

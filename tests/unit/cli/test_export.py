@@ -202,6 +202,13 @@ def test_status_shows_what_went_wrong(graveler, server):
     )
 
 
+def test_status_shows_each_error_once(graveler, server):
+    server.will_answer({**FAILED, "errorMessage": "2 tasks failed\na/1: AccessDenied"})
+    assert graveler.prints("export", "status", "lakefs://foo@master").endswith(
+        "Error: 2 tasks failed\n\ta/1: AccessDenied\n\ta/2: AccessDenied\n"
+    )
+
+
 def test_status_says_that_another_export_follows(graveler, server):
     server.will_answer({**DONE, "isPending": True})
     shown = graveler.prints("export", "status", "lakefs://foo@master")
