@@ -77,7 +77,7 @@ class Access:
         """Reads what is due, drops it."""
         drop = ("dynamodb:BatchWriteItem", "dynamodb:Query")
         return [
-            self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, "repository#*")),
+            self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, EXPORTS, "repository#*")),
             self._staging(drop),
             self._tables_key(),
         ]

@@ -7,7 +7,8 @@ is done: a sweep that stops is picked up by the next, and doing a piece twice do
 from dataclasses import dataclass
 
 from graveler.aws.branches import branch_of
-from graveler.aws.models import BRANCH, CLEANUPS, CleanupItem
+from graveler.aws.exports import listed_key
+from graveler.aws.models import BRANCH, CLEANUPS, EXPORT, CleanupItem
 from graveler.aws.tables import Raw, Request, Tables, key
 from graveler.ports import StagingStore
 
@@ -72,8 +73,11 @@ class CleanupStore:
         request["ProjectionExpression"] = "#p, #s"
         request["ExpressionAttributeNames"] = {"#p": "partition", "#s": "sort"}
         for raws in self._tables.pages(request):
+            sorts = [raw["sort"]["S"] for raw in raws]
+            exported = [sort.removeprefix(EXPORT) for sort in sorts if sort.startswith(EXPORT)]
+            keys = [*raws, *(listed_key(partition, branch) for branch in exported)]
             self._tables.write_batch(
-                self._tables.refs, [{"DeleteRequest": {"Key": raw}} for raw in raws]
+                self._tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
             )
 
 

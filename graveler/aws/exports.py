@@ -12,7 +12,14 @@ import msgspec
 from pynamodb.expressions.condition import Condition
 
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
-from graveler.aws.models import EXPORT, EXPORTS, ExportItem, ListedExportItem, partition_of
+from graveler.aws.models import (
+    EXPORT,
+    EXPORTS,
+    ExportItem,
+    ListedExportItem,
+    partition_named,
+    partition_of,
+)
 from graveler.aws.records import Records, outbox_item
 from graveler.aws.tables import Raw, Request, key
 from graveler.errors import StaleVersionError, UnknownOutcomeError
@@ -26,7 +33,15 @@ class DynamoExportStore(Records):
     """`graveler.export.ports.ExportStore` in the refs table."""
 
     def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
-        raw = self.tables.get(partition_of(repository), EXPORT + branch)
+        return self._record(partition_of(repository), branch)
+
+    def listed_record(self, listed: ListedExport) -> BranchExport | None:
+        return self._record(
+            partition_named(listed.repository, listed.repository_uid), listed.branch
+        )
+
+    def _record(self, partition: str, branch: str) -> BranchExport | None:
+        raw = self.tables.get(partition, EXPORT + branch)
         if raw is None:
             return None
         # A decoder made in advance would cost every process time that hardly any gets back.
@@ -73,7 +88,7 @@ class DynamoExportStore(Records):
 
     def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
         item_key = key(partition_of(repository), EXPORT + old.branch)
-        listed = self.tables.delete(listed_key(repository, old.branch))
+        listed = self.tables.delete(listed_key(partition_of(repository), old.branch))
         try:
             self.tables.transact(
                 [{"Delete": self.tables.delete(item_key, _is(old))}, {"Delete": listed}]
@@ -92,20 +107,20 @@ class DynamoExportStore(Records):
                 yield msgspec.json.decode(raw["listed"]["S"], type=ListedExport)
 
 
-def listed_key(repository: Repository, branch: str) -> Request:
-    """The key of what lists the export of the branch."""
-    return key(EXPORTS, _listed_sort(repository, branch))
+def listed_key(partition: str, branch: str) -> Request:
+    """The key of what lists the export of the branch, by the partition of its repository."""
+    return key(EXPORTS, _listed_sort(partition, branch))
 
 
-def _listed_sort(repository: Repository, branch: str) -> str:
-    return f"{partition_of(repository)}#{branch}"
+def _listed_sort(partition: str, branch: str) -> str:
+    return f"{partition}#{branch}"
 
 
 def _listed_item(repository: Repository, export: BranchExport) -> ListedExportItem:
     listed = ListedExport(repository.name, repository.uid, export.branch, places_of(export))
     return ListedExportItem(
         EXPORTS,
-        _listed_sort(repository, export.branch),
+        _listed_sort(partition_of(repository), export.branch),
         listed=msgspec.json.encode(listed).decode(),
     )
 

@@ -45,7 +45,12 @@ COMMITS_BY_GENERATION = "commits-by-generation"
 
 def partition_of(repository: Repository) -> str:
     """Where every record of a repository lives, except that which gives its name a meaning."""
-    return f"repository#{repository.name}#{repository.uid}"
+    return partition_named(repository.name, repository.uid)
+
+
+def partition_named(repository: str, uid: str) -> str:
+    """The same, of a repository that may be gone."""
+    return f"repository#{repository}#{uid}"
 
 
 class RefsItem(Model):

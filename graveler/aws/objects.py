@@ -114,7 +114,10 @@ class S3ObjectStore(S3Uploads, S3Listing):
             copied = self._copy_in_parts(source_uri, target_uri, described, before)
             _count_copy(copied.size_bytes)
             return copied
-        optional = {} if described is None else {"MetadataDirective": "REPLACE", **described}
+        # The source's tags stay behind: to copy them takes permissions that nothing else needs.
+        optional: dict[str, object] = {"TaggingDirective": "REPLACE"}
+        if described is not None:
+            optional |= {"MetadataDirective": "REPLACE", **described}
         source = Location.of(source_uri).parameters
         before()
         try:

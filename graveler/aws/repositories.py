@@ -8,11 +8,9 @@ import msgspec
 from graveler.aws.branches import branch_item, branch_of
 from graveler.aws.commits import commit_item
 from graveler.aws.errors import ConditionFailedError
-from graveler.aws.exports import listed_key
 from graveler.aws.models import (
     BRANCH,
     CLEANUPS,
-    EXPORT,
     METADATA,
     REPOSITORIES,
     TAG,
@@ -151,11 +149,10 @@ class RepositoryRecords(Records):
         """Drop branches and tags at once: who remembers the repository must not find them any more.
 
         Who has read a branch goes on reading, since its tokens are only registered to be dropped.
-        Who exports one stops at the next look at the export's record. What is left if this is cut
-        short goes with the repository's other records.
+        What is left if this is cut short goes with the repository's other records.
         """
         partition = partition_of(repository)
-        for prefix in (BRANCH, TAG, EXPORT):
+        for prefix in (BRANCH, TAG):
             for raws in self.tables.pages(self.tables.query(partition, prefix)):
                 tokens = [
                     token for raw in raws if prefix == BRANCH for token in branch_of(raw).tokens
@@ -164,9 +161,6 @@ class RepositoryRecords(Records):
                     item = cleanup_item(due_ns, tokens[start : start + _TOKENS_IN_ITEM_MAX])
                     self.tables.dynamodb.call("PutItem", self.tables.put(item))
                 keys = [key(partition, raw["sort"]["S"]) for raw in raws]
-                if prefix == EXPORT:
-                    names = [raw["sort"]["S"].removeprefix(EXPORT) for raw in raws]
-                    keys += [listed_key(repository, name) for name in names]
                 self.tables.write_batch(
                     self.tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
                 )

@@ -9,7 +9,7 @@ Everything here is a pure function of the record, the branch's head and the time
 from dataclasses import replace
 from enum import Enum
 
-from graveler.export.addresses import overlap
+from graveler.export.addresses import is_within, overlap
 from graveler.export.model import (
     BranchExport,
     Destination,
@@ -22,13 +22,15 @@ from graveler.export.status import status_file
 
 # A runner that says nothing for so long is dead.
 LEASE_S = 60
-# It says so often that it lives...
-RENEWAL_S = 15
+# It says so often that it lives, and how far it has come...
+RENEWAL_S = 5
 # ...and stops writing so long before its lease ends: clocks differ, and requests take time.
 LEASE_MARGIN_S = 20
 
-# A batch job takes its time to start.
+# A batch job takes its time to start...
 BATCH_START_S = 15 * 60
+# ...and if so many bring nothing forward, the next one will not either.
+BATCH_STARTS_MAX = 5
 
 DESTINATIONS_MAX = 20
 
@@ -69,16 +71,35 @@ def is_unwanted(record: BranchExport) -> bool:
     return record.is_forgotten or record.run.configuration.path != record.configuration.path
 
 
+def has_runner(record: BranchExport, now_ns: int) -> bool:
+    """Whether somebody is at work, who may write at the destination."""
+    run = record.run
+    is_at_work = record.state is ExportState.IN_PROGRESS and run is not None
+    return is_at_work and run is not None and bool(run.runner) and run.lease_until_ns > now_ns
+
+
 def destination_of(record: BranchExport, path: str) -> Destination:
     """What is known of a path."""
     found = (each for each in record.destinations if each.path == path)
     return next(found, Destination(path))
 
 
+def overlapping_destinations(record: BranchExport) -> list[Destination]:
+    """Other paths that the run at work will write into, or that lie around its own."""
+    assert record.run is not None
+    path = record.run.configuration.path
+    others = (each for each in record.destinations if each.path != path)
+    return [each for each in others if overlap(each.path, path)]
+
+
 def has_work(record: BranchExport, head: str) -> bool:
-    """Whether the configured path holds anything else than the head."""
-    destination = destination_of(record, record.configuration.path)
-    return destination.exported_commit != head or bool(destination.touched_commits)
+    """Whether the path holds anything else than the head, or its files do not tell of it."""
+    configuration = record.configuration
+    destination = destination_of(record, configuration.path)
+    if destination.exported_commit != head or destination.touched_commits:
+        return True
+    status_path = configuration.status_path
+    return bool(status_path) and not is_within(destination.manifest, status_path)
 
 
 def begun(
@@ -90,7 +111,8 @@ def begun(
         id=run_id,
         commit_id=head,
         configuration=record.configuration,
-        started_ns=now_ns,
+        # Clocks differ: of two status files, the later run's is to be the later one.
+        started_ns=max(now_ns, record.run.started_ns + 1 if record.run is not None else 0),
         repaired_file=""
         if repaired is None
         else status_file(repaired.configuration, repository, record.branch, repaired.commit_id),
@@ -112,13 +134,26 @@ def released(record: BranchExport) -> BranchExport:
 
 def advanced(record: BranchExport, progress: Progress) -> BranchExport:
     """The record with the run's progress."""
-    return _with_run(record, progress=progress)
+    assert record.run is not None
+    told = record.run.progress
+    has_come_forward = (progress.after, progress.put_off) != (told.after, told.put_off)
+    starts = 0 if has_come_forward else record.run.batch_starts
+    return _with_run(record, progress=progress, batch_starts=starts)
 
 
-def left_to_batch(record: BranchExport, now_ns: int) -> BranchExport:
-    """The record with a run that waits for a batch job, for as long as one may take to start."""
-    until_ns = now_ns + BATCH_START_S * _NS_PER_S
-    return _with_run(record, is_batch=True, runner="", lease_until_ns=until_ns)
+def left_to_batch(record: BranchExport, now_ns: int, *, starts: int = 1) -> BranchExport:
+    """The record with a run that waits for a batch job, for as long as one may take to start.
+
+    starts is 0 if none was started, for there is no room for it now.
+    """
+    assert record.run is not None
+    return _with_run(
+        record,
+        is_batch=True,
+        batch_starts=record.run.batch_starts + starts,
+        runner="",
+        lease_until_ns=now_ns + BATCH_START_S * _NS_PER_S,
+    )
 
 
 def announced(record: BranchExport, status_file: str, total: int) -> BranchExport:
@@ -129,17 +164,26 @@ def announced(record: BranchExport, status_file: str, total: int) -> BranchExpor
     run = record.run
     assert run is not None
     known = destination_of(record, run.configuration.path)
+    overlapping = overlapping_destinations(record)
+    has_lost_marks = record.has_lost_marks or any(each.has_marks for each in overlapping)
     others = [commit for commit in known.touched_commits if commit != run.commit_id]
+    has_marks = known.has_marks or bool(run.configuration.last_keys_in_prefix_regexps)
+    if known not in record.destinations:
+        has_marks |= has_lost_marks
     destination = replace(
         known,
         touched_commits=(*others, run.commit_id),
         status_file=status_file,
-        has_marks=known.has_marks or bool(run.configuration.last_keys_in_prefix_regexps),
+        has_marks=has_marks,
     )
-    apart = [each for each in record.destinations if not overlap(each.path, destination.path)]
-    counted = replace(run, is_announced=True, progress=replace(run.progress, total=total))
-    destinations = (destination, *apart)[:DESTINATIONS_MAX]
-    return replace(record, run=counted, destinations=destinations)
+    apart = [each for each in record.destinations if each not in (known, *overlapping)]
+    has_lost_marks |= any(each.has_marks for each in apart[DESTINATIONS_MAX - 1 :])
+    return replace(
+        record,
+        run=replace(run, is_announced=True, progress=replace(run.progress, total=total)),
+        destinations=(destination, *apart[: DESTINATIONS_MAX - 1]),
+        has_lost_marks=has_lost_marks,
+    )
 
 
 def succeeded(record: BranchExport, manifest: str) -> BranchExport:
@@ -149,7 +193,8 @@ def succeeded(record: BranchExport, manifest: str) -> BranchExport:
     destinations = tuple(
         replace(each, exported_commit=run.commit_id, touched_commits=(), manifest=manifest)
         if each.path == run.configuration.path
-        else each
+        # If another path held the same commit, this one is told in the same file now.
+        else replace(each, manifest="" if each.manifest == manifest else each.manifest)
         for each in record.destinations
     )
     ended = replace(record, state=ExportState.SUCCEEDED, destinations=destinations)

@@ -49,7 +49,8 @@ def lines_of(
 
 def piece_uri(namespace: str, run_id: str, number: int) -> str:
     """Where a piece of a run is kept."""
-    return f"{namespace}/_lakefs/exports/{run_id}/{number}.jsonl"
+    uid = run_id.rpartition("-")[2]  # the rest of the ID may be too long for a key
+    return f"{namespace}/_lakefs/exports/{uid}/{number}.jsonl"
 
 
 def piece_of(etags: Iterable[ETag]) -> bytes:

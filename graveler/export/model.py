@@ -73,6 +73,7 @@ class ExportRun:
     is_announced: bool = False
     repaired_file: str = ""  # URI of the status file of the failed run that it repairs
     is_batch: bool = False  # a batch job carries it out
+    batch_starts: int = 0  # of jobs, since the run came forward last
     # Who works on it, and until when nobody else may; "" and 0 while nobody does.
     runner: str = ""
     lease_until_ns: int = 0
@@ -89,6 +90,7 @@ class BranchExport:
     run: ExportRun | None = None  # at work, or the last one
     error_message: str = ""
     destinations: tuple[Destination, ...] = ()  # the latest first
+    has_lost_marks: bool = False  # whether a path that is not known any more may have some
     # Something asked for a run while one was at work: its runner looks again before it ends.
     is_pending: bool = False
     # Its configuration was deleted while a run was at work, which is to notice and stop.

@@ -45,6 +45,9 @@ class ExportStore(Protocol):
         The places are those of the last configuration and all that were in the record then.
         """
 
+    def listed_record(self, listed: ListedExport) -> BranchExport | None:
+        """The record of a listed export as it stands, even if its repository is deleted."""
+
 
 class ExportQueue(Protocol):
     """Messages to the export function: at least once, in no order, no earlier than told."""

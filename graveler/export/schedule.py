@@ -179,7 +179,7 @@ class Schedule:
         if isinstance(step, Changed):
             assert step.value is not None
             stage = _Stage.LAST if step.is_last else _Stage.CONTENT
-            copy = partial(self._transfer.copy, step.key, step.value)
+            copy = partial(self._copy, directory, stage, step.key, step.value)
             self._put(_Unit(directory, stage, copy, step.position, is_copy=True))
             return
         mark = None
@@ -229,6 +229,12 @@ class Schedule:
         else:
             gate.waiting.append(unit)
         self._start()
+
+    def _copy(self, directory: _Directory, stage: _Stage, key: bytes, value: bytes) -> Outcome:
+        # What comes last says to readers that the rest is there.
+        if stage is _Stage.LAST and directory.is_failed:
+            return Outcome()
+        return self._transfer.copy(key, value)
 
     def _mark(self, directory: _Directory) -> Outcome:
         if directory.is_failed:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from graveler.export.model import ExportConfiguration, ExportState
+from graveler.identity import ID_LENGTH
 
 TEXT_TYPE = "text/plain; charset=utf-8"
 JSON_TYPE = "application/json"
@@ -27,6 +28,16 @@ def status_file(
     if not configuration.status_path:
         return ""
     return f"{configuration.status_path}/{repository}-{branch}-{commit_id}"
+
+
+def manifest_file(file: str) -> str:
+    """The URI of the manifest beside the status file."""
+    return f"{file}.manifest.jsonl"
+
+
+def longest_name(repository: str, branch: str) -> str:
+    """A name as long as any that a branch's exports have under its status path."""
+    return manifest_file(f"{repository}-{branch}-{'0' * ID_LENGTH}")
 
 
 def latest_file(configuration: ExportConfiguration, started_ns: int) -> str:

@@ -23,6 +23,7 @@ it, and `leave` tells its last steps when all of them are done.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from graveler.export.addresses import SUCCESS_MARK
 from graveler.export.patterns import Patterns, directories_of, directory_of
 from graveler.export.work import Work
 from graveler.model import Change
@@ -114,7 +115,7 @@ class Walk:
                 stack.append(directory)
                 yield Entered(directory, is_unmarked=self._minds_directories)
             self.position = replace(self.position, after=key)
-            if value is not None and self._patterns.set_apart(key):
+            if value is not None and self._is_set_apart(key):
                 self._put_off(key)
             else:
                 yield Changed(stack[-1], key, value, self.position)
@@ -123,6 +124,11 @@ class Walk:
 
     def _directories(self, key: bytes) -> list[bytes]:
         return directories_of(key) if self._minds_directories else [b""]
+
+    def _is_set_apart(self, key: bytes) -> bool:
+        """Whether the object comes last in its directory, as the branch's own mark does."""
+        is_mark = self._minds_directories and key == directory_of(key) + SUCCESS_MARK
+        return is_mark or self._patterns.set_apart(key)
 
     def _put_off(self, key: bytes) -> None:
         put_off = put_off_too(self.position.put_off, (key, key))
@@ -165,7 +171,7 @@ class Walk:
         """
         for name in self._patterns.last_names:
             key = directory + name
-            value = self._work.head.get(key) if self._patterns.set_apart(key) else None
+            value = self._work.head.get(key) if self._is_set_apart(key) else None
             if value is not None:
                 yield key, value
 
@@ -174,7 +180,7 @@ class Walk:
         for first, last in self.position.put_off:
             for key, value in self._work.changes(max(first, directory), _least(last + b"\0", end)):
                 is_ours = value is not None and directory_of(key) == directory
-                if is_ours and self._patterns.set_apart(key):
+                if is_ours and self._is_set_apart(key):
                     yield key, value
 
 

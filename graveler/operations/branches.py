@@ -14,6 +14,7 @@ from graveler.identity import ID_LENGTH
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
+from graveler.operations import exports
 from graveler.operations.engine import Engine
 from graveler.operations.heads import Move, drop_after_ns, move_head
 from graveler.operations.lookup import (
@@ -111,6 +112,8 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
         except StaleVersionError:
             continue
         engine.tokens.forget((found.uid, name))
+        # Now, and not when the event arrives: another branch may get the name.
+        exports.end(engine, found, name)
         return
     raise ContentionError(f"branch {name!r} is changed all the time: try again")
 

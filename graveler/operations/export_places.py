@@ -2,13 +2,17 @@
 
 A configuration is checked before it is stored, and again by the first run that would write at its
 places: of two that were stored at the same moment, and did not see each other, none comes to write.
+An export that was deleted, alone or with its branch or repository, frees its places at once; but
+the next run there waits until the last runner has stopped.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from graveler.errors import AlreadyExistsError, InvalidInputError
 from graveler.export.addresses import overlap
+from graveler.export.lifecycle import has_runner
 from graveler.export.model import ExportConfiguration
 from graveler.export.places import (
     ListedExport,
@@ -33,14 +37,28 @@ def check_no_other_export(
     Raises:
         AlreadyExistsError: places overlap; the message names the other branch.
     """
+    for met in _clashes(engine, repository, branch, configuration):
+        mine, theirs = met.found
+        if not met.is_leaving:
+            raise AlreadyExistsError(
+                f"{mine!r} overlaps with {theirs!r}, to which branch {met.listed.branch!r} of "
+                f"repository {met.listed.repository!r} is exported, or was before: choose another "
+                "place, or delete the export of that branch"
+            )
+
+
+def is_place_free(
+    engine: Engine, repository: Repository, branch: str, configuration: ExportConfiguration
+) -> bool:
+    """Whether no runner of an export that nobody wants any more may still write there."""
+    return not any(_clashes(engine, repository, branch, configuration))
+
+
+def _clashes(
+    engine: Engine, repository: Repository, branch: str, configuration: ExportConfiguration
+) -> "Iterator[_Met[tuple[str, str]]]":
     wanted = wanted_places(configuration)
-    itself = (repository.uid, branch)
-    for listed, (mine, theirs) in _listed(engine, lambda places: clash(wanted, places), itself):
-        raise AlreadyExistsError(
-            f"{mine!r} overlaps with {theirs!r}, to which branch {listed.branch!r} of "
-            f"repository {listed.repository!r} is exported, or was before: choose another place, "
-            "or delete the export of that branch"
-        )
+    return _met(engine, lambda places: clash(wanted, places), (repository.uid, branch))
 
 
 def check_outside_of_exports(engine: Engine, namespace: str) -> None:
@@ -49,11 +67,11 @@ def check_outside_of_exports(engine: Engine, namespace: str) -> None:
     Raises:
         InvalidInputError: they overlap; the message names the branch.
     """
-    for listed, theirs in _listed(engine, lambda places: overlapping(namespace, places)):
+    for met in _met(engine, lambda places: overlapping(namespace, places)):
         raise InvalidInputError(
-            f"storage namespace {namespace!r} overlaps with {theirs!r}, to which branch "
-            f"{listed.branch!r} of repository {listed.repository!r} is exported, or was before: "
-            "choose another prefix"
+            f"storage namespace {namespace!r} overlaps with {met.found!r}, to which branch "
+            f"{met.listed.branch!r} of repository {met.listed.repository!r} is exported, or was "
+            "before: choose another prefix"
         )
 
 
@@ -71,10 +89,19 @@ def check_outside_of_repositories(engine: Engine, place: str) -> None:
             )
 
 
-def _listed(
+@dataclass(frozen=True, slots=True)
+class _Met(Generic[Found]):
+    """A listed export in whose places something was found, by its record as it stands."""
+
+    listed: ListedExport
+    found: Found
+    is_leaving: bool  # nobody wants it any more, but its runner has not stopped yet
+
+
+def _met(
     engine: Engine, find: Callable[[Places], Found | None], but: tuple[str, str] | None = None
-) -> Iterator[tuple[ListedExport, Found]]:
-    """The listed exports in whose places something is found, by their records as they stand.
+) -> Iterator[_Met[Found]]:
+    """The listed exports in whose places something is found.
 
     but is the branch, by its repository's uid and its name, that is left out.
 
@@ -83,10 +110,12 @@ def _listed(
     for listed in engine.exports.listed_exports():
         if (listed.repository_uid, listed.branch) == but or find(listed.places) is None:
             continue
-        repository = engine.refs.repository(listed.repository)
-        if repository is None or repository.uid != listed.repository_uid:
-            continue
-        record = engine.exports.branch_export(repository, listed.branch)
+        record = engine.exports.listed_record(listed)
         found = None if record is None else find(places_of(record))
-        if found is not None:
-            yield listed, found
+        if record is None or found is None:
+            continue
+        repository = engine.refs.repository(listed.repository)
+        is_gone = repository is None or repository.uid != listed.repository_uid
+        is_leaving = is_gone or record.is_forgotten
+        if not is_leaving or has_runner(record, engine.clock.now_ns()):
+            yield _Met(listed, found, is_leaving)

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from graveler.errors import GravelerError, InvalidInputError
+from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
 from graveler.export import manifest, status
 from graveler.export.addresses import is_within
-from graveler.export.lifecycle import destination_of
-from graveler.export.manifest import ETag
-from graveler.export.model import ExportState
+from graveler.export.lifecycle import destination_of, overlapping_destinations
+from graveler.export.manifest import ETag, piece_uri
+from graveler.export.model import ExportRun, ExportState
 from graveler.export.work import object_count
 from graveler.limits import DELETE_OBJECTS_MAX
+from graveler.model import Repository
+from graveler.operations.engine import Engine
 from graveler.operations.export_lease import Lease
 from graveler.operations.export_writes import ExportWrites, GaveUpError
 from graveler.ports import UploadedPart
@@ -59,9 +61,10 @@ class ExportReports:
         """
         run = self._lease.run
         known = destination_of(self._lease.record, run.configuration.path)
-        if known.status_file:
-            with self._unless_given_up(known.status_file):
-                self._supersede(known.status_file)
+        for each in (known, *overlapping_destinations(self._lease.record)):
+            if each.status_file:
+                with self._unless_given_up(each.status_file):
+                    self._supersede(each.status_file)
         if run.repaired_file:
             with self._unless_given_up(run.repaired_file):
                 text = status.status_text(ExportState.REPAIRED, 0)
@@ -99,7 +102,7 @@ class ExportReports:
             return ""
         text = status.status_text(ExportState.SUCCEEDED, 0)
         self._writes.put(self._file, text, status.TEXT_TYPE)
-        manifest_uri = f"{self._file}.manifest.jsonl"
+        manifest_uri = status.manifest_file(self._file)
         self._upload(manifest_uri, self._manifest_lines(pieces, etags))
         text = self._latest_text(status.SUCCESS, 0, manifest_uri)
         self._writes.put(self.latest_file, text, status.JSON_TYPE)
@@ -109,7 +112,7 @@ class ExportReports:
         """Tell that the run has failed, as far as that can be told."""
         if self._file:
             text = status.status_text(ExportState.FAILED, signalled_errors)
-            with suppress(GaveUpError):
+            with suppress(GaveUpError, CorruptDataError):
                 self._last_writes.put(self._file, text, status.TEXT_TYPE)
                 text = self._latest_text(status.FAILED, signalled_errors, "")
                 self._last_writes.put(self.latest_file, text, status.JSON_TYPE)
@@ -142,19 +145,9 @@ class ExportReports:
         """
         self._last_writes.put(self._piece(number), manifest.piece_of(etags), manifest.CONTENT_TYPE)
 
-    def delete_pieces(self, count: int) -> None:
-        """Delete the first count of what put_piece stored, as far as they can be deleted.
-
-        Nobody else has the run's pieces: they may be deleted when its lease has ended.
-        """
-        uris = [self._piece(number) for number in range(count)]
-        with suppress(GravelerError):
-            for first in range(0, count, DELETE_OBJECTS_MAX):
-                self._objects.delete_many(uris[first : first + DELETE_OBJECTS_MAX])
-
     def _piece(self, number: int) -> str:
         namespace = self._lease.repository.storage_namespace
-        return manifest.piece_uri(namespace, self._lease.run.id, number)
+        return piece_uri(namespace, self._lease.run.id, number)
 
     def _manifest_lines(self, pieces: int, etags: Sequence[ETag]) -> Iterator[bytes]:
         stored = []
@@ -166,7 +159,10 @@ class ExportReports:
         rest = sorted(dict(etags).items())
         copied = manifest.merged([*stored, (rest[0][0] if rest else b"", rest)])
         known = destination_of(self._lease.record, self._lease.run.configuration.path)
-        before = manifest.etags_in(self._lines(known.manifest) if known.manifest else ())
+        before: Iterator[ETag] = iter(())
+        if known.manifest:
+            with self._unless_given_up(known.manifest):
+                before = manifest.etags_in(self._lines(known.manifest))
         return manifest.lines_of(self._content.records(), copied, before)
 
     def _lines(self, uri: str) -> Iterator[bytes]:
@@ -202,6 +198,17 @@ class ExportReports:
             uri, lambda: self._objects.upload_part(uri, upload_id, number, content)
         )
         return UploadedPart(number, checksum)
+
+
+def delete_pieces(engine: Engine, repository: Repository, run: ExportRun | None) -> None:
+    """Delete what put_piece stored of an ended run, as far as it can be deleted."""
+    if run is None:
+        return
+    numbers = range(run.progress.pieces)
+    uris = [piece_uri(repository.storage_namespace, run.id, number) for number in numbers]
+    with suppress(GravelerError):
+        for first in range(0, len(uris), DELETE_OBJECTS_MAX):
+            engine.objects.delete_many(uris[first : first + DELETE_OBJECTS_MAX])
 
 
 def _chunks(lines: Iterator[bytes]) -> Iterator[bytes]:

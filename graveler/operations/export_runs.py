@@ -17,6 +17,7 @@ from graveler.errors import (
     CorruptDataError,
     GravelerError,
     InvalidInputError,
+    ThrottledError,
 )
 from graveler.export import lifecycle
 from graveler.export.addresses import is_within
@@ -27,12 +28,16 @@ from graveler.export.patterns import Patterns
 from graveler.export.schedule import RunFailedError, Schedule
 from graveler.export.stretches import Stretches, stretches_of
 from graveler.export.walk import Position, Walk
-from graveler.export.work import Work
+from graveler.export.work import Work, object_count
 from graveler.model import Event
 from graveler.operations.engine import Engine
 from graveler.operations.export_lease import Lease, StoppedError, UnwantedError
-from graveler.operations.export_places import check_no_other_export
-from graveler.operations.export_reports import ExportReports
+from graveler.operations.export_places import (
+    check_no_other_export,
+    check_outside_of_repositories,
+    is_place_free,
+)
+from graveler.operations.export_reports import ExportReports, delete_pieces
 from graveler.operations.export_stretches import RunInHand, Workers
 from graveler.operations.export_transfer import ExportTransfer
 from graveler.operations.export_writes import ExportWrites, GaveUpError, pool_of
@@ -64,12 +69,9 @@ def carry_out(
         GravelerError: a store did not answer; the run can be taken at once.
     """
     try:
-        is_ended = _Runner(lease, request, time_left_s, workers).go_on_or_pause()
+        return _Runner(lease, request, time_left_s, workers).go_on_or_pause()
     except StoppedError:
-        # Somebody else has it, or will have it when the lease has ended.
-        lease.engine.export_queue.send(request, lifecycle.LEASE_S)
-        return False
-    return is_ended
+        return False  # somebody else has it, or will have it when the lease has ended
 
 
 class _Runner:
@@ -136,7 +138,7 @@ class _Runner:
             self._copy()
             self._succeed()
         except AlreadyExistsError as error:
-            self._fail(str(error), may_report=False)  # the status path may be another's, too
+            self._fail(str(error), may_report=False)  # the status path may be somebody's, too
         except CorruptDataError as error:
             self._engine.committed.forget()  # so that a repair finds the file as it is by then
             self._fail(str(error))
@@ -156,12 +158,16 @@ class _Runner:
             self._pause()
             self._engine.export_queue.send(self._request)
             return False
-        if self._start_batch(self._progress.total):
-            return False
-        self._fail(
-            "an object or the manifest is so large that it takes longer than a function may run: "
-            "deploy the export job"
-        )
+        try:
+            if self._start_batch(self._progress.total):
+                return False
+            problem = (
+                "an object or the manifest is so large that it takes longer than a function may "
+                "run: deploy the export job"
+            )
+        except RunFailedError as error:
+            problem = str(error)
+        self._fail(problem)
         return True
 
     def _pause(self) -> None:
@@ -181,32 +187,57 @@ class _Runner:
         return left >= self._engine.export_settings.batch_objects_min and self._start_batch(total)
 
     def _start_batch(self, total: int) -> bool:
-        """Leave the run to a batch job; whether there is one."""
+        """Leave the run to a batch job; whether there is one.
+
+        Raises:
+            RunFailedError: several were started, and brought nothing forward.
+        """
         engine = self._engine
-        if not engine.batch_jobs.start_export(self._request, self._lease.run.id):
-            return False
+        if self._lease.run.batch_starts >= lifecycle.BATCH_STARTS_MAX:
+            raise RunFailedError(
+                f"the export job was started {lifecycle.BATCH_STARTS_MAX} times and brought "
+                "nothing forward: its own log says why"
+            )
+        starts = 1
+        try:
+            if not engine.batch_jobs.start_export(self._request, self._lease.run.id):
+                return False
+        except ThrottledError:
+            starts = 0  # there is no room for it now: it is asked for again
         self._store_piece()
         now_ns = engine.clock.now_ns()
         counted = replace(self._progress, total=total)
         self._lease.change(
-            lambda now: lifecycle.left_to_batch(lifecycle.advanced(now, counted), now_ns)
+            lambda now: lifecycle.left_to_batch(
+                lifecycle.advanced(now, counted), now_ns, starts=starts
+            )
         )
-        # Should the job never come, somebody looks.
-        engine.export_queue.send(self._request, lifecycle.BATCH_START_S)
         return True
 
     def _check_places(self) -> None:
-        """Fail the run if it would be the first to write where another branch is exported.
+        """Fail the run if it would be the first to write where others do.
 
         What the record knows is this branch's own: others are refused there ever since.
+
+        Raises:
+            StoppedError: somebody is about to leave the place; it will be free when the lease ends.
         """
         lease, wanted = self._lease, self._lease.run.configuration
         known = destination_of(lease.record, wanted.path)
         is_known = bool(known.exported_commit or known.touched_commits)
         if wanted.status_path:
             is_known &= is_within(known.status_file, wanted.status_path)
-        if not is_known:
-            check_no_other_export(self._engine, lease.repository, lease.record.branch, wanted)
+        if is_known:
+            return
+        engine, repository, branch = self._engine, lease.repository, lease.record.branch
+        check_no_other_export(engine, repository, branch, wanted)
+        try:
+            for place in filter(None, (wanted.path, wanted.status_path)):
+                check_outside_of_repositories(engine, place)
+        except InvalidInputError as error:
+            raise AlreadyExistsError(str(error)) from error  # made since it was configured
+        if not is_place_free(engine, repository, branch, wanted):
+            raise StoppedError("a runner of another export that has ended is still there")
 
     def _copy(self) -> None:
         run = self._lease.run
@@ -216,7 +247,7 @@ class _Runner:
             has_marks=destination_of(self._lease.record, run.configuration.path).has_marks,
             position=Position(self._progress.after, self._progress.put_off),
         )
-        transfer = ExportTransfer(self._writes, self._work.head, run.configuration.path)
+        transfer = ExportTransfer(self._writes, self._work, run.configuration.path)
         at_once = self._engine.export_settings.requests_at_once
         with pool_of(at_once) as pool:
             try:
@@ -251,26 +282,35 @@ class _Runner:
     def _succeed(self) -> None:
         manifest = self._reports.succeed(self._progress.pieces, self._etags)
         progress = self._progress
-        event = self._event(ExportState.SUCCEEDED, objects=progress.done, failed=0, error="")
+        event = self._event(ExportState.SUCCEEDED, failed=0, error="")
         self._lease.change(
             lambda now: lifecycle.succeeded(lifecycle.advanced(now, progress), manifest), event
         )
-        self._reports.delete_pieces(progress.pieces)
+        delete_pieces(self._engine, self._lease.repository, self._lease.run)
 
     def _fail(self, error: str, *, may_report: bool = True) -> None:
+        """End the run.
+
+        Raises:
+            UnwantedError: nobody wants it any more, so that it is to be dropped instead.
+        """
+        self._lease.renew(self._progress)
         schedule = self._schedule
         # What ends a run that no object ended is an error, too.
         failed = max(1, schedule.failed if schedule is not None else self._progress.failed)
         if may_report:
             self._reports.fail(failed)
         progress = replace(self._progress, failed=failed)
-        event = self._event(ExportState.FAILED, objects=progress.done, failed=failed, error=error)
+        event = self._event(ExportState.FAILED, failed=failed, error=error)
         message = f"{failed} tasks failed\n{error}"
         self._lease.change(lambda now: lifecycle.failed(now, message, progress), event)
-        self._reports.delete_pieces(progress.pieces)
+        delete_pieces(self._engine, self._lease.repository, self._lease.run)
 
     def _event(self, state: ExportState, **more: object) -> Event:
         run = self._lease.run
+        objects = 0
+        with suppress(CorruptDataError):  # which is then why the run has failed
+            objects = object_count(self._work.head)
         return self._engine.event(
             "export_finished",
             self._lease.repository,
@@ -279,6 +319,7 @@ class _Runner:
             commit_id=run.commit_id,
             status=state.value,
             path=run.configuration.path,
+            objects=objects,
             **more,
         )
 

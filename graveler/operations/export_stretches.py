@@ -135,7 +135,7 @@ def carry_out_stretch(engine: Engine, run: RunInHand, stretch: Stretch) -> Carri
         stretch=(stretch.start, stretch.end),
     )
     writes = ExportWrites(engine, SeenLease(engine, run).check)
-    transfer = ExportTransfer(writes, work.head, run.path)
+    transfer = ExportTransfer(writes, work, run.path)
     at_once = engine.export_settings.requests_at_once
     with pool_of(at_once) as pool:
         schedule = Schedule(transfer, Progress(), pool, at_once)

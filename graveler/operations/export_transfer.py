@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from graveler.addresses import physical_uri
-from graveler.committed.metarange import MetaRange
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.export.addresses import SUCCESS_MARK, object_uri
 from graveler.export.schedule import Outcome, RunFailedError
+from graveler.export.work import Work
 from graveler.operations.export_writes import ExportWrites, GaveUpError
 from graveler.ports import ObjectDescription
 from graveler.staging.listing import prefix_end
@@ -16,11 +16,12 @@ from graveler.staging.listing import prefix_end
 class ExportTransfer:
     """`graveler.export.schedule.Transfer` from a repository to an export path."""
 
-    def __init__(self, writes: ExportWrites, head: MetaRange, path: str) -> None:
-        """Bring objects of head to path."""
+    def __init__(self, writes: ExportWrites, work: Work, path: str) -> None:
+        """Bring objects of the work's head to path."""
         self._writes = writes
         self._objects = writes.engine.objects
-        self._head = head
+        self._work = work
+        self._head = work.head
         self._path = path
 
     def copy(self, key: bytes, value: bytes) -> Outcome:
@@ -74,7 +75,7 @@ class ExportTransfer:
             RunFailedError: it stays, so nothing under the directory may change.
         """
         mark = self._uri(directory + SUCCESS_MARK)
-        if mark is not None and not self._owns(directory + SUCCESS_MARK):
+        if mark is not None and not self._stays(directory + SUCCESS_MARK):
             try:
                 self._writes.delete(mark)
             except GaveUpError as error:
@@ -91,6 +92,10 @@ class ExportTransfer:
         except (InvalidInputError, GaveUpError) as error:
             return Outcome(errors=(str(error),))
         return Outcome()
+
+    def _stays(self, key: bytes) -> bool:
+        """Whether the branch's own object is at the destination, and does not change."""
+        return self._owns(key) and next(self._work.changes(key, key + b"\0"), None) is None
 
     def _owns(self, key: bytes) -> bool:
         return self._head.get(key) is not None

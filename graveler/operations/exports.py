@@ -2,9 +2,9 @@
 
 Messages come at least once, late and in no order, so they say only which branch to look at
 (`advance`). What is to be done follows from the branch's head and the export's record: begin a run,
-go on with one, take over a dead runner's, wait for a living one, or nothing. A message that finds
-a runner at work sees to it that another one looks when the runner's lease ends. A runner that comes
-to the end of its time stores how far it has come, and sends a message for the next one.
+go on with one, take over a dead runner's, wait for a living one, or nothing. As long as there is a
+runner, a message is on its way that comes when its lease ends, or is sent on if it was renewed. A
+runner that comes to the end of its time stores how far it has come, and sends one for the next.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from graveler.errors import (
     StaleVersionError,
 )
 from graveler.export import lifecycle
-from graveler.export.addresses import allowed_location
-from graveler.export.lifecycle import Next
+from graveler.export.addresses import allowed_location, object_uri
+from graveler.export.lifecycle import LEASE_MARGIN_S, Next
 from graveler.export.model import (
     BranchExport,
     ExportConfiguration,
@@ -26,6 +26,7 @@ from graveler.export.model import (
     ExportState,
 )
 from graveler.export.patterns import Patterns
+from graveler.export.status import longest_name
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Repository
 from graveler.operations.engine import NS_PER_S, Engine
@@ -34,6 +35,7 @@ from graveler.operations.export_places import (
     check_no_other_export,
     check_outside_of_repositories,
 )
+from graveler.operations.export_reports import delete_pieces
 from graveler.operations.export_runs import TIME_TO_END_S, carry_out
 from graveler.operations.lookup import current_branch
 
@@ -72,7 +74,7 @@ def configure(
         NotFoundError: there is no such branch.
     """
     found, current = current_branch(engine, repository, branch)
-    checked = _checked(engine, configuration)
+    checked = _checked(engine, found.name, branch, configuration)
     check_no_other_export(engine, found, branch, checked)
 
     def change(record: BranchExport | None) -> BranchExport:
@@ -90,18 +92,26 @@ def forget(engine: Engine, repository: str, branch: str) -> None:
         NotFoundError: there is no such branch, or it is not exported.
     """
     found, _ = current_branch(engine, repository, branch)
-    event = engine.event(_REQUESTED, found, branch=branch)
+    if not end(engine, found, branch):
+        raise _not_configured(branch)
+
+
+def end(engine: Engine, repository: Repository, branch: str) -> bool:
+    """Export a branch no more, even if it is gone; False if it was not exported."""
+    event = engine.event(_REQUESTED, repository, branch=branch)
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        record = _configured(engine.exports.branch_export(found, branch), branch)
+        record = engine.exports.branch_export(repository, branch)
+        if record is None or record.is_forgotten:
+            return False
         try:
             if record.state is ExportState.IN_PROGRESS:
                 forgotten = replace(record, is_forgotten=True)
-                engine.exports.replace_branch_export(found, record, forgotten, event)
+                engine.exports.replace_branch_export(repository, record, forgotten, event)
             else:
-                engine.exports.delete_branch_export(found, record)
+                engine.exports.delete_branch_export(repository, record)
         except StaleVersionError:
             continue
-        return
+        return True
     raise _changed_all_the_time(branch)
 
 
@@ -236,11 +246,15 @@ def _take_step(
     now_ns = engine.clock.now_ns()
     step = lifecycle.next_step(record, None if branch is None else branch.commit_id, now_ns)
     if step is Next.WAIT:
-        _watch(engine, repository, record, now_ns)
+        watched = _watched(engine, repository, record, now_ns)
+        if watched is not record:
+            engine.exports.replace_branch_export(repository, record, watched)
     elif branch is None or step is Next.FORGET:
         engine.exports.delete_branch_export(repository, record)
+        delete_pieces(engine, repository, record.run)
     elif step is Next.DROP:
         engine.exports.replace_branch_export(repository, record, lifecycle.dropped(record))
+        delete_pieces(engine, repository, record.run)
     elif step is Next.NOTHING:
         if record.is_pending and record.state is not ExportState.FAILED:
             settled = replace(record, is_pending=False)
@@ -254,21 +268,26 @@ def _take_step(
             run_id = _new_run_id(engine, repository, branch)
             wanted = lifecycle.begun(record, repository.name, run_id, branch.commit_id, now_ns)
         taken = lifecycle.taken(wanted, runner, now_ns)
-        held = engine.exports.replace_branch_export(repository, record, taken)
+        watched = _watched(engine, repository, taken, now_ns)
+        held = engine.exports.replace_branch_export(repository, record, watched)
         return step, Lease(engine, repository, held)
     return step, None
 
 
-def _watch(engine: Engine, repository: Repository, record: BranchExport, now_ns: int) -> None:
-    """Make sure that somebody looks again when the lease ends, should its runner die."""
-    if record.watched_until_ns > now_ns:
-        return  # a message is on its way
+def _watched(
+    engine: Engine, repository: Repository, record: BranchExport, now_ns: int
+) -> BranchExport:
+    """The record, when somebody is to look again at the end of the lease: its runner may die."""
     assert record.run is not None
-    rest_s = -(-(record.run.lease_until_ns - now_ns) // NS_PER_S)
+    until_ns = record.run.lease_until_ns
+    margin_ns = LEASE_MARGIN_S * NS_PER_S
+    # One that is about to come may be the one that asks, for clocks differ.
+    if now_ns + margin_ns < record.watched_until_ns < until_ns + margin_ns:
+        return record  # a message is on its way
+    rest_s = -(-(until_ns - now_ns) // NS_PER_S)
     delay_s = min(rest_s + 1, _DELAY_S_MAX)
     engine.export_queue.send(ExportRequest(repository.name, record.branch), delay_s)
-    watched = replace(record, watched_until_ns=now_ns + delay_s * NS_PER_S)
-    engine.exports.replace_branch_export(repository, record, watched)
+    return replace(record, watched_until_ns=now_ns + delay_s * NS_PER_S)
 
 
 def _new_run_id(engine: Engine, repository: Repository, branch: Branch) -> str:
@@ -283,8 +302,12 @@ def _record(engine: Engine, repository: str, branch: str) -> BranchExport:
 
 def _configured(record: BranchExport | None, branch: str) -> BranchExport:
     if record is None or record.is_forgotten:
-        raise NotFoundError(f"branch {branch!r} has no export configuration: set one first")
+        raise _not_configured(branch)
     return record
+
+
+def _not_configured(branch: str) -> NotFoundError:
+    return NotFoundError(f"branch {branch!r} has no export configuration: set one first")
 
 
 def _change(
@@ -310,8 +333,10 @@ def _changed_all_the_time(branch: str) -> ContentionError:
     return ContentionError(f"the export of branch {branch!r} is changed all the time: try again")
 
 
-def _checked(engine: Engine, configuration: ExportConfiguration) -> ExportConfiguration:
-    """The configuration, normalized.
+def _checked(
+    engine: Engine, repository: str, branch: str, configuration: ExportConfiguration
+) -> ExportConfiguration:
+    """The configuration of the branch's export, normalized.
 
     Raises:
         InvalidInputError: the export could not do what it says.
@@ -322,6 +347,7 @@ def _checked(engine: Engine, configuration: ExportConfiguration) -> ExportConfig
     status_path = configuration.status_path
     if status_path:
         status_path = allowed_location(status_path, "export status path", prefixes)
+        object_uri(status_path, longest_name(repository, branch).encode())
     for place in filter(None, (path, status_path)):
         check_outside_of_repositories(engine, place)
     return replace(configuration, path=path, status_path=status_path)

@@ -57,6 +57,10 @@ AT_WORK = replace(
 )
 
 
+def is_of(listed: ListedExport, repository: Repository) -> bool:
+    return listed.repository_uid == repository.uid
+
+
 def renewed(record: BranchExport, runner: str) -> BranchExport:
     assert record.run is not None
     return replace(record, run=replace(record.run, runner=runner))
@@ -146,7 +150,7 @@ class TestList:
 
     def of(self, stores: Stores, repository: Repository) -> list[ListedExport]:
         every = stores.exports.listed_exports()
-        return [each for each in every if each.repository_uid == repository.uid]
+        return [each for each in every if is_of(each, repository)]
 
     def test_a_configured_branch_is_listed_with_its_places(
         self, stores: Stores, repository: Repository
@@ -154,6 +158,7 @@ class TestList:
         stores.exports.replace_branch_export(repository, None, CONFIGURED, new_event())
         (listed,) = self.of(stores, repository)
         assert (listed.repository, listed.branch) == (repository.name, CONFIGURED.branch)
+        assert stores.exports.listed_record(listed) == replace(CONFIGURED, version=1)
         assert listed.places == Places(("s3://out/é",), ("s3://status",))
 
     def test_another_configuration_lists_what_the_record_remembers_too(
@@ -272,20 +277,25 @@ class TestDeletedRepositories:
     def stores(self, dynamodb_stores: DynamoDBStores) -> Stores:
         return dynamodb_stores
 
-    def test_exports_go_at_once(
-        self, stores: Stores, repository: Repository, at_work: BranchExport
+    def test_exports_stay_for_as_long_as_somebody_may_be_at_work(
+        self, stores: Stores, repository: Repository
     ) -> None:
+        made = stores.exports.replace_branch_export(repository, None, CONFIGURED, new_event())
+        at_work = stores.exports.replace_branch_export(repository, made, AT_WORK)
         stores.refs.delete_repository(repository, new_event())
-        assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
-        with pytest.raises(StaleVersionError):
-            stores.exports.replace_branch_export(repository, at_work, renewed(at_work, "late"))
+        listed = [each for each in stores.exports.listed_exports() if is_of(each, repository)]
+        assert [stores.exports.listed_record(each) for each in listed] == [at_work]
+        stores.exports.delete_branch_export(repository, at_work)
+        assert [stores.exports.listed_record(each) for each in listed] == [None]
+        assert not any(is_of(each, repository) for each in stores.exports.listed_exports())
 
     def test_one_that_came_meanwhile_goes_with_the_rest(
         self, dynamodb_stores: DynamoDBStores, stores: Stores, repository: Repository
     ) -> None:
         drop_registered(dynamodb_stores)
         stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
-        stores.exports.replace_branch_export(repository, None, CONFIGURED)
+        stores.exports.replace_branch_export(repository, None, CONFIGURED, new_event())
         cleanup = CleanupStore(dynamodb_stores.tables, stores.staging)
         assert cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10) == 2
         assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
+        assert not any(is_of(each, repository) for each in stores.exports.listed_exports())

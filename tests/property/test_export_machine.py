@@ -28,7 +28,19 @@ from tests.support.export_world import REPO, ExportWorld, export_world
 from tests.support.runners import SteppedRunner
 
 KEYS = st.sampled_from(
-    ["a", "a/1", "a/2", "a/_SUCCESS", "a/b/1", "a/b/_SUCCESS", "b/1", "b/2", "SUCCESS", "c/d/e/1"]
+    [
+        "a",
+        "a/1",
+        "a/2",
+        "a/_lakefs_success",
+        "a/_SUCCESS",
+        "a/b/1",
+        "a/b/_SUCCESS",
+        "b/1",
+        "b/2",
+        "SUCCESS",
+        "c/d/e/1",
+    ]
 )
 CONTENTS = st.sampled_from([b"A", b"B", b"C"])
 PATHS = st.sampled_from(["s3://out/one", "s3://out/two"])

@@ -5,6 +5,7 @@ anything under them changes, objects that were set apart come last in their dire
 after everything under them, and nothing is left out.
 """
 
+from collections.abc import Collection
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -62,17 +63,41 @@ def marks_of(work: PlannedWork, patterns: Patterns, failed: frozenset[bytes]) ->
     }
 
 
-def check_outcome(transfer: NotingTransfer, base: Contents, patterns: Patterns) -> None:
-    """Everything is as in the head, less what failed; marks are where they belong."""
+def in_directory_of(key: bytes, other: bytes) -> bool:
+    return other.startswith(directory_of(key))
+
+
+def waits_for_what_failed(key: bytes, last: Collection[bytes], failed: Collection[bytes]) -> bool:
+    """Whether something failed that an object waits for: whatever is under its directory."""
+    beside = {each for each in last if directory_of(each) == directory_of(key)}
+    return any(in_directory_of(key, each) for each in failed if each not in beside)
+
+
+def check_outcome(
+    transfer: NotingTransfer, base: Contents, patterns: Patterns
+) -> Collection[bytes]:
+    """Everything is as in the head, less what failed and what waited for that; marks as well.
+
+    Returns the keys that waited, or may have.
+    """
     work, head = transfer.work, transfer.work.head
     failed = frozenset(
         name for what, name in transfer.notes if what in CHANGES and name in transfer.fails
     )
-    changed = failed & dict(work.changes()).keys()
-    kept = {key: value for key, value in head.items() if key not in changed}
-    stale = {key: base[key] for key in changed & base.keys()}
-    assert transfer.objects == kept | stale
+    changes = dict(work.changes())
+    last = {key for key in head if patterns.set_apart(key)}
+    waited = {key for key in last & changes.keys() if waits_for_what_failed(key, last, failed)}
+    stayed = waited | (failed & changes.keys())
+    # Of several that come last in a directory, one may fail before or after another one is done.
+    unsure = {key for key in last - stayed if any(in_directory_of(key, each) for each in failed)}
+    for key in head.keys() | base.keys() | transfer.objects.keys():
+        found = transfer.objects.get(key)
+        if key in unsure:
+            assert found in (base.get(key), head.get(key))
+        else:
+            assert found == (base if key in stayed else head).get(key)
     assert transfer.marks == marks_of(work, patterns, failed)
+    return waited | unsure
 
 
 @given(
@@ -124,9 +149,9 @@ def test_whoever_goes_on_leaves_nothing_out(base, head, texts, stops, failing, r
         assert schedule.progress.after >= progress.after
         progress = schedule.progress
         etags |= schedule.take_etags()
-    check_outcome(transfer, base, patterns)
+    waited = check_outcome(transfer, base, patterns)
     copied = {key for key, value in work.changes() if value is not None}
-    assert etags.keys() >= copied - failing
+    assert etags.keys() >= copied - failing - waited
 
 
 @given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, failing=FAILING)

@@ -163,9 +163,9 @@ class ExportWorld:
         own = run is not None and self._key(run.configuration.path, uri) in self.content_of(
             run.commit_id
         )
-        if uri.endswith(MARK) and not own:
+        if uri.endswith(MARK):
             self.promises.pop(uri, None)
-            if self.objects.head(uri) is not None and run is not None:
+            if not own and self.objects.head(uri) is not None and run is not None:
                 self.promises[uri] = run.commit_id
         self._check_marks()
         self._check_status()

@@ -57,6 +57,10 @@ class MemoryExportStore:
         with self._lock:
             return iter(list(self._listed.values()))
 
+    def listed_record(self, listed: ListedExport) -> BranchExport | None:
+        with self._lock:
+            return self._records.get((listed.repository_uid, listed.branch))
+
     def _check(self, repository: Repository, branch: str, old: BranchExport | None) -> None:
         current = self._records.get((repository.uid, branch))
         # A record that was forgotten and made anew counts from 1 again.

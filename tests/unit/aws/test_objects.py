@@ -64,6 +64,15 @@ class TestCopies:
         assert header(request, "x-amz-metadata-directive") == "REPLACE"
         assert header(request, "x-amz-meta-key") == "value"
 
+    @pytest.mark.parametrize("description", [None, ObjectDescription("text/csv", {})])
+    def test_a_copy_asks_for_no_tags_which_would_take_permissions_of_their_own(
+        self, description: ObjectDescription | None
+    ) -> None:
+        aws = ScriptedS3(COPIED, FOUND)
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
+        assert header(aws.requests[0], "x-amz-tagging-directive") == "REPLACE"
+        assert header(aws.requests[0], "x-amz-tagging") is None
+
     def test_a_copy_in_parts_keeps_what_describes_its_source(self) -> None:
         aws = ScriptedS3(FOUND, BEGUN, PART, COMPLETED, FOUND)
         S3ObjectStore(aws.s3, copy_bytes_max=7).copy("s3://bucket/a", "s3://bucket/b", 8)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import ConflictError, NotFoundError, ThrottledError
-from graveler.export.lifecycle import BATCH_START_S, LEASE_MARGIN_S, LEASE_S
+from graveler.export.lifecycle import BATCH_START_S, BATCH_STARTS_MAX, LEASE_MARGIN_S, LEASE_S
 from graveler.export.model import ExportRequest, ExportState, Progress
 from graveler.export.stretches import stretches_of
 from graveler.operations import exports
@@ -315,3 +315,34 @@ def test_there_must_be_something_to_export() -> None:
     run_job(world)
     with pytest.raises(ConflictError, match="nothing to export"):
         run_job(world)
+
+
+def test_a_job_that_brings_nothing_forward_is_started_a_few_times_and_then_the_export_fails() -> (
+    None
+):
+    world, _ = left_to_a_job()
+    while exports.status(world.engine(), REPO, "main").state is ExportState.IN_PROGRESS:
+        deliver_next_message(world)
+    assert len(world.world.batch_jobs.started) == BATCH_STARTS_MAX
+    status = exports.status(world.engine(), REPO, "main")
+    assert (status.state, status.done) == (ExportState.FAILED, 0)
+    assert "export job was started 5 times" in status.error_message
+
+
+def test_an_export_waits_until_there_is_room_for_its_job() -> None:
+    world, run_id = left_to_a_job()
+    jobs = world.world.batch_jobs
+    refused = []
+
+    class Full:
+        def start_export(self, request: ExportRequest, run_id: str) -> bool:
+            refused.append(request)
+            if len(refused) <= 2 * BATCH_STARTS_MAX:
+                raise ThrottledError("all the runs it may have")
+            return jobs.start_export(request, run_id)
+
+    world.world.batch_jobs = Full()
+    while len(jobs.started) == 1:
+        deliver_next_message(world)
+    run_job(world, run_id)
+    assert exports.status(world.engine(), REPO, "main").state is ExportState.SUCCEEDED

@@ -98,7 +98,7 @@ def test_a_directory_in_which_something_failed_gets_no_success_file(lake):
     export(lake, ".*")
     assert lake.record.state is ExportState.FAILED
     assert marks(lake) == ["other/", "tables/b/"]
-    lake.objects.before = lambda _operation, _uri: None
+    lake.objects.before = refuse()
     exports.repair(lake.engine(), REPO, "main")
     lake.settle()
     assert marks(lake) == ["", "other/", "tables/", "tables/a/", "tables/b/"]
@@ -235,3 +235,47 @@ def test_objects_set_apart_are_copied_when_a_run_goes_on_after_its_time(lake):
     order = [name for name in written(lake) if name.startswith("tables/a/")]
     assert order[-2:] == ["tables/a/!SUCCESS", "tables/a/" + MARK]
     assert order.count("tables/a/!SUCCESS") == 1
+
+
+def test_an_old_mark_goes_before_the_branch_s_own_object_takes_its_place(lake):
+    export(lake, "^tables/a$")
+    upload(lake.engine(), f"tables/a/{MARK}".encode(), b"own")
+    seen = []
+
+    def before(operation: str, uri: str) -> None:
+        mark = f"{LATEST}/tables/a/{MARK}"
+        if operation == "copy" and lake.objects.head(mark) is not None:
+            seen.append((uri, lake.objects.get(mark)))
+
+    lake.objects.before = before
+    put(lake, "tables/a/part-0", "tables/a/part-1", content=b"new")
+    lake.settle()
+    assert seen == []
+    assert lake.objects.get(f"{LATEST}/tables/a/{MARK}") == b"own"
+
+
+def test_what_comes_last_does_not_come_while_something_beside_it_has_failed(lake):
+    put(lake, "tables/a/_SUCCESS", "tables/b/_SUCCESS")
+    export(lake, *HADOOP)
+    put(lake, "tables/a/part-0", "tables/b/part-0", content=b"new")
+    written(lake)
+    lake.objects.before = refuse("tables/a/part-0")
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert [name for name in written(lake) if "_SUCCESS" in name] == ["tables/b/_SUCCESS"]
+    lake.objects.before = refuse()
+    exports.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert "tables/a/_SUCCESS" in written(lake)
+
+
+def test_marks_of_a_path_that_was_forgotten_are_taken_away_where_something_changes(lake):
+    export(lake, "^tables/a$")
+    lake.forget()
+    lake.configure("s3://out/latest/tables")  # in it, so that it is not known any more
+    lake.settle()
+    lake.forget()
+    put(lake, "tables/a/part-0", content=b"new")
+    lake.configure(LATEST)
+    lake.settle()
+    assert lake.objects.head(f"{LATEST}/tables/a/{MARK}") is None

@@ -3,10 +3,13 @@
 import pytest
 
 from graveler.errors import AlreadyExistsError, InvalidInputError
-from graveler.export.model import ExportConfiguration, ExportState
+from graveler.export.lifecycle import LEASE_S
+from graveler.export.model import ExportConfiguration, ExportRequest, ExportState
 from graveler.operations import branches, exports, repositories
+from tests.support.counting import engine_around
 from tests.support.export_world import REPO, ExportWorld, export_world
 from tests.support.lake import commit, upload
+from tests.support.runners import SteppedRunner
 
 
 @pytest.fixture
@@ -83,13 +86,44 @@ def test_with_the_configuration_its_places_are_free(lake):
     put(lake, "dev", "s3://out/main")
 
 
-def test_the_places_of_a_run_at_work_are_free_when_it_has_stopped(lake):
-    exports.run(lake.engine(), REPO, "main")
-    exports.forget(lake.engine(), REPO, "main")
-    with pytest.raises(AlreadyExistsError, match="branch 'main' of repository 'lake'"):
-        put(lake, "dev", "s3://out/main")
-    lake.advance(runner="any")
-    put(lake, "dev", "s3://out/main")
+def at_work(lake: ExportWorld, name: str) -> SteppedRunner:
+    """A run of main that has copied something and goes on when it is let."""
+    for number in range(5):
+        upload(lake.engine(), b"a/%d" % number, b"x")
+    commit(lake.engine())
+
+    def work(runner: SteppedRunner) -> None:
+        request = ExportRequest(REPO, "main")
+        engine = engine_around(lake.engine(), runner)
+        exports.advance(engine, request, runner=name, time_left_s=lambda: 900)
+
+    runner = SteppedRunner(name, work)
+    while not lake.objects.uris("s3://out/main"):
+        runner.step()
+    return runner
+
+
+@pytest.mark.parametrize("what_goes", ["configuration", "repository"])
+def test_a_run_waits_until_the_last_runner_of_an_ended_export_has_left_the_place(what_goes):
+    lake = export_world()
+    engine = lake.engine()
+    put(lake, "main", "s3://out/main")
+    old = at_work(lake, "old")
+    repositories.create(engine, name="other", storage_namespace="s3://bucket/other")
+    if what_goes == "repository":
+        repositories.delete(engine, REPO)
+    else:
+        exports.end(engine, lake.repository, "main")
+    exports.configure(engine, "other", "main", ExportConfiguration("s3://out/main"))
+    written = lake.objects.uris("s3://out/main")
+    exports.advance(engine, ExportRequest("other", "main"), runner="new", time_left_s=lambda: 900)
+    assert exports.status(engine, "other", "main").state is ExportState.IN_PROGRESS
+    assert lake.objects.uris("s3://out/main") == written
+    old.step(10_000)
+    assert old.is_done
+    lake.world.clock.tick(LEASE_S + 1)
+    exports.advance(engine, ExportRequest("other", "main"), runner="newer", time_left_s=lambda: 900)
+    assert exports.status(engine, "other", "main").state is ExportState.SUCCEEDED
 
 
 @pytest.mark.parametrize("status_path", ["s3://out/main/status", "s3://out/main", "s3://out"])

@@ -328,5 +328,12 @@ def test_the_failure_of_an_export_is_an_event_that_says_why(lake):
     lake.settle()
     event = lake.world.refs.events[-1]
     assert event.detail["status"] == "export-failed"
-    assert (event.detail["objects"], event.detail["failed"]) == (1, 1)
+    assert (event.detail["objects"], event.detail["failed"]) == (2, 1)
     assert "refused" in event.detail["error"]
+
+
+def test_the_event_counts_the_objects_of_the_commit_and_not_those_that_changed(lake):
+    lake.settle()
+    change(lake)
+    lake.settle()
+    assert lake.world.refs.events[-1].detail["objects"] == 2

@@ -108,6 +108,14 @@ def test_exports_stay_away_from_the_storage_of_every_repository(lake, monkeypatc
     put(lake, ExportConfiguration("s3://bucket/zzz-exports"))
 
 
+def test_a_branch_s_name_must_leave_room_for_those_of_its_status_files(lake):
+    name = "b" * 960
+    branches.create(lake.engine(), REPO, name=name, source="main")
+    with pytest.raises(InvalidInputError, match="too long"):
+        put(lake, CONFIGURATION, name)
+    put(lake, replace(CONFIGURATION, status_path=""), name)
+
+
 def test_a_pattern_that_does_not_compile_is_refused_and_changes_nothing(lake):
     put(lake, CONFIGURATION)
     with pytest.raises(InvalidInputError, match="no regular expression"):

@@ -1,0 +1,177 @@
+"""Exports that end: their configuration, their branch or their repository was deleted."""
+
+import pytest
+
+from graveler.errors import NotFoundError
+from graveler.export.lifecycle import RENEWAL_S
+from graveler.export.model import ExportRequest
+from graveler.operations import branches, exports, repositories
+from tests.support.counting import engine_around
+from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.lake import commit, upload
+from tests.support.runners import SteppedRunner
+
+LATEST = "s3://out/latest"
+REQUEST = ExportRequest(REPO, "main")
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """A branch whose export was asked for."""
+    made = export_world()
+    for number in range(12):
+        upload(made.engine(), b"%02d" % number, b"x%d" % number)
+    commit(made.engine())
+    made.configure(LATEST, is_continuous=True)
+    return made
+
+
+def stepped(lake: ExportWorld, name: str) -> SteppedRunner:
+    """An invocation that goes on only when it is let."""
+
+    def work(runner: SteppedRunner) -> None:
+        engine = engine_around(lake.engine(), runner)
+        exports.advance(engine, REQUEST, runner=name, time_left_s=lambda: 900)
+
+    return SteppedRunner(name, work)
+
+
+def step(lake: ExportWorld, runner: SteppedRunner, until: int | None = None) -> None:
+    """Let a runner go on until so many objects are written; to its end if None."""
+    while not runner.is_done and (until is None or len(lake.writes) < until):
+        lake.runner = runner.name
+        runner.step()
+    lake.runner = ""
+    assert lake.violations == []
+
+
+def is_exported(lake: ExportWorld) -> bool:
+    head = branches.get(lake.engine(), REPO, "main").commit_id
+    return lake.destination().exported_commit == head and lake.exported(LATEST) == lake.content_of(
+        head
+    )
+
+
+def due(lake: ExportWorld) -> list[ExportRequest]:
+    """The messages that are delivered now."""
+    now_ns = lake.world.clock._now_ns
+    return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
+
+
+def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
+    branches.create(lake.engine(), REPO, name="dev", source="main")
+    lake.branch = "dev"
+    lake.configure("s3://out/dev", is_continuous=True)
+    lake.settle()
+    branches.delete(lake.engine(), REPO, "dev")
+    lake.settle()
+    assert lake.record is None
+    branches.create(lake.engine(), REPO, name="dev", source="main")
+    lake.settle()
+    assert lake.record is None
+
+
+def test_a_runner_notices_that_its_branch_was_deleted(lake):
+    lake.world.clock._step_ns = 10**8
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    branch = lake.world.refs.branch(lake.repository, "main")
+    event = lake.engine().event("branch_deleted", lake.repository, branch="main")
+    lake.world.refs.delete_branch(lake.repository, branch, event, 0)
+    lake.advance(runner="second")
+    assert lake.record is not None  # the first one is still at work
+    lake.world.clock.tick(16)
+    step(lake, first)
+    assert len(lake.writes) < 12
+    assert lake.record is None
+
+
+def test_a_runner_notices_that_the_export_was_forgotten(lake):
+    runner = stepped(lake, "first")
+    step(lake, runner, until=3)
+    exports.forget(lake.engine(), REPO, "main")
+    for forgotten in (exports.get, exports.status, exports.run, exports.repair, exports.forget):
+        with pytest.raises(NotFoundError, match="no export configuration"):
+            forgotten(lake.engine(), REPO, "main")
+    lake.world.clock.tick(RENEWAL_S)
+    step(lake, runner)
+    assert len(lake.exported(LATEST)) < 12
+    assert lake.record is None
+
+
+def test_an_export_whose_runner_died_is_forgotten_by_the_next(lake):
+    runner = stepped(lake, "first")
+    step(lake, runner, until=3)
+    runner.kill()
+    exports.forget(lake.engine(), REPO, "main")
+    written = len(lake.writes)
+    lake.settle()
+    assert lake.record is None
+    assert len(lake.writes) == written
+
+
+def test_an_export_that_is_configured_again_in_time_goes_on(lake):
+    runner = stepped(lake, "first")
+    step(lake, runner, until=3)
+    exports.forget(lake.engine(), REPO, "main")
+    lake.configure(LATEST, is_continuous=True)
+    lake.world.clock.tick(RENEWAL_S)
+    step(lake, runner)
+    assert is_exported(lake)
+    assert {name for name, _ in lake.writes} == {"first"}
+
+
+def test_what_is_exported_again_after_it_was_forgotten_is_exported_whole(lake):
+    lake.settle()
+    exports.forget(lake.engine(), REPO, "main")
+    lake.writes.clear()
+    lake.configure(LATEST)
+    lake.settle()
+    assert is_exported(lake)
+    assert len(lake.writes) == 12
+
+
+def test_a_runner_notices_that_its_repository_was_deleted(lake):
+    lake.world.clock._step_ns = 10**8
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    repositories.delete(lake.engine(), REPO)
+    lake.world.clock.tick(16)
+    step(lake, first)
+    assert first.error is None
+    assert len(lake.writes) < 12
+
+
+def test_a_branch_that_is_deleted_and_made_again_at_once_is_not_exported(lake):
+    branches.create(lake.engine(), REPO, name="dev", source="main")
+    lake.branch = "dev"
+    lake.configure("s3://out/dev", is_continuous=True)
+    lake.settle()
+    branches.delete(lake.engine(), REPO, "dev")
+    branches.create(lake.engine(), REPO, name="dev", source="main")
+    upload(lake.engine(), b"secret", b"of another project", "dev")
+    commit(lake.engine(), "dev")
+    lake.settle()
+    assert lake.record is None
+    assert lake.objects.head("s3://out/dev/secret") is None
+
+
+def test_a_branch_that_is_made_again_while_the_old_one_is_exported_is_not_exported(lake):
+    branches.create(lake.engine(), REPO, name="dev", source="main")
+    lake.branch = "dev"
+    lake.configure("s3://out/dev", is_continuous=True)
+    copied = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy":
+            copied.append(uri)
+            if len(copied) == 3:
+                branches.delete(lake.engine(), REPO, "dev")
+                branches.create(lake.engine(), REPO, name="dev", source="main")
+                upload(lake.engine(), b"secret", b"of another project", "dev")
+                commit(lake.engine(), "dev")
+
+    lake.objects.before = before
+    lake.settle()
+    assert lake.record is None
+    assert lake.objects.head("s3://out/dev/secret") is None

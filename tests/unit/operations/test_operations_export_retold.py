@@ -1,0 +1,162 @@
+"""What is told under the status path when paths, clocks or the metadata change."""
+
+import json
+
+import pytest
+
+from graveler.errors import ConflictError
+from graveler.export.lifecycle import RENEWAL_S
+from graveler.export.model import ExportState
+from graveler.operations import branches, exports
+from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.lake import commit, upload
+
+LATEST = "s3://out/latest"
+STATUS = "s3://out/status"
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """A branch that is exported continuously, with status files."""
+    made = export_world()
+    upload(made.engine(), b"a/1", b"one")
+    upload(made.engine(), b"b", b"two")
+    commit(made.engine(), message="first")
+    made.configure(LATEST, status_path=STATUS, is_continuous=True)
+    return made
+
+
+def head(lake: ExportWorld) -> str:
+    return branches.get(lake.engine(), REPO, "main").commit_id
+
+
+def change(lake: ExportWorld, key: str = "b", content: bytes = b"changed") -> str:
+    upload(lake.engine(), key.encode(), content)
+    return commit(lake.engine(), message="next").id
+
+
+def read(lake: ExportWorld, name: str) -> bytes:
+    return lake.objects.get(f"{STATUS}/{name}")
+
+
+def latest(lake: ExportWorld) -> list[dict[str, object]]:
+    """What the _STATUS files say, the earliest first."""
+    return [json.loads(lake.objects.get(uri)) for uri in lake.objects.uris(f"{STATUS}/_STATUS_")]
+
+
+def manifest(lake: ExportWorld, commit_id: str) -> list[dict[str, object]]:
+    text = read(lake, f"lake-main-{commit_id}.manifest.jsonl")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def holds(lake: ExportWorld, commit_id: str) -> None:
+    """Check a manifest against what stands at the destination."""
+    lines = manifest(lake, commit_id)
+    assert [line["key"] for line in lines] == sorted(lake.content_of(commit_id))
+    for line in lines:
+        info = lake.objects.head(f"{LATEST}/{line['key']}")
+        assert (line["etag"], line["size"]) == (info.checksum, info.size_bytes)
+
+
+def refuse(lake: ExportWorld, *uris: str) -> None:
+    """Let the store refuse to write these; none lets it write everything."""
+
+    def before(_operation: str, uri: str) -> None:
+        if uri in uris:
+            raise OSError("refused")
+
+    lake.objects.before = before
+
+
+def test_a_status_path_that_is_added_is_told_of_what_is_exported_already(lake):
+    lake.configure(LATEST)
+    lake.settle()
+    lake.writes.clear()
+    lake.configure(LATEST, status_path=STATUS)
+    lake.settle()
+    holds(lake, head(lake))
+    assert [told["status"] for told in latest(lake)] == ["success"]
+    assert [uri for _, uri in lake.writes if uri.startswith(LATEST)] == []
+    with pytest.raises(ConflictError, match="nothing to export"):
+        exports.run(lake.engine(), REPO, "main")
+
+
+def test_a_status_path_that_refuses_us_after_it_was_given_up_does_not_matter(lake):
+    lake.configure(LATEST, status_path="s3://gone/status", is_continuous=True)
+    lake.settle()
+    lake.objects.missing_buckets.add("gone")
+    lake.configure(LATEST, status_path=STATUS, is_continuous=True)
+    commit_id = change(lake)
+    lake.settle()
+    holds(lake, commit_id)
+
+
+@pytest.mark.parametrize("status_path", ["", STATUS])
+def test_an_export_of_damaged_metadata_fails_and_says_so(lake, status_path):
+    lake.configure(LATEST, status_path=status_path, is_continuous=True)
+    lake.objects.after = lambda _uri: None  # nobody can look any more
+    lake.world.files.files.clear()
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert lake.world.refs.events[-1].detail["objects"] == 0
+
+
+def test_the_later_of_two_exports_has_the_later_status_file_whatever_the_clock_says(lake):
+    lake.settle()
+    lake.world.clock.tick(-5)
+    commit_id = change(lake)
+    lake.settle()
+    assert [told["status"] for told in latest(lake)] == ["superseded", "success"]
+    assert latest(lake)[-1]["commit"] == commit_id
+
+
+@pytest.mark.parametrize("path", ["s3://out", f"{LATEST}/a"])
+def test_a_path_around_or_inside_the_one_before_takes_its_success_back_first(lake, path):
+    lake.configure(LATEST, status_path="s3://status")
+    lake.settle()
+    for key in (b"latest/a/1", b"1"):
+        upload(lake.engine(), key, b"in the way")
+    commit(lake.engine())
+    seen = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy":
+            told = [
+                json.loads(lake.objects.get(each))
+                for each in lake.objects.uris("s3://status/_STATUS_")
+            ]
+            seen.extend(each["status"] for each in told)
+
+    lake.objects.before = before
+    lake.objects.after = lambda _uri: None  # the witness knows of one path at a time
+    lake.configure(path, status_path="s3://status")
+    lake.settle()
+    assert set(seen) == {"superseded"}
+
+
+def test_two_paths_of_one_commit_do_not_take_each_other_s_manifest(lake):
+    lake.settle()
+    lake.configure("s3://out/other", status_path=STATUS)
+    lake.settle()
+    assert lake.destination(LATEST).manifest == ""
+    lake.configure(LATEST, status_path=STATUS)
+    lake.settle()
+    assert latest(lake)[-1]["path"] == LATEST
+    holds(lake, head(lake))
+
+
+def test_pieces_of_a_run_that_is_given_up_are_deleted(lake):
+    copied = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy":
+            lake.world.clock.tick(RENEWAL_S + 1)
+            copied.append(uri)
+            if len(copied) == 2:
+                assert lake.objects.uris("s3://bucket/lake/_lakefs/exports") != []
+                lake.configure("s3://out/other", status_path=STATUS)
+
+    lake.objects.before = before
+    lake.settle()
+    assert lake.destination("s3://out/other").exported_commit == head(lake)
+    assert lake.objects.uris("s3://bucket/lake/_lakefs/exports") == []
