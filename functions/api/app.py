@@ -131,6 +131,14 @@ class _Resolver(APIGatewayHttpResolver):
     def context(self, value: dict[str, Any]) -> None:
         _context.set(value)
 
+    def finish_routes(self) -> None:
+        """Wrap the routes in what calls them, which their first request would do.
+
+        Of two first requests at the same time each would wrap, and the route never work again.
+        """
+        for route in (*self._static_routes, *self._dynamic_routes):
+            route._build_middleware_stack(self._router_middlewares, self)  # noqa: SLF001
+
     def resolve(self, event: Event, context: LambdaContext) -> dict[str, Any]:
         _event.set(APIGatewayProxyEventV2({**event, "rawPath": encoded_path_of(event)}))
         _context.set({})
@@ -160,6 +168,7 @@ def build_app(
     resolver.exception_handler(CorruptDataError)(partial(_of_corruption, engine))
     resolver.exception_handler(Exception)(_of_bug)
     resolver.not_found(lambda _: _without_route(services))
+    resolver.finish_routes()
 
     def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
         with told.record("request", context, **_facts_of(event)) as record:

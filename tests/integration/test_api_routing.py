@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from aws_lambda_powertools.event_handler.api_gateway import Route
 from lakefs_sdk import api as sdk_api
 
 from functions.api.app import OPERATIONS, SERVICE
@@ -210,6 +211,17 @@ def test_a_large_answer_is_compressed_for_clients_that_can_and_refused_to_others
     assert refused.status == 413
     assert "amount" in refused.message
     assert api.ask("GET", path, amount=10).status == 200
+
+
+def test_the_first_requests_of_an_operation_may_come_at_the_same_time(monkeypatch):
+    api = ApiClient()
+    api.repository()
+
+    def wrap_again(*_):
+        raise AssertionError("a request wraps its route, and so may another one that comes with it")
+
+    monkeypatch.setattr(Route, "_build_middleware_stack", wrap_again)
+    assert api.ask("GET", "/repositories/repo").status == 200
 
 
 def test_requests_of_many_threads_do_not_mix():
