@@ -9,7 +9,7 @@ Everything here is a pure function of the record, the branch's head and the time
 from dataclasses import replace
 from enum import Enum
 
-from graveler.export.addresses import is_within, overlap
+from graveler.export.addresses import overlap
 from graveler.export.model import (
     BranchExport,
     Destination,
@@ -74,8 +74,9 @@ def is_unwanted(record: BranchExport) -> bool:
 def has_runner(record: BranchExport, now_ns: int) -> bool:
     """Whether somebody is at work, who may write at the destination."""
     run = record.run
-    is_at_work = record.state is ExportState.IN_PROGRESS and run is not None
-    return is_at_work and run is not None and bool(run.runner) and run.lease_until_ns > now_ns
+    if run is None or record.state is not ExportState.IN_PROGRESS:
+        return False
+    return bool(run.runner) and run.lease_until_ns > now_ns
 
 
 def destination_of(record: BranchExport, path: str) -> Destination:
@@ -98,8 +99,8 @@ def has_work(record: BranchExport, head: str) -> bool:
     destination = destination_of(record, configuration.path)
     if destination.exported_commit != head or destination.touched_commits:
         return True
-    status_path = configuration.status_path
-    return bool(status_path) and not is_within(destination.manifest, status_path)
+    told_under = destination.manifest.rpartition("/")[0]
+    return bool(configuration.status_path) and configuration.status_path != told_under
 
 
 def begun(
