@@ -47,12 +47,16 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     ),
     "delete_repository": (
         lambda s, r, _: s.refs.delete_repository(r, new_event()),
-        ["TransactWriteItems", "Query", "PutItem", "BatchWriteItem", "Query", "Query"],
+        ["TransactWriteItems", "Query", "PutItem", "BatchWriteItem", "Query"],
     ),
     "repository_metadata": (lambda s, r, _: s.refs.repository_metadata(r), ["GetItem"]),
     "update_repository_metadata": (
         lambda s, r, _: s.refs.update_repository_metadata(r, {"a": "b"}, []),
         ["GetItem", "PutItem"],
+    ),
+    "delete_branch_export": (
+        lambda s, r, _: s.exports.delete_branch_export(r, replace(EXPORT, version=1)),
+        ["TransactWriteItems", "GetItem"],
     ),
     "branch_export": (lambda s, r, _: s.exports.branch_export(r, "main"), ["GetItem"]),
     "replace_branch_export": (
