@@ -294,7 +294,8 @@ class _Runner:
         Raises:
             UnwantedError: nobody wants it any more, so that it is to be dropped instead.
         """
-        self._lease.renew(self._progress)
+        # With the progress that is stored: beyond the last step nothing tells where it failed.
+        self._lease.renew(self._lease.run.progress)
         schedule = self._schedule
         # What ends a run that no object ended is an error, too.
         failed = max(1, schedule.failed if schedule is not None else self._progress.failed)

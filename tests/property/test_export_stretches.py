@@ -9,7 +9,7 @@ write.
 from collections.abc import Mapping
 from contextlib import suppress
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graveler.errors import ConflictError
@@ -44,6 +44,15 @@ ATTEMPTS = st.lists(
     step_s=st.sampled_from([1, 2, 4]),
     by_job=st.booleans(),
     has_status=st.booleans(),
+)
+@example(  # dies while it tells that it has failed
+    first={"c/d/e/1": b"A", "_": b"A"},
+    second=dict.fromkeys(["1", "2", "3", "a/2", "a/3", "a/b/1", "a/c/1", "a/c/3", "c/d/1"], b"A"),
+    patterns=[".*"],
+    attempts=[(True, 85, {"c/d/e/1"})],
+    step_s=1,
+    by_job=False,
+    has_status=False,
 )
 def test_exports_in_stretches_that_die_end_as_those_of_one_runner(
     first: Mapping[str, bytes],
