@@ -18,7 +18,8 @@ from tests.support.export_jobs import attempt, commit, finish, outcome, refuse
 from tests.support.export_world import MARK, REPO, export_world
 
 DIRECTORIES = ["", "a/", "a/b/", "a/c/", "b/", "c/d/", "c/d/e/"]
-KEYS = st.sampled_from([f"{directory}{name}" for directory in DIRECTORIES for name in "123_"])
+NAMES = [*"123_", MARK]  # a branch may have an object that is called like a mark
+KEYS = st.sampled_from([f"{directory}{name}" for directory in DIRECTORIES for name in NAMES])
 CONTENTS = st.dictionaries(KEYS, st.sampled_from([b"A", b"B"]), min_size=1, max_size=24)
 # Marks everywhere, in some directories, with objects that come last in theirs: the middle ones too.
 PATTERNS = st.lists(
