@@ -117,7 +117,7 @@ class Access:
         pieces = ("s3:DeleteObject", "s3:PutObject")
         statements = [
             self._refs((*_GET, "dynamodb:PutItem"), _OF_REPOSITORIES),
-            self._refs(("dynamodb:Query",), (EXPORTS,), "FindOtherExports"),
+            self._refs(("dynamodb:Query",), (EXPORTS, REPOSITORIES), "FindOtherWriters"),
             self._tables_key(),
             *self._read_lakes(),
             self._in_namespaces("WritePieces", pieces, "_lakefs/exports/*"),

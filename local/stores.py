@@ -90,10 +90,11 @@ def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> Server:
 
 
 def drop_half_written(data: Path) -> None:
-    """Delete what S3Proxy was writing when it was killed, which it would list as objects.
+    """Delete what S3Proxy had just begun to write when it was killed: it would list it as objects.
 
     It writes an object under its name and a UUID, describes it in extended attributes, and renames
-    it. So what has that name and nothing that describes it, where attributes can be, is no object.
+    it. So what has that name, no content, and nothing that describes it, is no object. What is
+    further on cannot be told from one.
     """
     try:
         os.setxattr(data, "user.graveler", b"")
@@ -101,7 +102,7 @@ def drop_half_written(data: Path) -> None:
         return
     for folder, _, names in os.walk(data):
         for path in (Path(folder, name) for name in names if _HALF_WRITTEN.search(name)):
-            if not os.listxattr(path):
+            if not os.listxattr(path) and path.stat().st_size == 0:
                 path.unlink()
 
 

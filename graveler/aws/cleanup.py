@@ -75,10 +75,11 @@ class CleanupStore:
         for raws in self._tables.pages(request):
             sorts = [raw["sort"]["S"] for raw in raws]
             exported = [sort.removeprefix(EXPORT) for sort in sorts if sort.startswith(EXPORT)]
-            keys = [*raws, *(listed_key(partition, branch) for branch in exported)]
-            self._tables.write_batch(
-                self._tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
-            )
+            # What lists an export goes before it, so that a stopped sweep finds it again.
+            for keys in ([listed_key(partition, branch) for branch in exported], raws):
+                self._tables.write_batch(
+                    self._tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
+                )
 
 
 def _cleanup_of(raw: Raw) -> Cleanup:

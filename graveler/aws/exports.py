@@ -1,7 +1,7 @@
 """The export records of branches in DynamoDB.
 
-A record counts its versions from 1 again when it was forgotten and made anew. A runner that slept
-through that must not go on with the new record, so conditions compare the run as well.
+A record that was forgotten and made anew begins with another version. Whoever slept through that
+must not go on with the new record: conditions compare the version, and the run as well.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from graveler.aws.models import (
 from graveler.aws.records import Records, outbox_item
 from graveler.aws.tables import Raw, Request, key
 from graveler.errors import StaleVersionError, UnknownOutcomeError
-from graveler.export.model import BranchExport
+from graveler.export.model import BranchExport, next_version
 from graveler.export.places import ListedExport, places_of
 from graveler.model import Event, Repository
 
@@ -54,7 +54,7 @@ class DynamoExportStore(Records):
         new: BranchExport,
         event: Event | None = None,
     ) -> BranchExport:
-        stored = replace(new, version=1 if old is None else old.version + 1)
+        stored = replace(new, version=next_version(old, event))
         item = _export_item(repository, stored)
         unchanged = ExportItem.sort.does_not_exist() if old is None else _is(old)
         put = self.tables.put(item, unchanged)

@@ -165,26 +165,26 @@ def announced(record: BranchExport, status_file: str, total: int) -> BranchExpor
     run = record.run
     assert run is not None
     known = destination_of(record, run.configuration.path)
-    overlapping = overlapping_destinations(record)
-    has_lost_marks = record.has_lost_marks or any(each.has_marks for each in overlapping)
     others = [commit for commit in known.touched_commits if commit != run.commit_id]
-    has_marks = known.has_marks or bool(run.configuration.last_keys_in_prefix_regexps)
-    if known not in record.destinations:
-        has_marks |= has_lost_marks
+    # Of a path that is not known nobody knows whose marks it has.
+    is_known = known in record.destinations
+    has_marks = known.has_marks or _puts_marks(run) or not is_known
     destination = replace(
         known,
         touched_commits=(*others, run.commit_id),
         status_file=status_file,
         has_marks=has_marks,
     )
-    apart = [each for each in record.destinations if each not in (known, *overlapping)]
-    has_lost_marks |= any(each.has_marks for each in apart[DESTINATIONS_MAX - 1 :])
+    apart = [each for each in record.destinations if not overlap(each.path, destination.path)]
     return replace(
         record,
         run=replace(run, is_announced=True, progress=replace(run.progress, total=total)),
-        destinations=(destination, *apart[: DESTINATIONS_MAX - 1]),
-        has_lost_marks=has_lost_marks,
+        destinations=(destination, *apart)[:DESTINATIONS_MAX],
     )
+
+
+def _puts_marks(run: ExportRun) -> bool:
+    return bool(run.configuration.last_keys_in_prefix_regexps)
 
 
 def succeeded(record: BranchExport, manifest: str) -> BranchExport:
@@ -192,7 +192,14 @@ def succeeded(record: BranchExport, manifest: str) -> BranchExport:
     run = record.run
     assert run is not None
     destinations = tuple(
-        replace(each, exported_commit=run.commit_id, touched_commits=(), manifest=manifest)
+        replace(
+            each,
+            exported_commit=run.commit_id,
+            touched_commits=(),
+            manifest=manifest,
+            # A run that brought everything has taken all marks away that it did not put.
+            has_marks=_puts_marks(run) or (each.has_marks and bool(each.exported_commit)),
+        )
         if each.path == run.configuration.path
         # If another path held the same commit, this one is told in the same file now.
         else replace(each, manifest="" if each.manifest == manifest else each.manifest)
@@ -221,7 +228,7 @@ def configured(
     """The record with another configuration, which asks for a run if there is work for one."""
     if record is None:
         return BranchExport(branch, configuration, is_pending=True)
-    changed = replace(record, configuration=configuration, is_forgotten=False)
+    changed = replace(record, configuration=configuration)
     if record.state is ExportState.FAILED:
         return changed
     is_asked_for = record.is_pending or record.state is ExportState.IN_PROGRESS

@@ -8,6 +8,8 @@ when its runner died.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from graveler.model import Event
+
 
 class ExportState(StrEnum):
     """Where a branch's export stands; the texts are those of status files and the API."""
@@ -90,13 +92,22 @@ class BranchExport:
     run: ExportRun | None = None  # at work, or the last one
     error_message: str = ""
     destinations: tuple[Destination, ...] = ()  # the latest first
-    has_lost_marks: bool = False  # whether a path that is not known any more may have some
     # Something asked for a run while one was at work: its runner looks again before it ends.
     is_pending: bool = False
-    # Its configuration was deleted while a run was at work, which is to notice and stop.
+    # Its configuration was deleted while a runner was at work, who is to notice and stop.
     is_forgotten: bool = False
     # A message is on its way that will look after the run then, should its runner have died.
     watched_until_ns: int = 0
+
+
+def next_version(old: BranchExport | None, event: Event | None) -> int:
+    """The version of the record that replaces old: a first one's is of the time of its event.
+
+    So a record that is made anew is another one, though everything in it were the same.
+    """
+    if old is not None:
+        return old.version + 1
+    return 1 if event is None else event.time_ns
 
 
 @dataclass(frozen=True, slots=True)

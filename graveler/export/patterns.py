@@ -8,8 +8,6 @@ key but not its directory, such as `.*/_SUCCESS$`, sets the object apart: it is 
 directory, which then gets a mark as well.
 """
 
-import json
-
 import re2
 
 from graveler.errors import InvalidInputError
@@ -71,10 +69,9 @@ def directories_of(key: bytes) -> list[bytes]:
 
 
 def _compiled(text: str) -> "re2._Regexp":
-    # As they are stored: control characters are longer there.
-    if len(json.dumps(text, ensure_ascii=False).encode(errors="replace")) > PATTERN_BYTES_MAX:
+    if len(text.encode(errors="replace")) > PATTERN_BYTES_MAX:
         raise InvalidInputError(
-            f"a pattern has at most {PATTERN_BYTES_MAX} bytes of JSON: {text[:80]!a}..."
+            f"a pattern has at most {PATTERN_BYTES_MAX} bytes: {text[:80]!a}..."
         )
     options = re2.Options()
     options.log_errors = False

@@ -26,7 +26,7 @@ class ExportStore(Protocol):
         A configuration comes with an event; then the list of exports has its places, too.
 
         Returns:
-            new as it is stored: its version is old's plus one, 1 for a first record.
+            new as it is stored, with its `next_version`.
 
         Raises:
             StaleVersionError: the record is not old any more.

@@ -179,12 +179,12 @@ class Stretches:
             self._etags += schedule.take_etags()
             if not is_done:
                 return None
+            failed_under = progress.failed_under
             if schedule.failed > begun.failed:
+                failed_under = directory
                 for around in filter(directory.startswith, self._kept):
                     self._kept[around] = True
-            failed_under = schedule.progress.failed_under
-            if failed_under is None:
-                failed_under = progress.failed_under
+            # Not what it was begun with: that is wider, and would tell nothing of those inside.
             progress = replace(schedule.progress, failed_under=failed_under)
         return progress
 

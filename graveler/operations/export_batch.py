@@ -84,5 +84,7 @@ def _may_take(record: BranchExport, run_id: str, now_ns: int) -> bool:
     run = record.run
     if record.state is not ExportState.IN_PROGRESS or run is None or run.id != run_id:
         return False
+    if lifecycle.is_unwanted(record):
+        return False
     is_waiting = run.is_batch and not run.runner
     return is_waiting or lifecycle.next_step(record, run.commit_id, now_ns) is not Next.WAIT

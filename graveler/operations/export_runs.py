@@ -127,10 +127,11 @@ class _Runner:
         try:
             is_announced = self._lease.run.is_announced
             total = self._progress.total or self._work.count()
+            if not is_announced:
+                self._check_places()
             if self._workers is None and self._leave_to_batch(total):
                 return False
             if not is_announced:
-                self._check_places()
                 self._reports.announce()
                 status_file = self._reports.latest_file
                 self._lease.change(lambda now: lifecycle.announced(now, status_file, total))
@@ -294,8 +295,7 @@ class _Runner:
         Raises:
             UnwantedError: nobody wants it any more, so that it is to be dropped instead.
         """
-        # With the progress that is stored: beyond the last step nothing tells where it failed.
-        self._lease.renew(self._lease.run.progress)
+        self._lease.renew(self._progress)
         schedule = self._schedule
         # What ends a run that no object ended is an error, too.
         failed = max(1, schedule.failed if schedule is not None else self._progress.failed)

@@ -7,12 +7,14 @@ runner, a message is on its way that comes when its lease ends, or is sent on if
 runner that comes to the end of its time stores how far it has come, and sends one for the next.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graveler.errors import (
     ConflictError,
     ContentionError,
+    InvalidInputError,
     NotFoundError,
     StaleVersionError,
 )
@@ -43,6 +45,8 @@ from graveler.operations.lookup import current_branch
 _TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
 _DELAY_S_MAX = 900
 _REQUESTED = "export_requested"
+# All of them together, as they are stored in the record: twice, and control characters are long.
+_PATTERNS_BYTES_MAX = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ def configure(
     Raises:
         InvalidInputError: a path is not allowed, or a pattern does not compile.
         AlreadyExistsError: another branch is exported there.
+        ConflictError: an export of the branch was deleted, and its runner has not stopped yet.
         NotFoundError: there is no such branch.
     """
     found, current = current_branch(engine, repository, branch)
@@ -78,6 +83,8 @@ def configure(
     check_no_other_export(engine, found, branch, checked)
 
     def change(record: BranchExport | None) -> BranchExport:
+        if record is not None and record.is_forgotten:
+            raise ConflictError("the export that was deleted has not stopped yet: try again")
         return lifecycle.configured(record, branch, checked, current.commit_id)
 
     _change(engine, found, branch, change)
@@ -104,11 +111,12 @@ def end(engine: Engine, repository: Repository, branch: str) -> bool:
         if record is None or record.is_forgotten:
             return False
         try:
-            if record.state is ExportState.IN_PROGRESS:
+            if lifecycle.has_runner(record, engine.clock.now_ns()):
                 forgotten = replace(record, is_forgotten=True)
                 engine.exports.replace_branch_export(repository, record, forgotten, event)
             else:
                 engine.exports.delete_branch_export(repository, record)
+                delete_pieces(engine, repository, record.run)
         except StaleVersionError:
             continue
         return True
@@ -348,6 +356,9 @@ def _checked(
     if status_path:
         status_path = allowed_location(status_path, "export status path", prefixes)
         object_uri(status_path, longest_name(repository, branch).encode())
+    patterns = configuration.last_keys_in_prefix_regexps
+    if len(json.dumps(patterns)) > _PATTERNS_BYTES_MAX:
+        raise InvalidInputError(f"patterns have at most {_PATTERNS_BYTES_MAX} bytes of JSON")
     for place in filter(None, (path, status_path)):
         check_outside_of_repositories(engine, place)
     return replace(configuration, path=path, status_path=status_path)

@@ -147,7 +147,7 @@ class ExportMachine(RuleBasedStateMachine):
         do = lambda: self.exported.configure(  # noqa: E731
             path, patterns=patterns, is_continuous=continuous, status_path=status
         )
-        self.attempt(do, NotFoundError)
+        self.attempt(do, NotFoundError, ConflictError)
 
     @rule()
     def run(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from graveler.errors import StaleVersionError
-from graveler.export.model import BranchExport, ExportRequest
+from graveler.export.model import BranchExport, ExportRequest, next_version
 from graveler.export.places import ListedExport, places_of
 from graveler.model import Event, Repository
 from graveler.ports import Clock
@@ -36,7 +36,7 @@ class MemoryExportStore:
     ) -> BranchExport:
         with self._lock:
             self._check(repository, new.branch, old)
-            stored = replace(new, version=1 if old is None else old.version + 1)
+            stored = replace(new, version=next_version(old, event))
             self._records[repository.uid, new.branch] = stored
             if event is not None:
                 self._refs.events.append(event)

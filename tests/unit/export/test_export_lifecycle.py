@@ -116,7 +116,20 @@ def test_a_destination_remembers_that_it_may_have_success_files():
     assert marked.destinations[0].has_marks
     again = lifecycle.announced(replace(marked, run=RUN), "", 0)
     assert again.destinations[0].has_marks
-    assert not lifecycle.announced(AT_WORK, "", 0).destinations[0].has_marks
+    known = replace(AT_WORK, destinations=(WHOLE,))
+    assert not lifecycle.announced(known, "", 0).destinations[0].has_marks
+    assert lifecycle.succeeded(marked, "").destinations[0].has_marks
+
+
+def test_a_path_that_is_not_known_may_have_success_files_until_everything_was_brought_there():
+    begun = lifecycle.announced(AT_WORK, "", 0)
+    assert begun.destinations[0].has_marks
+    whole = lifecycle.succeeded(begun, "")
+    assert not whole.destinations[0].has_marks
+    with_patterns = replace(RUN, configuration=replace(ONCE, last_keys_in_prefix_regexps=("a",)))
+    marked = lifecycle.succeeded(lifecycle.announced(replace(whole, run=with_patterns), "", 0), "")
+    changed = lifecycle.succeeded(lifecycle.announced(replace(marked, run=RUN), "", 0), "")
+    assert changed.destinations[0].has_marks  # what did not change still has them
 
 
 def test_a_whole_destination_holds_the_commit_and_nothing_of_others():

@@ -98,9 +98,3 @@ def test_directories_around_a_key():
         b"a/b/",
         b"a/",
     )
-
-
-def test_patterns_are_as_long_as_they_are_stored():
-    Patterns(("é" * 490,))
-    with pytest.raises(InvalidInputError, match="1000 bytes"):
-        Patterns(("\x00" * 200,))

@@ -25,9 +25,9 @@ def test_what_was_half_written_when_the_stack_was_killed_goes_and_objects_stay(
 ) -> None:
     folder = tmp_path / "bucket" / "a"
     folder.mkdir(parents=True)
-    names = [f"half-{UUID}", f"whole-{UUID}", f"part-{UUID}.parquet", "plain"]
+    names = [f"half-{UUID}", f"whole-{UUID}", f"full-{UUID}", f"part-{UUID}.parquet", "plain"]
     for name in names:
-        (folder / name).write_bytes(b"x")
+        (folder / name).write_bytes(b"x" if name.startswith("full") else b"")
     if has_attributes:
         os.setxattr(folder / f"whole-{UUID}", "user.user.content-md5", b"x")
     drop_half_written(tmp_path)

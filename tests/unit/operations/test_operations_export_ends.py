@@ -1,13 +1,16 @@
 """Exports that end: their configuration, their branch or their repository was deleted."""
 
+from dataclasses import replace
+
 import pytest
 
-from graveler.errors import NotFoundError
+from graveler.errors import ConflictError, NotFoundError, StaleVersionError
 from graveler.export.lifecycle import RENEWAL_S
 from graveler.export.model import ExportRequest
 from graveler.operations import branches, exports, repositories
+from graveler.operations.export_batch import export_in_batch
 from tests.support.counting import engine_around
-from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.export_world import MARK, REPO, ExportWorld, export_world
 from tests.support.lake import commit, upload
 from tests.support.runners import SteppedRunner
 
@@ -110,15 +113,44 @@ def test_an_export_whose_runner_died_is_forgotten_by_the_next(lake):
     assert len(lake.writes) == written
 
 
-def test_an_export_that_is_configured_again_in_time_goes_on(lake):
+def test_an_export_that_was_forgotten_is_not_configured_again_before_its_runner_has_stopped(lake):
     runner = stepped(lake, "first")
     step(lake, runner, until=3)
     exports.forget(lake.engine(), REPO, "main")
-    lake.configure(LATEST, is_continuous=True)
+    with pytest.raises(ConflictError, match="has not stopped yet"):
+        lake.configure(LATEST)
     lake.world.clock.tick(RENEWAL_S)
     step(lake, runner)
+    lake.writes.clear()
+    lake.configure(LATEST)
+    lake.settle()
     assert is_exported(lake)
-    assert {name for name, _ in lake.writes} == {"first"}
+    assert len(brought(lake)) == 12
+
+
+def test_a_run_that_waits_for_its_job_is_forgotten_at_once(lake):
+    lake.world.export_settings = replace(lake.world.export_settings, batch_objects_min=1)
+    lake.world.batch_jobs.is_deployed = True
+    lake.advance()
+    [(request, run_id)] = lake.world.batch_jobs.started
+    exports.forget(lake.engine(), REPO, "main")
+    assert lake.record is None
+    with pytest.raises(ConflictError, match="or has ended"):
+        export_in_batch(lake.engine(), request, run_id, runner="late", workers=None)
+    assert lake.writes == []
+
+
+def test_a_record_that_is_made_anew_is_not_the_old_one(lake):
+    old = lake.record
+    exports.forget(lake.engine(), REPO, "main")
+    lake.configure("s3://out/other")
+    with pytest.raises(StaleVersionError):
+        lake.world.exports.replace_branch_export(lake.repository, old, old)
+    assert lake.record.configuration.path == "s3://out/other"
+
+
+def brought(lake: ExportWorld) -> list[str]:
+    return [uri for _, uri in lake.writes if not uri.endswith(MARK)]
 
 
 def test_what_is_exported_again_after_it_was_forgotten_is_exported_whole(lake):
@@ -128,7 +160,7 @@ def test_what_is_exported_again_after_it_was_forgotten_is_exported_whole(lake):
     lake.configure(LATEST)
     lake.settle()
     assert is_exported(lake)
-    assert len(lake.writes) == 12
+    assert len(brought(lake)) == 12
 
 
 def test_a_runner_notices_that_its_repository_was_deleted(lake):

@@ -116,6 +116,12 @@ def test_a_branch_s_name_must_leave_room_for_those_of_its_status_files(lake):
     put(lake, replace(CONFIGURATION, status_path=""), name)
 
 
+def test_patterns_fit_into_the_record_together(lake):
+    put(lake, replace(CONFIGURATION, last_keys_in_prefix_regexps=("a" * 1000,) * 50))
+    with pytest.raises(InvalidInputError, match="65536 bytes of JSON"):
+        put(lake, replace(CONFIGURATION, last_keys_in_prefix_regexps=("\x00" * 1000,) * 50))
+
+
 def test_a_pattern_that_does_not_compile_is_refused_and_changes_nothing(lake):
     put(lake, CONFIGURATION)
     with pytest.raises(InvalidInputError, match="no regular expression"):
