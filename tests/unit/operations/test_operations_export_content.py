@@ -6,10 +6,9 @@ from graveler.entries import entry_value
 from graveler.export.model import ExportState
 from graveler.model import AddressType, Entry
 from graveler.operations import branches, exports, merges, writes
+from tests.support.export_lakes import LATEST, is_exported
 from tests.support.export_world import FOREIGN, REPO, ExportWorld, export_world
 from tests.support.lake import commit, upload
-
-LATEST = "s3://out/latest"
 
 
 @pytest.fixture
@@ -34,13 +33,6 @@ def change(lake: ExportWorld, **contents: bytes | None) -> str:
         else:
             upload(lake.engine(), name.encode(), content)
     return commit(lake.engine()).id
-
-
-def is_exported(lake: ExportWorld, path: str = LATEST) -> bool:
-    head = branches.get(lake.engine(), REPO, lake.branch).commit_id
-    known = lake.destination(path)
-    is_whole = (known.exported_commit, known.touched_commits) == (head, ())
-    return is_whole and lake.exported(path) == lake.content_of(head)
 
 
 def test_clients_unaware_of_versions_read_the_branch_at_its_own_paths(lake):

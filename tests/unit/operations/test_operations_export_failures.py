@@ -4,29 +4,16 @@ import pytest
 
 from graveler.errors import InvalidInputError, ThrottledError
 from graveler.export.model import ExportState
-from graveler.operations import branches, exports
-from tests.support.export_world import REPO, ExportWorld, export_world
+from graveler.operations import exports
+from tests.support.export_lakes import LATEST, is_exported, lake_of_twelve
+from tests.support.export_world import REPO, ExportWorld
 from tests.support.lake import commit, upload
-
-LATEST = "s3://out/latest"
 
 
 @pytest.fixture
 def lake() -> ExportWorld:
     """A branch whose export was asked for."""
-    made = export_world()
-    for number in range(12):
-        upload(made.engine(), b"%02d" % number, b"x%d" % number)
-    commit(made.engine())
-    made.configure(LATEST, is_continuous=True)
-    return made
-
-
-def is_exported(lake: ExportWorld) -> bool:
-    head = branches.get(lake.engine(), REPO, "main").commit_id
-    return lake.destination().exported_commit == head and lake.exported(LATEST) == lake.content_of(
-        head
-    )
+    return lake_of_twelve()
 
 
 def test_an_object_is_tried_five_times(lake):

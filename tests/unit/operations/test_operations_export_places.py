@@ -6,7 +6,7 @@ from graveler.errors import AlreadyExistsError, InvalidInputError
 from graveler.export.lifecycle import LEASE_S
 from graveler.export.model import ExportConfiguration, ExportRequest, ExportState
 from graveler.operations import branches, exports, repositories
-from tests.support.counting import engine_around
+from tests.support.export_lakes import stepped
 from tests.support.export_world import REPO, ExportWorld, export_world
 from tests.support.lake import commit, upload
 from tests.support.runners import SteppedRunner
@@ -91,13 +91,7 @@ def at_work(lake: ExportWorld, name: str) -> SteppedRunner:
     for number in range(5):
         upload(lake.engine(), b"a/%d" % number, b"x")
     commit(lake.engine())
-
-    def work(runner: SteppedRunner) -> None:
-        request = ExportRequest(REPO, "main")
-        engine = engine_around(lake.engine(), runner)
-        exports.advance(engine, request, runner=name, time_left_s=lambda: 900)
-
-    runner = SteppedRunner(name, work)
+    runner = stepped(lake, name)
     while not lake.objects.uris("s3://out/main"):
         runner.step()
     return runner

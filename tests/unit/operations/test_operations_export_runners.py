@@ -6,51 +6,17 @@ from graveler.errors import InvalidInputError, ThrottledError
 from graveler.export.lifecycle import LEASE_S
 from graveler.export.model import ExportRequest, ExportState
 from graveler.export.settings import ExportSettings
-from graveler.operations import branches, exports
+from graveler.operations import exports
 from tests.support.counting import engine_around
-from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.export_lakes import LATEST, REQUEST, is_exported, lake_of_twelve, step, stepped
+from tests.support.export_world import REPO, ExportWorld
 from tests.support.lake import commit, upload
-from tests.support.runners import SteppedRunner
-
-LATEST = "s3://out/latest"
-REQUEST = ExportRequest(REPO, "main")
 
 
 @pytest.fixture
 def lake() -> ExportWorld:
     """A branch whose export was asked for."""
-    made = export_world()
-    for number in range(12):
-        upload(made.engine(), b"%02d" % number, b"x%d" % number)
-    commit(made.engine())
-    made.configure(LATEST, is_continuous=True)
-    return made
-
-
-def stepped(lake: ExportWorld, name: str) -> SteppedRunner:
-    """An invocation that goes on only when it is let."""
-
-    def work(runner: SteppedRunner) -> None:
-        engine = engine_around(lake.engine(), runner)
-        exports.advance(engine, REQUEST, runner=name, time_left_s=lambda: 900)
-
-    return SteppedRunner(name, work)
-
-
-def step(lake: ExportWorld, runner: SteppedRunner, until: int | None = None) -> None:
-    """Let a runner go on until so many objects are written; to its end if None."""
-    while not runner.is_done and (until is None or len(lake.writes) < until):
-        lake.runner = runner.name
-        runner.step()
-    lake.runner = ""
-    assert lake.violations == []
-
-
-def is_exported(lake: ExportWorld) -> bool:
-    head = branches.get(lake.engine(), REPO, "main").commit_id
-    return lake.destination().exported_commit == head and lake.exported(LATEST) == lake.content_of(
-        head
-    )
+    return lake_of_twelve()
 
 
 def due(lake: ExportWorld) -> list[ExportRequest]:

@@ -1,70 +1,30 @@
 """What an export tells under its status path: how it ended, and what the destination holds."""
 
-import json
-
 import pytest
 
 from graveler.export.model import ExportState
-from graveler.operations import branches, exports, writes
+from graveler.operations import exports, writes
 from graveler.ports import UploadedPart
+from tests.support.export_lakes import LATEST
+from tests.support.export_told import (
+    STATUS,
+    change,
+    head,
+    holds,
+    latest,
+    manifest,
+    read,
+    refuse,
+    told_lake,
+)
 from tests.support.export_world import REPO, ExportWorld, export_world
 from tests.support.lake import commit, upload
-
-LATEST = "s3://out/latest"
-STATUS = "s3://out/status"
 
 
 @pytest.fixture
 def lake() -> ExportWorld:
     """A branch that is exported continuously, with status files."""
-    made = export_world()
-    upload(made.engine(), b"a/1", b"one")
-    upload(made.engine(), b"b", b"two")
-    commit(made.engine(), message="first")
-    made.configure(LATEST, status_path=STATUS, is_continuous=True)
-    return made
-
-
-def head(lake: ExportWorld) -> str:
-    return branches.get(lake.engine(), REPO, "main").commit_id
-
-
-def change(lake: ExportWorld, key: str = "b", content: bytes = b"changed") -> str:
-    upload(lake.engine(), key.encode(), content)
-    return commit(lake.engine(), message="next").id
-
-
-def read(lake: ExportWorld, name: str) -> bytes:
-    return lake.objects.get(f"{STATUS}/{name}")
-
-
-def latest(lake: ExportWorld) -> list[dict[str, object]]:
-    """What the _STATUS files say, the earliest first."""
-    return [json.loads(lake.objects.get(uri)) for uri in lake.objects.uris(f"{STATUS}/_STATUS_")]
-
-
-def manifest(lake: ExportWorld, commit_id: str) -> list[dict[str, object]]:
-    text = read(lake, f"lake-main-{commit_id}.manifest.jsonl")
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def holds(lake: ExportWorld, commit_id: str) -> None:
-    """Check a manifest against what stands at the destination."""
-    lines = manifest(lake, commit_id)
-    assert [line["key"] for line in lines] == sorted(lake.content_of(commit_id))
-    for line in lines:
-        info = lake.objects.head(f"{LATEST}/{line['key']}")
-        assert (line["etag"], line["size"]) == (info.checksum, info.size_bytes)
-
-
-def refuse(lake: ExportWorld, *uris: str) -> None:
-    """Let the store refuse to write these; none lets it write everything."""
-
-    def before(_operation: str, uri: str) -> None:
-        if uri in uris:
-            raise OSError("refused")
-
-    lake.objects.before = before
+    return told_lake()
 
 
 def test_the_status_file_is_named_after_repository_branch_and_commit(lake):

@@ -1,0 +1,48 @@
+"""Branches whose export was asked for, and runners of it that go step by step."""
+
+from graveler.export.model import ExportRequest
+from graveler.operations import branches, exports
+from tests.support.counting import engine_around
+from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.lake import commit, upload
+from tests.support.runners import SteppedRunner
+
+LATEST = "s3://out/latest"
+REQUEST = ExportRequest(REPO, "main")
+
+
+def lake_of_twelve() -> ExportWorld:
+    """A branch of twelve objects whose export was asked for."""
+    made = export_world()
+    for number in range(12):
+        upload(made.engine(), b"%02d" % number, b"x%d" % number)
+    commit(made.engine())
+    made.configure(LATEST, is_continuous=True)
+    return made
+
+
+def is_exported(lake: ExportWorld, path: str = LATEST) -> bool:
+    """Whether the path holds what the branch does, and the record says so."""
+    head = branches.get(lake.engine(), REPO, lake.branch).commit_id
+    known = lake.destination(path)
+    is_whole = (known.exported_commit, known.touched_commits) == (head, ())
+    return is_whole and lake.exported(path) == lake.content_of(head)
+
+
+def stepped(lake: ExportWorld, name: str) -> SteppedRunner:
+    """An invocation that goes on only when it is let."""
+
+    def work(runner: SteppedRunner) -> None:
+        engine = engine_around(lake.engine(), runner)
+        exports.advance(engine, REQUEST, runner=name, time_left_s=lambda: 900)
+
+    return SteppedRunner(name, work)
+
+
+def step(lake: ExportWorld, runner: SteppedRunner, until: int | None = None) -> None:
+    """Let a runner go on until so many objects are written; to its end if None."""
+    while not runner.is_done and (until is None or len(lake.writes) < until):
+        lake.runner = runner.name
+        runner.step()
+    lake.runner = ""
+    assert lake.violations == []
