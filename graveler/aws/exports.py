@@ -93,13 +93,12 @@ class DynamoExportStore(Records):
             self.tables.transact(
                 [{"Delete": self.tables.delete(item_key, _is(old))}, {"Delete": listed}]
             )
-        except TransactionCancelledError as error:
-            # Else it is gone: by an earlier attempt, or by another who wanted the same.
-            if self.branch_export(repository, old.branch) is not None:
-                raise _stale(old) from error
-        except UnknownOutcomeError:
-            if self.branch_export(repository, old.branch) is not None:
+        except (TransactionCancelledError, UnknownOutcomeError) as error:
+            if self.branch_export(repository, old.branch) is None:
+                return  # by an earlier attempt, or by another who wanted the same
+            if isinstance(error, UnknownOutcomeError):
                 raise
+            raise _stale(old) from error
 
     def listed_exports(self) -> Iterator[ListedExport]:
         for raws in self.tables.pages(self.tables.query(EXPORTS, "")):

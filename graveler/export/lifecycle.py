@@ -136,10 +136,14 @@ def released(record: BranchExport) -> BranchExport:
 def advanced(record: BranchExport, progress: Progress) -> BranchExport:
     """The record with the run's progress."""
     assert record.run is not None
-    told = record.run.progress
-    has_come_forward = (progress.after, progress.put_off) != (told.after, told.put_off)
-    starts = 0 if has_come_forward else record.run.batch_starts
+    is_stuck = not has_come_forward(record.run.progress, progress)
+    starts = record.run.batch_starts if is_stuck else 0
     return _with_run(record, progress=progress, batch_starts=starts)
+
+
+def has_come_forward(before: Progress, now: Progress) -> bool:
+    """Whether anything was done between the two, by which they can be told apart."""
+    return (now.after, now.put_off) != (before.after, before.put_off)
 
 
 def left_to_batch(record: BranchExport, now_ns: int, *, starts: int = 1) -> BranchExport:

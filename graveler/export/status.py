@@ -27,7 +27,11 @@ def status_file(
     """The URI of the file that says how the export of a commit ended; "" without a status path."""
     if not configuration.status_path:
         return ""
-    return f"{configuration.status_path}/{repository}-{branch}-{commit_id}"
+    return f"{configuration.status_path}/{_name(repository, branch, commit_id)}"
+
+
+def _name(repository: str, branch: str, commit_id: str) -> str:
+    return f"{repository}-{branch}-{commit_id}"
 
 
 def manifest_file(file: str) -> str:
@@ -37,7 +41,7 @@ def manifest_file(file: str) -> str:
 
 def longest_name(repository: str, branch: str) -> str:
     """A name as long as any that a branch's exports have under its status path."""
-    return manifest_file(f"{repository}-{branch}-{'0' * ID_LENGTH}")
+    return manifest_file(_name(repository, branch, "0" * ID_LENGTH))
 
 
 def latest_file(configuration: ExportConfiguration, started_ns: int) -> str:

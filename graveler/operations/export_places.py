@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from graveler.errors import AlreadyExistsError, InvalidInputError
-from graveler.export.addresses import overlap
 from graveler.export.lifecycle import has_runner
 from graveler.export.model import ExportConfiguration
 from graveler.export.places import (
@@ -29,15 +28,21 @@ from graveler.operations.every import every_repository
 Found = TypeVar("Found")
 
 
-def check_no_other_export(
+def check_places(
     engine: Engine, repository: Repository, branch: str, configuration: ExportConfiguration
-) -> None:
-    """Refuse a configuration by which the branch's export would meet another branch's.
+) -> bool:
+    """Refuse a configuration by which the branch's export would write where others do.
+
+    Returns False as long as somebody may still be there: the last runner of an export that ended.
 
     Raises:
-        AlreadyExistsError: places overlap; the message names the other branch.
+        InvalidInputError: a place holds, or lies in, a repository's storage namespace.
+        AlreadyExistsError: places overlap with another branch's; the message names it.
     """
-    for met in _clashes(engine, repository, branch, configuration):
+    wanted = wanted_places(configuration)
+    _check_outside_of_repositories(engine, wanted)
+    is_free = True
+    for met in _met(engine, lambda places: clash(wanted, places), (repository.uid, branch)):
         mine, theirs = met.found
         if not met.is_leaving:
             raise AlreadyExistsError(
@@ -45,20 +50,8 @@ def check_no_other_export(
                 f"repository {met.listed.repository!r} is exported, or was before: choose another "
                 "place, or delete the export of that branch"
             )
-
-
-def is_place_free(
-    engine: Engine, repository: Repository, branch: str, configuration: ExportConfiguration
-) -> bool:
-    """Whether no runner of an export that nobody wants any more may still write there."""
-    return not any(_clashes(engine, repository, branch, configuration))
-
-
-def _clashes(
-    engine: Engine, repository: Repository, branch: str, configuration: ExportConfiguration
-) -> "Iterator[_Met[tuple[str, str]]]":
-    wanted = wanted_places(configuration)
-    return _met(engine, lambda places: clash(wanted, places), (repository.uid, branch))
+        is_free = False
+    return is_free
 
 
 def check_outside_of_exports(engine: Engine, namespace: str) -> None:
@@ -75,14 +68,10 @@ def check_outside_of_exports(engine: Engine, namespace: str) -> None:
         )
 
 
-def check_outside_of_repositories(engine: Engine, place: str) -> None:
-    """Refuse a place that holds, or lies in, the storage namespace of a repository.
-
-    Raises:
-        InvalidInputError: it does; the message names the repository.
-    """
+def _check_outside_of_repositories(engine: Engine, wanted: Places) -> None:
     for repository in every_repository(engine):
-        if overlap(place, repository.storage_namespace):
+        place = overlapping(repository.storage_namespace, wanted)
+        if place is not None:
             raise InvalidInputError(
                 f"{place!r} overlaps with the storage namespace of repository "
                 f"{repository.name!r}: exports would damage its data; choose another place"

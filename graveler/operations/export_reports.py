@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 
 from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
 from graveler.export import manifest, status
@@ -52,6 +53,15 @@ class ExportReports:
         self._content = lease.engine.content(lease.repository, run.commit_id)
         self._file = status.status_file(run.configuration, repository, branch, run.commit_id)
         self.latest_file = status.latest_file(run.configuration, run.started_ns)
+
+    @cached_property
+    def objects(self) -> int:
+        """How many objects the commit has.
+
+        Raises:
+            CorruptDataError: its metarange cannot be read.
+        """
+        return object_count(self._content)
 
     def announce(self) -> None:
         """Take back what earlier runs said of the destination and of this commit.
@@ -129,7 +139,7 @@ class ExportReports:
             "path": run.configuration.path,
             "export_id": run.id,
             "manifest": manifest_uri,
-            "objects": object_count(self._content),
+            "objects": self.objects,
             "signalled_errors": signalled_errors,
             "finished": status.rfc3339(self._lease.engine.clock.now_ns()),
         }

@@ -28,15 +28,11 @@ from graveler.export.patterns import Patterns
 from graveler.export.schedule import RunFailedError, Schedule
 from graveler.export.stretches import Stretches, stretches_of
 from graveler.export.walk import Position, Walk
-from graveler.export.work import Work, object_count
+from graveler.export.work import Work
 from graveler.model import Event
 from graveler.operations.engine import Engine
 from graveler.operations.export_lease import Lease, StoppedError, UnwantedError
-from graveler.operations.export_places import (
-    check_no_other_export,
-    check_outside_of_repositories,
-    is_place_free,
-)
+from graveler.operations.export_places import check_places
 from graveler.operations.export_reports import ExportReports, delete_pieces
 from graveler.operations.export_stretches import RunInHand, Workers
 from graveler.operations.export_transfer import ExportTransfer
@@ -151,10 +147,7 @@ class _Runner:
         """Leave the rest to the next runner, if it will come further; as `carry_out`."""
         begun, now = self._begun, self._lease.run
         has_come_forward = now.is_announced and not begun.is_announced
-        has_come_forward |= (self._progress.after, self._progress.put_off) != (
-            begun.progress.after,
-            begun.progress.put_off,
-        )
+        has_come_forward |= lifecycle.has_come_forward(begun.progress, self._progress)
         if has_come_forward or self._begun_time_s < _TIME_TO_COME_FORWARD_S:
             self._pause()
             self._engine.export_queue.send(self._request)
@@ -230,14 +223,11 @@ class _Runner:
             is_known &= is_within(known.status_file, wanted.status_path)
         if is_known:
             return
-        engine, repository, branch = self._engine, lease.repository, lease.record.branch
-        check_no_other_export(engine, repository, branch, wanted)
         try:
-            for place in filter(None, (wanted.path, wanted.status_path)):
-                check_outside_of_repositories(engine, place)
-        except InvalidInputError as error:
-            raise AlreadyExistsError(str(error)) from error  # made since it was configured
-        if not is_place_free(engine, repository, branch, wanted):
+            is_free = check_places(self._engine, lease.repository, lease.record.branch, wanted)
+        except InvalidInputError as error:  # a repository that was made since it was configured
+            raise AlreadyExistsError(str(error)) from error
+        if not is_free:
             raise StoppedError("a runner of another export that has ended is still there")
 
     def _copy(self) -> None:
@@ -311,7 +301,7 @@ class _Runner:
         run = self._lease.run
         objects = 0
         with suppress(CorruptDataError):  # which is then why the run has failed
-            objects = object_count(self._work.head)
+            objects = self._reports.objects
         return self._engine.event(
             "export_finished",
             self._lease.repository,

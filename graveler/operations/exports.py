@@ -33,10 +33,7 @@ from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Repository
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.export_lease import Lease
-from graveler.operations.export_places import (
-    check_no_other_export,
-    check_outside_of_repositories,
-)
+from graveler.operations.export_places import check_places
 from graveler.operations.export_reports import delete_pieces
 from graveler.operations.export_runs import TIME_TO_END_S, carry_out
 from graveler.operations.lookup import current_branch
@@ -80,7 +77,7 @@ def configure(
     """
     found, current = current_branch(engine, repository, branch)
     checked = _checked(engine, found.name, branch, configuration)
-    check_no_other_export(engine, found, branch, checked)
+    check_places(engine, found, branch, checked)
 
     def change(record: BranchExport | None) -> BranchExport:
         if record is not None and record.is_forgotten:
@@ -115,8 +112,7 @@ def end(engine: Engine, repository: Repository, branch: str) -> bool:
                 forgotten = replace(record, is_forgotten=True)
                 engine.exports.replace_branch_export(repository, record, forgotten, event)
             else:
-                engine.exports.delete_branch_export(repository, record)
-                delete_pieces(engine, repository, record.run)
+                _delete(engine, repository, record)
         except StaleVersionError:
             continue
         return True
@@ -257,9 +253,8 @@ def _take_step(
         watched = _watched(engine, repository, record, now_ns)
         if watched is not record:
             engine.exports.replace_branch_export(repository, record, watched)
-    elif branch is None or step is Next.FORGET:
-        engine.exports.delete_branch_export(repository, record)
-        delete_pieces(engine, repository, record.run)
+    elif step is Next.FORGET:
+        _delete(engine, repository, record)
     elif step is Next.DROP:
         engine.exports.replace_branch_export(repository, record, lifecycle.dropped(record))
         delete_pieces(engine, repository, record.run)
@@ -271,6 +266,7 @@ def _take_step(
         engine.export_queue.send(ExportRequest(repository.name, record.branch))
         return Next.NOTHING, None
     else:
+        assert branch is not None  # else it was forgotten
         wanted = record
         if step is Next.BEGIN:
             run_id = _new_run_id(engine, repository, branch)
@@ -280,6 +276,11 @@ def _take_step(
         held = engine.exports.replace_branch_export(repository, record, watched)
         return step, Lease(engine, repository, held)
     return step, None
+
+
+def _delete(engine: Engine, repository: Repository, record: BranchExport) -> None:
+    engine.exports.delete_branch_export(repository, record)
+    delete_pieces(engine, repository, record.run)
 
 
 def _watched(
@@ -359,6 +360,4 @@ def _checked(
     patterns = configuration.last_keys_in_prefix_regexps
     if len(json.dumps(patterns)) > _PATTERNS_BYTES_MAX:
         raise InvalidInputError(f"patterns have at most {_PATTERNS_BYTES_MAX} bytes of JSON")
-    for place in filter(None, (path, status_path)):
-        check_outside_of_repositories(engine, place)
     return replace(configuration, path=path, status_path=status_path)
