@@ -84,7 +84,7 @@ def plan_merge(
     """Cut a large merge into slices: merge_changes of each is applied to destination.
 
     What the merge changes is not looked for; the ranges that differ between base and source tell
-    where it is. A slice's changes are applied with keep_equal False.
+    where it is.
 
     Raises:
         MergeConflictError: at a cut, as merge_changes says.
@@ -120,4 +120,4 @@ def merge(
         # Nothing to weigh: the merge is the source as it stands. The count only says "changed".
         return Applied(metarange_id=source.id, changed=1)
     changes = merge_changes(base, source, destination, strategy)
-    return apply_changes(committed, destination, changes, keep_equal=False)
+    return apply_changes(committed, destination, changes)

@@ -61,15 +61,12 @@ class Work:
     content: Callable[[Committed], MetaRange]
     changes: Callable[[Committed, bytes, bytes | None], Iterator[Change]]
     plan: Callable[[Committed], Iterable[Slice]]
-    keep_equal: bool
     made_up: bool
 
     def make(self, committed: Committed, part: Slice) -> tuple[SliceResult, float]:
         """Make one slice; also the seconds of processor that making its changes up took."""
         changes = Timed(self.changes(committed, part.start, part.end))
-        result = apply_slice(
-            committed, self.content(committed), part, changes, keep_equal=self.keep_equal
-        )
+        result = apply_slice(committed, self.content(committed), part, changes)
         return result, changes.cpu_s if self.made_up else 0
 
 
@@ -115,7 +112,6 @@ def _made_up(name: str, content: Callable[[Committed], MetaRange], changes: Made
         content,
         lambda _, start, end: changes(start, end),
         lambda committed: plan(content(committed), committed.breaking, changes, changes.keys()),
-        keep_equal=True,
         made_up=True,
     )
 
@@ -167,7 +163,6 @@ def measure_large_merge(repository: Repository, scale: Scale) -> Iterator[Figure
             lambda engine: sides(engine)[2],
             lambda engine, start, end: merge_changes(*sides(engine), _STRATEGY, start, end),
             lambda engine: plan_merge(engine, *sides(engine), _STRATEGY),
-            keep_equal=False,
             made_up=False,
         )
         yield from _measure(repository, files, work)

@@ -57,19 +57,17 @@ def apply_changes(
     committed: Committed,
     base: MetaRange,
     changes: Iterable[Change],
-    *,
-    keep_equal: bool = True,
 ) -> Applied:
     """Store the metarange of base with the changes made; changes ascend by key, None deletes.
 
-    With keep_equal a change to a value of equal content is no change, and base's record stays
-    (a commit); without, the change's record is taken (a merge). Deleting what is not there is no
-    change either. Where nothing changed, the result is base.
+    A value that differs from base's by any byte is a change: equal content at another address is
+    taken (docs/adr/0013-another-address.md). Deleting what is not there is no change. Where
+    nothing changed, the result is base.
 
     Raises:
         CorruptDataError: a file of base is missing or damaged.
     """
-    whole = apply_slice(committed, base, Slice(), changes, keep_equal=keep_equal)
+    whole = apply_slice(committed, base, Slice(), changes)
     return assemble(committed, base, [whole])
 
 
@@ -78,15 +76,13 @@ def apply_slice(
     base: MetaRange,
     part: Slice,
     changes: Iterable[Change],
-    *,
-    keep_equal: bool = True,
 ) -> SliceResult:
     """Store the ranges that one slice's changes make; changes are those of its keys, ascending.
 
     Raises:
         CorruptDataError: a file of base is missing or damaged.
     """
-    return _SliceOfRanges(committed, base, part, changes, keep_equal=keep_equal).make()
+    return _SliceOfRanges(committed, base, part, changes).make()
 
 
 class _SliceOfRanges:
@@ -98,14 +94,11 @@ class _SliceOfRanges:
         base: MetaRange,
         part: Slice,
         changes: Iterable[Change],
-        *,
-        keep_equal: bool,
     ) -> None:
         self._base = base
         self._part = part
         self._breaking = committed.breaking
         self._changes = PendingChanges(changes)
-        self._keep_equal = keep_equal
         self._writer = FileWriter(committed, base.namespace, breaking=committed.breaking)
         self._counts = Counts()
         self._gone: list[bytes] = []  # the last keys of the ranges rewritten
@@ -164,7 +157,6 @@ class _SliceOfRanges:
             blocks,
             self._changes.take(header.max_key),
             self._counts,
-            keep_equal=self._keep_equal,
             start=start,
             end=end,
         )
@@ -204,7 +196,7 @@ def assemble(committed: Committed, base: MetaRange, results: Iterable[SliceResul
     writer = FileWriter(committed, base.namespace, METARANGES)
     blocks = base.blocks()
     changes = pending.take(blocks.last_key)
-    for part in changed_parts(blocks, changes, Counts(), keep_equal=True):
+    for part in changed_parts(blocks, changes, Counts()):
         writer.write_part(blocks, part)
     for records in pending.take_additions(None):
         writer.write_records(*records)

@@ -11,7 +11,6 @@ from itertools import groupby
 from typing import NamedTuple
 
 from graveler.committed.blocks import Records, StoredBlocks
-from graveler.entries import same_content
 from graveler.model import Change
 from graveler.sstable import Block
 
@@ -84,7 +83,6 @@ def changed_parts(
     changes: Iterable[Change],
     counts: Counts,
     *,
-    keep_equal: bool,
     start: bytes = b"",
     end: bytes | None = None,
 ) -> Iterator[Copied | Records]:
@@ -98,7 +96,7 @@ def changed_parts(
     last = len(blocks) if end is None else blocks.find(end)
     stretch: Copied | None = None  # is handed on when something follows it
     for at, records, of_block, is_cut in _touched_blocks(blocks, changes, start, end):
-        pieces = _changed_records(records, of_block, counts, keep_equal=keep_equal, always=is_cut)
+        pieces = _changed_records(records, of_block, counts, always=is_cut)
         for piece in pieces:
             if done < at:
                 if stretch is not None:
@@ -152,7 +150,7 @@ def _touched_blocks(
 
 
 def _changed_records(
-    records: Records, changes: Iterable[Change], counts: Counts, *, keep_equal: bool, always: bool
+    records: Records, changes: Iterable[Change], counts: Counts, *, always: bool
 ) -> Iterator[Records]:
     """The records of a block with the changes made, if they change any; in pieces, if many.
 
@@ -174,13 +172,8 @@ def _changed_records(
             continue
         if not exists:
             counts.added += 1
-        elif same_content(values[at], value):
-            if keep_equal:
-                value = values[at]  # noqa: PLW2901 - the base's record stays, address and all
-            else:
-                counts.changed += value != values[at]
         else:
-            counts.changed += 1
+            counts.changed += value != values[at]
         new.keys.append(key)
         new.values.append(value)
         new.ids.append(b"")

@@ -88,14 +88,28 @@ def live_records(changes: Iterator[Change], committed: Iterator[Record]) -> Iter
 
 
 def effective_changes(changes: Iterable[Change], committed: MetaRange) -> Iterator[Difference]:
-    """The changes that would change the commit: no rewriting of equal content, no void deletion."""
+    """Return the changes that would change the commit's records, in the given order.
+
+    A staged value that equals the committed one byte by byte changes nothing, and neither does a
+    tombstone over nothing. Equal content at another address is a change: the commit must hold it.
+    """
     for path, value in changes:
         present = committed.get(path)
-        if present is None:
-            if value is not None:
-                yield Difference(path, None, value)
-        elif value is None or not same_content(present, value):
+        if value != present:
             yield Difference(path, present, value)
+
+
+def _content_changes(
+    path: bytes, value: bytes | None, committed: MetaRange
+) -> Iterator[Difference]:
+    """Return the change if it changes the commit's content."""
+    for change in effective_changes([(path, value)], committed):
+        if (
+            change.left is None
+            or change.right is None
+            or not same_content(change.left, change.right)
+        ):
+            yield change
 
 
 def overlaid_differences(
@@ -103,7 +117,8 @@ def overlaid_differences(
 ) -> Iterator[Difference]:
     """The differences from base to a commit with staged changes over it, from those to the commit.
 
-    Both ascend by key; a staged change replaces what the commit says of its path.
+    Both ascend by key; a staged change replaces what the commit says of its path. As between two
+    commits, content is compared, and equal content at another address does not differ.
     """
     staged = next(changes, None)
     committed = next(differences, None)
@@ -113,7 +128,7 @@ def overlaid_differences(
             yield committed
             committed = next(differences, None)
             continue
-        yield from effective_changes([staged], base)
+        yield from _content_changes(*staged, base)
         if committed is not None and committed.key == staged[0]:
             committed = next(differences, None)
         staged = next(changes, None)

@@ -49,7 +49,7 @@ def test_the_way_to_a_content_leaves_no_trace_in_its_id(
     base, target = both
     committed, _ = committed_in_memory(breaking)
     changed = changes_between(base, target)
-    made = apply_changes(committed, write(committed, base), changed, keep_equal=False)
+    made = apply_changes(committed, write(committed, base), changed)
     assert read(opened(committed, made.metarange_id)) == target
     assert made.metarange_id == write(committed, target).id
 

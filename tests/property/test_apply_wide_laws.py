@@ -47,7 +47,7 @@ def test_a_row_of_commits_arrives_at_the_content_and_its_id(
     head, before = write(committed, row[0]), row[0]
     for target in (*row[1:], row[0]):
         changed = changes_between(before, target)
-        made = apply_changes(committed, head, changed, keep_equal=False)
+        made = apply_changes(committed, head, changed)
         assert made.total == len(changed)
         head, before = opened(committed, made.metarange_id), target
         # Read by who wrote it, and by who finds it.
@@ -71,14 +71,14 @@ def test_other_forms_of_the_same_ranges_are_read_in_their_form(
     one, other = (Committed(files, breaking=breaking, caches=caches) for _ in range(2))
     base, target, _ = row
     changed = changes_between(base, target)
-    made = apply_changes(one, write(one, base), changed, keep_equal=False)
+    made = apply_changes(one, write(one, base), changed)
     afresh = write(other, target)
     assert afresh.id == made.metarange_id
     for committed in (one, other):
         found = opened(committed, afresh.id)
         assert read(found) == target
         assert all(found.get(key) == value for key, value in target.items())
-        back = apply_changes(committed, found, changes_between(target, base), keep_equal=False)
+        back = apply_changes(committed, found, changes_between(target, base))
         assert read(opened(committed, back.metarange_id)) == base
 
 
@@ -108,7 +108,7 @@ def test_a_diff_of_wide_ranges_is_what_dictionaries_say(
     committed, _ = committed_in_memory(breaking)
     base = write(committed, row[0])
     changed = changes_between(row[0], row[1])
-    made = apply_changes(committed, base, changed, keep_equal=False)
+    made = apply_changes(committed, base, changed)
     after, scratch = opened(committed, made.metarange_id), write(committed, row[2])
     for left, right, expected in (
         (base, after, differences(row[0], row[1])),

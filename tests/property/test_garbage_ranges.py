@@ -37,7 +37,7 @@ def history(
     headers: dict[str, RangeHeader] = {}
     for edit in [dict.fromkeys(range(keys), 1), *edits]:
         changes = [change(number, version) for number, version in sorted(edit.items())]
-        applied = apply_changes(committed, content, iter(changes), keep_equal=True)
+        applied = apply_changes(committed, content, iter(changes))
         content = MetaRange(committed, NAMESPACE, applied.metarange_id)
         for header in read_metarange(files.read_all, NAMESPACE, content.id) if content.id else ():
             headers[header.id] = header

@@ -81,8 +81,6 @@ def in_slices(
     changes: list[Change],
     breaking: Breaking,
     weight: int,
-    *,
-    keep_equal: bool,
 ) -> tuple[str, tuple[int, int, int], int]:
     """The metarange made by processes that share nothing but the files, the last slice first."""
 
@@ -100,7 +98,7 @@ def in_slices(
         carried = Slice.from_json(as_json(part.to_json()))
         assert carried == part
         mine = between(changes, carried.start, carried.end)
-        result = apply_slice(*fresh(), carried, mine, keep_equal=keep_equal)
+        result = apply_slice(*fresh(), carried, mine)
         results.append(SliceResult.from_json(as_json(result.to_json())))
         assert results[-1] == result
     made = assemble(committed, base, reversed(results))
@@ -108,33 +106,29 @@ def in_slices(
     return made.metarange_id, (made.added, made.changed, made.removed), len(parts)
 
 
-@given(narrow | wide, weights, st.booleans())
+@given(narrow | wide, weights)
 def test_slices_make_what_one_pass_makes(
-    change: tuple[Records, list[Change], Breaking], weight: int, keep_equal: bool
+    change: tuple[Records, list[Change], Breaking], weight: int
 ) -> None:
     base, changes, breaking = change
     files = MemoryCommittedFiles()
     committed = Committed(files, breaking=breaking)
     old = write(committed, base)
-    once = apply_changes(committed, old, changes, keep_equal=keep_equal)
-    found, counts, _ = in_slices(files, old.id, changes, breaking, weight, keep_equal=keep_equal)
+    once = apply_changes(committed, old, changes)
+    found, counts, _ = in_slices(files, old.id, changes, breaking, weight)
     assert found == once.metarange_id
     assert counts == (once.added, once.changed, once.removed)
     expected = applied(base, changes)
-    if not keep_equal:
-        last = base | dict(changes)
-        expected = {key: value for key, value in last.items() if value is not None}
     assert read(opened(committed, found)) == expected
     if breaking.bytes_max > 10_000 and once.total:
         assert found == id_of(expected, breaking)
 
 
-@given(narrow | wide, st.data(), weights, st.booleans())
+@given(narrow | wide, st.data(), weights)
 def test_slices_make_what_one_pass_makes_of_files_that_lakefs_wrote(
     change: tuple[Records, list[Change], Breaking],
     data: st.DataObject,
     weight: int,
-    keep_equal: bool,
 ) -> None:
     base, changes, breaking = change
     files = MemoryCommittedFiles()
@@ -143,12 +137,11 @@ def test_slices_make_what_one_pass_makes_of_files_that_lakefs_wrote(
     committed = Committed(files, breaking=breaking)
     old = opened(committed, base_id)
     assert read(old) == base
-    once = apply_changes(committed, old, changes, keep_equal=keep_equal)
-    found, counts, _ = in_slices(files, base_id, changes, breaking, weight, keep_equal=keep_equal)
+    once = apply_changes(committed, old, changes)
+    found, counts, _ = in_slices(files, base_id, changes, breaking, weight)
     assert found == once.metarange_id
     assert counts == (once.added, once.changed, once.removed)
-    if keep_equal:
-        assert read(opened(committed, found)) == applied(base, changes)
+    assert read(opened(committed, found)) == applied(base, changes)
 
 
 @given(
@@ -165,7 +158,7 @@ def test_additions_are_cut_wherever_they_end_ranges(
     changes = sorted(added.items())
     committed = Committed(files, breaking=breaking)
     once = apply_changes(committed, opened(committed, base_id), changes)
-    found, _, count = in_slices(files, base_id, changes, breaking, 1, keep_equal=True)
+    found, _, count = in_slices(files, base_id, changes, breaking, 1)
     assert found == once.metarange_id
     ends = [key for key in added if key not in base and breaks_after(key, breaking)]
     assert count == 1 + len(ends)
@@ -183,12 +176,11 @@ def test_a_merge_in_slices_is_the_merge(
     committed, _ = committed_in_memory(breaking)
     three = [write(committed, side) for side in sides]
     changes = partial(merge_changes, *three, strategy)
-    once = apply_changes(committed, three[2], changes(), keep_equal=False)
+    once = apply_changes(committed, three[2], changes())
     parts = list(plan_merge(committed, *three, strategy, slice_weight=1))
     event(f"{min(len(parts), 5)} slices")
     results = [
-        apply_slice(committed, three[2], part, changes(part.start, part.end), keep_equal=False)
-        for part in parts
+        apply_slice(committed, three[2], part, changes(part.start, part.end)) for part in parts
     ]
     assert assemble(committed, three[2], results) == once
     if sides[0] != sides[2]:

@@ -134,14 +134,9 @@ def changes_between(base: Records, target: Records) -> list[Change]:
 
 
 def applied(base: Records, changes: Iterable[Change]) -> Records:
-    """What a commit of the changes over base holds: equal content keeps base's record."""
-    result = dict(base)
-    for key, value in changes:
-        if value is None:
-            result.pop(key, None)
-        elif not same(result.get(key), value):
-            result[key] = value
-    return result
+    """What a commit of the changes over base holds."""
+    last = base | dict(changes)
+    return {key: value for key, value in last.items() if value is not None}
 
 
 def differences(left: Records, right: Records) -> list[tuple[bytes, bytes | None, bytes | None]]:

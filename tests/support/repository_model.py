@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from graveler.errors import GravelerError, InvalidInputError, MergeConflictError
 from graveler.model import Change, Commit
-from tests.support.model import Conflict, Records, applied, differences, merged, same
+from tests.support.model import Conflict, Records, applied, changes_between, differences, merged
 
 Changes = dict[bytes, bytes | None]
 
@@ -53,11 +53,12 @@ class ModelRepository:
 
     def uncommitted(self, branch: str) -> list[tuple[bytes, bytes | None, bytes | None]]:
         """Path, committed and staged value of what is staged and differs from the head."""
-        return differences(self.head_content(branch), self.live(branch))
+        head, live = self.head_content(branch), self.live(branch)
+        return [(path, head.get(path), live.get(path)) for path, _ in changes_between(head, live)]
 
     def sealed_is_void(self, branch: str) -> bool:
         head = self.head_content(branch)
-        return all(same(head.get(p), v) for p, v in self.branches[branch].sealed.items())
+        return all(head.get(p) == v for p, v in self.branches[branch].sealed.items())
 
     def after_commit(self, branch: str) -> Records:
         """The content of a commit of everything staged."""

@@ -4,7 +4,8 @@ import pytest
 
 from graveler.errors import ContentionError, InvalidInputError, NotFoundError
 from graveler.limits import COMMIT_BYTES_MAX
-from graveler.operations import branches, commits, merges, tags, writes
+from graveler.operations import branches, commits, diffs, merges, objects, tags, writes
+from graveler.staging.listing import PageQuery
 from tests.support.counting import Calls, engine_around
 from tests.support.lake import REPO, commit, content, history, named, new_lake, paths, upload
 
@@ -43,7 +44,6 @@ def test_nothing_to_commit_is_refused_and_told_to_nobody(world, engine):
         commit(engine)
     upload(engine, b"p", b"data")
     commit(engine)
-    upload(engine, b"p", b"data")  # the same content again
     writes.delete_many(engine, REPO, "main", [b"never", b"was"])
     with pytest.raises(InvalidInputError, match="no changes"):
         commit(engine)
@@ -59,22 +59,38 @@ def test_an_empty_commit_is_made_where_it_is_allowed(engine):
     assert commit(engine, allow_empty=True).metarange_id == before.metarange_id
 
 
-def test_equal_content_keeps_the_committed_address(engine):
+def test_equal_content_at_another_address_is_committed(world, engine):
     first = upload(engine, b"p", b"data")
     commit(engine)
     second = upload(engine, b"p", b"data")
-    upload(engine, b"q", b"data")
-    commit(engine)
+    assert [
+        each.path for each in diffs.uncommitted(engine, REPO, "main", PageQuery(9)).results
+    ] == [b"p"]
+    made = commit(engine)
     assert first.physical_address != second.physical_address
-    assert content(engine, "main@", b"p") == b"data"
-    found = commits.get(engine, REPO, "main")
-    assert found.metarange_id != ""
-    stored = engine.metarange(*_repository(engine), found.metarange_id).get(b"p")
-    assert first.entry.address.encode() in stored
+    for ref in (made.id, "main"):
+        found = objects.stat(world.engine(), REPO, ref, b"p").physical_address
+        assert found == second.physical_address
 
 
-def _repository(engine):
-    return (engine.refs.repository(REPO),)
+def test_lost_data_are_repaired_by_the_same_upload(engine):
+    lost = upload(engine, b"p", b"data")
+    commit(engine)
+    engine.objects.delete(lost.physical_address)
+    upload(engine, b"p", b"data")
+    made = commit(engine)
+    assert content(engine, made.id, b"p") == b"data"
+
+
+def test_moved_data_are_where_the_commit_says(engine):
+    description = {"checksum": "abc", "size_bytes": 5, "metadata": {}}
+    for place in ("old", "new"):
+        engine.objects.put(f"s3://{place}/p", b"bytes", "text/plain")
+        address = f"s3://{place}/p"
+        writes.stage(engine, REPO, "main", b"p", physical_address=address, **description)
+        commit(engine)
+    engine.objects.delete("s3://old/p")
+    assert content(engine, "main", b"p") == b"bytes"
 
 
 def test_texts_that_no_record_holds_are_refused_and_what_is_staged_stays(engine):

@@ -100,7 +100,6 @@ def test_staged_leftovers_that_change_nothing_are_not_in_the_way_and_do_not_come
     engine, forked
 ):
     writes.delete_many(engine, REPO, "main", [b"s"])  # where nothing is yet
-    upload(engine, b"a", b"A")  # as it is committed
     merge(engine)
     assert content(engine, "main", b"s") == b"S"
     assert diffs.uncommitted(engine, REPO, "main", PageQuery(10)).results == []

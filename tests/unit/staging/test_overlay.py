@@ -78,16 +78,18 @@ def test_behind_the_last_change_the_store_is_not_asked_again():
 
 def test_only_changes_that_change_the_commit_are_effective():
     committed, _ = committed_in_memory()
-    head = write(committed, token_records({"a": "A", "b": "A@here", "c": "A"}))
+    head = write(committed, token_records({"a": "A", "b": "A@here", "c": "A", "f": "F"}))
     changes = [
         (b"a", token_value("B")),
         (b"b", token_value("A@there")),
         (b"c", None),
         (b"d", None),
         (b"e", token_value("E")),
+        (b"f", token_value("F")),
     ]
     assert list(effective_changes(changes, head)) == [
         Difference(b"a", token_value("A"), token_value("B")),
+        Difference(b"b", token_value("A@here"), token_value("A@there")),
         Difference(b"c", token_value("A"), None),
         Difference(b"e", None, token_value("E")),
     ]
