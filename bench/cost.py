@@ -146,7 +146,7 @@ class Work:
     def stage(self, branch: str, paths: Sequence[bytes]) -> None:
         """Put changes as links leave them."""
         token = branches.get(self.engine, REPOSITORY, branch).staging_token
-        self.engine.staging.put_many(token, [(path, self._value) for path in paths])
+        self.engine.staging.stage(token, [(path, self._value) for path in paths])
 
     def commit(self, branch: str) -> object:
         """Commit what is staged."""

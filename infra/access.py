@@ -64,7 +64,7 @@ class Access:
         return [
             self._refs((*_READ_ITEMS, *_CHANGE_ITEMS)),
             self._index(),
-            self._staging((*_READ_ITEMS, *_PUT_ITEMS)),
+            self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
             self._tables_key(),
             self._secrets(("kms:Decrypt", "kms:Encrypt")),
             *self._read_lakes(),

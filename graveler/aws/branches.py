@@ -53,6 +53,16 @@ def branch_key(repository: Repository, name: str) -> Raw:
     return key(partition_of(repository), BRANCH + name)
 
 
+def is_unchanged(branch: Branch) -> Condition:
+    """The condition that the branch has the head, version and staging token that it had."""
+    condition: Condition = (
+        (BranchItem.version == branch.version)
+        & (BranchItem.commit_id == branch.commit_id)
+        & (BranchItem.staging_token == branch.staging_token)
+    )
+    return condition
+
+
 class BranchRecords(Records):
     """The part of RefStore that concerns branches."""
 
@@ -109,6 +119,18 @@ class BranchRecords(Records):
                 raise
             return after
 
+    def bump_version(self, repository: Repository, name: str, token: str) -> bool:
+        request = self.tables.update(
+            branch_key(repository, name),
+            [BranchItem.version.add(1)],
+            BranchItem.sealed_tokens.contains(token),
+        )
+        try:
+            self.tables.dynamodb.call("UpdateItem", request)
+        except ConditionFailedError:
+            return False
+        return True
+
     def move_branch(
         self,
         repository: Repository,
@@ -144,12 +166,7 @@ class BranchRecords(Records):
     def delete_branch(
         self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
     ) -> None:
-        unchanged = (
-            (BranchItem.version == branch.version)
-            & (BranchItem.commit_id == branch.commit_id)
-            & (BranchItem.staging_token == branch.staging_token)
-        )
-        delete = self.tables.delete(branch_key(repository, branch.name), unchanged)
+        delete = self.tables.delete(branch_key(repository, branch.name), is_unchanged(branch))
         cleanup = self.tables.put(cleanup_item(drop_after_ns, branch.tokens))
         writes = [{"Delete": delete}, {"Put": cleanup}]
         if not self._transact(writes, outbox_item(repository, event)):

@@ -1,5 +1,6 @@
 """Connections to AWS, made once per process and shared by all threads."""
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -76,11 +77,11 @@ def observe_requests(hooks: "BaseEventHooks") -> None:
 class _ObservedDynamoDB(DynamoDB):
     """A DynamoDB of which an observer is told."""
 
-    def _begin(self, operation: str, body: bytes) -> Pending:
+    def _begin(self, operation: str, body: bytes, deadline_s: float = math.inf) -> Pending:
         observe = _observer()
         assert observe is not None
         observe("dynamodb", operation, msgspec.json.decode(body))
-        return super()._begin(operation, body)
+        return super()._begin(operation, body, deadline_s)
 
 
 def credentials() -> Callable[[], Credentials]:

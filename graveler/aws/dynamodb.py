@@ -6,11 +6,17 @@ go on while there is time. Every write of ours may be repeated: it has a conditi
 request token, or it stores the same value again. If none succeeds, a write that may have had its
 effect ends in UnknownOutcomeError, everything else in ThrottledError.
 
+DynamoDB remembers a client request token for ten minutes. A process may be frozen between two
+attempts, so none is sent later than five minutes after the first: a signature is valid for five
+minutes more, and DynamoDB refuses what arrives after that.
+
 Items travel as DynamoDB writes them: `{"name": {"S": "main"}}`; binary values are encoded from
 bytes, and arrive as base64 text unless a decoder says otherwise.
 """
 
 import binascii
+import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +39,13 @@ from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeErr
 
 ANYTHING: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 
+_REPEATABLE_S = 5 * 60
+
 _READS = frozenset({"BatchGetItem", "DescribeTable", "GetItem", "Query", "Scan"})
+
+
+class _TooLateError(Exception):
+    """The process was frozen for so long that DynamoDB may not know the first attempt any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +109,17 @@ class DynamoDB:
                     if pending is not None:
                         pending.abandon()
 
-    def _begin(self, operation: str, body: bytes) -> Pending:
+    def _begin(self, operation: str, body: bytes, deadline_s: float = math.inf) -> Pending:
         usage.count(Counted.DYNAMODB_REQUESTS)
         headers = {
             "content-type": "application/x-amz-json-1.0",
             "host": self._http.host,
             "x-amz-target": f"DynamoDB_20120810.{operation}",
         }
-        return self._http.begin(self._signer.signed(headers, body), body)
+        signed = self._signer.signed(headers, body)
+        if time.monotonic() > deadline_s:  # after signing: the signature's own time is earlier
+            raise _TooLateError
+        return self._http.begin(signed, body)
 
     def _try_begin(self, call: Call) -> Pending | None:
         try:
@@ -116,10 +131,13 @@ class DynamoDB:
         body = msgspec.json.encode(call.request)
         may_have_landed = False
         problem = ""
+        deadline_s = time.monotonic() + _REPEATABLE_S
         for _ in self.retries.attempts():
             pending, begun = begun, None
             try:
-                answer = (pending or self._begin(call.operation, body)).finish()
+                answer = (pending or self._begin(call.operation, body, deadline_s)).finish()
+            except _TooLateError:
+                break
             except NotSentError as error:
                 problem = str(error)
                 continue

@@ -185,8 +185,12 @@ class CredentialItem(RefsItem):
 
 
 class StagedItem(Model):
-    """An item of the staging table; without a value it is a tombstone."""
+    """An item of the staging table; without a value it is a tombstone.
+
+    write is the nonce of the conditional write that put it.
+    """
 
     token = UnicodeAttribute(hash_key=True)
     path = BinaryAttribute(range_key=True, legacy_encoding=False)
     value = BinaryAttribute(null=True, legacy_encoding=False)
+    write = BinaryAttribute(null=True, legacy_encoding=False)

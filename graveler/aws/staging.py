@@ -1,24 +1,43 @@
-"""The StagingStore on DynamoDB: partition = staging token, sort key = path."""
+"""The StagingStore on DynamoDB: partition = staging token, sort key = path.
 
+Theory of operation. DynamoDB conditions a write on other items only in a transaction, and cancels
+transactions that touch one item at the same time, even if both only check it. So a token has
+several gates (`graveler.aws.gates`): a write puts its entry and checks the one gate that the path's
+hash selects, in one transaction. Closing a token closes its gates, one after the other. Writes of
+different gates do not meet, and a write that meets another at a gate is sent again.
+
+A transaction carries a client request token, so a repeated request has no second effect.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 from pynamodb.expressions.condition import Condition
 
-from graveler.aws.branches import branch_key, branch_of
+from graveler.aws import gates
+from graveler.aws.branches import branch_key, branch_of, is_unchanged
 from graveler.aws.dynamodb import Call, binary
-from graveler.aws.errors import ConditionFailedError
+from graveler.aws.errors import TransactionCancelledError
 from graveler.aws.models import StagedItem
 from graveler.aws.tables import Raw, Request, Tables
-from graveler.errors import UnknownOutcomeError
+from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import PATH_BYTES_MAX
-from graveler.model import Branch, Repository
+from graveler.model import Branch, Change, Repository
 from graveler.ports import Staged
+from graveler.threads import ContextThreads
 
 # A listing shows at most 1,000 paths, and mostly nothing but what is staged under few of them; a
 # scan that goes on takes DynamoDB's full pages of 1 MB.
 _FIRST_PAGE_ITEMS = 1_000
+
+# A transaction has at most 100 parts, one of which is the check, and 4 MB.
+_CHANGES_MAX = 99
+_CHANGES_BYTES_MAX = 3 * 1024**2
+_TRANSACTIONS_AT_ONCE = 8
 
 
 class _Binary(msgspec.Struct):
@@ -48,13 +67,17 @@ class DynamoStagingStore:
         self._dynamodb = tables.dynamodb
 
     def get(self, token: str, path: bytes) -> Staged | None:
+        raw = self._item_of(token, path)
+        return None if raw is None else _staged_of(raw)
+
+    def _item_of(self, token: str, path: bytes) -> Raw | None:
         request = {
             "TableName": self._tables.staging,
             "Key": _key(token, path),
             "ConsistentRead": True,
         }
-        raw = self._dynamodb.call("GetItem", request).get("Item")
-        return None if raw is None else _staged_of(raw)
+        answer: Raw = self._dynamodb.call("GetItem", request)
+        return answer.get("Item")
 
     def get_with_branch(
         self, repository: Repository, branch: str, token: str, path: bytes
@@ -71,32 +94,72 @@ class DynamoStagingStore:
             _staged_of(staged[0]) if staged else None,
         )
 
-    def put(self, token: str, path: bytes, value: bytes | None) -> None:
-        request = {"TableName": self._tables.staging, "Item": _item(token, path, value)}
-        self._dynamodb.call("PutItem", request)
+    def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
+        by_gate: dict[int, list[Change]] = defaultdict(list)
+        for change in changes:
+            by_gate[gates.gate_of(change[0])].append(change)
+        batches = [(gate, batch) for gate, some in by_gate.items() for batch in _batches(some)]
+        if len(batches) == 1:  # no threads for most writes: they change one path
+            return self._stage_at(token, *batches[0])
+        with ContextThreads(_TRANSACTIONS_AT_ONCE) as pool:
+            refused = pool.map(lambda batch: self._stage_at(token, *batch), batches)
+            return list(chain.from_iterable(refused))
 
-    def put_many(self, token: str, changes: Sequence[tuple[bytes, bytes | None]]) -> None:
-        writes = [{"PutRequest": {"Item": _item(token, path, value)}} for path, value in changes]
-        self._tables.write_batch(self._tables.staging, writes)
-
-    def put_if(self, token: str, path: bytes, value: bytes, expected: Staged | None) -> bool:
-        condition: Condition
-        if expected is None:
-            condition = StagedItem.path.does_not_exist()
-        elif expected.value is None:
-            condition = StagedItem.path.exists() & StagedItem.value.does_not_exist()
-        else:
-            condition = StagedItem.value == expected.value
-        item = StagedItem(token, path, value=value)
-        request = self._tables.put(item, condition | (StagedItem.value == value))
+    def _stage_at(self, token: str, gate: int, batch: Sequence[Change]) -> Sequence[Change]:
+        """Stage changes of one gate in one transaction; return them if the gate is closed."""
+        check = gates.is_open(self._tables.staging, token, gate)
+        puts = [self._put(_item(token, path, value)) for path, value in batch]
         try:
-            self._dynamodb.call("PutItem", request)
-        except ConditionFailedError:
-            return False
+            self._tables.transact([*puts, {"ConditionCheck": check}])
+        except TransactionCancelledError:
+            return batch
+        return ()
+
+    def _put(self, item: Request) -> Request:
+        return {"Put": {"TableName": self._tables.staging, "Item": item}}
+
+    def stage_if(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[Change],
+        expected: Mapping[bytes, Staged | None],
+    ) -> None:
+        unchanged = self._tables.check(branch_key(repository, branch.name), is_unchanged(branch))
+        for batch in _batches(changes):
+            self._stage_batch_if(branch.staging_token, batch, expected, unchanged)
+
+    def _stage_batch_if(
+        self,
+        token: str,
+        batch: Sequence[Change],
+        expected: Mapping[bytes, Staged | None],
+        unchanged: Request,
+    ) -> None:
+        # Tells this write from an equal one of somebody else.
+        nonce = uuid4().bytes
+        puts = []
+        for path, value in batch:
+            item = StagedItem(token, path, value=value, write=nonce)
+            condition = _says(expected[path]) if path in expected else None
+            puts.append({"Put": self._tables.put(item, condition)})
+        try:
+            self._tables.transact([*puts, {"ConditionCheck": unchanged}])
+        except TransactionCancelledError as error:
+            if not self._is_written(token, batch[0][0], nonce):
+                raise StaleVersionError("the branch or the path changed meanwhile") from error
         except UnknownOutcomeError:
-            if self.get(token, path) != Staged(value):
+            if not self._is_written(token, batch[0][0], nonce):
                 raise
-        return True
+
+    def _is_written(self, token: str, path: bytes, nonce: bytes) -> bool:
+        """Whether the item is of the write with that nonce: an attempt whose answer was lost."""
+        raw = self._item_of(token, path)
+        return raw is not None and "write" in raw and binary(raw["write"]) == nonce
+
+    def close(self, token: str) -> None:
+        closed = [{"PutRequest": {"Item": key}} for key in gates.keys(token)]
+        self._tables.write_batch(self._tables.staging, closed)
 
     def scan(
         self, token: str, start: bytes, end: bytes | None
@@ -130,11 +193,12 @@ class DynamoStagingStore:
         request = self._scan_request(token, b"", None)
         if request is None:
             return
-        # The key alone; the token comes along since a key is what is deleted by.
+        # The whole key, and nothing else: that is what items are deleted by.
         request["ExpressionAttributeNames"] = {"#t": "token", "#p": "path"}
         request["ProjectionExpression"] = "#t, #p"
         del request["Limit"]
-        for raws in self._tables.pages(request):
+        # The gates go last: until then nothing can be staged that this would not see.
+        for raws in chain(self._tables.pages(request), [gates.keys(token)]):
             self._tables.write_batch(
                 self._tables.staging, [{"DeleteRequest": {"Key": raw}} for raw in raws]
             )
@@ -183,6 +247,32 @@ class DynamoStagingStore:
 
 def _key(token: str, path: bytes) -> Request:
     return {"token": {"S": token}, "path": {"B": path}}
+
+
+def _batches(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
+    """The changes in stretches that fit into a transaction each."""
+    batch: list[Change] = []
+    size_bytes = 0
+    for path, value in changes:
+        change_bytes = len(path) + len(value or b"")
+        if batch and (len(batch) == _CHANGES_MAX or size_bytes + change_bytes > _CHANGES_BYTES_MAX):
+            yield batch
+            batch, size_bytes = [], 0
+        batch.append((path, value))
+        size_bytes += change_bytes
+    if batch:
+        yield batch
+
+
+def _says(expected: Staged | None) -> Condition:
+    """The condition that the token says exactly that of the path."""
+    if expected is None:
+        return StagedItem.path.does_not_exist()
+    if expected.value is None:
+        void: Condition = StagedItem.path.exists() & StagedItem.value.does_not_exist()
+        return void
+    equal: Condition = StagedItem.value == expected.value
+    return equal
 
 
 def _item(token: str, path: bytes, value: bytes | None) -> Request:

@@ -43,7 +43,7 @@ class Tables:
         """The parameters that put an item of either table."""
         raw = item.serialize()
         table = self.staging if "token" in raw else self.refs
-        return _with_condition({"TableName": table, "Item": raw}, condition)
+        return with_condition({"TableName": table, "Item": raw}, condition)
 
     def update(
         self, item_key: Raw, actions: Sequence[Action], condition: Condition | None = None
@@ -53,17 +53,19 @@ class Tables:
         values: dict[str, Any] = {}
         request: Request = {"TableName": self.refs, "Key": item_key}
         request["UpdateExpression"] = Update(*actions).serialize(names, values)
-        return _with_condition(request, condition, names, values)
+        return with_condition(request, condition, names, values)
 
     def delete(self, item_key: Raw, condition: Condition | None = None) -> Request:
         """The parameters that delete an item of the refs table."""
-        return _with_condition({"TableName": self.refs, "Key": item_key}, condition)
+        return with_condition({"TableName": self.refs, "Key": item_key}, condition)
+
+    def check(self, item_key: Raw, condition: Condition) -> Request:
+        """The parameters of a transaction's check of an item of the refs table."""
+        return with_condition({"TableName": self.refs, "Key": item_key}, condition)
 
     def absent(self, item_key: Raw) -> Request:
         """The parameters of a transaction's check that the refs table has no such item."""
-        return _with_condition(
-            {"TableName": self.refs, "Key": item_key}, RefsItem.sort.does_not_exist()
-        )
+        return self.check(item_key, RefsItem.sort.does_not_exist())
 
     def query(self, partition: str, prefix: str, limit: int | None = None) -> Request:
         """The parameters that read, consistently, what begins with a prefix in a partition."""
@@ -169,12 +171,13 @@ def _left_out(operation: str) -> Exception:
     return ThrottledError(f"DynamoDB leaves out parts of {operation}, try again later")
 
 
-def _with_condition(
+def with_condition(
     request: Request,
     condition: Condition | None,
     names: dict[str, str] | None = None,
     values: dict[str, Any] | None = None,
 ) -> Request:
+    """The request with the condition added, and the names and values that it stands on."""
     names = {} if names is None else names
     values = {} if values is None else values
     if condition is not None:

@@ -11,12 +11,12 @@ from graveler.errors import (
     StaleVersionError,
 )
 from graveler.identity import ID_LENGTH
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX, BRANCH_WRITE_TRIES_MAX
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
 from graveler.operations import exports
 from graveler.operations.engine import Engine
-from graveler.operations.heads import Move, drop_after_ns, move_head
+from graveler.operations.heads import Move, drop_after_ns, move_head, read_branch
 from graveler.operations.lookup import (
     check_writable,
     current_branch,
@@ -25,7 +25,7 @@ from graveler.operations.lookup import (
 )
 from graveler.operations.protection import check_can_commit, check_can_stage
 from graveler.operations.reading import View, view_of_branch
-from graveler.operations.staged import until_unsealed
+from graveler.operations.staged import restore_changes
 from graveler.refs.resolve import resolve_commit_id
 from graveler.staging.listing import prefix_end
 from graveler.staging.overlay import effective_changes
@@ -148,6 +148,8 @@ def reset(
 
 
 def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> Move:
+    # Closed first: a write that the token accepts came before the reset, any other comes after.
+    engine.staging.close(branch.staging_token)
     token = engine.names.new_staging_token(repository, branch.name)
     return Move(branch, branch.commit_id, branch.sealed_tokens, new_staging_token=token)
 
@@ -156,16 +158,18 @@ def _stage_back(
     engine: Engine, repository: Repository, branch: Branch, start: bytes, end: bytes | None
 ) -> None:
     """Stage what is committed, or a tombstone, over what is staged with start <= path < end."""
-
-    def write(now: Branch) -> None:
-        # Worked out anew if a commit came between: what it holds is not staged any more.
-        view = view_of_branch(engine, repository, now)
+    for _ in range(BRANCH_WRITE_TRIES_MAX):
+        view = view_of_branch(engine, repository, branch)
         changed = effective_changes(view.changes(start, end), view.committed)
         restored: Iterator[Change] = ((difference.key, difference.left) for difference in changed)
-        while batch := list(islice(restored, _RESET_BATCH)):
-            engine.staging.put_many(now.staging_token, batch)
-
-    until_unsealed(engine, repository, branch, write)
+        try:
+            while batch := list(islice(restored, _RESET_BATCH)):
+                restore_changes(engine, repository, branch, batch)
+        except StaleVersionError:  # another head, or a commit holds what was staged
+            branch = read_branch(engine, repository, branch.name)
+        else:
+            return
+    raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
 
 
 def hard_reset(

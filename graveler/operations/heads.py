@@ -85,13 +85,24 @@ def read_branch(engine: Engine, repository: Repository, name: str) -> Branch:
 
 
 def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """The branch as it is when everything that was staged so far is in sealed tokens.
+    """Return the branch with everything that was staged before this call in sealed tokens.
 
-    Every sealed token is one more place where readers look. So attempts that fail, one after the
-    other, must not each add one: an empty token is not sealed over others.
+    Readers look into every sealed token. An empty token is not sealed over others, so that
+    commits that fail again and again do not add one each.
     """
     if branch.sealed_tokens and not _has_staged(engine, branch):
         return branch
+    return replace_token(engine, repository, branch)
+
+
+def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+    """Seal the branch's staging token; return the branch with a new one.
+
+    The old token is closed first, so its content is final as soon as anybody reads it as sealed.
+    Whoever finds a branch whose token is closed may call this: the process that closed it is
+    about to do the same, or has crashed.
+    """
+    engine.staging.close(branch.staging_token)
     token = engine.names.new_staging_token(repository, branch.name)
     try:
         sealed = engine.refs.seal_token(repository, branch, token)

@@ -1,26 +1,48 @@
-"""The protocol by which a change gets staged, so that no acknowledged write is ever lost.
+"""Staging protocol: every staged change takes effect once, at one moment.
 
-Theory of operation. A write reads the branch, writes under its staging token, and reads the branch
-again. If a commit sealed the token meanwhile, it may or may not have seen the write, so the write
-is repeated under the new token; only then is it acknowledged. So an acknowledged write is either
-in the commit or staged over it.
+Theory of operation. A staging token is open until it is sealed, and its content is final from then
+on (`heads.replace_token` closes it before any reader can see it as sealed). So a change that the
+token accepts was made before the seal: the commit that applies the token holds it. A change that
+the token refuses was not made, and is staged under the next token.
 
-A conditional write (if_absent) must not lose against itself: its own value, found in a sealed
-token or in the commit, is not somebody else's. Values are unique because addresses are.
+    writer                               commit
+    read the branch: token T             close T
+    stage under T                        T is sealed, T' takes its place
+      accepted: in T before the close    scan T
+      refused:  read the branch, repeat  finish: T is taken off
+
+*A change that depends on what is there* (if_absent, metadata, taking changes back) reads, decides,
+and stages on condition that the branch still has the token, head and version that it read, and
+the path the same entry. If that fails, it reads and decides again.
+
+*Confirming.* DynamoDB commits a transaction item by item. In theory the gate of a token can be free
+again before the entry can be read, and a commit that seals just then may not see the entry. So a
+writer reads the branch once more. If its token is sealed by then, it adds one to the branch's
+version, and a commit in progress scans the token again. If the token is gone, the writer looks for
+its change, and raises UnknownOutcomeError if readers see something else.
 """
 
 from collections.abc import Callable, Sequence
 
 from graveler.entries import entry_value
-from graveler.errors import ContentionError, PreconditionFailedError
+from graveler.errors import (
+    ContentionError,
+    PreconditionFailedError,
+    StaleVersionError,
+    UnknownOutcomeError,
+)
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.model import Branch, Change, Entry, Repository
 from graveler.names import check_path
 from graveler.operations.engine import Engine
+from graveler.operations.heads import read_branch, replace_token
 from graveler.operations.lookup import branch_not_found, current_branch
 from graveler.operations.objects import ObjectStat, object_stat
 from graveler.operations.protection import check_can_stage
-from graveler.operations.reading import View
+from graveler.operations.reading import View, view_of_branch
+
+# How long a seal may take between its two steps before a writer does the second one itself.
+_SEAL_PAUSE_S = 0.02
 
 
 def branch_for_staging(
@@ -39,65 +61,67 @@ def branch_for_staging(
     return found, current
 
 
-def until_unsealed(
-    engine: Engine, repository: Repository, branch: Branch, write: Callable[[Branch], None]
+def stage_changes(
+    engine: Engine, repository: Repository, branch: Branch, changes: Sequence[Change]
 ) -> None:
-    """Repeat the write until no commit has sealed its token before it was there.
+    """Make the changes, of distinct paths, what readers of the branch see.
 
     Raises:
         NotFoundError: the branch is gone.
         ContentionError: commits kept sealing the token.
+        UnknownOutcomeError: some changes may have been made, and others not.
     """
     for _ in range(BRANCH_WRITE_TRIES_MAX):
-        write(branch)
-        after = engine.refs.branch(repository, branch.name)
+        refused = engine.staging.stage(branch.staging_token, changes)
+        accepted = changes if not refused else [*set(changes) - set(refused)]
+        after = _confirm(engine, repository, branch, accepted)
+        if not refused:
+            return
         if after is None:
             raise branch_not_found(branch.name)
-        engine.remember(repository, after)
         if after.staging_token == branch.staging_token:
-            return
-        branch = after
-    raise ContentionError(f"branch {branch.name!r} is being committed all the time: try again")
+            after = _after_seal(engine, repository, branch)
+        branch, changes = after, refused
+    raise ContentionError(f"branch {branch.name!r} has too many concurrent commits: retry")
 
 
-def stage_value(
-    engine: Engine,
-    repository: Repository,
-    branch: Branch,
-    path: bytes,
-    value: bytes,
-    *,
-    if_absent: bool = False,
-) -> None:
-    """Make the value what readers of the branch see at the path.
+def _after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+    """Return the branch with its next token, once the seal that closed this one has ended."""
+    engine.clock.sleep(_SEAL_PAUSE_S)
+    now = read_branch(engine, repository, branch.name)
+    if now.staging_token == branch.staging_token:
+        now = replace_token(engine, repository, now)
+    return now
+
+
+def _confirm(
+    engine: Engine, repository: Repository, branch: Branch, staged: Sequence[Change]
+) -> Branch | None:
+    """Make sure that no commit misses what the branch's token accepted; return the branch now.
 
     Raises:
-        PreconditionFailedError: if_absent, and there is an object.
-        ContentionError: commits kept sealing the token.
+        UnknownOutcomeError: the token is gone, and readers see something else.
     """
-    if if_absent:
-        stage_in_place(
-            engine, repository, branch, path, lambda seen: if_nothing_else(path, seen, value)
-        )
-    else:
-        until_unsealed(
-            engine,
-            repository,
-            branch,
-            lambda now: engine.staging.put(now.staging_token, path, value),
-        )
-
-
-def stage_changes(
-    engine: Engine, repository: Repository, branch: Branch, changes: Sequence[Change]
-) -> None:
-    """Stage changes of distinct paths; as stage_value."""
-    until_unsealed(
-        engine,
-        repository,
-        branch,
-        lambda current: engine.staging.put_many(current.staging_token, changes),
-    )
+    token = branch.staging_token
+    after = engine.refs.branch(repository, branch.name)
+    if after is None:
+        return None  # with everything that was staged on it
+    engine.remember(repository, after)
+    if not staged or after.staging_token == token:
+        return after
+    if token in after.sealed_tokens and engine.refs.bump_version(repository, after.name, token):
+        return after
+    after = engine.refs.branch(repository, branch.name)
+    if after is None:
+        return None
+    view = view_of_branch(engine, repository, after)
+    for path, value in staged:
+        if view.get(path) != value:
+            raise UnknownOutcomeError(
+                f"path {shown(path)} was written, and changed again or reset by another request "
+                "at the same time: read it before you write again"
+            )
+    return after
 
 
 def stage_in_place(
@@ -106,36 +130,48 @@ def stage_in_place(
     branch: Branch,
     path: bytes,
     make: Callable[[bytes | None], bytes],
-) -> None:
-    """Stage what make makes of the value that readers see at the path, and of no older one.
+) -> bytes:
+    """Compare and swap: stage make(value that readers see); return the value that was staged.
 
     Raises:
-        ContentionError: others kept writing the path, or commits sealing the token.
+        NotFoundError: the branch is gone.
+        ContentionError: other writers changed the path or the branch every time.
     """
+    for _ in range(BRANCH_WRITE_TRIES_MAX):
+        content = engine.content(repository, branch.commit_id)
+        staged = engine.staging.get(branch.staging_token, path)
+        below = View(engine, repository, branch.sealed_tokens, content)
+        value = make(below.get(path) if staged is None else staged.value)
+        try:
+            engine.staging.stage_if(repository, branch, [(path, value)], {path: staged})
+        except StaleVersionError:
+            branch = read_branch(engine, repository, branch.name)
+            continue
+        _confirm(engine, repository, branch, [(path, value)])
+        return value
+    raise ContentionError(f"path {shown(path)} has too many concurrent writers: retry")
 
-    def write(now: Branch) -> None:
-        below = View(
-            engine, repository, now.sealed_tokens, engine.content(repository, now.commit_id)
-        )
-        for _ in range(BRANCH_WRITE_TRIES_MAX):
-            staged = engine.staging.get(now.staging_token, path)
-            seen = below.get(path) if staged is None else staged.value
-            if engine.staging.put_if(now.staging_token, path, make(seen), staged):
-                return
-        raise ContentionError(f"path {shown(path)} is being written: try again")
 
-    until_unsealed(engine, repository, branch, write)
+def restore_changes(
+    engine: Engine, repository: Repository, branch: Branch, changes: Sequence[Change]
+) -> None:
+    """Stage changes that follow from the branch's head, if that is still its head.
+
+    Raises:
+        StaleVersionError: the branch changed since it was read.
+    """
+    engine.staging.stage_if(repository, branch, changes, {})
+    _confirm(engine, repository, branch, changes)
 
 
-def if_nothing_else(path: bytes, seen: bytes | None, value: bytes) -> bytes:
-    """The value, if nothing but itself is seen at the path.
+def require_absent(path: bytes, seen: bytes | None) -> None:
+    """Return if nothing is seen at the path.
 
     Raises:
         PreconditionFailedError: an object is there.
     """
-    if seen not in (None, value):
+    if seen is not None:
         raise PreconditionFailedError(f"path already exists: {shown(path)}")
-    return value
 
 
 def shown(path: bytes) -> str:
@@ -152,7 +188,20 @@ def stage_entry(
     *,
     if_absent: bool = False,
 ) -> ObjectStat:
-    """Make the entry the object at the path; as stage_value."""
+    """Make the entry the object at the path.
+
+    Raises:
+        PreconditionFailedError: if_absent, and there is an object.
+        NotFoundError, ContentionError, UnknownOutcomeError: as stage_changes.
+    """
     value = entry_value(entry)
-    stage_value(engine, repository, branch, path, value, if_absent=if_absent)
+
+    def where_absent(seen: bytes | None) -> bytes:
+        require_absent(path, seen)
+        return value
+
+    if if_absent:
+        stage_in_place(engine, repository, branch, path, where_absent)
+    else:
+        stage_changes(engine, repository, branch, [(path, value)])
     return object_stat(repository, path, value)

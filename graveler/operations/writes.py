@@ -23,12 +23,11 @@ from graveler.operations.protection import check_can_stage
 from graveler.operations.reading import view_of_branch
 from graveler.operations.staged import (
     branch_for_staging,
-    if_nothing_else,
+    require_absent,
     shown,
     stage_changes,
     stage_entry,
     stage_in_place,
-    until_unsealed,
 )
 
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
@@ -73,7 +72,7 @@ def upload(
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     check_user_metadata(metadata)
     if if_absent:
-        if_nothing_else(path, view_of_branch(engine, found, current).get(path), b"")
+        require_absent(path, view_of_branch(engine, found, current).get(path))
     content, content_type = read_content()
     address = new_address(engine.names.new_uid())
     info = engine.objects.put(
@@ -168,9 +167,7 @@ def delete(
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     if view_of_branch(engine, found, current).get(path) is None:
         return
-    until_unsealed(
-        engine, found, current, lambda now: engine.staging.put(now.staging_token, path, None)
-    )
+    stage_changes(engine, found, current, [(path, None)])
 
 
 def delete_many(

@@ -92,6 +92,12 @@ class RefStore(TaskStore, Protocol):
             NotFoundError: the branch is gone.
         """
 
+    def bump_version(self, repository: Repository, name: str, token: str) -> bool:
+        """Add one to the branch's version if the token is among its sealed tokens; else False.
+
+        A move that is in progress then fails with StaleVersionError, and scans the token again.
+        """
+
     def move_branch(
         self,
         repository: Repository,

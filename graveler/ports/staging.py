@@ -1,10 +1,10 @@
 """Staged changes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graveler.model import Branch, Repository
+from graveler.model import Branch, Change, Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,11 @@ class Staged:
 
 
 class StagingStore(Protocol):
-    """Staged changes: per staging token, paths in byte order with a value or a tombstone."""
+    """Staged changes: per staging token, paths in byte order with a value or a tombstone.
+
+    A token is open until it is closed, and never opens again. Its content is final when it is
+    closed and the branch has another staging token.
+    """
 
     def get(self, token: str, path: bytes) -> Staged | None:
         """What the token says of the path; None if nothing."""
@@ -25,17 +29,35 @@ class StagingStore(Protocol):
     ) -> tuple[Branch | None, Staged | None]:
         """The branch as it stands, and what token says of the path; one request, not atomic."""
 
-    def put(self, token: str, path: bytes, value: bytes | None) -> None:
-        """Stage a value, or a tombstone."""
+    def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
+        """Stage changes of distinct paths while the token is open; return those it refused.
 
-    def put_many(self, token: str, changes: Sequence[tuple[bytes, bytes | None]]) -> None:
-        """Stage changes of distinct paths, in no particular order."""
+        Each change takes effect once, even if a lost answer makes the adapter send it again. They
+        are not atomic together: a token that closes meanwhile refuses some and holds the others.
 
-    def put_if(self, token: str, path: bytes, value: bytes, expected: Staged | None) -> bool:
-        """Stage value if the token still says expected (None: nothing) of the path; else False.
-
-        Finding value itself already there counts as done: an earlier attempt landed.
+        Raises:
+            UnknownOutcomeError: nobody can tell which of the changes took effect, or will.
         """
+
+    def stage_if(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[Change],
+        expected: Mapping[bytes, Staged | None],
+    ) -> None:
+        """Stage changes of distinct paths under the branch's token, if the branch is unchanged.
+
+        Unchanged means: it has the same staging token, head and version; whether the token is
+        closed does not matter. expected has, for some of the paths, what the token must still say
+        of them. Many changes take several transactions, each with the condition on the branch.
+
+        Raises:
+            StaleVersionError: the branch or an expected path changed.
+        """
+
+    def close(self, token: str) -> None:
+        """Have every later `stage` of the token refused; closing twice is fine."""
 
     def scan(
         self, token: str, start: bytes, end: bytes | None
@@ -48,4 +70,4 @@ class StagingStore(Protocol):
         """The branch and the token's first page, fetched at the same time: one round trip."""
 
     def drop(self, token: str) -> None:
-        """Forget everything that the token holds."""
+        """Delete everything that the token holds."""

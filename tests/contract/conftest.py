@@ -34,11 +34,13 @@ Losing = Callable[[str], None]
 
 
 class _LostAnswer:
-    def __init__(self, pending: Pending) -> None:
+    def __init__(self, pending: Pending, meanwhile: Callable[[], object]) -> None:
         self._pending = pending
+        self._meanwhile = meanwhile
 
     def finish(self) -> Answer:
         self._pending.finish()
+        self._meanwhile()
         raise NoAnswerError("the answer was lost on its way")
 
     def abandon(self) -> None:
@@ -53,6 +55,8 @@ class LossyHttp(HttpClient):
         self.to_lose: Counter[str] = Counter()
         # As if a transaction's token were older than the ten minutes that DynamoDB remembers it.
         self.forget_tokens = False
+        # What others do after the effect, before the request is sent again.
+        self.meanwhile: Callable[[], object] = lambda: None
 
     def begin(self, headers: Mapping[str, str], body: bytes) -> Pending:
         if self.forget_tokens:
@@ -62,7 +66,7 @@ class LossyHttp(HttpClient):
         if self.to_lose[operation] == 0:
             return pending
         self.to_lose[operation] -= 1
-        return _LostAnswer(pending)
+        return _LostAnswer(pending, self.meanwhile)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def test_a_branchs_tokens_are_dropped_when_their_time_has_come(
     assert main is not None
     branch = stores.refs.seal_token(repository, main, new_token())
     for token in branch.tokens:
-        stores.staging.put_many(token, [(b"%d" % n, b"value") for n in range(30)])
+        stores.staging.stage(token, [(b"%d" % n, b"value") for n in range(30)])
     stores.refs.delete_branch(repository, branch, new_event(), drop_after_ns=1_000)
 
     assert cleanup.sweep(now_ns=1_000, amount=10) == 0
@@ -80,7 +80,7 @@ def test_a_deleted_repository_goes_whole_and_alone(
     stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
     main = stores.refs.branch(repository, "main")
     assert main is not None
-    stores.staging.put(main.staging_token, b"a", b"value")
+    stores.staging.stage(main.staging_token, [(b"a", b"value")])
     event = Event("deleted", "repository_deleted", repository.name, time_ns=5)
     stores.refs.delete_repository(repository, event)
 
@@ -98,7 +98,7 @@ def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: Clea
     repository = create(stores)
     main = stores.refs.branch(repository, "main")
     assert main is not None
-    stores.staging.put(main.staging_token, b"a", b"value")
+    stores.staging.stage(main.staging_token, [(b"a", b"value")])
     stores.refs.delete_branch(repository, main, new_event(), drop_after_ns=0)
     # As if the process ended after dropping the token and before saying so.
     stores.staging.drop(main.staging_token)

@@ -182,25 +182,82 @@ def test_delete_tag(stores: DynamoDBStores, repository: Repository, lose: Losing
 
 
 @pytest.mark.parametrize("expected", [None, Staged(None), Staged(b"old")], ids=repr)
-def test_put_if(stores: DynamoDBStores, lose: Losing, expected: Staged | None) -> None:
-    token = new_token()
+def test_stage_if(
+    stores: DynamoDBStores,
+    repository: Repository,
+    main: Branch,
+    lose: Losing,
+    expected: Staged | None,
+) -> None:
+    token = main.staging_token
     if expected is not None:
-        stores.staging.put(token, b"a", expected.value)
-    lose("PutItem")
-    assert stores.staging.put_if(token, b"a", b"new", expected)
+        stores.staging.stage(token, [(b"a", expected.value)])
+    lose("TransactWriteItems")
+    stores.staging.stage_if(repository, main, [(b"a", b"new"), (b"b", None)], {b"a": expected})
     assert stores.staging.get(token, b"a") == Staged(b"new")
 
 
-def test_a_put_whose_every_answer_is_lost_has_an_unknown_outcome(
+def test_a_conditional_change_that_another_came_before(
+    stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing
+) -> None:
+    stores.staging.stage_if(repository, main, [(b"a", b"new")], {b"a": None})
+    lose("TransactWriteItems")
+    with pytest.raises((StaleVersionError, UnknownOutcomeError)):
+        stores.staging.stage_if(repository, main, [(b"a", b"new")], {b"a": None})
+
+
+def test_bump_version(
+    stores: DynamoDBStores,
+    repository: Repository,
+    main: Branch,
+    lose: Losing,
+    request: pytest.FixtureRequest,
+) -> None:
+    stores.refs.seal_token(repository, main, new_token())
+    lose("UpdateItem")
+    if "one" in request.node.name:
+        assert stores.refs.bump_version(repository, "main", main.staging_token)
+    else:
+        with pytest.raises(UnknownOutcomeError):
+            stores.refs.bump_version(repository, "main", main.staging_token)
+    now = stores.refs.branch(repository, "main")
+    assert now is not None
+    assert now.version > main.version
+
+
+def test_close(stores: DynamoDBStores, lose: Losing, request: pytest.FixtureRequest) -> None:
+    token = new_token()
+    lose("BatchWriteItem")
+    if "one" in request.node.name:
+        stores.staging.close(token)
+    else:
+        with pytest.raises(UnknownOutcomeError):
+            stores.staging.close(token)
+    assert stores.staging.stage(token, [(b"a", b"1")]) == [(b"a", b"1")]
+
+
+def test_a_repeated_change_has_no_second_effect(stores: DynamoDBStores) -> None:
+    token = new_token()
+    stores.http.to_lose["TransactWriteItems"] = 1
+    # Another client reads it, and writes over it, before the answer is missed.
+    stores.http.meanwhile = lambda: stores.staging.stage(token, [(b"a", b"theirs")])
+    try:
+        assert not stores.staging.stage(token, [(b"a", b"ours")])
+    finally:
+        stores.http.meanwhile = lambda: None
+    assert stores.staging.get(token, b"a") == Staged(b"theirs")
+
+
+def test_a_change_whose_every_answer_is_lost_has_an_unknown_outcome(
     stores: DynamoDBStores, lose: Losing, request: pytest.FixtureRequest
 ) -> None:
     token = new_token()
-    lose("PutItem")
+    lose("TransactWriteItems")
     if "one" in request.node.name:
-        stores.staging.put(token, b"a", b"1")
+        stores.staging.stage(token, [(b"a", b"1")])
     else:
         with pytest.raises(UnknownOutcomeError):
-            stores.staging.put(token, b"a", b"1")
+            stores.staging.stage(token, [(b"a", b"1")])
 
 
 def test_a_created_repository_is_whole(stores: DynamoDBStores, lose: Losing) -> None:

@@ -125,13 +125,43 @@ def test_seals_never_disturb_a_move(
 
 
 @pytest.mark.parametrize("expected", [None, Staged(b"old")], ids=repr)
-def test_one_of_many_conditional_puts_wins(stores: DynamoDBStores, expected: Staged | None) -> None:
-    token = new_token()
+def test_one_of_many_conditional_changes_wins(
+    stores: DynamoDBStores, repository: Repository, expected: Staged | None
+) -> None:
+    main = stores.refs.branch(repository, "main")
+    assert main is not None
+    token = main.staging_token
     if expected is not None:
-        stores.staging.put(token, b"a", expected.value)
-    results = outcomes(lambda n: stores.staging.put_if(token, b"a", b"%d" % n, expected))
-    assert results.count(True) == 1
-    assert stores.staging.get(token, b"a") == Staged(b"%d" % results.index(True))
+        stores.staging.stage(token, [(b"a", expected.value)])
+    won = winner(
+        outcomes(
+            lambda n: stores.staging.stage_if(
+                repository, main, [(b"a", b"%d" % n)], {b"a": expected}
+            )
+        )
+    )
+    assert stores.staging.get(token, b"a") == Staged(b"%d" % won)
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_a_token_that_closes_has_exactly_what_it_did_not_refuse(
+    stores: DynamoDBStores, _round: int
+) -> None:
+    token = new_token()
+    refused: dict[int, object] = {}
+
+    def stage_or_close(number: int) -> None:
+        if number == 0:
+            stores.staging.close(token)
+        else:
+            for turn in range(5):
+                path = b"%d/%d" % (number, turn)
+                refused[number * 5 + turn] = stores.staging.stage(token, [(path, path)])
+
+    assert outcomes(stage_or_close) == [None] * THREADS
+    held = {path for path, _ in stores.staging.scan(token, b"", None)}
+    accepted = {b"%d/%d" % divmod(n, 5) for n, back in refused.items() if not back}
+    assert held == accepted
 
 
 def test_metadata_written_by_many_is_all_there(

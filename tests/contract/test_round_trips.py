@@ -11,7 +11,6 @@ import pytest
 from graveler.aws.commits import commit_item
 from graveler.export.model import BranchExport, ExportConfiguration
 from graveler.model import Branch, Event, Repository, Tag
-from graveler.ports import Staged
 from tests.contract.conftest import DynamoDBStores, new_commit, new_event, new_repository, new_token
 
 pytestmark = pytest.mark.server
@@ -105,22 +104,26 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
         lambda s, r, b: s.staging.get_with_branch(r, "main", b.staging_token, b"a"),
         ["BatchGetItem"],
     ),
-    "staging put": (lambda s, _, b: s.staging.put(b.staging_token, b"a", b"v"), ["PutItem"]),
-    "staging put_many, 25": (
-        lambda s, _, b: s.staging.put_many(b.staging_token, [(b"%d" % n, b"") for n in range(25)]),
-        ["BatchWriteItem"],
+    "staging stage": (
+        lambda s, _, b: s.staging.stage(b.staging_token, [(b"a", b"v")]),
+        ["TransactWriteItems"],
     ),
-    "staging put_if": (
-        lambda s, _, b: s.staging.put_if(b.staging_token, b"a", b"v", Staged(None)),
-        ["PutItem"],
+    "staging stage_if": (
+        lambda s, r, b: s.staging.stage_if(r, b, [(b"%d" % n, b"") for n in range(99)], {}),
+        ["TransactWriteItems"],
     ),
+    "staging close": (lambda s, _, b: s.staging.close(b.staging_token), ["BatchWriteItem"]),
+    "bump_version": (lambda s, r, b: s.refs.bump_version(r, b.name, "none"), ["UpdateItem"]),
     "staging scan": (lambda s, _, b: list(s.staging.scan(b.staging_token, b"", None)), ["Query"]),
     "staging scan of nothing": (lambda s, _r, _b: list(s.staging.scan("t", b"b", b"a")), []),
     "staging scan_with_branch": (
         lambda s, r, b: s.staging.scan_with_branch(r, "main", b.staging_token, b"", None),
         ["GetItem+Query"],
     ),
-    "staging drop": (lambda s, _, b: s.staging.drop(b.staging_token), ["Query"]),
+    "staging drop": (
+        lambda s, _, b: s.staging.drop(b.staging_token),
+        ["Query", "BatchWriteItem"],
+    ),
 }
 
 

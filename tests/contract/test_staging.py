@@ -1,19 +1,23 @@
 """What every StagingStore promises."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+from graveler.errors import StaleVersionError
 from graveler.limits import PATH_BYTES_MAX
-from graveler.model import Repository
+from graveler.model import Branch, Repository
 from graveler.ports import Staged
-from tests.contract.conftest import Stores, new_repository, new_token
+from tests.contract.conftest import Stores, new_event, new_repository, new_token
 
 VALUE = b"\x00value\xff"
 
 
 def test_what_is_put_is_read(stores: Stores) -> None:
     token, longest = new_token(), b"\xff" * PATH_BYTES_MAX
-    stores.staging.put(token, b"a", VALUE)
-    stores.staging.put(token, longest, None)
+    stores.staging.stage(token, [(b"a", VALUE)])
+    stores.staging.stage(token, [(longest, None)])
     assert stores.staging.get(token, b"a") == Staged(VALUE)
     assert stores.staging.get(token, longest) == Staged(None)
     assert stores.staging.get(token, b"b") is None
@@ -23,7 +27,7 @@ def test_what_is_put_is_read(stores: Stores) -> None:
 def test_the_last_put_wins(stores: Stores) -> None:
     token = new_token()
     for value in (b"1", None, b"2"):
-        stores.staging.put(token, b"a", value)
+        stores.staging.stage(token, [(b"a", value)])
         assert stores.staging.get(token, b"a") == Staged(value)
 
 
@@ -31,8 +35,8 @@ def test_a_branch_and_an_entry_are_read_together(stores: Stores, repository: Rep
     branch = stores.refs.branch(repository, "main")
     assert branch is not None
     token = branch.staging_token
-    stores.staging.put(token, b"a", VALUE)
-    stores.staging.put(token, b"gone", None)
+    stores.staging.stage(token, [(b"a", VALUE)])
+    stores.staging.stage(token, [(b"gone", None)])
     read = stores.staging.get_with_branch
     assert read(repository, "main", token, b"a") == (branch, Staged(VALUE))
     assert read(repository, "main", token, b"gone") == (branch, Staged(None))
@@ -44,30 +48,119 @@ def test_a_branch_and_an_entry_are_read_together(stores: Stores, repository: Rep
 def test_many_changes_are_staged(stores: Stores) -> None:
     token = new_token()
     changes = {b"%04d" % n: None if n % 7 == 0 else VALUE * (n % 5) for n in range(333)}
-    stores.staging.put_many(token, list(reversed(changes.items())))
+    stores.staging.stage(token, list(reversed(changes.items())))
     assert list(stores.staging.scan(token, b"", None)) == list(changes.items())
-    stores.staging.put_many(token, [])
+    stores.staging.stage(token, [])
+
+
+def test_a_closed_token_refuses_every_change_and_keeps_what_it_has(stores: Stores) -> None:
+    closed, other = new_token(), new_token()
+    changes = [(b"%04d" % n, VALUE) for n in range(120)]
+    assert not stores.staging.stage(closed, changes)
+    stores.staging.close(closed)
+    later = [(path, b"later") for path, _ in changes] + [(b"new", None)]
+    assert sorted(stores.staging.stage(closed, later)) == sorted(later)
+    assert stores.staging.stage(closed, [(b"0001", None)]) == [(b"0001", None)]
+    stores.staging.close(closed)
+    assert list(stores.staging.scan(closed, b"", None)) == changes
+    assert not stores.staging.stage(other, later)
+
+
+def test_of_changes_beside_a_close_those_that_were_not_refused_are_there(
+    stores: Stores,
+) -> None:
+    """Some gates are closed and others are not, as while another process closes them."""
+    token = new_token()
+    changes = [(b"%04d" % n, VALUE) for n in range(300)]
+    with ThreadPoolExecutor(2) as pool:
+        staged = pool.submit(stores.staging.stage, token, changes)
+        pool.submit(stores.staging.close, token).result()
+        refused = set(staged.result())
+    assert list(stores.staging.scan(token, b"", None)) == [c for c in changes if c not in refused]
+
+
+@pytest.fixture
+def main(stores: Stores, repository: Repository) -> Branch:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    return branch
 
 
 @pytest.mark.parametrize("now", [None, Staged(None), Staged(b"old")], ids=repr)
 @pytest.mark.parametrize("expected", [None, Staged(None), Staged(b"old")], ids=repr)
-def test_a_conditional_put_needs_what_was_expected(
-    stores: Stores, now: Staged | None, expected: Staged | None
+def test_a_conditional_change_needs_what_was_expected(
+    stores: Stores,
+    repository: Repository,
+    main: Branch,
+    now: Staged | None,
+    expected: Staged | None,
 ) -> None:
-    token = new_token()
+    token = main.staging_token
     if now is not None:
-        stores.staging.put(token, b"a", now.value)
-    assert stores.staging.put_if(token, b"a", b"new", expected) is (now == expected)
+        stores.staging.stage(token, [(b"a", now.value)])
+
+    def change() -> None:
+        changes = [(b"a", b"new"), (b"b", None)]
+        stores.staging.stage_if(repository, main, changes, {b"a": expected})
+
+    if now == expected:
+        change()
+        assert stores.staging.get(token, b"b") == Staged(None)
+    else:
+        with pytest.raises(StaleVersionError):
+            change()
+        assert stores.staging.get(token, b"b") is None
     assert stores.staging.get(token, b"a") == (Staged(b"new") if now == expected else now)
 
 
-@pytest.mark.parametrize("expected", [None, Staged(None), Staged(b"old")], ids=repr)
-def test_a_conditional_put_of_what_is_there_is_done(
-    stores: Stores, expected: Staged | None
+def test_an_equal_change_of_somebody_else_is_not_ours(
+    stores: Stores, repository: Repository, main: Branch
 ) -> None:
-    token = new_token()
-    stores.staging.put(token, b"a", b"new")
-    assert stores.staging.put_if(token, b"a", b"new", expected)
+    stores.staging.stage_if(repository, main, [(b"a", b"new")], {b"a": None})
+    with pytest.raises(StaleVersionError):
+        stores.staging.stage_if(repository, main, [(b"a", b"new")], {b"a": None})
+
+
+def _seal(stores: Stores, repository: Repository, main: Branch) -> None:
+    stores.refs.seal_token(repository, main, new_token())
+
+
+def _move(stores: Stores, repository: Repository, main: Branch) -> None:
+    stores.refs.move_branch(
+        repository,
+        main,
+        commit=None,
+        commit_id="d" * 64,
+        applied_tokens=(),
+        new_staging_token=None,
+        event=None,
+        drop_after_ns=5,
+    )
+
+
+def _delete(stores: Stores, repository: Repository, main: Branch) -> None:
+    stores.refs.delete_branch(repository, main, new_event(), 5)
+
+
+@pytest.mark.parametrize("change", [_seal, _move, _delete])
+def test_a_conditional_change_needs_the_branch_as_it_was(
+    stores: Stores,
+    repository: Repository,
+    main: Branch,
+    change: Callable[[Stores, Repository, Branch], None],
+) -> None:
+    change(stores, repository, main)
+    with pytest.raises(StaleVersionError):
+        stores.staging.stage_if(repository, main, [(b"a", b"new")], {})
+    assert stores.staging.get(main.staging_token, b"a") is None
+
+
+def test_many_changes_are_staged_on_condition_of_the_branch(
+    stores: Stores, repository: Repository, main: Branch
+) -> None:
+    changes = [(b"%04d" % n, bytes(40_000)) for n in range(120)] + [(b"end", None)]
+    stores.staging.stage_if(repository, main, changes, {})
+    assert list(stores.staging.scan(main.staging_token, b"", None)) == changes
 
 
 class TestScan:
@@ -76,9 +169,9 @@ class TestScan:
     @pytest.fixture
     def token(self, stores: Stores) -> str:
         token = new_token()
-        stores.staging.put_many(token, [(path, path[:10]) for path in self.PATHS])
+        stores.staging.stage(token, [(path, path[:10]) for path in self.PATHS])
         # A neighbour's changes are not ours.
-        stores.staging.put(token + "0", b"a", b"other")
+        stores.staging.stage(token + "0", [(b"a", b"other")])
         return token
 
     @pytest.mark.parametrize(
@@ -114,7 +207,7 @@ class TestScan:
     def test_it_goes_on_over_many_pages(self, stores: Stores) -> None:
         token = new_token()
         changes = [(b"%05d" % n, bytes(1_000)) for n in range(2_500)]
-        stores.staging.put_many(token, changes)
+        stores.staging.stage(token, changes)
         assert list(stores.staging.scan(token, b"", None)) == changes
         assert list(stores.staging.scan(token, b"01200", b"02400")) == changes[1_200:2_400]
 
@@ -122,7 +215,7 @@ class TestScan:
         branch = stores.refs.branch(repository, "main")
         assert branch is not None
         token = branch.staging_token
-        stores.staging.put_many(token, [(b"a", VALUE), (b"b", None), (b"c", VALUE)])
+        stores.staging.stage(token, [(b"a", VALUE), (b"b", None), (b"c", VALUE)])
 
         def read(name: str, start: bytes, end: bytes | None) -> tuple:
             found, changes = stores.staging.scan_with_branch(repository, name, token, start, end)
@@ -136,7 +229,8 @@ class TestScan:
 def test_a_dropped_token_holds_nothing(stores: Stores) -> None:
     dropped, kept = new_token(), new_token()
     for token in (dropped, kept):
-        stores.staging.put_many(token, [(b"%d" % n, VALUE) for n in range(60)])
+        stores.staging.stage(token, [(b"%d" % n, VALUE) for n in range(60)])
+    stores.staging.close(dropped)
     stores.staging.drop(dropped)
     stores.staging.drop(dropped)
     assert list(stores.staging.scan(dropped, b"", None)) == []

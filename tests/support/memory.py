@@ -7,13 +7,15 @@ One lock per store makes each call atomic. What the port leaves to background wo
 import base64
 import bisect
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
+from zlib import crc32
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Branch, Commit, Event, Page, Repository, Tag, Task
+from graveler.model import Branch, Change, Commit, Event, Page, Repository, Tag, Task
 from graveler.ports import Clock, Staged
 from tests.support.memory_objects import (
     FixedClock,
@@ -69,11 +71,20 @@ class _Records:
     tasks: dict[str, Task] = field(default_factory=dict)
 
 
+def _moves(branch: Branch) -> tuple[int, str, str]:
+    """What changes with every move of the branch, and with every seal."""
+    return branch.version, branch.commit_id, branch.staging_token
+
+
 def _page(records: Mapping[str, T], prefix: str, after: str, amount: int) -> Page[T]:
     names = sorted(name for name in records if name.startswith(prefix) and name > after)
     chosen = names[:amount]
     next_after = chosen[-1] if chosen and len(names) > amount else ""
     return Page(tuple(records[name] for name in chosen), next_after)
+
+
+def _nothing() -> None:
+    """What happens between the parts of a call that the real store does in several requests."""
 
 
 class MemoryRefStore:
@@ -178,6 +189,23 @@ class MemoryRefStore:
         if branch is None:
             raise NotFoundError(f"branch {name} not found")
         return branch
+
+    @contextmanager
+    def unchanged(self, repository: Repository, branch: Branch) -> Iterator[None]:
+        """Hold the branch as it is: the condition of a transaction that writes something else."""
+        with self._lock:
+            now = self._of(repository).branches.get(branch.name)
+            if now is None or _moves(now) != _moves(branch):
+                raise StaleVersionError(f"branch {branch.name} changed")
+            yield
+
+    def bump_version(self, repository: Repository, name: str, token: str) -> bool:
+        with self._lock:
+            now = self._of(repository).branches.get(name)
+            if now is None or token not in now.sealed_tokens:
+                return False
+            self._of(repository).branches[name] = replace(now, version=now.version + 1)
+            return True
 
     def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
         with self._lock:
@@ -310,7 +338,11 @@ class MemoryStagingStore:
     """StagingStore in dictionaries; reads branches from the ref store beside it."""
 
     def __init__(self, refs: MemoryRefStore) -> None:
+        self.between: Callable[[], None] = _nothing
+        self.gates = 2
+        self.changes_at_once = 99
         self._refs = refs
+        self._closed: set[tuple[str, int]] = set()
         self._values: dict[str, dict[bytes, bytes | None]] = {}
         self._paths: dict[str, list[bytes]] = {}
         self._lock = threading.RLock()
@@ -325,24 +357,53 @@ class MemoryStagingStore:
     ) -> tuple[Branch | None, Staged | None]:
         return self._refs.branch(repository, branch), self.get(token, path)
 
-    def put(self, token: str, path: bytes, value: bytes | None) -> None:
-        with self._lock:
-            values = self._values.setdefault(token, {})
-            if path not in values:
-                bisect.insort(self._paths.setdefault(token, []), path)
-            values[path] = value
-
-    def put_many(self, token: str, changes: Sequence[tuple[bytes, bytes | None]]) -> None:
+    def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
         assert len({path for path, _ in changes}) == len(changes)
-        for path, value in changes:
-            self.put(token, path, value)
+        refused = []
+        for number, (path, value) in enumerate(changes):
+            if number:
+                self.between()
+            with self._lock:
+                if (token, self._gate_of(path)) in self._closed:
+                    refused.append((path, value))
+                else:
+                    self._put(token, path, value)
+        return refused
 
-    def put_if(self, token: str, path: bytes, value: bytes, expected: Staged | None) -> bool:
-        with self._lock:
-            if self.get(token, path) not in (expected, Staged(value)):
-                return False
-            self.put(token, path, value)
-            return True
+    def stage_if(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[Change],
+        expected: Mapping[bytes, Staged | None],
+    ) -> None:
+        assert len({path for path, _ in changes}) == len(changes)
+        for start in range(0, len(changes), self.changes_at_once):
+            if start:
+                self.between()
+            batch = changes[start : start + self.changes_at_once]
+            with self._lock, self._refs.unchanged(repository, branch):
+                for path, _ in batch:
+                    if path in expected and self.get(branch.staging_token, path) != expected[path]:
+                        raise StaleVersionError(f"path {path!r} changed")
+                for path, value in batch:
+                    self._put(branch.staging_token, path, value)
+
+    def close(self, token: str) -> None:
+        for gate in range(self.gates):
+            if gate:
+                self.between()
+            with self._lock:
+                self._closed.add((token, gate))
+
+    def _gate_of(self, path: bytes) -> int:
+        return crc32(path) % self.gates
+
+    def _put(self, token: str, path: bytes, value: bytes | None) -> None:
+        values = self._values.setdefault(token, {})
+        if path not in values:
+            bisect.insort(self._paths.setdefault(token, []), path)
+        values[path] = value
 
     def _scan_page(
         self, token: str, start: bytes, end: bytes | None
@@ -370,3 +431,4 @@ class MemoryStagingStore:
         with self._lock:
             self._values.pop(token, None)
             self._paths.pop(token, None)
+            self._closed -= {(token, gate) for gate in range(self.gates)}

@@ -182,10 +182,9 @@ def test_a_reset_takes_back_what_it_names_and_nothing_else(engine, dirty, kind, 
 
 def test_a_reset_of_many_changes_takes_back_all(engine):
     for number in range(2500):
-        engine.staging.put(
+        engine.staging.stage(
             branches.get(engine, REPO, "main").staging_token,
-            b"p/%05d" % number,
-            b"\x40" + b"i" * 32 + b"\x00",
+            [(b"p/%05d" % number, b"\x40" + b"i" * 32 + b"\x00")],
         )
     upload(engine, b"q", b"1")
     branches.reset(engine, REPO, "main", kind="common_prefix", path=b"p/")

@@ -232,7 +232,7 @@ def test_imported_objects_come_from_where_they_are_and_keep_their_description(la
     lake.objects.put("s3://elsewhere/x", b"imported", "image/png")
     entry = Entry("s3://elsewhere/x", AddressType.FULL, 8, "abc", 0)  # as an import makes it
     token = branches.get(lake.engine(), REPO, "main").staging_token
-    lake.engine().staging.put(token, b"imported", entry_value(entry))
+    lake.engine().staging.stage(token, [(b"imported", entry_value(entry))])
     commit(lake.engine())
     lake.configure(LATEST)
     lake.settle()

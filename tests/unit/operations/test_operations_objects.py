@@ -313,7 +313,7 @@ def test_a_listing_jumps_over_more_staged_objects_than_are_read_at_once(world, e
     value = entry_value(put(engine, b"z", b"1").entry)
     for folder, amount in ((b"a", 1500), (b"b", 300), (b"c", 1500), (b"d", 1)):
         for number in range(amount):
-            world.staging.put(branch.staging_token, b"%s/%04d" % (folder, number), value)
+            world.staging.stage(branch.staging_token, [(b"%s/%04d" % (folder, number), value)])
     for reader in (engine, world.engine()):
         page = objects.list_objects(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
         assert [item.path for item in page.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]

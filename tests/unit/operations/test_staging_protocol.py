@@ -1,0 +1,295 @@
+"""Every staged change takes effect once, at one moment, whatever others do in between.
+
+Each test stops an operation at one call to a store, and lets another process do something there.
+`tests/simulation` looks for such moments by itself.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from graveler.errors import (
+    ContentionError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+    UnknownOutcomeError,
+)
+from graveler.operations import branches, commits, merges, objects, writes
+from graveler.operations.engine import Engine
+from graveler.operations.heads import replace_token
+from graveler.operations.lookup import current_branch
+from tests.support.counting import engine_around
+from tests.support.faults import Crash
+from tests.support.lake import REPO, commit, content, new_lake, upload
+
+
+@pytest.fixture
+def world():
+    return new_lake()
+
+
+@pytest.fixture
+def engine(world):
+    return world.engine()
+
+
+class At:
+    """Does something before or after the first call of that name."""
+
+    def __init__(self, name: str, do: Callable[[], object], *, after: bool = False) -> None:
+        self.name, self.do, self.after, self.is_done = name, do, after, False
+
+    def __call__(self, name, call):
+        if name != self.name or self.is_done:
+            return call()
+        self.is_done = True
+        if not self.after:
+            self.do()
+        result = call()
+        if self.after:
+            self.do()
+        return result
+
+
+def at(engine: Engine, name: str, do: Callable[[], object], *, after: bool = False) -> Engine:
+    return engine_around(engine, At(name, do, after=after))
+
+
+def put(engine, path, text, *, if_absent=False):
+    return writes.upload(
+        engine,
+        REPO,
+        "main",
+        path,
+        read_content=lambda: (text, "text/plain"),
+        metadata={},
+        if_absent=if_absent,
+    )
+
+
+def seal(engine):
+    """What a commit does first; it goes on later, or has crashed."""
+    return replace_token(engine, *current_branch(engine, REPO, "main"))
+
+
+def test_a_write_that_another_saw_and_replaced_stays_replaced(world, engine):
+    """The first writer's token is sealed before it is told that its write has landed."""
+
+    def meanwhile():
+        assert content(engine, "main", b"p") == b"first"
+        seal(engine)
+        put(engine, b"p", b"second, made from the first")
+
+    put(at(world.engine(), "staging.stage", meanwhile, after=True), b"p", b"first")
+    assert content(engine, "main", b"p") == b"second, made from the first"
+
+
+def test_a_late_write_is_in_the_next_commit_and_not_in_the_one_that_sealed(world, engine):
+    put(engine, b"other", b"x")
+    late = at(world.engine(), "staging.stage", lambda: seal(engine))
+    put(late, b"p", b"late")
+    assert content(engine, "main", b"p") == b"late"
+    first = seal(engine).sealed_tokens[-1]
+    assert engine.staging.get(first, b"p") is None
+    assert content(engine, commit(engine).id, b"p") == b"late"
+
+
+CALLS = ["staging.get", "staging.stage_if", "refs.branch"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_write_that_was_refused_is_in_no_commit(world, engine, call):
+    """Of two that create the same path while a commit seals, one is told 412, and is nowhere."""
+    put(engine, b"other", b"x")
+    made, winners = [], []
+
+    def create(engine, text):
+        try:
+            put(engine, b"lock", text, if_absent=True)
+        except PreconditionFailedError:
+            return
+        winners.append(text)
+
+    def commit_around():
+        sealed = at(world.engine(), "refs.seal_token", lambda: create(engine, b"2"), after=True)
+        made.append(commit(sealed))
+
+    create(at(world.engine(), call, commit_around), b"1")
+    (winner,) = winners
+    assert content(engine, "main", b"lock") == winner
+    made.append(commit(engine, allow_empty=True))
+    held = []
+    for each in made:
+        with suppress(NotFoundError):
+            held.append(content(engine, each.id, b"lock"))
+    assert set(held) == {winner}
+
+
+def test_what_a_reader_sees_in_a_sealed_token_is_in_the_commit(world, engine):
+    """A writer that read the branch before the seal, and dies, is not seen by anybody."""
+    put(engine, b"other", b"x")
+    before = current_branch(engine, REPO, "main")
+
+    def late_writer(name, call):
+        if name == "refs.repository_and_branch":
+            return before
+        result = call()
+        if name == "staging.stage":
+            raise Crash(name)
+        return result
+
+    def while_the_commit_finishes():
+        with pytest.raises(Crash):
+            put(engine_around(world.engine(), late_writer), b"p", b"unacknowledged")
+        with pytest.raises(NotFoundError):
+            content(world.engine(), "main", b"p")
+
+    made = commit(at(world.engine(), "refs.move_branch", while_the_commit_finishes))
+    with pytest.raises(NotFoundError):
+        content(engine, made.id, b"p")
+
+
+@pytest.fixture
+def forked(engine):
+    upload(engine, b"p", b"old content")
+    commit(engine)
+    branches.create(engine, REPO, name="dev", source="main")
+    upload(engine, b"p", b"new content", "dev")
+    commit(engine, "dev")
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.usefixtures("forked")
+def test_metadata_beside_a_merge_leave_the_merged_content(world, engine, call):
+    def merge():
+        with suppress(InvalidInputError):  # the metadata are uncommitted
+            merges.merge(engine, REPO, "dev", "main", merges.MergeRequest("s"))
+
+    writes.set_user_metadata(at(world.engine(), call, merge), REPO, "main", b"p", {"k": "v"})
+    made = commit(engine)
+    expected = (
+        b"new content"
+        if "Merge" in commits.get(engine, REPO, "main~1").message
+        else (b"old content")
+    )
+    assert content(engine, made.id, b"p") == expected
+    assert objects.stat(engine, REPO, "main", b"p").entry.metadata == {"k": "v"}
+
+
+@pytest.mark.parametrize("call", ["staging.scan", "staging.stage_if"])
+def test_a_reset_object_beside_a_hard_reset_shows_the_new_head(world, engine, call):
+    upload(engine, b"p", b"good")
+    good = commit(engine)
+    upload(engine, b"p", b"poison")
+    commit(engine)
+    upload(engine, b"p", b"staged")
+
+    def hard():
+        branches.hard_reset(engine, REPO, "main", ref=good.id)
+
+    branches.reset(at(world.engine(), call, hard), REPO, "main", kind="object", path=b"p")
+    assert content(engine, "main@", b"p") == b"good"
+    assert content(engine, "main", b"p") == b"good"
+
+
+def test_of_two_equal_creations_one_succeeds(engine):
+    description = {
+        "physical_address": "s3://bucket2/lockfile",
+        "checksum": "abc",
+        "size_bytes": 5,
+        "metadata": {},
+        "mtime_s": 1_700_000_000,
+        "if_absent": True,
+    }
+    writes.stage(engine, REPO, "main", b"lock", **description)
+    for _ in range(2):  # staged, then committed
+        with pytest.raises(PreconditionFailedError):
+            writes.stage(engine, REPO, "main", b"lock", **description)
+        commit(engine, allow_empty=True)
+
+
+def test_a_seal_that_crashed_between_its_steps_keeps_nobody_from_writing(world, engine):
+    put(engine, b"a", b"1")
+    _, branch = current_branch(engine, REPO, "main")
+    engine.staging.close(branch.staging_token)
+    put(world.engine(), b"b", b"2")
+    writes.delete_many(world.engine(), REPO, "main", [b"a", b"c"])
+    put(world.engine(), b"d", b"3", if_absent=True)
+    made = commit(world.engine())
+    for path, text in ((b"b", b"2"), (b"d", b"3")):
+        assert content(engine, made.id, path) == text
+    with pytest.raises(NotFoundError):
+        content(engine, made.id, b"a")
+
+
+def test_a_reset_that_crashed_between_its_steps_keeps_nobody_from_writing(world, engine):
+    put(engine, b"a", b"1")
+
+    def die(name, call):
+        if name == "refs.move_branch":
+            raise Crash(name)
+        return call()
+
+    with pytest.raises(Crash):
+        branches.reset(engine_around(world.engine(), die), REPO, "main", kind="reset")
+    assert content(engine, "main", b"a") == b"1"
+    put(world.engine(), b"b", b"2")
+    branches.reset(world.engine(), REPO, "main", kind="reset")
+    with pytest.raises(NotFoundError):
+        content(engine, "main", b"b")
+
+
+def test_a_commit_holds_an_entry_that_its_first_scan_did_not_see(world, engine):
+    """As in a store that makes the items of a transaction visible one after the other."""
+    put(engine, b"other", b"x")
+    repository, branch = current_branch(engine, REPO, "main")
+    value = engine.staging.get(branch.staging_token, b"other").value
+
+    def show_late():
+        world.staging._put(branch.staging_token, b"late", value)
+        assert engine.refs.bump_version(repository, "main", branch.staging_token)
+
+    made = commit(at(world.engine(), "refs.move_branch", show_late))
+    assert content(engine, made.id, b"late") == b"x"
+
+
+def test_a_writer_whose_token_is_sealed_makes_the_commit_scan_again(world, engine):
+    put(engine, b"other", b"x")
+    bumped = []
+
+    def watch(name, call):
+        if name == "refs.bump_version":
+            bumped.append(name)
+        if name == "refs.branch" and not bumped:
+            seal(engine)
+        return call()
+
+    put(engine_around(world.engine(), watch), b"p", b"1")
+    assert bumped
+    assert content(engine, commit(engine).id, b"p") == b"1"
+
+
+def test_a_writer_cannot_tell_what_became_of_a_write_that_was_taken_back_at_once(world, engine):
+    def reset():
+        branches.reset(engine, REPO, "main", kind="reset")
+
+    with pytest.raises(UnknownOutcomeError, match="read it before you write again"):
+        put(at(world.engine(), "staging.stage", reset, after=True), b"p", b"1")
+    with pytest.raises(NotFoundError):
+        content(engine, "main", b"p")
+
+
+def test_commits_that_come_every_time_make_a_writer_give_up_without_effect(world, engine):
+    put(engine, b"other", b"x")
+
+    def always(name, call):
+        if name == "staging.stage":
+            seal(engine)
+        return call()
+
+    with pytest.raises(ContentionError, match="retry"):
+        put(engine_around(world.engine(), always), b"p", b"1")
+    with pytest.raises(NotFoundError):
+        content(engine, "main", b"p")
