@@ -156,6 +156,8 @@ def _appliers(
     kind, outcome = operation.kind, operation.outcome
     if outcome == "no_branch":
         return [lambda state: [None] if state is None else []]
+    if kind == "delete_repository":
+        return [lambda state: [None]]
     if kind == "create_branch":
         if outcome == "exists":
             return [lambda state: [] if state is None else [state]]

@@ -172,7 +172,9 @@ KINDS: Mapping[str, tuple[Step, ...]] = {
     "reset_object": (_reset_object,),
     "hard_reset": (_hard_reset,),
     "delete_branch": (_delete_branch,),
-    "create_branch": (),  # the one that finds no branch
+    # Those that find no branch, or do not mind.
+    "create_branch": (),
+    "delete_repository": (),
 }
 READS = ("read", "read_head")
 # Whoever can tell a commit that is decided from one that is the head.
