@@ -126,6 +126,11 @@ def _commit(actor: "Actor", op: Op) -> str:
     return commits.commit(actor.engine, REPO, op.branch, request).id
 
 
+def _commit_empty(actor: "Actor", op: Op) -> str:
+    request = commits.CommitRequest(f"#{op.id}", _COMMITTER, allow_empty=True)
+    return commits.commit(actor.engine, REPO, op.branch, request).id
+
+
 def _merge(actor: "Actor", op: Op) -> str:
     request = merges.MergeRequest(_COMMITTER, f"#{op.id}", strategy="source-wins")
     return merges.merge(actor.engine, REPO, actor.ref(op), op.branch, request).id
@@ -255,6 +260,7 @@ ACTIONS: dict[str, Action] = {
     "get_head": Action(_get_head, "read_head", reads_only=True),
     "list": Action(_list, "read", "branch", reads_only=True),
     "commit": Action(_commit, "commit", "branch"),
+    "commit_empty": Action(_commit_empty, "commit", "branch"),
     "merge": Action(_merge, "move", "branch"),
     "revert": Action(_revert, "move", "branch"),
     "cherry_pick": Action(_cherry_pick, "move", "branch"),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from graveler.committed.store import Committed
 from graveler.dump.files import RefsDump
 from graveler.errors import (
     AlreadyExistsError,
@@ -25,6 +24,7 @@ from graveler.errors import (
 from graveler.operations import objects
 from graveler.operations.objects import ObjectStat
 from tests.simulation.actions import ACTIONS
+from tests.simulation.files import SharedCommitted
 from tests.simulation.schedule import Op
 from tests.simulation.stores import carry_out, simulated
 from tests.simulation.worlds import NAMESPACE
@@ -57,7 +57,7 @@ class Actor:
         """Be a new process."""
         self._is_dead = False
         world = self._simulation.world
-        committed = Committed(self._simulation.files, breaking=world.breaking)
+        committed = SharedCommitted(self._simulation.files, breaking=world.breaking)
         self.engine = simulated(self._simulation.new_engine(), committed, self._around)
 
     def run(self) -> None:
@@ -256,6 +256,6 @@ def _outcome(op: Op, error: GravelerError) -> str:
             return "absent" if op.kind in ("set_metadata", "get", "get_head") else "refused"
         # Of several names, nobody says which one is missing.
         return "refused" if op.kind in ("copy", "merge", "create_branch") else "no_branch"
-    if isinstance(error, InvalidInputError) and op.kind == "commit":
+    if isinstance(error, InvalidInputError) and op.kind.startswith("commit"):
         return "no_changes" if "no changes" in error.message else "refused"
     return kinds.get(type(error), "refused")

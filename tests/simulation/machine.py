@@ -9,6 +9,7 @@ from graveler.dump.files import RefsDump
 from graveler.model import Repository
 from graveler.operations.engine import Engine
 from tests.simulation.actor import Actor
+from tests.simulation.files import SharedCommitted
 from tests.simulation.schedule import Fault, Op, Schedule
 from tests.simulation.scheduler import Scheduler, SeededChooser, WrittenChooser
 from tests.simulation.stores import SeededFaults, WrittenFaults
@@ -68,7 +69,7 @@ class Simulation:
         self.is_exported: dict[str, bool] = {}
         self.exported_first = frozenset(self.world.exports._records)
         self.problems: list[Problem] = []
-        self.reader = self.world.engine()
+        self.reader = self.new_engine()
         self._repository = self.world.refs.repository(REPO)
         self._values: dict[tuple[str, str, bytes], Value | None] = {}
         self._let_in(Random(f"pages {schedule.seed}"))
@@ -82,7 +83,9 @@ class Simulation:
             store.page_amount = amount  # type: ignore[attr-defined]
 
     def new_engine(self) -> Engine:
-        return self.world.engine()
+        """An engine whose calls no schedule stops."""
+        committed = SharedCommitted(self.world.files, breaking=self.world.breaking)
+        return replace(self.world.engine(), committed=committed)
 
     def problem(self, kind: str, text: str) -> None:
         self.problems.append(Problem(kind, text))

@@ -35,6 +35,8 @@ def judge(simulation: "Simulation") -> None:
         simulation.problem("corrupt", f"at the end: {error!r}")
     operations = (each for each in simulation.history if each.key[1] in simulation.paths)
     start = simulation.start
+    if simulation.problems:
+        return  # one is enough
     for violation in check_history(operations, start.heads, start.branches):
         simulation.problem("linearizable", str(violation))
 
@@ -47,7 +49,7 @@ def _resolve(simulation: "Simulation") -> None:
             if refs.commits(repository, [commit.id]):
                 value = simulation.value_in(repository, commit.id, key[1])
                 parent = simulation.value_in(repository, commit.parents[0], key[1])
-                kind = "commit" if op.kind == "commit" else "move"
+                kind = "commit" if op.kind.startswith("commit") else "move"
                 simulation.history.append(
                     Operation(client, kind, invoked, returned, outcome, value, parent, key, str(op))
                 )

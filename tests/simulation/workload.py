@@ -35,9 +35,9 @@ MIXES: dict[str, Mix] = {
     "reset_object": Mix("reset_object reset_prefix upload merge hard_reset get"),
     "commits": Mix(f"{COMMITS} {WRITES} {RESETS} get get_head"),
     "unchanged": Mix("upload stage commit get merge collect", "plain restaged", same=0.5),
-    "dump": Mix("dump dump commit commit upload merge create_branch", "plain dumped"),
+    "dump": Mix("dump commit_empty commit_empty cherry_pick create_branch", "plain dumped"),
     "restore": Mix("dump restore restore commit upload collect", "dumped"),
-    "active": Mix("prepare_commits prepare_commits commit commit upload merge"),
+    "active": Mix("prepare_commits commit_empty commit_empty cherry_pick create_branch"),
     "collect": Mix(
         f"collect collect {WRITES} {COMMITS} {RESETS} create_branch delete_branch copy", same=0.1
     ),
