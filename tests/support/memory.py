@@ -1,28 +1,32 @@
 """Every port in memory: the semantics of the real adapters without their servers.
 
-One lock per store makes each call atomic. What the port leaves to background work is visible:
-`MemoryRefStore.events` is the outbox, `MemoryRefStore.cleanups` what is to be dropped and when.
+One lock per store makes each step of a call atomic. Calls that DynamoDB and S3 do in several steps
+(pages, batches, reads of two items) take several steps here, too: `between` is called between two of
+them, while no lock is held, and `page_amount` says how much a step does. What the port leaves to
+background work is visible: `MemoryRefStore.events` is the outbox, `MemoryRefStore.cleanups` what is
+to be dropped and when.
 """
 
-import base64
 import bisect
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeVar
 from zlib import crc32
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Change, Commit, Event, Page, Repository, Tag, Task
-from graveler.ports import Clock, Staged
+from graveler.ports import Staged
 from tests.support.memory_objects import (
     FixedClock,
     MemoryAccountStore,
     MemoryCommittedFiles,
     MemoryObjectStore,
+    nothing,
 )
+from tests.support.memory_records import CountingNames, Records, page_of
 
 __all__ = [
     "CountingNames",
@@ -38,75 +42,52 @@ T = TypeVar("T")
 SCAN_PAGE_AMOUNT = 100
 
 
-class CountingNames:
-    """Names that differ by a count only, so that a test can foresee them."""
-
-    def __init__(self, clock: Clock | None = None) -> None:
-        self._clock = clock or FixedClock()
-        self._count = 0
-        self._lock = threading.Lock()
-
-    def _next(self) -> int:
-        with self._lock:
-            self._count += 1
-            return self._count
-
-    def new_uid(self) -> str:
-        seconds = self._clock.now_ns() // 10**9
-        raw = (seconds % 2**32).to_bytes(4, "big") + self._next().to_bytes(8, "big")
-        return base64.b32hexencode(raw).decode().lower().rstrip("=")
-
-    def new_staging_token(self, repository: Repository, branch: str) -> str:
-        return f"{repository.name}-{branch}:00000000-0000-4000-8000-{self._next():012x}"
-
-
-@dataclass
-class _Records:
-    """What lives under one repository's uid."""
-
-    branches: dict[str, Branch] = field(default_factory=dict)
-    tags: dict[str, Tag] = field(default_factory=dict)
-    commits: dict[str, Commit] = field(default_factory=dict)
-    metadata: dict[str, str] = field(default_factory=dict)
-    tasks: dict[str, Task] = field(default_factory=dict)
-
-
 def _moves(branch: Branch) -> tuple[int, str, str]:
     """What changes with every move of the branch, and with every seal."""
     return branch.version, branch.commit_id, branch.staging_token
 
 
-def _page(records: Mapping[str, T], prefix: str, after: str, amount: int) -> Page[T]:
-    names = sorted(name for name in records if name.startswith(prefix) and name > after)
-    chosen = names[:amount]
-    next_after = chosen[-1] if chosen and len(names) > amount else ""
-    return Page(tuple(records[name] for name in chosen), next_after)
-
-
-def _nothing() -> None:
-    """What happens between the parts of a call that the real store does in several requests."""
-
-
 class MemoryRefStore:
-    """RefStore in dictionaries."""
+    """RefStore in dictionaries.
+
+    page_amount: records in a page of a query.
+    lagging: IDs of commits that the index by generation does not show yet.
+    """
 
     def __init__(self) -> None:
+        self.between: Callable[[], None] = nothing
+        self.page_amount = 1000
+        self.lagging: set[str] = set()
         self.events: list[Event] = []
         self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
-        self._records: dict[tuple[str, str], _Records] = {}
+        self._records: dict[tuple[str, str], Records] = {}
         self._lock = threading.RLock()
 
-    def _of(self, repository: Repository) -> _Records:
-        return self._records.setdefault((repository.name, repository.uid), _Records())
+    def _of(self, repository: Repository) -> Records:
+        return self._records.setdefault((repository.name, repository.uid), Records())
 
     def repository(self, name: str) -> Repository | None:
         with self._lock:
             return self._repositories.get(name)
 
     def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
-        with self._lock:
-            return _page(self._repositories, prefix, after, amount)
+        return self._pages(lambda: self._repositories, prefix, after, amount)
+
+    def _pages(
+        self, records: Callable[[], Mapping[str, T]], prefix: str, after: str, amount: int
+    ) -> Page[T]:
+        """A page of the port, of as many pages of the store as it takes."""
+        found: list[T] = []
+        while True:
+            with self._lock:
+                size = min(amount - len(found), self.page_amount)
+                page = page_of(records(), prefix, after, size)
+            found += page.results
+            if not page.has_more or len(found) == amount:
+                return Page(tuple(found), page.next_after)
+            after = page.next_after
+            self.between()
 
     def create_repository(
         self, repository: Repository, branch: Branch | None, commit: Commit | None, event: Event
@@ -138,12 +119,27 @@ class MemoryRefStore:
             if current is None or current.uid != repository.uid:
                 raise NotFoundError(f"repository {repository.name} not found")
             del self._repositories[repository.name]
-            due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
-            for branch in self._of(repository).branches.values():
-                self.cleanups += [(due_ns, token) for token in branch.tokens]
-            self._of(repository).branches.clear()
-            self._of(repository).tags.clear()
             self.events.append(event)
+        due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
+        self._drop_names(repository, due_ns)
+
+    def _drop_names(self, repository: Repository, due_ns: int) -> None:
+        """Page after page: what was read of a page is registered and dropped, whatever it is now."""
+        records = self._of(repository)
+        while records.branches:
+            self.between()
+            with self._lock:
+                page = page_of(records.branches, "", "", self.page_amount).results
+            tokens = [token for branch in page for token in branch.tokens]
+            self.cleanups += [(due_ns, token) for token in tokens]
+            self.between()
+            for branch in page:
+                records.branches.pop(branch.name, None)
+        while records.tags:
+            self.between()
+            with self._lock:
+                for tag in page_of(records.tags, "", "", self.page_amount).results:
+                    records.tags.pop(tag.name, None)
 
     def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
         with self._lock:
@@ -165,16 +161,18 @@ class MemoryRefStore:
     def repository_and_branch(
         self, repository: Repository, name: str
     ) -> tuple[Repository | None, Branch | None]:
-        with self._lock:
-            return self._repositories.get(repository.name), self.branch(repository, name)
+        current = self.repository(repository.name)
+        self.between()
+        return current, self.branch(repository, name)
 
     def branches(
         self, repository: Repository, prefix: str, after: str, amount: int, *, show_hidden: bool
     ) -> Page[Branch]:
-        with self._lock:
+        def shown() -> Mapping[str, Branch]:
             branches = self._of(repository).branches
-            shown = {n: b for n, b in branches.items() if show_hidden or not b.hidden}
-            return _page(shown, prefix, after, amount)
+            return {n: b for n, b in branches.items() if show_hidden or not b.hidden}
+
+        return self._pages(shown, prefix, after, amount)
 
     def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
         with self._lock:
@@ -270,8 +268,7 @@ class MemoryRefStore:
             return self._of(repository).tags.get(name)
 
     def tags(self, repository: Repository, prefix: str, after: str, amount: int) -> Page[Tag]:
-        with self._lock:
-            return _page(self._of(repository).tags, prefix, after, amount)
+        return self._pages(lambda: self._of(repository).tags, prefix, after, amount)
 
     def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         with self._lock:
@@ -303,27 +300,39 @@ class MemoryRefStore:
         self, repository: Repository, generation: int, amount: int
     ) -> tuple[Commit, ...]:
         with self._lock:
-            below = [c for c in self._of(repository).commits.values() if c.generation <= generation]
+            commits = self._of(repository).commits.values()
+            seen = [commit for commit in commits if commit.id not in self.lagging]
+            below = [commit for commit in seen if commit.generation <= generation]
             return tuple(sorted(below, key=lambda c: (-c.generation, c.id)))[:amount]
 
     def every_commit(self, repository: Repository) -> Iterator[Commit]:
-        with self._lock:
-            commits = sorted(self._of(repository).commits.values(), key=lambda commit: commit.id)
-        yield from commits
+        after = ""
+        while True:
+            with self._lock:
+                page = page_of(self._of(repository).commits, "", after, self.page_amount)
+            yield from page.results
+            if not page.has_more:
+                return
+            after = page.next_after
+            self.between()
 
     def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
-        with self._lock:
-            self._of(repository).commits.update((commit.id, commit) for commit in commits)
+        for commit in commits:
+            with self._lock:
+                self._of(repository).commits[commit.id] = commit
+            self.between()
 
     def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
-        with self._lock:
-            for branch in branches:
+        for branch in branches:
+            with self._lock:
                 self._of(repository).branches.setdefault(branch.name, branch)
+            self.between()
 
     def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
-        with self._lock:
-            for tag in tags:
+        for tag in tags:
+            with self._lock:
                 self._of(repository).tags.setdefault(tag.name, tag)
+            self.between()
 
     def task(self, repository: Repository, task_id: str) -> Task | None:
         with self._lock:
@@ -338,7 +347,8 @@ class MemoryStagingStore:
     """StagingStore in dictionaries; reads branches from the ref store beside it."""
 
     def __init__(self, refs: MemoryRefStore) -> None:
-        self.between: Callable[[], None] = _nothing
+        self.between: Callable[[], None] = nothing
+        self.page_amount = SCAN_PAGE_AMOUNT
         self.gates = 2
         self.changes_at_once = 99
         self._refs = refs
@@ -355,7 +365,9 @@ class MemoryStagingStore:
     def get_with_branch(
         self, repository: Repository, branch: str, token: str, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
-        return self._refs.branch(repository, branch), self.get(token, path)
+        found = self._refs.branch(repository, branch)
+        self.between()
+        return found, self.get(token, path)
 
     def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
         assert len({path for path, _ in changes}) == len(changes)
@@ -412,7 +424,7 @@ class MemoryStagingStore:
             paths = self._paths.get(token, [])
             first = bisect.bisect_left(paths, start)
             last = len(paths) if end is None else bisect.bisect_left(paths, end)
-            chosen = paths[first : min(last, first + SCAN_PAGE_AMOUNT)]
+            chosen = paths[first : min(last, first + self.page_amount)]
             return [(path, self._values[token][path]) for path in chosen]
 
     def scan(
@@ -420,15 +432,36 @@ class MemoryStagingStore:
     ) -> Iterator[tuple[bytes, bytes | None]]:
         while page := self._scan_page(token, start, end):
             yield from page
+            if len(page) < self.page_amount:
+                return
             start = page[-1][0] + b"\0"
+            self.between()
 
     def scan_with_branch(
         self, repository: Repository, branch: str, token: str, start: bytes, end: bytes | None
     ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
-        return self._refs.branch(repository, branch), self.scan(token, start, end)
+        found = self._refs.branch(repository, branch)
+        self.between()
+        first = self._scan_page(token, start, end)
+        return found, self._scan_on(token, first, end)
+
+    def _scan_on(
+        self, token: str, first: list[tuple[bytes, bytes | None]], end: bytes | None
+    ) -> Iterator[tuple[bytes, bytes | None]]:
+        yield from first
+        if len(first) == self.page_amount:
+            self.between()
+            yield from self.scan(token, first[-1][0] + b"\0", end)
 
     def drop(self, token: str) -> None:
+        while paths := self._paths.get(token):
+            with self._lock:
+                for path in paths[: self.page_amount]:
+                    del self._values[token][path]
+                del paths[: self.page_amount]
+            self.between()
         with self._lock:
-            self._values.pop(token, None)
-            self._paths.pop(token, None)
-            self._closed -= {(token, gate) for gate in range(self.gates)}
+            if not self._paths.get(token):
+                self._values.pop(token, None)
+                self._paths.pop(token, None)
+                self._closed -= {(token, gate) for gate in range(self.gates)}

@@ -1,7 +1,7 @@
 """The ports of continuous export in memory."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from graveler.errors import StaleVersionError
@@ -10,6 +10,7 @@ from graveler.export.places import ListedExport, places_of
 from graveler.model import Event, Repository
 from graveler.ports import Clock
 from tests.support.memory import MemoryRefStore
+from tests.support.memory_objects import nothing
 
 DELAY_S_MAX = 900
 
@@ -18,6 +19,8 @@ class MemoryExportStore:
     """ExportStore in a dictionary; events go to the outbox of the ref store beside it."""
 
     def __init__(self, refs: MemoryRefStore) -> None:
+        self.between: Callable[[], None] = nothing
+        self.page_amount = 1000
         self._refs = refs
         self._records: dict[tuple[str, str], BranchExport] = {}
         self._listed: dict[tuple[str, str], ListedExport] = {}
@@ -54,8 +57,16 @@ class MemoryExportStore:
             self._listed.pop((repository.uid, old.branch), None)
 
     def listed_exports(self) -> Iterator[ListedExport]:
-        with self._lock:
-            return iter(list(self._listed.values()))
+        after = ("", "")
+        while True:
+            with self._lock:
+                keys = sorted(key for key in self._listed if key > after)
+                page = [self._listed[key] for key in keys[: self.page_amount]]
+            yield from page
+            if len(keys) <= self.page_amount:
+                return
+            after = keys[self.page_amount - 1]
+            self.between()
 
     def listed_record(self, listed: ListedExport) -> BranchExport | None:
         with self._lock:

@@ -26,6 +26,10 @@ from graveler.ports import (
 )
 
 
+def nothing() -> None:
+    """What happens between two steps of a call, unless a test has something happen."""
+
+
 class FixedClock:
     """Stands still, or moves by step_ns at each look, until a test ticks it."""
 
@@ -96,9 +100,16 @@ class _Upload:
 
 
 class MemoryObjectStore:
-    """ObjectStore in a dictionary; presigned URLs are used by `request_presigned`."""
+    """ObjectStore in a dictionary; presigned URLs are used by `request_presigned`.
+
+    between: called between two steps of a call, with page_amount objects in each.
+    bytes_read: how much was handed out of each object since this was emptied last, by URI.
+    """
 
     def __init__(self, clock: Clock | None = None) -> None:
+        self.between: Callable[[], None] = nothing
+        self.page_amount = 1000
+        self.bytes_read: dict[str, int] = {}
         self.missing_buckets: set[str] = set()
         self._clock = clock or FixedClock()
         self._objects: dict[str, _Object] = {}
@@ -151,11 +162,12 @@ class MemoryObjectStore:
     def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
         with self._lock:
             content = self._object(uri).content
-            if byte_range is None:
-                return content
-            if byte_range[0] >= len(content):
-                raise RangeNotSatisfiableError(f"{uri} is shorter", len(content))
-            return content[byte_range[0] : byte_range[1] + 1]
+            if byte_range is not None:
+                if byte_range[0] >= len(content):
+                    raise RangeNotSatisfiableError(f"{uri} is shorter", len(content))
+                content = content[byte_range[0] : byte_range[1] + 1]
+            self.bytes_read[uri] = self.bytes_read.get(uri, 0) + len(content)
+            return content
 
     def head(self, uri: str) -> ObjectInfo | None:
         with self._lock:
@@ -192,12 +204,26 @@ class MemoryObjectStore:
     def delete_many(self, uris: Sequence[str]) -> Mapping[str, str]:
         for uri in uris:
             self.delete(uri)
+            self.between()
         return {}
 
     def list_objects(self, prefix_uri: str) -> Iterator[ListedObject]:
         self._check_bucket(prefix_uri)
-        for uri in self.uris(prefix_uri):
-            yield self._listed(uri)
+        for page in self._pages(prefix_uri):
+            yield from page
+
+    def _pages(self, prefix_uri: str) -> Iterator[list[ListedObject]]:
+        after = ""
+        while True:
+            with self._lock:
+                uris = [uri for uri in self.uris(prefix_uri) if uri > after]
+                page = [self._listed(uri) for uri in uris[: self.page_amount]]
+            if page:
+                yield page
+            if len(uris) <= self.page_amount:
+                return
+            after = page[-1].uri
+            self.between()
 
     def _listed(self, uri: str) -> ListedObject:
         with self._lock:
@@ -206,10 +232,10 @@ class MemoryObjectStore:
 
     def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
         shown = set()
-        for uri in self.uris(folder_uri):
-            name, slash, _ = uri.removeprefix(folder_uri).partition("/")
+        for listed in self.list_objects(folder_uri):
+            name, slash, _ = listed.uri.removeprefix(folder_uri).partition("/")
             if not slash:
-                yield self._listed(uri)
+                yield listed
             elif name not in shown:
                 shown.add(name)
                 yield f"{folder_uri}{name}/"

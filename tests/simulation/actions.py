@@ -1,0 +1,284 @@
+"""What a client of a schedule can do, by name: the operation, and what it is in histories.
+
+Each action works on the engine of its client and returns the operation's value for the history.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graveler.export.model import ExportConfiguration, ExportRequest
+from graveler.operations import (
+    branches,
+    commits,
+    dumps,
+    exports,
+    links,
+    merges,
+    objects,
+    repositories,
+    writes,
+)
+from graveler.operations.objects import ObjectStat
+from graveler.retention.candidates import MINIMUM_AGE_S
+from graveler.staging.listing import PageQuery
+from tests.simulation.schedule import Op
+from tests.simulation.worlds import DESCRIBED, DESCRIBED_BYTES, EXPORTED, INNER, REPO, upload
+from tests.support.linearizability import Value
+from tests.support.memory_collection import MemoryCollection
+
+if TYPE_CHECKING:
+    from tests.simulation.actor import Actor
+
+_COMMITTER = "somebody"
+
+
+def _value(stat: ObjectStat) -> Value:
+    return Value(stat.physical_address, stat.entry.metadata.get("m", ""))
+
+
+def _upload(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
+    content = op.text.encode()
+    made = writes.upload(
+        actor.engine,
+        REPO,
+        op.branch,
+        op.path,
+        read_content=lambda: (content, "t"),
+        metadata={},
+        if_absent=if_absent,
+    )
+    return _value(made)
+
+
+def _stage(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
+    made = writes.stage(
+        actor.engine,
+        REPO,
+        op.branch,
+        op.path,
+        physical_address=DESCRIBED,
+        checksum="abc",
+        size_bytes=DESCRIBED_BYTES,
+        metadata={},
+        mtime_s=1_600_000_000,
+        if_absent=if_absent,
+    )
+    return _value(made)
+
+
+def _link(actor: "Actor", op: Op) -> Value:
+    address = links.get_physical_address(actor.engine, REPO, op.branch, op.path)
+    info = actor.engine.objects.put(address.uri, op.text.encode(), "t")
+    made = links.link(
+        actor.engine,
+        REPO,
+        op.branch,
+        op.path,
+        physical_address=address.signed_uri,
+        checksum=info.checksum,
+        size_bytes=info.size_bytes,
+        content_type="t",
+        metadata={},
+    )
+    return _value(made)
+
+
+def _set_metadata(actor: "Actor", op: Op) -> str:
+    writes.set_user_metadata(actor.engine, REPO, op.branch, op.path, {"m": op.text})
+    return op.text
+
+
+def _delete(actor: "Actor", op: Op) -> None:
+    writes.delete(actor.engine, REPO, op.branch, op.path)
+
+
+def _delete_many(actor: "Actor", op: Op) -> None:
+    failed = writes.delete_many(actor.engine, REPO, op.branch, actor.paths)
+    for _, error in failed:
+        raise error
+
+
+def _copy(actor: "Actor", op: Op) -> Value:
+    made = writes.copy(
+        actor.engine, REPO, op.branch, op.path, source_ref=actor.ref(op), source_path=b"a"
+    )
+    return _value(made)
+
+
+def _get(actor: "Actor", op: Op) -> Value:
+    found = objects.stat(actor.engine, REPO, op.branch, op.path)
+    actor.reads_content(found)
+    return _value(found)
+
+
+def _get_head(actor: "Actor", op: Op) -> Value:
+    return _value(objects.stat(actor.engine, REPO, f"{op.branch}@", op.path))
+
+
+def _list(actor: "Actor", op: Op) -> dict[bytes, Value]:
+    page = objects.list_objects(actor.engine, REPO, op.branch, PageQuery(1000))
+    return {each.path: _value(each) for each in page.results if isinstance(each, ObjectStat)}
+
+
+def _commit(actor: "Actor", op: Op) -> str:
+    request = commits.CommitRequest(f"#{op.id}", _COMMITTER)
+    return commits.commit(actor.engine, REPO, op.branch, request).id
+
+
+def _commit_empty(actor: "Actor", op: Op) -> str:
+    request = commits.CommitRequest(f"#{op.id}", _COMMITTER, allow_empty=True)
+    return commits.commit(actor.engine, REPO, op.branch, request).id
+
+
+def _merge(actor: "Actor", op: Op) -> str:
+    request = merges.MergeRequest(_COMMITTER, f"#{op.id}", strategy="source-wins")
+    return merges.merge(actor.engine, REPO, actor.ref(op), op.branch, request).id
+
+
+def _revert(actor: "Actor", op: Op) -> str:
+    request = merges.RevertRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
+    return merges.revert(actor.engine, REPO, op.branch, request).id
+
+
+def _cherry_pick(actor: "Actor", op: Op) -> str:
+    request = merges.CherryPickRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
+    return merges.cherry_pick(actor.engine, REPO, op.branch, request).id
+
+
+def _reset(actor: "Actor", op: Op) -> None:
+    branches.reset(actor.engine, REPO, op.branch, kind="reset")
+
+
+def _reset_object(actor: "Actor", op: Op) -> None:
+    branches.reset(actor.engine, REPO, op.branch, kind="object", path=op.path)
+
+
+def _reset_prefix(actor: "Actor", op: Op) -> None:
+    branches.reset(actor.engine, REPO, op.branch, kind="common_prefix", path=op.path)
+
+
+def _hard_reset(actor: "Actor", op: Op) -> None:
+    branches.hard_reset(actor.engine, REPO, op.branch, ref=actor.ref(op))
+
+
+def _create_branch(actor: "Actor", op: Op) -> None:
+    branches.create(actor.engine, REPO, name=op.branch, source=actor.ref(op))
+
+
+def _delete_branch(actor: "Actor", op: Op) -> None:
+    branches.delete(actor.engine, REPO, op.branch)
+
+
+def _delete_repository(actor: "Actor", op: Op) -> None:
+    repositories.delete(actor.engine, REPO)
+
+
+def _create_repository(actor: "Actor", op: Op) -> None:
+    namespace = f"s3://bucket/lake-{op.id}"
+    repositories.create(actor.engine, name=REPO, storage_namespace=namespace)
+
+
+def _nest_repository(actor: "Actor", op: Op) -> None:
+    """Make a repository inside of the data of the other, use it, and delete it."""
+    engine, name = actor.engine, f"nested-{op.id}"
+    namespace = f"{INNER}-{op.id}"
+    repositories.create(engine, name=name, storage_namespace=namespace)
+    actor.protects(f"{namespace}/data/")
+    upload(engine, "main", b"a", "nested", repo=name)
+    commits.commit(engine, name, "main", commits.CommitRequest("nested", _COMMITTER))
+    repositories.delete(engine, name)
+
+
+def _dump(actor: "Actor", op: Op) -> None:
+    actor.has_dumped(dumps.dump(actor.engine, REPO))
+
+
+def _restore(actor: "Actor", op: Op) -> None:
+    if actor.dump is not None:
+        dumps.restore(actor.engine, "copy", actor.dump)
+
+
+def _collect(actor: "Actor", op: Op) -> None:
+    """One garbage collection, all of its steps."""
+    MemoryCollection(actor.engine, actor.read_file, REPO, MINIMUM_AGE_S).run()
+
+
+def _prepare_commits(actor: "Actor", op: Op) -> None:
+    repository = actor.engine.refs.repository(REPO)
+    if repository is not None:
+        from graveler.operations.garbage import active_metaranges  # noqa: PLC0415
+
+        active_metaranges(actor.engine, [repository])
+
+
+def _configure_export(actor: "Actor", op: Op) -> None:
+    exports.configure(actor.engine, REPO, op.branch, ExportConfiguration(EXPORTED))
+    actor.exports(op.branch, is_wanted=True)
+
+
+def _forget_export(actor: "Actor", op: Op) -> None:
+    actor.exports(op.branch, is_wanted=False)
+    exports.forget(actor.engine, REPO, op.branch)
+
+
+def _run_export(actor: "Actor", op: Op) -> None:
+    request = ExportRequest(REPO, op.branch)
+    runner = f"runner {op.id}"
+    exports.advance(actor.engine, request, runner=runner, time_left_s=lambda: 900.0)
+
+
+def _clean_up(actor: "Actor", op: Op) -> None:
+    for token in actor.due_tokens():
+        actor.engine.staging.drop(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What is done, as what it stands in histories ("" if it does not), and where it counts.
+
+    scope: "path", "branch" for every path of it, or "repository" for every branch.
+    """
+
+    do: Callable[["Actor", Op], Any]
+    history: str = ""
+    scope: str = "path"
+    reads_only: bool = False
+
+
+ACTIONS: dict[str, Action] = {
+    "upload": Action(_upload, "write"),
+    "upload_if_absent": Action(lambda a, op: _upload(a, op, if_absent=True), "write_if_absent"),
+    "stage": Action(_stage, "write"),
+    "stage_if_absent": Action(lambda a, op: _stage(a, op, if_absent=True), "write_if_absent"),
+    "link": Action(_link, "write"),
+    "set_metadata": Action(_set_metadata, "set_metadata"),
+    "delete": Action(_delete, "delete"),
+    "delete_many": Action(_delete_many, "tombstone", "branch"),
+    "copy": Action(_copy, "write"),
+    "get": Action(_get, "read", reads_only=True),
+    "get_head": Action(_get_head, "read_head", reads_only=True),
+    "list": Action(_list, "read", "branch", reads_only=True),
+    "commit": Action(_commit, "commit", "branch"),
+    "commit_empty": Action(_commit_empty, "commit", "branch"),
+    "merge": Action(_merge, "move", "branch"),
+    "revert": Action(_revert, "move", "branch"),
+    "cherry_pick": Action(_cherry_pick, "move", "branch"),
+    "reset": Action(_reset, "reset", "branch"),
+    "reset_object": Action(_reset_object, "reset_object"),
+    "reset_prefix": Action(_reset_prefix, "reset_object"),  # no path begins with another
+    "hard_reset": Action(_hard_reset, "hard_reset", "branch"),
+    "create_branch": Action(_create_branch, "create_branch", "branch"),
+    "delete_branch": Action(_delete_branch, "delete_branch", "branch"),
+    "delete_repository": Action(_delete_repository, "delete_repository", "repository"),
+    "create_repository": Action(_create_repository, "create_branch", "branch"),
+    "nest_repository": Action(_nest_repository),
+    "dump": Action(_dump),
+    "restore": Action(_restore),
+    "collect": Action(_collect),
+    "prepare_commits": Action(_prepare_commits),
+    "configure_export": Action(_configure_export),
+    "forget_export": Action(_forget_export),
+    "run_export": Action(_run_export),
+    "clean_up": Action(_clean_up),
+}

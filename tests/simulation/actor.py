@@ -1,0 +1,261 @@
+"""One client of a schedule: does its program, and writes down what it was told.
+
+Each has caches of its own. When it crashes its operation ends where it stands, and the client goes
+on in another process.
+"""
+
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from graveler.dump.files import RefsDump
+from graveler.errors import (
+    AlreadyExistsError,
+    ContentionError,
+    CorruptDataError,
+    GoneError,
+    GravelerError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+    ThrottledError,
+    UnknownOutcomeError,
+)
+from graveler.operations import objects
+from graveler.operations.objects import ObjectStat
+from tests.simulation.actions import ACTIONS
+from tests.simulation.files import SharedCommitted
+from tests.simulation.schedule import Op
+from tests.simulation.stores import carry_out, simulated
+from tests.simulation.worlds import NAMESPACE
+from tests.support.faults import Crash
+from tests.support.linearizability import UNKNOWN, Operation, Value
+
+if TYPE_CHECKING:
+    from tests.simulation.machine import Simulation
+
+_UNKNOWN = (ContentionError, ThrottledError, UnknownOutcomeError)
+_BRANCHES = ("main", "dev")
+
+
+class Actor:
+    """A client; see the module."""
+
+    def __init__(self, simulation: "Simulation", number: int, program: tuple[Op, ...]) -> None:
+        self.name = f"c{number}"
+        self.number = number
+        self.paths = simulation.paths
+        self._simulation = simulation
+        self._program = program
+        self._op = program[0] if program else Op("")
+        self._calls = 0
+        self._is_dead = False
+        self._facts: dict[str, Any] = {}
+        self._start()
+
+    def _start(self) -> None:
+        """Be a new process."""
+        self._is_dead = False
+        world = self._simulation.world
+        committed = SharedCommitted(self._simulation.files, breaking=world.breaking)
+        self.engine = simulated(self._simulation.new_engine(), committed, self._around)
+
+    def run(self) -> None:
+        for op in self._program:
+            self._perform(op)
+
+    # What the stores are asked
+
+    def _around(
+        self, name: str, target: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        if self._is_dead:
+            raise Crash
+        simulation = self._simulation
+        simulation.scheduler.pause()
+        place = (self._op.id, self._calls)
+        self._calls += 1
+        self._capture(name, args, options)
+        reads_only = ACTIONS[self._op.kind].reads_only
+        fault = simulation.faults(place, name, reads_only=reads_only)
+        if simulation.log is not None:
+            simulation.log.append((self.name, self._op, name, args, fault))
+        if name == "objects.get":
+            target = self._metered(target)
+        if fault is None:
+            return target(*args, **options)
+        try:
+            return carry_out(
+                fault,
+                lambda: target(*args, **options),
+                simulation.scheduler.pause,
+                simulation.world.clock.tick,
+                lambda work: simulation.scheduler.add_ghost(work, self.number),
+            )
+        except Crash:
+            self._is_dead = True
+            raise
+
+    def _metered(self, get: Callable[..., bytes]) -> Callable[..., bytes]:
+        """As get; what comes of the object store is counted."""
+        read = self._simulation.world.objects.bytes_read
+
+        def metered(uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+            read.clear()
+            content = get(uri, byte_range)
+            self._facts["bytes"] = self._facts.get("bytes", 0) + read[uri]
+            return content
+
+        return metered
+
+    def _capture(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """What the client could not know if its answer were lost."""
+        facts = self._facts
+        if name == "refs.create_branch":
+            facts["commit_id"] = args[1].commit_id
+        elif name == "refs.move_branch":
+            facts.setdefault("moves", []).append((args[0], options["commit"]))
+        elif name in ("objects.put", "objects.copy"):
+            uri = args[name == "objects.copy"]
+            if "/data/" in uri:
+                facts["uri"] = uri
+                if uri.startswith(f"{NAMESPACE}/data/"):
+                    self._simulation.made.add(uri)
+
+    # What actions ask and tell
+
+    def ref(self, op: Op) -> str:
+        """What the operation refers to."""
+        return self._simulation.start.commits.get(op.text, op.text)
+
+    def reads_content(self, found: ObjectStat) -> None:
+        """Read an object's content, and see how much came of the object store."""
+        self._facts["bytes"] = 0
+        try:
+            objects.read_content(self.engine, found)
+        except GoneError:
+            return  # overwritten meanwhile, perhaps; what stays readable is looked at in the end
+        amount = self._facts["bytes"]
+        if amount > found.entry.size_bytes:
+            size = found.entry.size_bytes
+            self._simulation.problem("meter", f"{amount} bytes read of an object of {size}")
+
+    def protects(self, prefix: str) -> None:
+        """Nobody may delete what lies there."""
+        self._simulation.protected.append(prefix)
+
+    @property
+    def dump(self) -> RefsDump | None:
+        return self._simulation.start.dump
+
+    def has_dumped(self, dump: RefsDump) -> None:
+        self._simulation.dumps.append(dump)
+
+    def read_file(self, namespace: str, file_id: str) -> bytes:
+        return self._simulation.files.read_all(namespace, file_id)
+
+    def exports(self, branch: str, *, is_wanted: bool) -> None:
+        self._simulation.is_exported[branch] = is_wanted
+
+    def due_tokens(self) -> list[str]:
+        """Staging tokens that can be dropped by now."""
+        world = self._simulation.world
+        now_ns = world.clock.now_ns()
+        due = [entry for entry in world.refs.cleanups if entry[0] < now_ns]
+        return [token for _, token in due]
+
+    # What it was told
+
+    def _perform(self, op: Op) -> None:
+        simulation = self._simulation
+        action = ACTIONS[op.kind]
+        self._op, self._calls, self._facts = op, 0, {}
+        invoked = simulation.scheduler.tick()
+        result: Any = None
+        try:
+            result = action.do(self, op)
+            outcome = "ok"
+        except Crash:
+            outcome = "unknown"
+            self._start()
+        except GravelerError as error:
+            outcome = _outcome(op, error)
+            if isinstance(error, CorruptDataError):
+                simulation.problem("corrupt", f"{op}: {error.message}")
+        except AssertionError as error:
+            outcome = "unknown"
+            simulation.problem("unexpected", f"{op}: {error!r}")
+        returned = simulation.scheduler.tick() if outcome != "unknown" else inf
+        if simulation.log is not None:
+            simulation.log.append((self.name, op, f"= {outcome}", (result,), None))
+        if action.history:
+            self._write_down(op, invoked, returned, outcome, result)
+
+    def _write_down(
+        self, op: Op, invoked: float, returned: float, outcome: str, result: Any
+    ) -> None:
+        action = ACTIONS[op.kind]
+        history = action.history
+        if history in ("read", "read_head") and outcome == "absent":
+            outcome = "ok"
+        branches = _BRANCHES if action.scope == "repository" else (op.branch,)
+        paths = (op.path,) if action.scope == "path" else self._simulation.paths
+        for branch in branches:
+            for path in paths:
+                key, value, parent = (branch, path), result, UNKNOWN
+                if op.kind == "list":
+                    value = (result or {}).get(path)
+                elif history in ("write", "write_if_absent") and outcome == "unknown":
+                    value = self._attempted(op)
+                elif history == "hard_reset":
+                    value = self._simulation.value_in(None, self.ref(op), path)
+                elif op.kind == "create_branch" and outcome in ("ok", "unknown"):
+                    if "commit_id" not in self._facts:
+                        continue
+                    value = self._simulation.value_in(None, self._facts["commit_id"], path)
+                elif op.kind == "create_repository":
+                    value = None
+                elif history == "set_metadata":
+                    value = op.text
+                elif history in ("commit", "move") and outcome in ("ok", "unknown"):
+                    made = self._made()
+                    if made is None:
+                        continue  # it was never asked for
+                    self._simulation.unresolved.append(
+                        (op, self.name, invoked, returned, outcome, key, made)
+                    )
+                    continue
+                self._simulation.history.append(
+                    Operation(
+                        self.name, history, invoked, returned, outcome, value, parent, key, str(op)
+                    )
+                )
+
+    def _attempted(self, op: Op) -> Value:
+        """What a write would have staged."""
+        if op.kind.startswith("stage"):
+            from tests.simulation.worlds import DESCRIBED  # noqa: PLC0415
+
+            return Value(DESCRIBED)
+        return Value(self._facts.get("uri", "never"))
+
+    def _made(self) -> list[Any] | None:
+        moves: list[Any] = self._facts.get("moves", [])
+        return [move for move in moves if move[1] is not None] or None
+
+
+def _outcome(op: Op, error: GravelerError) -> str:
+    kinds: Mapping[type[GravelerError], str] = {
+        PreconditionFailedError: "exists" if op.kind.endswith("if_absent") else "refused",
+        AlreadyExistsError: "exists" if op.kind.startswith("create") else "refused",
+    }
+    if isinstance(error, _UNKNOWN):
+        return "unknown"
+    if isinstance(error, NotFoundError):
+        if error.message.startswith("object not found"):
+            return "absent" if op.kind in ("set_metadata", "get", "get_head") else "refused"
+        # Of several names, nobody says which one is missing.
+        return "refused" if op.kind in ("copy", "merge", "create_branch") else "no_branch"
+    if isinstance(error, InvalidInputError) and op.kind.startswith("commit"):
+        return "no_changes" if "no changes" in error.message else "refused"
+    return kinds.get(type(error), "refused")

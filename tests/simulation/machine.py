@@ -1,0 +1,125 @@
+"""Runs one schedule: clients over a world, to their ends, and then the verdict."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from graveler.dump.files import RefsDump
+from graveler.model import Repository
+from graveler.operations.engine import Engine
+from tests.simulation.actor import Actor
+from tests.simulation.files import SharedCommitted
+from tests.simulation.schedule import Fault, Op, Schedule
+from tests.simulation.scheduler import Scheduler, SeededChooser, WrittenChooser
+from tests.simulation.stores import SeededFaults, WrittenFaults
+from tests.simulation.verdict import judge
+from tests.simulation.worlds import REPO, Start, new_world, stored_value
+from tests.support.linearizability import Operation, Value
+
+Log = list[tuple[str, Op, str, tuple[Any, ...], Fault | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong after a schedule: the invariant, and how it was broken."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a schedule, which is written down whole."""
+
+    schedule: Schedule
+    problems: tuple[Problem, ...]
+    log: Log
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(problem.kind for problem in self.problems)
+
+
+class Simulation:
+    """A world while a schedule runs in it, and what is remembered for the verdict."""
+
+    def __init__(self, schedule: Schedule, *, change: "Change | None", is_logged: bool) -> None:
+        chance = Random(f"steps {schedule.seed}")
+        written = schedule.steps
+        self.start: Start = new_world(schedule.world)
+        self.world = self.start.world
+        if change is not None:
+            change(self.world)
+        self.scheduler = Scheduler(
+            SeededChooser(chance) if written is None else WrittenChooser(written)
+        )
+        self.faults = (
+            SeededFaults(chance) if schedule.faults is None else WrittenFaults(schedule.faults)
+        )
+        self.log: Log | None = [] if is_logged else None
+        self.files = self.world.files
+        ops = [op for program in schedule.programs for op in program]
+        self.paths = tuple(sorted({op.path for op in ops}))
+        self.history: list[Operation] = list(self.start.before)
+        self.unresolved: list[tuple[Any, ...]] = []
+        self.made: set[str] = set(self.world.objects.uris()) - self.start.foreign.keys()
+        self.protected: list[str] = []
+        self.dumps: list[RefsDump] = []
+        self.is_exported: dict[str, bool] = {}
+        self.exported_first = frozenset(self.world.exports._records)
+        self.problems: list[Problem] = []
+        self.reader = self.new_engine()
+        self._repository = self.world.refs.repository(REPO)
+        self._values: dict[tuple[str, str, bytes], Value | None] = {}
+        self._let_in(Random(f"pages {schedule.seed}"))
+
+    def _let_in(self, chance: Random) -> None:
+        """Small pages, and others may come between any two steps of a call."""
+        world = self.world
+        amount = chance.choice((1, 2, 100))
+        for store in (world.refs, world.staging, world.objects, world.exports):
+            store.between = self.scheduler.pause  # type: ignore[attr-defined]
+            store.page_amount = amount  # type: ignore[attr-defined]
+
+    def new_engine(self) -> Engine:
+        """An engine whose calls no schedule stops."""
+        committed = SharedCommitted(self.world.files, breaking=self.world.breaking)
+        return replace(self.world.engine(), committed=committed)
+
+    def problem(self, kind: str, text: str) -> None:
+        self.problems.append(Problem(kind, text))
+
+    @property
+    def made_elsewhere(self) -> list[str]:
+        """What other repositories made inside of this one's data."""
+        prefixes = tuple(self.protected)
+        return [uri for uri in self.made if uri.startswith(prefixes)] if prefixes else []
+
+    def value_in(self, repository: Repository | None, commit_id: str, path: bytes) -> Value | None:
+        """What a commit holds at the path."""
+        found = repository or self._repository
+        assert found is not None
+        key = (found.uid, commit_id, path)
+        if key not in self._values:
+            content = self.reader.content(found, commit_id)
+            self._values[key] = stored_value(found, content.get(path))
+        return self._values[key]
+
+
+# Makes a world worse, or better: for tests of the machine itself.
+Change = Callable[[Any], None]
+
+
+def run(schedule: Schedule, *, change: Change | None = None, is_logged: bool = False) -> Outcome:
+    """Run a schedule to its end; what was chosen by its seed is written down."""
+    simulation = Simulation(schedule, change=change, is_logged=is_logged)
+    for number, program in enumerate(schedule.programs):
+        actor = Actor(simulation, number, program)
+        simulation.scheduler.add(actor.name, actor.run, number)
+    simulation.scheduler.run()
+    judge(simulation)
+    written = replace(
+        schedule, steps=tuple(simulation.scheduler.steps), faults=dict(simulation.faults.found)
+    )
+    return Outcome(written, tuple(simulation.problems), simulation.log or [])

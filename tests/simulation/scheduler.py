@@ -1,0 +1,105 @@
+"""Owns every step: clients are greenlets that stop before each call of a store.
+
+A chooser says who goes on. However clients are interleaved it is one after the other, and the same
+every time.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from greenlet import getcurrent, greenlet
+
+STEPS_MAX = 20_000
+
+
+class Client:
+    """One thing that runs: a client with its program, or a request that is still under way."""
+
+    __slots__ = ("greenlet", "held_until", "name", "number")
+
+    def __init__(self, number: int, name: str, work: Callable[[], None]) -> None:
+        self.number = number
+        self.name = name
+        self.held_until = 0
+        self.greenlet = greenlet(work)
+
+
+class SeededChooser:
+    """Chooses by chance: now and then somebody is held while the others go on."""
+
+    def __init__(self, chance: Random) -> None:
+        self._chance = chance
+        self._stay = chance.choice((0.0, 0.5, 0.8, 0.95))
+        self._hold = chance.choice((0.0, 0.02, 0.08))
+        self._last: Client | None = None
+
+    def __call__(self, runnable: list[Client], step: int) -> Client:
+        chance = self._chance
+        last = self._last
+        if self._hold and last is not None and chance.random() < self._hold:
+            last.held_until = step + chance.choice((5, 20, 100, 1000))
+        free = [client for client in runnable if client.held_until <= step]
+        if not free:
+            chosen = min(runnable, key=lambda client: client.held_until)
+        elif last in free and chance.random() < self._stay:
+            chosen = last
+        else:
+            chosen = free[int(chance.random() * len(free))]
+        self._last = chosen
+        return chosen
+
+
+class WrittenChooser:
+    """Takes the steps that are written down; what is not written is done one after the other."""
+
+    def __init__(self, steps: Sequence[int]) -> None:
+        self._steps = iter(steps)
+
+    def __call__(self, runnable: list[Client], step: int) -> Client:
+        by_number = {client.number: client for client in runnable}
+        for number in self._steps:
+            if number in by_number:
+                return by_number[number]
+        return runnable[0]
+
+
+class Scheduler:
+    """Lets clients run, one at a time, each to its next call of a store."""
+
+    def __init__(self, choose: Callable[[list[Client], int], Client]) -> None:
+        self.steps: list[int] = []
+        self.now = 0  # a count of all that happened, for the history
+        self._choose = choose
+        self._hub = getcurrent()
+        self._runnable: list[Client] = []
+        self._ghosts = 0
+
+    def add(self, name: str, work: Callable[[], None], number: int) -> None:
+        """A client that is to run."""
+        self._runnable.append(Client(number, name, work))
+
+    def add_ghost(self, work: Callable[[], None], number: int) -> None:
+        """A request whose sender has gone, still on its way."""
+        self._ghosts += 1
+        self.add(f"late {self._ghosts}", work, 100 + number)
+
+    def run(self) -> None:
+        """Let them run until all are done."""
+        runnable = self._runnable
+        while runnable:
+            client = self._choose(runnable, len(self.steps))
+            self.steps.append(client.number)
+            client.greenlet.switch()
+            if client.greenlet.dead:
+                runnable.remove(client)
+            assert len(self.steps) < STEPS_MAX, "it never comes to an end"
+
+    def pause(self) -> None:
+        """Let others go on; outside of a run, nobody else is there."""
+        if getcurrent() is not self._hub:
+            self._hub.switch()
+
+    def tick(self) -> int:
+        """The next moment."""
+        self.now += 1
+        return self.now

@@ -1,0 +1,141 @@
+"""Stands before the ports of a client: each call is a step, and may go wrong as real stores do.
+
+What a method can do is a table by its name. Methods that are in none of the tables write, take
+effect whole or not at all, and repeating them changes nothing: transactions, for DynamoDB remembers
+their token.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from graveler.committed.store import Committed
+from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
+from graveler.operations.engine import Engine
+from tests.simulation.schedule import Fault, Place
+from tests.support.counting import PORTS
+from tests.support.faults import Crash
+
+READS = frozenset(
+    "refs.repository refs.repositories refs.repository_metadata refs.branch refs.branches "
+    "refs.repository_and_branch refs.tag refs.tags refs.commits refs.commit_ids_with_prefix "
+    "refs.commits_below refs.every_commit refs.task staging.get staging.get_with_branch "
+    "staging.scan staging.scan_with_branch objects.get objects.head objects.list_objects "
+    "objects.list_folder objects.list_uploads exports.branch_export exports.listed_exports "
+    "exports.listed_record".split()
+)
+# A lost answer makes the adapter send these again: they take effect twice. Those that ask for a
+# condition ask again.
+REPEATED = frozenset(
+    "staging.put staging.put_many staging.put_if staging.drop objects.put objects.copy "
+    "objects.delete objects.delete_many refs.restore_commits refs.restore_branches "
+    "refs.restore_tags refs.put_task export_queue.send".split()
+)
+_READ_FAULTS = ("crash before", "throttled", "pause", "pause")
+_WRITE_FAULTS = (
+    *("crash before", "crash after", "throttled", "pause", "pause"),
+    *("lost, not done", "lost, done", "lost, done late"),
+)
+_PAUSES_S = (1, 30, 600, 3600)
+# Nobody waits longer for an answer: whoever reads is ended by then.
+_READER_PAUSE_S_MAX = 600
+
+
+class SeededFaults:
+    """Faults by chance, written down as they come."""
+
+    def __init__(self, chance: Random, kinds: tuple[str, ...] | None = None) -> None:
+        self.found: dict[Place, Fault] = {}
+        self._chance = chance
+        self._rate = chance.choice((0.0, 0.0, 0.02, 0.06))
+        self._kinds = kinds
+
+    def __call__(self, place: Place, name: str, *, reads_only: bool) -> Fault | None:
+        if not self._rate or self._chance.random() >= self._rate:
+            return None
+        chance = self._chance
+        kinds = _READ_FAULTS if name in READS else _WRITE_FAULTS
+        if name in REPEATED:
+            kinds = (*kinds, "repeated", "repeated")
+        fault = Fault(chance.choice(kinds))
+        if fault.kind == "pause":
+            longest = _READER_PAUSE_S_MAX if reads_only else _PAUSES_S[-1]
+            fault = Fault("pause", min(chance.choice(_PAUSES_S), longest))
+        self.found[place] = fault
+        return fault
+
+
+class WrittenFaults:
+    """The faults that are written down."""
+
+    def __init__(self, faults: dict[Place, Fault]) -> None:
+        self.found = faults
+
+    def __call__(self, place: Place, name: str, *, reads_only: bool) -> Fault | None:
+        return self.found.get(place)
+
+
+class SimulatedPort:
+    """Passes the calls of one client to a port, by way of `around(name, call, args)`."""
+
+    def __init__(self, port: object, name: str, around: Callable[..., Any]) -> None:
+        self._port = port
+        self._name = name
+        self._around = around
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        target = getattr(self._port, method)
+        name = f"{self._name}.{method}"
+        around = self._around
+
+        def call(*args: Any, **options: Any) -> Any:
+            return around(name, target, args, options)
+
+        setattr(self, method, call)
+        return call
+
+
+def simulated(engine: Engine, committed: Committed, around: Callable[..., Any]) -> Engine:
+    """The engine with every call of a port passed through around; files never change, and pass."""
+    ports = {port: SimulatedPort(getattr(engine, port), port, around) for port in PORTS}
+    return replace(engine, committed=committed, **ports)  # type: ignore[arg-type] # by its methods
+
+
+def carry_out(
+    fault: Fault,
+    call: Callable[[], Any],
+    pause: Callable[[], None],
+    tick: Callable[[int], None],
+    later: Callable[[Callable[[], None]], None],
+) -> Any:
+    """The call as the fault has it."""
+    kind = fault.kind
+    if kind == "crash before":
+        raise Crash
+    if kind == "throttled":
+        raise ThrottledError("simulated")
+    if kind == "pause":
+        pause()
+        tick(fault.s)
+        return call()
+    if kind == "repeated":
+        call()
+        pause()
+        return call()
+    if kind == "lost, not done":
+        raise UnknownOutcomeError("simulated")
+    if kind == "lost, done late":
+        later(lambda: _quietly(call))
+        raise UnknownOutcomeError("simulated")
+    call()
+    if kind == "crash after":
+        raise Crash
+    raise UnknownOutcomeError("simulated")
+
+
+def _quietly(call: Callable[[], Any]) -> None:
+    try:
+        call()
+    except GravelerError:
+        pass  # nobody is there to be told

@@ -1,0 +1,206 @@
+"""What has to hold when a schedule has come to its end, and everybody is done or gone."""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from graveler.addresses import physical_uri
+from graveler.entries import value_entry
+from graveler.errors import GravelerError, NotFoundError
+from graveler.model import Branch, Repository
+from graveler.operations import commits, dumps, repositories
+from graveler.operations.reading import view_of_branch
+from tests.simulation.worlds import NAMESPACE, REPO, stored_value
+from tests.support.linearizability import Operation, check_history
+
+if TYPE_CHECKING:
+    from tests.simulation.machine import Simulation
+
+_LONG_NS = 60 * 60 * 10**9
+
+
+def judge(simulation: "Simulation") -> None:
+    """Add what is wrong to the simulation's problems."""
+    world = simulation.world
+    world.refs.page_amount = world.staging.page_amount = world.objects.page_amount = 1000
+    repository = world.refs.repository(REPO)
+    try:
+        _check_events(simulation)
+        _check_exports(simulation, repository)
+        _check_objects(simulation)
+        if simulation.dumps:
+            _check_dumps(simulation)
+        _resolve(simulation)
+        _look_at_the_end(simulation, repository)
+    except GravelerError as error:
+        simulation.problem("corrupt", f"at the end: {error!r}")
+    operations = (each for each in simulation.history if each.key[1] in simulation.paths)
+    start = simulation.start
+    if simulation.problems:
+        return  # one is enough
+    for violation in check_history(operations, start.heads, start.branches):
+        simulation.problem("linearizable", str(violation))
+
+
+def _resolve(simulation: "Simulation") -> None:
+    """Put commits into the history, by what they turned out to hold."""
+    refs = simulation.world.refs
+    for op, client, invoked, returned, outcome, key, made in simulation.unresolved:
+        for repository, commit in reversed(made):
+            if refs.commits(repository, [commit.id]):
+                value = simulation.value_in(repository, commit.id, key[1])
+                parent = simulation.value_in(repository, commit.parents[0], key[1])
+                kind = "commit" if op.kind.startswith("commit") else "move"
+                simulation.history.append(
+                    Operation(client, kind, invoked, returned, outcome, value, parent, key, str(op))
+                )
+                break
+        else:
+            if outcome == "ok":
+                simulation.problem("history", f"{op} was answered, and there is no such commit")
+
+
+def _look_at_the_end(simulation: "Simulation", repository: Repository | None) -> None:
+    """Read every path, commit everything, and read again."""
+    touched = {operation.key for operation in simulation.history}
+    for name in sorted({branch for branch, _ in touched}):
+        found = None if repository is None else simulation.world.refs.branch(repository, name)
+        paths = [path for branch, path in sorted(touched) if branch == name]
+        if repository is None or found is None:
+            for path in paths:
+                _saw(simulation, "read", (name, path), None, "no_branch")
+            continue
+        _read_all(simulation, repository, found, paths)
+        if not found.sealed_tokens and not simulation.world.staging._values.get(
+            found.staging_token
+        ):
+            continue
+        outcome = "ok"
+        invoked = simulation.scheduler.tick()
+        try:
+            request = commits.CommitRequest("the end", "end")
+            commits.commit(simulation.new_engine(), REPO, name, request)
+        except GravelerError as error:
+            outcome = "no_changes" if "no changes" in error.message else "refused"
+        found = simulation.world.refs.branch(repository, name)
+        assert found is not None
+        returned = simulation.scheduler.tick()
+        for path in paths:
+            value = simulation.value_in(repository, found.commit_id, path)
+            simulation.history.append(
+                Operation("end", "commit", invoked, returned, outcome, value, key=(name, path))
+            )
+        _read_all(simulation, repository, found, paths)
+
+
+def _read_all(
+    simulation: "Simulation", repository: Repository, branch: Branch, paths: list[bytes]
+) -> None:
+    view = view_of_branch(simulation.reader, repository, branch)
+    for path in paths:
+        key = (branch.name, path)
+        _saw(simulation, "read", key, stored_value(repository, view.get(path)))
+        value = simulation.value_in(repository, branch.commit_id, path)
+        _saw(simulation, "read_head", key, value)
+
+
+def _saw(
+    simulation: "Simulation",
+    kind: str,
+    key: tuple[str, bytes],
+    value: object,
+    outcome: str = "ok",
+) -> None:
+    tick = simulation.scheduler.tick
+    simulation.history.append(Operation("end", kind, tick(), tick(), outcome, value, key=key))
+
+
+def _check_events(simulation: "Simulation") -> None:
+    """Events, one after the other, say how branches are; each commit has one."""
+    refs = simulation.world.refs
+    told = Counter(
+        str(event.detail["commit_id"])
+        for event in refs.events
+        if event.kind in ("commit_created", "merge_completed", "revert_completed")
+        or event.kind == "cherry_pick_completed"
+    )
+    for commit_id, amount in told.items():
+        if amount > 1:
+            simulation.problem("event", f"{amount} events of commit {commit_id}")
+    for (name, uid), records in refs._records.items():
+        for commit in records.commits.values():
+            for parent in commit.parents:
+                bare = name == "copy" and refs._repositories.get(name, None)
+                if parent not in records.commits and not (bare and bare.is_bare):
+                    simulation.problem("history", f"{commit.id} has no parent in {name} {uid}")
+            fresh = commit.message.startswith("#") and name == REPO
+            if fresh and told[commit.id] != 1:
+                simulation.problem("event", f"{told[commit.id]} events of commit {commit}")
+
+
+def _check_exports(simulation: "Simulation", repository: Repository | None) -> None:
+    """An export is there as long as its branch is, unless somebody ended it."""
+    if simulation.start.world.refs is None or repository is None:
+        return
+    world = simulation.world
+    wanted = {branch for branch, wanted in simulation.is_exported.items() if wanted}
+    known = world.exports._records
+    first = {key[1] for key in simulation.exported_first if key[0] == repository.uid}
+    ended = {branch for branch, wanted in simulation.is_exported.items() if not wanted}
+    deleted = {
+        str(event.detail["branch"]) for event in world.refs.events if event.kind == "branch_deleted"
+    }
+    for branch in (first | wanted) - ended - deleted:
+        record = known.get((repository.uid, branch))
+        if record is None or record.is_forgotten:
+            simulation.problem("export", f"branch {branch} was not deleted, and its export is gone")
+
+
+def _check_objects(simulation: "Simulation") -> None:
+    """What is named is there, and so is whatever Graveler did not make."""
+    world = simulation.world
+    there = world.objects._objects
+    for uri, content in simulation.start.foreign.items():
+        if uri not in there or there[uri].content != content:
+            simulation.problem("foreign", f"{uri} is gone, which Graveler did not make")
+    for uri in simulation.made_elsewhere:
+        if uri not in there:
+            simulation.problem("foreign", f"{uri} is gone, which another repository made")
+    gone = {uri for uri in simulation.made if uri not in there and f"{NAMESPACE}/data/" in uri}
+    if not gone:
+        return
+    repository = world.refs.repository(REPO)
+    if repository is None or repository.storage_namespace != NAMESPACE:
+        return
+    for name, uri in _named(simulation, repository):
+        if uri in gone:
+            simulation.problem("collected", f"{uri} is gone, which {name} names")
+
+
+def _named(simulation: "Simulation", repository: Repository) -> list[tuple[str, str]]:
+    """Every address that a commit or a branch's staging tokens name."""
+    world, engine = simulation.world, simulation.reader
+    found = []
+    records = world.refs._of(repository)
+    for commit in records.commits.values():
+        content = engine.metarange(repository, commit.metarange_id)
+        found += [(f"commit {commit.message}", value) for _, value in content.records()]
+    for branch in records.branches.values():
+        for token in branch.tokens:
+            changes = world.staging._values.get(token, {}).values()
+            found += [(f"branch {branch.name}", value) for value in changes if value is not None]
+    namespace = repository.storage_namespace
+    return [(name, physical_uri(namespace, value_entry(value))) for name, value in found]
+
+
+def _check_dumps(simulation: "Simulation") -> None:
+    """Every dump that was answered can be restored."""
+    engine = simulation.new_engine()
+    for number, dump in enumerate(simulation.dumps):
+        name = f"restored-{number}"
+        try:
+            repositories.create(engine, name=name, storage_namespace=NAMESPACE, bare=True)
+            dumps.restore(engine, name, dump)
+        except NotFoundError:
+            raise
+        except GravelerError as error:
+            simulation.problem("dump", f"a dump cannot be restored: {error.message}")

@@ -1,0 +1,98 @@
+"""Which programs are tried: mixes of operations, each after one kind of trouble.
+
+Programs are short, and clients meet at few paths: what goes wrong between two operations needs no
+more of them.
+"""
+
+from dataclasses import dataclass
+from random import Random
+
+from tests.simulation.schedule import Op, Schedule
+
+WRITES = "upload upload delete upload_if_absent set_metadata"
+COMMITS = "commit commit commit merge revert cherry_pick"
+RESETS = "reset reset_object reset_prefix hard_reset"
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """Kinds of operations, the more often named the more often chosen, and where they begin."""
+
+    kinds: str
+    worlds: str = "plain plain staged"
+    branches: str = "main main main dev"
+    same: float = 0.0  # how often the content that is written is one that is committed
+
+
+MIXES: dict[str, Mix] = {
+    "writes": Mix(f"{WRITES} {WRITES} commit commit get get get_head list"),
+    "all_writes": Mix(f"{WRITES} stage link copy delete_many stage_if_absent commit commit get"),
+    "overwrite": Mix("upload upload upload set_metadata commit get", same=0.5),
+    "conditional": Mix("upload_if_absent upload_if_absent delete commit get"),
+    "described": Mix("stage_if_absent stage_if_absent delete commit get"),
+    "metadata": Mix("set_metadata merge revert cherry_pick hard_reset get"),
+    "resets": Mix(f"{RESETS} {WRITES} commit get"),
+    "reset_object": Mix("reset_object reset_prefix upload merge hard_reset get"),
+    "commits": Mix(f"{COMMITS} {WRITES} {RESETS} get get_head"),
+    "unchanged": Mix("upload stage commit get merge collect", "plain restaged", same=0.5),
+    "dump": Mix("dump commit_empty commit_empty cherry_pick create_branch", "plain dumped"),
+    "restore": Mix("dump restore restore commit upload collect", "dumped"),
+    "active": Mix("prepare_commits commit_empty commit_empty cherry_pick create_branch"),
+    "collect": Mix(
+        f"collect collect {WRITES} {COMMITS} {RESETS} create_branch delete_branch copy", same=0.1
+    ),
+    "foreign": Mix("collect collect nest_repository upload commit", "foreign nested plain"),
+    "export": Mix(
+        "delete_branch delete_branch create_branch configure_export run_export upload commit",
+        "exported",
+        "dev",
+    ),
+    "branches": Mix(f"create_branch delete_branch {WRITES} commit merge get list", branches="dev"),
+    "repository": Mix(f"delete_repository create_repository {WRITES} commit get list"),
+    "clean_up": Mix(f"clean_up clean_up {WRITES} commit commit get list reset"),
+}
+DEFAULT_MIXES = tuple(MIXES)
+# What operations refer to.
+_REFS = {
+    "merge": ("dev", "main", "d1", "c1"),
+    "revert": ("c1", "c2", "main", "d1"),
+    "cherry_pick": ("c1", "c2", "d1", "dev"),
+    "hard_reset": ("c1", "c2", "d1", "first"),
+    "create_branch": ("main", "c1", "c2", "d1"),
+    "copy": ("main", "dev", "c1"),
+}
+
+
+def draw(seed: int, mixes: tuple[str, ...] = DEFAULT_MIXES, clients: int = 0) -> Schedule:
+    """The schedule of a seed; clients 0: as many as it says."""
+    chance = Random(f"program {seed}")
+    mix = MIXES[chance.choice(mixes)]
+    kinds = mix.kinds.split()
+    paths = chance.choice(((b"a",), (b"a",), (b"a", b"b"), (b"a", b"b", b"c")))
+    amount = clients or chance.choice((2, 3, 3, 3, 4, 4, 5, 6, 8))
+    longest = 1 if amount > 5 else chance.choice((1, 2, 3))
+    programs, number = [], 0
+    for _ in range(amount):
+        program = []
+        for _ in range(chance.randint(1, longest)):
+            number += 1
+            program.append(_op(chance, mix, chance.choice(kinds), paths, number))
+        programs.append(tuple(program))
+    return Schedule(chance.choice(mix.worlds.split()), tuple(programs), seed=seed)
+
+
+def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: int) -> Op:
+    branch, path = chance.choice(mix.branches.split()), chance.choice(paths)
+    if kind in ("create_branch", "delete_branch"):
+        branch = "dev"
+    if kind in ("create_repository", "delete_repository"):
+        branch = "main"
+    if kind in _REFS:
+        text = chance.choice(_REFS[kind])
+    elif kind == "set_metadata":
+        text = f"m{number}"
+    elif chance.random() < mix.same:
+        text = chance.choice("12")  # what is committed, perhaps
+    else:
+        text = f"x{number}"
+    return Op(kind, branch, path, text, number)

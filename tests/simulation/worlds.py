@@ -1,0 +1,260 @@
+"""The worlds that schedules begin in: built once for each process, copied for each schedule."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from graveler.addresses import physical_uri
+from graveler.entries import value_entry
+from graveler.errors import GravelerError
+from graveler.export.model import ExportConfiguration, ExportRequest
+from graveler.model import Entry, Repository
+from graveler.operations import (
+    branches,
+    commits,
+    dumps,
+    exports,
+    repositories,
+    retention,
+    writes,
+)
+from graveler.operations.engine import Engine
+from graveler.operations.heads import seal
+from graveler.retention.rules import make_rules
+from tests.support.engines import MemoryWorld, memory_world
+from tests.support.linearizability import Operation, Value
+from tests.support.memory_objects import FixedClock
+from tests.support.memory_records import CountingNames, Records
+
+REPO = "lake"
+NAMESPACE = "s3://bucket/lake"
+INNER = f"{NAMESPACE}/data/inner"
+EXPORTED = "s3://out/dev"
+# An object that users describe, larger than they say.
+DESCRIBED, DESCRIBED_BYTES = "s3://elsewhere/object", 5
+PATHS = (b"a", b"b", b"c")
+AGE_S = 30 * 60 * 60
+
+
+@dataclass
+class Start:
+    """A world as schedules find it, and what is known of it."""
+
+    world: MemoryWorld
+    commits: dict[str, str] = field(default_factory=dict)  # commit IDs by short names
+    heads: dict[tuple[str, bytes], Value | None] = field(default_factory=dict)
+    branches: tuple[str, ...] = ()
+    before: list[Operation] = field(default_factory=list)  # what was staged, and not committed
+    foreign: dict[str, bytes] = field(default_factory=dict)  # objects that Graveler did not make
+    dump: dumps.RefsDump | None = None
+
+
+def value_of(repository: Repository, entry: Entry) -> Value:
+    """The token that stands for an object in histories."""
+    address = physical_uri(repository.storage_namespace, entry)
+    return Value(address, entry.metadata.get("m", ""))
+
+
+def stored_value(repository: Repository, stored: bytes | None) -> Value | None:
+    """As value_of, of a stored value."""
+    return None if stored is None else value_of(repository, value_entry(stored))
+
+
+def upload(engine: Engine, branch: str, path: bytes, text: str, repo: str = REPO) -> None:
+    content = text.encode()
+    writes.upload(engine, repo, branch, path, read_content=lambda: (content, "t"), metadata={})
+
+
+def _commit(engine: Engine, branch: str, message: str, repo: str = REPO) -> str:
+    return commits.commit(engine, repo, branch, commits.CommitRequest(message, "start")).id
+
+
+def _new_start() -> Start:
+    world = memory_world(step_ns=10**6)
+    start = Start(world)
+    start.foreign[DESCRIBED] = b"x" * 50
+    return start
+
+
+def _place_foreign(start: Start) -> None:
+    for uri, content in start.foreign.items():
+        start.world.objects.put(uri, content, "t")
+
+
+def _history(start: Start) -> None:
+    """Commits first, c1 and c2 on main, d1 on dev, which goes off at c1."""
+    engine = start.world.engine()
+    made = start.commits
+    made["first"] = branches.get(engine, REPO, "main").commit_id
+    upload(engine, "main", b"a", "1")
+    made["c1"] = _commit(engine, "main", "c1")
+    branches.create(engine, REPO, name="dev", source="main")
+    upload(engine, "main", b"a", "2")
+    upload(engine, "main", b"b", "1")
+    made["c2"] = _commit(engine, "main", "c2")
+    upload(engine, "dev", b"c", "1")
+    upload(engine, "dev", b"b", "3")
+    upload(engine, "dev", b"b", "2")
+    made["d1"] = _commit(engine, "dev", "d1")
+    retention.set_rules(engine, REPO, make_rules(3650, ()))
+
+
+def plain() -> Start:
+    """Two branches with nothing staged."""
+    start = _new_start()
+    _place_foreign(start)
+    repositories.create(start.world.engine(), name=REPO, storage_namespace=NAMESPACE)
+    _history(start)
+    return start
+
+
+def staged() -> Start:
+    """One change of an object is sealed and not committed, one is staged over it."""
+    return _staged("4", "5")
+
+
+def restaged() -> Start:
+    """As staged; what is staged has the content that is committed."""
+    return _staged("4", "2")
+
+
+def _staged(*texts: str) -> Start:
+    start = plain()
+    engine = start.world.engine()
+    for text in texts:
+        upload(engine, "main", b"a", text)
+        found, branch = engine.refs.repository_and_branch(_repository(start), "main")
+        stored = engine.staging.get(branch.staging_token, b"a")
+        value = stored_value(found, stored.value)
+        at = len(start.before) - 10
+        before = Operation("start", "write", at, at + 0.5, "ok", value, key=("main", b"a"))
+        start.before.append(before)
+        if text == texts[0]:
+            seal(engine, found, branch)
+    return start
+
+
+def _repository(start: Start) -> Repository:
+    found = start.world.refs.repository(REPO)
+    assert found is not None
+    return found
+
+
+def exported() -> Start:
+    """dev is exported, and holds its head there."""
+    start = plain()
+    engine = start.world.engine()
+    exports.configure(engine, REPO, "dev", ExportConfiguration(EXPORTED))
+    request = ExportRequest(REPO, "dev")
+    for number in range(3):
+        exports.advance(engine, request, runner=f"start {number}", time_left_s=lambda: 900.0)
+    return start
+
+
+def foreign() -> Start:
+    """Files were there before the repository; a deleted repository lies inside of its data."""
+    start = _new_start()
+    start.foreign[f"{NAMESPACE}/data/2019/part-0"] = b"old"
+    start.foreign[f"{NAMESPACE}/data/2020/part-0"] = b"new"
+    _place_foreign(start)
+    engine = start.world.engine()
+    with suppress(GravelerError):
+        repositories.create(engine, name=REPO, storage_namespace=NAMESPACE)
+        _history(start)
+    return start
+
+
+def nested() -> Start:
+    """A deleted repository, of which there is a dump, lies inside of the repository's data."""
+    start = plain()
+    engine = start.world.engine()
+    with suppress(GravelerError):
+        repositories.create(engine, name="inner", storage_namespace=INNER)
+        upload(engine, "main", b"a", "inner", repo="inner")
+        _commit(engine, "main", "inner", repo="inner")
+        dumps.dump(engine, "inner")
+        objects = start.world.objects
+        start.foreign |= {uri: objects.get(uri) for uri in objects.uris(f"{INNER}/data/")}
+        repositories.delete(engine, "inner")
+    return start
+
+
+def dumped() -> Start:
+    """There is a dump, and a bare repository that it can be restored into."""
+    start = plain()
+    engine = start.world.engine()
+    start.dump = dumps.dump(engine, REPO)
+    repositories.create(engine, name="copy", storage_namespace=NAMESPACE, bare=True)
+    return start
+
+
+WORLDS: dict[str, Callable[[], Start]] = {
+    made.__name__: made for made in (plain, staged, restaged, exported, foreign, nested, dumped)
+}
+
+
+@cache
+def _template(name: str) -> Start:
+    start = WORLDS[name]()
+    world = start.world
+    world.clock.tick(AGE_S)
+    world.refs.events.clear()
+    world.objects.bytes_read.clear()
+    repository = world.refs.repository(REPO)
+    if repository is not None:
+        engine = world.engine()
+        found = world.refs.branches(repository, "", "", 100, show_hidden=True).results
+        start.branches = tuple(branch.name for branch in found)
+        for branch in found:
+            content = engine.content(repository, branch.commit_id)
+            for path in PATHS:
+                stored = stored_value(repository, content.get(path))
+                start.heads[branch.name, path] = stored
+    return start
+
+
+def new_world(name: str) -> Start:
+    """A copy of the world, that a schedule may change."""
+    start = _template(name)
+    old = start.world
+    clock = FixedClock(old.clock._now_ns, old.clock._step_ns)
+    names = CountingNames(clock)
+    names._count = old.names._count
+    refs, staging, objects = copy(old.refs), copy(old.staging), copy(old.objects)
+    files, exports_, queue = copy(old.files), copy(old.exports), copy(old.export_queue)
+    refs._repositories = dict(refs._repositories)
+    refs._records = {key: _copied(records) for key, records in refs._records.items()}
+    refs.events, refs.cleanups, refs.lagging = [], list(refs.cleanups), set()
+    staging._refs = exports_._refs = refs
+    staging._values = {token: dict(values) for token, values in staging._values.items()}
+    staging._paths = {token: list(paths) for token, paths in staging._paths.items()}
+    objects._clock = queue._clock = clock
+    objects._objects, objects._uploads = dict(objects._objects), {}
+    objects.bytes_read = {}
+    files.files, files.reads = dict(files.files), []
+    exports_._records, exports_._listed = dict(exports_._records), dict(exports_._listed)
+    queue.waiting = list(queue.waiting)
+    world = replace(
+        old,
+        clock=clock,
+        names=names,
+        refs=refs,
+        staging=staging,
+        objects=objects,
+        files=files,
+        exports=exports_,
+        export_queue=queue,
+    )
+    return replace(start, world=world, before=list(start.before))
+
+
+def _copied(records: Records) -> Records:
+    return Records(
+        dict(records.branches),
+        dict(records.tags),
+        dict(records.commits),
+        dict(records.metadata),
+        dict(records.tasks),
+    )

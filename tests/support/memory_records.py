@@ -1,0 +1,53 @@
+"""What the memory fakes keep of a repository, and the names that tests foresee."""
+
+import base64
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from graveler.model import Branch, Commit, Page, Repository, Tag, Task
+from graveler.ports import Clock
+from tests.support.memory_objects import FixedClock
+
+T = TypeVar("T")
+
+
+class CountingNames:
+    """Names that differ by a count only, so that a test can foresee them."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or FixedClock()
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def _next(self) -> int:
+        with self._lock:
+            self._count += 1
+            return self._count
+
+    def new_uid(self) -> str:
+        seconds = self._clock.now_ns() // 10**9
+        raw = (seconds % 2**32).to_bytes(4, "big") + self._next().to_bytes(8, "big")
+        return base64.b32hexencode(raw).decode().lower().rstrip("=")
+
+    def new_staging_token(self, repository: Repository, branch: str) -> str:
+        return f"{repository.name}-{branch}:00000000-0000-4000-8000-{self._next():012x}"
+
+
+@dataclass
+class Records:
+    """What lives under one repository's uid."""
+
+    branches: dict[str, Branch] = field(default_factory=dict)
+    tags: dict[str, Tag] = field(default_factory=dict)
+    commits: dict[str, Commit] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
+    tasks: dict[str, Task] = field(default_factory=dict)
+
+
+def page_of(records: Mapping[str, T], prefix: str, after: str, amount: int) -> Page[T]:
+    names = sorted(name for name in records if name.startswith(prefix) and name > after)
+    chosen = names[:amount]
+    next_after = chosen[-1] if chosen and len(names) > amount else ""
+    return Page(tuple(records[name] for name in chosen), next_after)

@@ -1,0 +1,186 @@
+"""The plain model of one path of a branch that does one thing at a time.
+
+- heads: the value in the branch's head, and behind it the values of commits that are decided but
+  not yet the head. A commit decides what it holds before it becomes the head, and writes that are
+  made in between come after it. Only readers of `branch@` can tell the two moments apart.
+- staged: nothing (UNSTAGED), a tombstone (None), or a value. Readers of the branch see what is
+  staged, or else the newest of the heads.
+
+Values are unique tokens: a physical address, and whatever else tells two values apart.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class _Sentinel:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+UNSTAGED = _Sentinel("nothing")
+# A value that nobody knows: of the parent of a commit, or of a commit that was not answered.
+UNKNOWN = _Sentinel("unknown")
+
+
+class Value(NamedTuple):
+    """An object: where its data are, and its user metadata."""
+
+    address: str
+    metadata: str = ""
+
+    def __repr__(self) -> str:
+        return f"{self.address}+{self.metadata}" if self.metadata else self.address
+
+
+Key = tuple[str, bytes]  # branch, path
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What one client asked of one path of a branch, and what it was told.
+
+    kind is one of KINDS. outcome is "ok", the reason of a definite refusal ("exists", "absent",
+    "no_branch", "no_changes", or "refused" for any other), or "unknown".
+    value: the written value, what was read, the value in the commit that was made or reset to, or
+    the new metadata of "set_metadata". parent: the value in the first parent of the commit made.
+    """
+
+    client: str
+    kind: str
+    invoked: float
+    returned: float
+    outcome: str = "ok"
+    value: Any = None
+    parent: Any = UNKNOWN
+    key: Key = ("main", b"")
+    label: str = ""
+
+
+class State(NamedTuple):
+    """One path of a branch that exists."""
+
+    heads: tuple[Any, ...]
+    staged: Any
+
+    @property
+    def visible(self) -> Any:
+        return self.heads[-1] if self.staged is UNSTAGED else self.staged
+
+    @property
+    def is_clean(self) -> bool:
+        return self.staged is UNSTAGED or self.staged == self.heads[-1]
+
+
+# None is the state of a branch that does not exist.
+Step = Callable[[State, Operation], list[State | None]]
+
+
+def _write(state: State, operation: Operation) -> list[State | None]:
+    return [state._replace(staged=operation.value)]
+
+
+def _write_if_absent(state: State, operation: Operation) -> list[State | None]:
+    return _write(state, operation) if state.visible is None else []
+
+
+def _delete(state: State, operation: Operation) -> list[State | None]:
+    gone = state._replace(staged=None)
+    # Of an object that is not there, nothing has to be written.
+    return [gone, state] if state.visible is None else [gone]
+
+
+def _tombstone(state: State, operation: Operation) -> list[State | None]:
+    return [state._replace(staged=None)]
+
+
+def _set_metadata(state: State, operation: Operation) -> list[State | None]:
+    if state.visible is None:
+        return []
+    return [state._replace(staged=state.visible._replace(metadata=operation.value))]
+
+
+def _read(state: State, operation: Operation) -> list[State | None]:
+    return [state] if state.visible == operation.value else []
+
+
+def _read_head(state: State, operation: Operation) -> list[State | None]:
+    return [state] if state.heads[0] == operation.value else []
+
+
+def _is_child(state: State, operation: Operation) -> bool:
+    return operation.parent is UNKNOWN or operation.parent == state.heads[-1]
+
+
+def _decide_commit(state: State, operation: Operation) -> list[State | None]:
+    known = operation.value is UNKNOWN or operation.value == state.visible
+    if not known or not _is_child(state, operation):
+        return []
+    return [State((*state.heads, state.visible), UNSTAGED)]
+
+
+def _decide_move(state: State, operation: Operation) -> list[State | None]:
+    if not state.is_clean or not _is_child(state, operation):
+        return []
+    return [State((*state.heads, operation.value), UNSTAGED)]
+
+
+def _publish(state: State, operation: Operation) -> list[State | None]:
+    if len(state.heads) < 2 or operation.value not in (UNKNOWN, state.heads[1]):
+        return []
+    return [state._replace(heads=state.heads[1:])]
+
+
+def no_changes(state: State, operation: Operation) -> list[State | None]:
+    return [state, state._replace(staged=UNSTAGED)] if state.is_clean else []
+
+
+def _reset(state: State, operation: Operation) -> list[State | None]:
+    return [state._replace(staged=UNSTAGED)] if len(state.heads) == 1 else []
+
+
+def _reset_object(state: State, operation: Operation) -> list[State | None]:
+    if len(state.heads) == 1:
+        return [state._replace(staged=UNSTAGED)]
+    # Over a commit that is not the head yet, it is the head's value that comes back.
+    return [state._replace(staged=UNSTAGED), state._replace(staged=state.heads[0])]
+
+
+def _hard_reset(state: State, operation: Operation) -> list[State | None]:
+    return [state._replace(heads=(operation.value,))] if len(state.heads) == 1 else []
+
+
+def _delete_branch(state: State, operation: Operation) -> list[State | None]:
+    return [None]
+
+
+KINDS: Mapping[str, tuple[Step, ...]] = {
+    "write": (_write,),
+    "write_if_absent": (_write_if_absent,),
+    "delete": (_delete,),
+    "tombstone": (_tombstone,),
+    "set_metadata": (_set_metadata,),
+    "read": (_read,),
+    "read_head": (_read_head,),
+    "commit": (_decide_commit, _publish),
+    "move": (_decide_move, _publish),  # merge, revert, cherry-pick
+    "reset": (_reset,),
+    "reset_object": (_reset_object,),
+    "hard_reset": (_hard_reset,),
+    "delete_branch": (_delete_branch,),
+    # Those that find no branch, or do not mind.
+    "create_branch": (),
+    "delete_repository": (),
+}
+READS = ("read", "read_head")
+# Whoever can tell a commit that is decided from one that is the head.
+SEE_BOTH = ("read_head", "reset_object")
+
+REFUSALS: Mapping[tuple[str, str], Callable[[State], bool]] = {
+    ("write_if_absent", "exists"): lambda state: state.visible is not None,
+    ("set_metadata", "absent"): lambda state: state.visible is None,
+}
