@@ -1,7 +1,7 @@
 """Writers of one branch, and how often they meet at a gate: `python -m bench.gates`.
 
-DynamoDB Local lets transactions that touch one item wait for each other; DynamoDB cancels one of them.
-So this is a model of DynamoDB: a transaction holds its items from half its time on, and one that
+DynamoDB Local lets transactions that touch one item wait for each other; DynamoDB cancels one of
+them. So this is a model of DynamoDB: a transaction holds its items from half its time on, and one that
 finds an item held is cancelled and sent again, after the pauses of `graveler.aws.retries`. Writers
 are in a closed loop: read the branch, stage, confirm. Times are those of a function in the same
 region, in milliseconds, each drawn evenly from half to one and a half times its mean.
@@ -66,7 +66,12 @@ def measure(gates: int, writers: int) -> tuple[float, float, float, float]:
         now_ms, number, process = heappop(waiting)
         heappush(waiting, (now_ms + process.send(now_ms), number, process))
     took = branch.took_ms
-    return len(took) / SECONDS, median(took), quantiles(took, n=100)[98], branch.cancelled / len(took)
+    return (
+        len(took) / SECONDS,
+        median(took),
+        quantiles(took, n=100)[98],
+        branch.cancelled / len(took),
+    )
 
 
 def main() -> None:
@@ -75,7 +80,9 @@ def main() -> None:
     for gates in GATES:
         for writers in WRITERS:
             rate, p50, p99, cancelled = measure(gates, writers)
-            print(f"| {gates} | {writers} | {rate:,.0f} | {p50:.0f} | {p99:.0f} | {cancelled:.2f} |")
+            print(
+                f"| {gates} | {writers} | {rate:,.0f} | {p50:.0f} | {p99:.0f} | {cancelled:.2f} |"
+            )
 
 
 if __name__ == "__main__":

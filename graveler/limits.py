@@ -25,6 +25,9 @@ BRANCH_WRITE_TRIES_MAX = 10
 # Moving a branch head retries when another commit or merge came first. lakeFS gives up after ten.
 BRANCH_UPDATE_TRIES_MAX = 10
 
+# A hard reset replaces so many restored entries in its transaction, which has at most 100 parts.
+RESTORED_MAX = 90
+
 # A request that read a branch before a commit may still read the tokens which that commit dropped.
 # No request lives longer than Lambda's 15 minutes.
 TOKEN_RETENTION_S = 15 * 60

@@ -7,7 +7,7 @@ from pynamodb.expressions.update import Action
 
 from graveler.aws.commits import commit_item
 from graveler.aws.errors import ConditionFailedError
-from graveler.aws.models import BRANCH, TAG, BranchItem, partition_of
+from graveler.aws.models import BRANCH, TAG, BranchItem, StagedItem, partition_of
 from graveler.aws.records import Records, cleanup_item, outbox_item
 from graveler.aws.tables import Raw, key
 from graveler.errors import (
@@ -16,7 +16,7 @@ from graveler.errors import (
     StaleVersionError,
     UnknownOutcomeError,
 )
-from graveler.model import Branch, Commit, Event, Page, Repository
+from graveler.model import Branch, Change, Commit, Event, Page, Repository
 
 # An update expression has at most 4 KB, of which removing one list element takes about ten bytes.
 _REMOVALS_MAX = 300
@@ -51,6 +51,11 @@ def branch_of(raw: Raw) -> Branch:
 def branch_key(repository: Repository, name: str) -> Raw:
     """The key of a branch's item."""
     return key(partition_of(repository), BRANCH + name)
+
+
+def restored_item(branch: Branch, path: bytes, value: bytes | None) -> StagedItem:
+    """The entry that says what the branch's head says of the path."""
+    return StagedItem(branch.staging_token, path, value=value, restored=True)
 
 
 def is_unchanged(branch: Branch) -> Condition:
@@ -142,12 +147,16 @@ class BranchRecords(Records):
         new_staging_token: str | None,
         event: Event | None,
         drop_after_ns: int,
+        restored: Sequence[Change] = (),
     ) -> None:
         actions, condition = _move(old, commit_id, applied_tokens, new_staging_token)
+        if restored:
+            condition &= BranchItem.staging_token == old.staging_token
         update = self.tables.update(branch_key(repository, old.name), actions, condition)
         dropped = [*applied_tokens, *([] if new_staging_token is None else [old.staging_token])]
         cleanup = cleanup_item(drop_after_ns, dropped)
         writes: list[Raw] = [{"Update": update}]
+        writes += [{"Put": self.tables.put(restored_item(old, *each))} for each in restored]
         if commit is not None:
             # Without a condition: whatever has this ID is this commit.
             writes.append({"Put": self.tables.put(commit_item(repository, commit))})

@@ -187,10 +187,12 @@ class CredentialItem(RefsItem):
 class StagedItem(Model):
     """An item of the staging table; without a value it is a tombstone.
 
-    write is the nonce of the conditional write that put it.
+    write is the nonce of the conditional write that put it. restored is there if it says what the
+    branch's head said of the path when it was put.
     """
 
     token = UnicodeAttribute(hash_key=True)
     path = BinaryAttribute(range_key=True, legacy_encoding=False)
     value = BinaryAttribute(null=True, legacy_encoding=False)
     write = BinaryAttribute(null=True, legacy_encoding=False)
+    restored = BooleanAttribute(null=True)

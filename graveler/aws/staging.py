@@ -11,6 +11,7 @@ A transaction carries a client request token, so a repeated request has no secon
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 from uuid import uuid4
@@ -19,10 +20,10 @@ import msgspec
 from pynamodb.expressions.condition import Condition
 
 from graveler.aws import gates
-from graveler.aws.branches import branch_key, branch_of, is_unchanged
+from graveler.aws.branches import branch_key, branch_of, is_unchanged, restored_item
 from graveler.aws.dynamodb import Call, binary
 from graveler.aws.errors import TransactionCancelledError
-from graveler.aws.models import StagedItem
+from graveler.aws.models import BranchItem, StagedItem
 from graveler.aws.tables import Raw, Request, Tables
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import PATH_BYTES_MAX
@@ -122,40 +123,52 @@ class DynamoStagingStore:
         self,
         repository: Repository,
         branch: Branch,
-        changes: Sequence[Change],
-        expected: Mapping[bytes, Staged | None],
+        path: bytes,
+        value: bytes,
+        expected: Staged | None,
     ) -> None:
+        token, nonce = branch.staging_token, uuid4().bytes
+        item = StagedItem(token, path, value=value, write=nonce)
         unchanged = self._tables.check(branch_key(repository, branch.name), is_unchanged(branch))
-        for batch in _batches(changes):
-            self._stage_batch_if(branch.staging_token, batch, expected, unchanged)
-
-    def _stage_batch_if(
-        self,
-        token: str,
-        batch: Sequence[Change],
-        expected: Mapping[bytes, Staged | None],
-        unchanged: Request,
-    ) -> None:
-        # Tells this write from an equal one of somebody else.
-        nonce = uuid4().bytes
-        puts = []
-        for path, value in batch:
-            item = StagedItem(token, path, value=value, write=nonce)
-            condition = _says(expected[path]) if path in expected else None
-            puts.append({"Put": self._tables.put(item, condition)})
+        put = self._tables.put(item, _says(expected))
         try:
-            self._tables.transact([*puts, {"ConditionCheck": unchanged}])
+            self._tables.transact([{"Put": put}, {"ConditionCheck": unchanged}])
         except TransactionCancelledError as error:
-            if not self._is_written(token, batch[0][0], nonce):
+            if not self._is_written(token, path, nonce):
                 raise StaleVersionError("the branch or the path changed meanwhile") from error
         except UnknownOutcomeError:
-            if not self._is_written(token, batch[0][0], nonce):
+            if not self._is_written(token, path, nonce):
                 raise
 
     def _is_written(self, token: str, path: bytes, nonce: bytes) -> bool:
         """Whether the item is of the write with that nonce: an attempt whose answer was lost."""
         raw = self._item_of(token, path)
         return raw is not None and "write" in raw and binary(raw["write"]) == nonce
+
+    def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
+        for batch in _batches(changes):
+            update = self._tables.update(
+                branch_key(repository, branch.name),
+                [BranchItem.version.set(branch.version + 1)],
+                is_unchanged(branch),
+            )
+            puts = [{"Put": self._tables.put(restored_item(branch, *each))} for each in batch]
+            try:
+                self._tables.transact([*puts, {"Update": update}])
+            except TransactionCancelledError as error:
+                # Also if an earlier attempt did it: to restore once more does no harm.
+                raise StaleVersionError(f"branch {branch.name} changed meanwhile") from error
+            branch = replace(branch, version=branch.version + 1)
+        return branch
+
+    def restored_paths(self, token: str) -> Iterator[bytes]:
+        request = self._scan_request(token, b"", None)
+        assert request is not None
+        request["FilterExpression"] = "attribute_exists(#r)"
+        request["ExpressionAttributeNames"]["#r"] = "restored"
+        del request["Limit"]
+        for raws in self._tables.pages(request):
+            yield from (binary(raw["path"]) for raw in raws)
 
     def close(self, token: str) -> None:
         closed = [{"PutRequest": {"Item": key}} for key in gates.keys(token)]

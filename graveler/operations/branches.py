@@ -11,7 +11,7 @@ from graveler.errors import (
     StaleVersionError,
 )
 from graveler.identity import ID_LENGTH
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX, BRANCH_WRITE_TRIES_MAX
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX, BRANCH_WRITE_TRIES_MAX, RESTORED_MAX
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
 from graveler.operations import exports
@@ -164,7 +164,7 @@ def _stage_back(
         restored: Iterator[Change] = ((difference.key, difference.left) for difference in changed)
         try:
             while batch := list(islice(restored, _RESET_BATCH)):
-                restore_changes(engine, repository, branch, batch)
+                branch = restore_changes(engine, repository, branch, batch)
         except StaleVersionError:  # another head, or a commit holds what was staged
             branch = read_branch(engine, repository, branch.name)
         else:
@@ -179,7 +179,8 @@ def hard_reset(
 
     Raises:
         ForbiddenError: the branch is protected, or the repository read-only.
-        InvalidInputError: a commit that was cut short has left uncommitted changes.
+        InvalidInputError: a commit that was cut short has left uncommitted changes, or changes of
+            very many paths were taken back one by one.
     """
     found, branch = current_branch(engine, repository, name)
     check_can_commit(found, name, force=force)
@@ -193,6 +194,24 @@ def hard_reset(
                 f"branch {name!r} has uncommitted changes: commit or reset them first"
             )
         event = engine.event("branch_reset", found, branch=name, commit_id=commit_id)
-        return Move(now, commit_id, now.sealed_tokens, event=event)
+        restored = _restored_to(engine, found, now, commit_id)
+        return Move(now, commit_id, now.sealed_tokens, event=event, restored=restored)
 
     move_head(engine, found, branch, plan)
+
+
+def _restored_to(
+    engine: Engine, repository: Repository, branch: Branch, commit_id: str
+) -> list[Change]:
+    """Return what the commit says of the paths whose staged changes were taken back.
+
+    What the head says of them is staged, and would hide the commit.
+    """
+    paths = list(islice(engine.staging.restored_paths(branch.staging_token), RESTORED_MAX + 1))
+    if len(paths) > RESTORED_MAX:
+        raise InvalidInputError(
+            f"changes of more than {RESTORED_MAX} paths were taken back on branch {branch.name!r} "
+            "and not committed since: reset the branch first"
+        )
+    target = engine.content(repository, commit_id)
+    return [(path, target.get(path)) for path in paths]

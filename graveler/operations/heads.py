@@ -7,13 +7,13 @@ transaction loses nothing: what was written to the object store has no name yet,
 stay readable and belong to the next commit.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graveler.errors import ContentionError, InvalidInputError, StaleVersionError
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RETENTION_S
-from graveler.model import Branch, Commit, Event, Repository
+from graveler.model import Branch, Change, Commit, Event, Repository
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.lookup import branch_not_found
 from graveler.operations.reading import View, view_of_branch
@@ -25,6 +25,7 @@ class Move:
     """Where a head goes: a commit to store (or none), and the tokens whose changes it holds.
 
     branch is what the move was worked out from; applied_tokens are the oldest of its sealed ones.
+    restored are what the new head says of the paths whose staged changes were taken back.
     """
 
     branch: Branch
@@ -33,6 +34,7 @@ class Move:
     commit: Commit | None = None
     event: Event | None = None
     new_staging_token: str | None = None
+    restored: Sequence[Change] = ()
 
 
 def drop_after_ns(engine: Engine) -> int:
@@ -61,6 +63,7 @@ def move_head(
                 new_staging_token=move.new_staging_token,
                 event=move.event,
                 drop_after_ns=drop_after_ns(engine),
+                restored=move.restored,
             )
         except StaleVersionError:
             branch = read_branch(engine, repository, branch.name)

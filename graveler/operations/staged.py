@@ -143,7 +143,7 @@ def stage_in_place(
         below = View(engine, repository, branch.sealed_tokens, content)
         value = make(below.get(path) if staged is None else staged.value)
         try:
-            engine.staging.stage_if(repository, branch, [(path, value)], {path: staged})
+            engine.staging.stage_if(repository, branch, path, value, staged)
         except StaleVersionError:
             branch = read_branch(engine, repository, branch.name)
             continue
@@ -154,14 +154,15 @@ def stage_in_place(
 
 def restore_changes(
     engine: Engine, repository: Repository, branch: Branch, changes: Sequence[Change]
-) -> None:
-    """Stage changes that follow from the branch's head, if that is still its head.
+) -> Branch:
+    """Stage what the branch's head says of the paths; return the branch as it is now.
 
     Raises:
         StaleVersionError: the branch changed since it was read.
     """
-    engine.staging.stage_if(repository, branch, changes, {})
+    restored = engine.staging.restore(repository, branch, changes)
     _confirm(engine, repository, branch, changes)
+    return restored
 
 
 def require_absent(path: bytes, seen: bytes | None) -> None:

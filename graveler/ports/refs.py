@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from graveler.model import Branch, Commit, Event, Page, Repository, Tag, Task
+from graveler.model import Branch, Change, Commit, Event, Page, Repository, Tag, Task
 
 
 class TaskStore(Protocol):
@@ -109,6 +109,7 @@ class RefStore(TaskStore, Protocol):
         new_staging_token: str | None,
         event: Event | None,
         drop_after_ns: int,
+        restored: Sequence[Change] = (),
     ) -> None:
         """The one finishing transaction: commit, head, tokens and event change together or not.
 
@@ -116,10 +117,11 @@ class RefStore(TaskStore, Protocol):
         applied_tokens (the oldest of old's sealed tokens, newest first) off the branch, replaces
         the staging token when a new one is given (a reset), adds one to the version, puts the
         event in the outbox and registers every token taken off to be dropped after that time.
+        Stages restored (at most RESTORED_MAX changes) as restored entries.
 
         Raises:
-            StaleVersionError: the version, or with new_staging_token the staging token, is not
-                old's any more.
+            StaleVersionError: the version, or with new_staging_token or restored the staging
+                token, is not old's any more.
             NotFoundError: the branch is gone.
         """
 

@@ -1,6 +1,6 @@
 """Staged changes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,18 +43,34 @@ class StagingStore(Protocol):
         self,
         repository: Repository,
         branch: Branch,
-        changes: Sequence[Change],
-        expected: Mapping[bytes, Staged | None],
+        path: bytes,
+        value: bytes,
+        expected: Staged | None,
     ) -> None:
-        """Stage changes of distinct paths under the branch's token, if the branch is unchanged.
+        """Stage a value under the branch's token, if the branch is unchanged.
 
         Unchanged means: it has the same staging token, head and version; whether the token is
-        closed does not matter. expected has, for some of the paths, what the token must still say
-        of them. Many changes take several transactions, each with the condition on the branch.
+        closed does not matter. The token must still say what is expected of the path.
 
         Raises:
-            StaleVersionError: the branch or an expected path changed.
+            StaleVersionError: the branch or the path changed.
         """
+
+    def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
+        """Stage what the branch's head says of distinct paths, if the branch is unchanged.
+
+        The entries are marked as restored, and the branch's version is raised, so that a move of
+        the head does not miss them. Many changes take several transactions.
+
+        Returns:
+            The branch with the version that it has now.
+
+        Raises:
+            StaleVersionError: the branch changed; some of the changes may be staged.
+        """
+
+    def restored_paths(self, token: str) -> Iterator[bytes]:
+        """The paths of the token's restored entries, in order, fetched page by page."""
 
     def close(self, token: str) -> None:
         """Have every later `stage` of the token refused; closing twice is fine."""

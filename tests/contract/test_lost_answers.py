@@ -193,17 +193,17 @@ def test_stage_if(
     if expected is not None:
         stores.staging.stage(token, [(b"a", expected.value)])
     lose("TransactWriteItems")
-    stores.staging.stage_if(repository, main, [(b"a", b"new"), (b"b", None)], {b"a": expected})
+    stores.staging.stage_if(repository, main, b"a", b"new", expected)
     assert stores.staging.get(token, b"a") == Staged(b"new")
 
 
 def test_a_conditional_change_that_another_came_before(
     stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing
 ) -> None:
-    stores.staging.stage_if(repository, main, [(b"a", b"new")], {b"a": None})
+    stores.staging.stage_if(repository, main, b"a", b"new", None)
     lose("TransactWriteItems")
     with pytest.raises((StaleVersionError, UnknownOutcomeError)):
-        stores.staging.stage_if(repository, main, [(b"a", b"new")], {b"a": None})
+        stores.staging.stage_if(repository, main, b"a", b"new", None)
 
 
 def test_bump_version(

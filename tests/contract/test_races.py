@@ -134,11 +134,7 @@ def test_one_of_many_conditional_changes_wins(
     if expected is not None:
         stores.staging.stage(token, [(b"a", expected.value)])
     won = winner(
-        outcomes(
-            lambda n: stores.staging.stage_if(
-                repository, main, [(b"a", b"%d" % n)], {b"a": expected}
-            )
-        )
+        outcomes(lambda n: stores.staging.stage_if(repository, main, b"a", b"%d" % n, expected))
     )
     assert stores.staging.get(token, b"a") == Staged(b"%d" % won)
 

@@ -109,9 +109,14 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
         ["TransactWriteItems"],
     ),
     "staging stage_if": (
-        lambda s, r, b: s.staging.stage_if(r, b, [(b"%d" % n, b"") for n in range(99)], {}),
+        lambda s, r, b: s.staging.stage_if(r, b, b"a", b"v", None),
         ["TransactWriteItems"],
     ),
+    "staging restore": (
+        lambda s, r, b: s.staging.restore(r, b, [(b"%d" % n, b"") for n in range(99)]),
+        ["TransactWriteItems"],
+    ),
+    "restored_paths": (lambda s, _, b: list(s.staging.restored_paths(b.staging_token)), ["Query"]),
     "staging close": (lambda s, _, b: s.staging.close(b.staging_token), ["BatchWriteItem"]),
     "bump_version": (lambda s, r, b: s.refs.bump_version(r, b.name, "none"), ["UpdateItem"]),
     "staging scan": (lambda s, _, b: list(s.staging.scan(b.staging_token, b"", None)), ["Query"]),

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from graveler.errors import StaleVersionError
-from graveler.limits import PATH_BYTES_MAX
+from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
 from graveler.model import Branch, Repository
 from graveler.ports import Staged
 from tests.contract.conftest import Stores, new_event, new_repository, new_token
@@ -100,25 +100,22 @@ def test_a_conditional_change_needs_what_was_expected(
         stores.staging.stage(token, [(b"a", now.value)])
 
     def change() -> None:
-        changes = [(b"a", b"new"), (b"b", None)]
-        stores.staging.stage_if(repository, main, changes, {b"a": expected})
+        stores.staging.stage_if(repository, main, b"a", b"new", expected)
 
     if now == expected:
         change()
-        assert stores.staging.get(token, b"b") == Staged(None)
     else:
         with pytest.raises(StaleVersionError):
             change()
-        assert stores.staging.get(token, b"b") is None
     assert stores.staging.get(token, b"a") == (Staged(b"new") if now == expected else now)
 
 
 def test_an_equal_change_of_somebody_else_is_not_ours(
     stores: Stores, repository: Repository, main: Branch
 ) -> None:
-    stores.staging.stage_if(repository, main, [(b"a", b"new")], {b"a": None})
+    stores.staging.stage_if(repository, main, b"a", b"new", None)
     with pytest.raises(StaleVersionError):
-        stores.staging.stage_if(repository, main, [(b"a", b"new")], {b"a": None})
+        stores.staging.stage_if(repository, main, b"a", b"new", None)
 
 
 def _seal(stores: Stores, repository: Repository, main: Branch) -> None:
@@ -151,16 +148,54 @@ def test_a_conditional_change_needs_the_branch_as_it_was(
 ) -> None:
     change(stores, repository, main)
     with pytest.raises(StaleVersionError):
-        stores.staging.stage_if(repository, main, [(b"a", b"new")], {})
+        stores.staging.stage_if(repository, main, b"a", b"new", None)
+    with pytest.raises(StaleVersionError):
+        stores.staging.restore(repository, main, [(b"a", b"new")])
     assert stores.staging.get(main.staging_token, b"a") is None
 
 
-def test_many_changes_are_staged_on_condition_of_the_branch(
+def test_restored_entries_are_known_and_raise_the_version(
     stores: Stores, repository: Repository, main: Branch
 ) -> None:
+    token = main.staging_token
     changes = [(b"%04d" % n, bytes(40_000)) for n in range(120)] + [(b"end", None)]
-    stores.staging.stage_if(repository, main, changes, {})
-    assert list(stores.staging.scan(main.staging_token, b"", None)) == changes
+    stores.staging.stage(token, [(b"0000", b"of a user"), (b"own", b"of a user")])
+    now = stores.staging.restore(repository, main, changes)
+    assert now == stores.refs.branch(repository, "main")
+    assert now.version > main.version
+    assert list(stores.staging.scan(token, b"", None)) == [*changes, (b"own", b"of a user")]
+    assert list(stores.staging.restored_paths(token)) == [path for path, _ in changes]
+    stores.staging.stage(token, [(b"0001", b"again")])
+    stores.staging.stage_if(repository, now, b"end", b"again", Staged(None))
+    left = [path for path, _ in changes if path not in (b"0001", b"end")]
+    assert list(stores.staging.restored_paths(token)) == left
+
+
+def test_a_move_restores_in_the_same_transaction(
+    stores: Stores, repository: Repository, main: Branch
+) -> None:
+    changes = [(b"%02d" % n, b"v") for n in range(RESTORED_MAX - 1)] + [(b"gone", None)]
+
+    def move(old: Branch) -> None:
+        stores.refs.move_branch(
+            repository,
+            old,
+            commit=None,
+            commit_id="d" * 64,
+            applied_tokens=(),
+            new_staging_token=None,
+            event=new_event(),
+            drop_after_ns=5,
+            restored=changes,
+        )
+
+    sealed = stores.refs.seal_token(repository, main, new_token())
+    with pytest.raises(StaleVersionError):
+        move(main)
+    assert list(stores.staging.scan(main.staging_token, b"", None)) == []
+    move(sealed)
+    assert list(stores.staging.scan(sealed.staging_token, b"", None)) == changes
+    assert len(list(stores.staging.restored_paths(sealed.staging_token))) == RESTORED_MAX
 
 
 class TestScan:

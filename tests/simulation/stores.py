@@ -21,14 +21,14 @@ READS = frozenset(
     "refs.repository refs.repositories refs.repository_metadata refs.branch refs.branches "
     "refs.repository_and_branch refs.tag refs.tags refs.commits refs.commit_ids_with_prefix "
     "refs.commits_below refs.every_commit refs.task staging.get staging.get_with_branch "
-    "staging.scan staging.scan_with_branch objects.get objects.head objects.list_objects "
+    "staging.scan staging.scan_with_branch staging.restored_paths objects.get objects.head objects.list_objects "
     "objects.list_folder objects.list_uploads exports.branch_export exports.listed_exports "
     "exports.listed_record".split()
 )
 # A lost answer makes the adapter send these again: they take effect twice. Those that ask for a
 # condition ask again.
 REPEATED = frozenset(
-    "staging.put staging.put_many staging.put_if staging.drop objects.put objects.copy "
+    "staging.close staging.drop refs.bump_version objects.put objects.copy "
     "objects.delete objects.delete_many refs.restore_commits refs.restore_branches "
     "refs.restore_tags refs.put_task export_queue.send".split()
 )

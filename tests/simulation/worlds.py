@@ -229,6 +229,8 @@ def new_world(name: str) -> Start:
     refs.events, refs.cleanups, refs.lagging = [], list(refs.cleanups), set()
     staging._refs = exports_._refs = refs
     staging._values = {token: dict(values) for token, values in staging._values.items()}
+    staging._closed, staging._restored = set(staging._closed), set(staging._restored)
+    refs.put_restored = staging._put_restored
     staging._paths = {token: list(paths) for token, paths in staging._paths.items()}
     objects._clock = queue._clock = clock
     objects._objects, objects._uploads = dict(objects._objects), {}

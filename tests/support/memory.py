@@ -58,6 +58,8 @@ class MemoryRefStore:
         self.between: Callable[[], None] = nothing
         self.page_amount = 1000
         self.lagging: set[str] = set()
+        # Set by the staging store, which is another table of the same transactions.
+        self.put_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
         self.events: list[Event] = []
         self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
@@ -202,8 +204,16 @@ class MemoryRefStore:
             now = self._of(repository).branches.get(name)
             if now is None or token not in now.sealed_tokens:
                 return False
-            self._of(repository).branches[name] = replace(now, version=now.version + 1)
+            self.raise_version(repository, name)
             return True
+
+    def raise_version(self, repository: Repository, name: str) -> Branch:
+        """Add one to the branch's version."""
+        with self._lock:
+            now = self._branch_now(repository, name)
+            raised = replace(now, version=now.version + 1)
+            self._of(repository).branches[name] = raised
+            return raised
 
     def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
         with self._lock:
@@ -225,13 +235,14 @@ class MemoryRefStore:
         new_staging_token: str | None,
         event: Event | None,
         drop_after_ns: int,
+        restored: Sequence[Change] = (),
     ) -> None:
         kept = len(old.sealed_tokens) - len(applied_tokens)
         assert tuple(applied_tokens) == old.sealed_tokens[kept:]
         with self._lock:
             now = self._branch_now(repository, old.name)
             reset = new_staging_token is not None
-            stays = not reset or now.staging_token == old.staging_token
+            stays = not (reset or restored) or now.staging_token == old.staging_token
             if (now.version, now.commit_id) != (old.version, old.commit_id) or not stays:
                 raise StaleVersionError(f"branch {old.name} changed")
             kept = len(now.sealed_tokens) - len(applied_tokens)
@@ -249,6 +260,7 @@ class MemoryRefStore:
             )
             dropped = [*applied_tokens, *([old.staging_token] if reset else [])]
             self.cleanups += [(drop_after_ns, token) for token in dropped]
+            self.put_restored(old.staging_token, restored)
             if event is not None:
                 self.events.append(event)
 
@@ -353,6 +365,8 @@ class MemoryStagingStore:
         self.changes_at_once = 99
         self._refs = refs
         self._closed: set[tuple[str, int]] = set()
+        self._restored: set[tuple[str, bytes]] = set()
+        refs.put_restored = self._put_restored
         self._values: dict[str, dict[bytes, bytes | None]] = {}
         self._paths: dict[str, list[bytes]] = {}
         self._lock = threading.RLock()
@@ -386,20 +400,35 @@ class MemoryStagingStore:
         self,
         repository: Repository,
         branch: Branch,
-        changes: Sequence[Change],
-        expected: Mapping[bytes, Staged | None],
+        path: bytes,
+        value: bytes,
+        expected: Staged | None,
     ) -> None:
-        assert len({path for path, _ in changes}) == len(changes)
+        with self._lock, self._refs.unchanged(repository, branch):
+            if self.get(branch.staging_token, path) != expected:
+                raise StaleVersionError(f"path {path!r} changed")
+            self._put(branch.staging_token, path, value)
+
+    def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
         for start in range(0, len(changes), self.changes_at_once):
             if start:
                 self.between()
             batch = changes[start : start + self.changes_at_once]
             with self._lock, self._refs.unchanged(repository, branch):
-                for path, _ in batch:
-                    if path in expected and self.get(branch.staging_token, path) != expected[path]:
-                        raise StaleVersionError(f"path {path!r} changed")
-                for path, value in batch:
-                    self._put(branch.staging_token, path, value)
+                self._put_restored(branch.staging_token, batch)
+                branch = self._refs.raise_version(repository, branch.name)
+        return branch
+
+    def _put_restored(self, token: str, changes: Sequence[Change]) -> None:
+        with self._lock:
+            for path, value in changes:
+                self._put(token, path, value)
+                self._restored.add((token, path))
+
+    def restored_paths(self, token: str) -> Iterator[bytes]:
+        for path, _ in self.scan(token, b"", None):
+            if (token, path) in self._restored:
+                yield path
 
     def close(self, token: str) -> None:
         for gate in range(self.gates):
@@ -416,6 +445,7 @@ class MemoryStagingStore:
         if path not in values:
             bisect.insort(self._paths.setdefault(token, []), path)
         values[path] = value
+        self._restored.discard((token, path))
 
     def _scan_page(
         self, token: str, start: bytes, end: bytes | None

@@ -3,6 +3,7 @@
 import pytest
 
 from graveler.errors import AlreadyExistsError, ForbiddenError, InvalidInputError, NotFoundError
+from graveler.limits import RESTORED_MAX
 from graveler.operations import branches, commits, diffs, heads, lookup, repositories, tags, writes
 from graveler.staging.listing import PageQuery
 from tests.support.lake import REPO, commit, content, named, new_lake, paths, upload
@@ -267,3 +268,36 @@ def test_what_is_missing_is_not_found(engine):
     ):
         with pytest.raises(NotFoundError):
             read()
+
+
+def test_what_was_taken_back_does_not_hide_the_commit_of_a_hard_reset(engine):
+    """Nothing is staged any more, so nothing may differ from the new head."""
+    first = branches.get(engine, REPO, "main").commit_id
+    for text in (b"1", b"2"):
+        upload(engine, b"p", text)
+        upload(engine, b"q/1", text)
+        commit(engine)
+    upload(engine, b"p", b"staged")
+    upload(engine, b"q/1", b"staged")
+    upload(engine, b"own", b"staged")
+    branches.reset(engine, REPO, "main", kind="object", path=b"p")
+    branches.reset(engine, REPO, "main", kind="common_prefix", path=b"q/")
+    for ref, expected in (("main~1", b"1"), ("main@", b"1"), (first, None)):
+        branches.hard_reset(engine, REPO, "main", ref=ref)
+        for path in (b"p", b"q/1"):
+            if expected is None:
+                assert path not in paths(engine, "main")
+            else:
+                assert content(engine, "main", path) == expected
+        assert content(engine, "main", b"own") == b"staged"
+
+
+def test_a_hard_reset_over_very_many_changes_that_were_taken_back_says_what_to_do(engine):
+    first = branches.get(engine, REPO, "main").commit_id
+    for number in range(RESTORED_MAX + 1):
+        upload(engine, b"p/%03d" % number, b"x")
+    branches.reset(engine, REPO, "main", kind="common_prefix", path=b"p/")
+    with pytest.raises(InvalidInputError, match="reset the branch first"):
+        branches.hard_reset(engine, REPO, "main", ref=first)
+    branches.reset(engine, REPO, "main", kind="reset")
+    branches.hard_reset(engine, REPO, "main", ref=first)

@@ -178,7 +178,7 @@ def test_metadata_beside_a_merge_leave_the_merged_content(world, engine, call):
     assert objects.stat(engine, REPO, "main", b"p").entry.metadata == {"k": "v"}
 
 
-@pytest.mark.parametrize("call", ["staging.scan", "staging.stage_if"])
+@pytest.mark.parametrize("call", ["staging.scan", "staging.restore"])
 def test_a_reset_object_beside_a_hard_reset_shows_the_new_head(world, engine, call):
     upload(engine, b"p", b"good")
     good = commit(engine)
