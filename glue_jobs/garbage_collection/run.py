@@ -2,13 +2,14 @@
 
 Theory of operation
 -------------------
-An object may go if it lies in the repository's own data, is older than the minimum age, and if
-neither a staged entry nor a commit that is active by the rules names it. Nothing stops while that
-is found out: objects are uploaded, linked, committed and reverted all the time. What keeps the
-result right is the order of the looks.
+An object may go if its name has the shape that the engine gives (`addresses.is_own_address`), if it
+is older than the minimum age, and if neither a staged entry nor a commit that is active by the
+rules names it. Nothing stops while that is found out: objects are uploaded, linked, committed and
+reverted all the time. What keeps the result right is the order of the looks.
 
-1. *Candidates first*: the objects in `data/` that are older than the cutoff. An object that comes
-   later is none. It cannot pass for an old one either: whoever was handed out an address has a day
+1. *Candidates first*: the objects in `data/` that are older than the cutoff. Names of another
+   shape, and folders that hold `_lakefs/`, belong to somebody else. An object that comes later is
+   no candidate. It cannot pass for an old one either: whoever was handed out an address has a day
    to link it, and the minimum age is longer.
 2. *Staged entries next*, of every token of every branch.
 3. *Commits last*: heads and rules are read after the staged entries. So an entry that moves from
@@ -55,8 +56,9 @@ from graveler.errors import GravelerError, NotFoundError, PreconditionFailedErro
 from graveler.model import Repository
 from graveler.operations.engine import NS_PER_S
 from graveler.operations.every import every_repository
+from graveler.operations.garbage import holds_metadata
 from graveler.operations.retention import changeable_repository
-from graveler.retention.candidates import Territory
+from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import run_folder
 from graveler.retention.report import Report, event_detail, summary, text
 
@@ -243,7 +245,9 @@ class _Run:
         objects = self._deployment.engine.objects
         for upload in objects.list_uploads(territory.data_uri):
             address = upload.uri.removeprefix(f"{territory.namespace}/")
-            if upload.initiated_ns < territory.cutoff_ns and territory.holds(address):
+            is_old = upload.initiated_ns < territory.cutoff_ns
+            folder_uri = f"{territory.namespace}/{partition_of(address)}"
+            if is_old and territory.holds(address) and not holds_metadata(objects, folder_uri):
                 with suppress(NotFoundError):
                     objects.abort_upload(upload.uri, upload.upload_id)
                     self._report.uploads_aborted += 1

@@ -102,12 +102,15 @@ def delete(
     """Delete the batch; the rows that were deleted, and why others were not.
 
     Raises:
-        CorruptDataError: an address lies where the run may not delete; nothing was deleted.
+        CorruptDataError: an address is none that the run may delete; nothing was deleted.
     """
     addresses = batch.column("address").to_pylist()
     for address in addresses:
         if not territory.holds(address):
-            raise CorruptDataError(f"{address} is marked, and is not in {territory.data_uri}")
+            raise CorruptDataError(
+                f"{address} is marked, and is not an object of the repository's own in "
+                f"{territory.data_uri}: make a new mark"
+            )
     uris = {f"{territory.namespace}/{address}": address for address in addresses}
     problems = objects.delete_many(list(uris))
     pause_s = _FIRST_PAUSE_S

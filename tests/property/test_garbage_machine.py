@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from graveler.retention.candidates import MINIMUM_AGE_S
-from tests.support.garbage_machine import FOREIGN, INSIDE, Users
+from tests.support.garbage_machine import FOREIGN, Users
 from tests.support.lake import NAMESPACE, REPO
 from tests.support.memory_collection import MemoryCollection
 
@@ -44,7 +44,7 @@ class CollectedRepository(RuleBasedStateMachine):
             if listed.last_modified_ns < cutoff_ns
         }
         kept = self.users.live_uris() | self.users.covered_uris()
-        assert old - set(self.objects.uris(INSIDE)) <= kept
+        assert old - set(FOREIGN) <= kept
 
     @rule(data=st.data())
     def collect_while_users_act(self, data: st.DataObject) -> None:

@@ -10,6 +10,7 @@ from graveler.operations.garbage import (
     neighbours,
     staged_addresses,
     staging_tokens,
+    territory,
 )
 from graveler.operations.lookup import read_repository
 from graveler.retention.candidates import Territory
@@ -32,16 +33,12 @@ class MemoryCollection:
         self._active: dict[str, str] = {}
 
     def list_candidates(self) -> None:
-        found = map(self._territory().candidate, self.engine.objects.list_objects(self._data_uri))
-        self.candidates = {address for address in found if address is not None}
-
-    @property
-    def _data_uri(self) -> str:
-        return self._territory().data_uri
+        own = self._territory()
+        listed = self.engine.objects.list_objects(own.data_uri)
+        self.candidates = {address for address, _ in own.candidates(listed)}
 
     def _territory(self) -> Territory:
-        foreign = neighbours(self.engine, self.repository).foreign
-        return Territory(self.namespace, self.cutoff_ns, foreign)
+        return territory(self.engine, self.repository, self.cutoff_ns)
 
     def look_at_staged(self) -> None:
         self._staged = self._staged_now()
@@ -82,11 +79,11 @@ class MemoryCollection:
         staged = self._staged_now()
         active = self._active_now()
         alive = staged | self._addresses(set(active.values()) - set(self._active.values()))
-        territory = self._territory()
+        own = self._territory()
         doomed = self.marked - alive
         for address in doomed:
-            if not territory.holds(address):
-                raise CorruptDataError(f"{address} is not in {territory.data_uri}")
+            if not own.holds(address):
+                raise CorruptDataError(f"{address} is not in {own.data_uri}")
         uris = {f"{self.namespace}/{address}" for address in doomed}
         self.engine.objects.delete_many(sorted(uris))
         return uris

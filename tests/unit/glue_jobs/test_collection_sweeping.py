@@ -12,10 +12,12 @@ from glue_jobs.garbage_collection.sweeping import delete, thousands
 from graveler.errors import CorruptDataError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.retention.candidates import Territory
+from tests.support.addresses import address, partition
 from tests.support.memory import MemoryObjectStore
 
 NAMESPACE = "s3://bucket/repo"
 TERRITORY = Territory(NAMESPACE, 100)
+A, B, INSIDE = address(1), address(2), address(100)
 
 
 def batch(addresses: Sequence[str]) -> pa.RecordBatch:
@@ -52,42 +54,44 @@ class Stubborn(MemoryObjectStore):
 
 
 def stored(objects: MemoryObjectStore, *addresses: str) -> list[str]:
-    for address in addresses:
-        objects.put(f"{NAMESPACE}/{address}", b"1", "a/b")
+    for each in addresses:
+        objects.put(f"{NAMESPACE}/{each}", b"1", "a/b")
     return list(addresses)
 
 
 def test_what_could_not_be_deleted_is_tried_again_after_a_pause() -> None:
-    objects = Stubborn({f"{NAMESPACE}/data/b": 2})
+    objects = Stubborn({f"{NAMESPACE}/{B}": 2})
     pauses: list[float] = []
-    wanted = batch(stored(objects, "data/a", "data/b"))
+    wanted = batch(stored(objects, A, B))
     deleted, problems = delete(objects, TERRITORY, wanted, pauses.append)
-    assert deleted.column("address").to_pylist() == ["data/a", "data/b"]
+    assert deleted.column("address").to_pylist() == [A, B]
     assert problems == {}
     assert objects.uris() == []
-    assert objects.requests[1:] == [[f"{NAMESPACE}/data/b"]] * 2
+    assert objects.requests[1:] == [[f"{NAMESPACE}/{B}"]] * 2
     assert pauses == sorted(pauses)
     assert len(pauses) == 2
 
 
 def test_what_stays_is_told() -> None:
-    objects = Stubborn({f"{NAMESPACE}/data/b": 10**6})
-    wanted = batch(stored(objects, "data/a", "data/b"))
+    objects = Stubborn({f"{NAMESPACE}/{B}": 10**6})
+    wanted = batch(stored(objects, A, B))
     deleted, problems = delete(objects, TERRITORY, wanted, lambda _: None)
-    assert deleted.column("address").to_pylist() == ["data/a"]
-    assert list(problems) == objects.uris() == [f"{NAMESPACE}/data/b"]
+    assert deleted.column("address").to_pylist() == [A]
+    assert list(problems) == objects.uris() == [f"{NAMESPACE}/{B}"]
 
 
 def test_missing_objects_are_fine() -> None:
-    deleted, problems = delete(MemoryObjectStore(), TERRITORY, batch(["data/a"]), lambda _: None)
+    deleted, problems = delete(MemoryObjectStore(), TERRITORY, batch([A]), lambda _: None)
     assert (deleted.num_rows, problems) == (1, {})
 
 
-@pytest.mark.parametrize("address", ["_lakefs/dummy", "data2/x", "", "data/inside/data/x"])
-def test_nothing_is_deleted_if_anything_lies_elsewhere(address: str) -> None:
+@pytest.mark.parametrize(
+    "foreign", ["_lakefs/dummy", "data2/x", "", "data/2019/part-0.parquet", INSIDE]
+)
+def test_nothing_is_deleted_if_anything_lies_elsewhere(foreign: str) -> None:
     objects = MemoryObjectStore()
-    kept = stored(objects, "data/a")
-    territory = Territory(NAMESPACE, 100, (f"{NAMESPACE}/data/inside",))
+    kept = stored(objects, A)
+    territory = Territory(NAMESPACE, 100, (f"{NAMESPACE}/{partition(100)[:-1]}",))
     with pytest.raises(CorruptDataError):
-        delete(objects, territory, batch([*kept, address]), lambda _: None)
+        delete(objects, territory, batch([*kept, foreign]), lambda _: None)
     assert len(objects.uris()) == 1
