@@ -112,7 +112,7 @@ class Marking:
         self.observe("ranges")
         alive = self.committed(self._read(self.folder.ranges_uri, live.RANGE)).union(staged)
         marked = candidates.join(alive, "address", "left_anti")
-        rows_per_part = min(parts.ROWS_PER_PART, options.round_objects)
+        rows_per_part = min(parts.ROWS_PER_PART, options.objects_per_round)
         parts.write(marked, self.folder.marked_uri, settings, rows_per_part)
         self.count_read()
         self._describe()

@@ -12,9 +12,12 @@ from graveler.addresses import DATA_PREFIX, is_own_address
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.ports import ListedObject
 
-# Whoever was handed out an address may link what lies there for so long, and nothing tells of it
-# before. The hour is for clocks that differ, and for a link that is being made.
-MINIMUM_AGE_S = PHYSICAL_ADDRESS_LIFE_S + 60 * 60
+# A handed-out address may be linked for a day, and nothing records it before. Each hour is for one
+# thing that can go wrong at the same time: the clock that dates the address is fast, the clock that
+# checks the address is slow, the collection's clock is fast, and the request that links is frozen
+# between its check and its write.
+_MARGIN_S = 4 * 60 * 60
+MINIMUM_AGE_S = PHYSICAL_ADDRESS_LIFE_S + _MARGIN_S
 
 # A folder that holds this one is a repository's namespace, or was.
 METADATA_FOLDER = "_lakefs/"

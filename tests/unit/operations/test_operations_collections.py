@@ -1,14 +1,25 @@
 """Whole collections in memory: what goes is what the repository itself has stored."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from graveler.operations import commits, repositories, writes
+from graveler.errors import ContentionError, PreconditionFailedError
+from graveler.operations import branches, commits, links, repositories, retention, writes
+from graveler.operations.engine import Engine
 from graveler.operations.garbage import territory
 from graveler.operations.lookup import read_repository
+from graveler.ports import Clock
 from graveler.retention.candidates import MINIMUM_AGE_S
+from graveler.retention.looks import LOOK_S
+from graveler.retention.rules import make_rules
 from tests.support.addresses import address, partition
+from tests.support.counting import engine_around
 from tests.support.engines import MemoryWorld
 from tests.support.lake import NAMESPACE, REPO, commit, content, named, new_lake, upload
+from tests.support.memory import CountingNames
 from tests.support.memory_collection import MemoryCollection
 
 
@@ -103,3 +114,124 @@ def test_imported_and_linked_objects_elsewhere_are_never_candidates(world: Memor
     assert run.candidates == set()
     assert run.run() == set()
     assert [content(engine, named(engine, "main"), uri.encode()) for uri in imported] == [b"1"] * 3
+
+
+class Skewed:
+    """A clock that differs from another by so many seconds."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._difference_ns = round(seconds * 10**9)
+
+    def now_ns(self) -> int:
+        return self._clock.now_ns() + self._difference_ns
+
+    def sleep(self, seconds: float) -> None:
+        raise NotImplementedError
+
+
+def with_clock(world: MemoryWorld, seconds: float) -> Engine:
+    """An engine on a machine whose clock is so fast."""
+    clock = Skewed(world.clock, seconds)
+    return replace(world.engine(), clock=clock, names=CountingNames(clock))
+
+
+HOUR_S = 3600
+
+
+def test_an_address_is_linked_in_time_though_clocks_differ_and_the_request_is_frozen(
+    world: MemoryWorld,
+) -> None:
+    given = links.get_physical_address(with_clock(world, HOUR_S), REPO, "main", b"path")
+    world.objects.put(given.uri, b"linked", "a/b")
+    world.clock.tick(26 * HOUR_S - 60)  # a day for a clock that is an hour slow, less a minute
+    frozen: list[str] = []
+
+    def freeze(name: str, call: Callable[[], Any]) -> Any:
+        if name.startswith("staging.") and not frozen:  # the address has been checked
+            frozen.append(name)
+            world.clock.tick(HOUR_S)
+            late = with_clock(world, HOUR_S)
+            gone = MemoryCollection(late, world.files.read_all, REPO, MINIMUM_AGE_S).run()
+            assert gone == set()
+        return call()
+
+    links.link(
+        engine_around(with_clock(world, -HOUR_S), freeze),
+        REPO,
+        "main",
+        b"path",
+        physical_address=given.signed_uri,
+        checksum="any",
+        size_bytes=6,
+        metadata={},
+    )
+    assert frozen
+    assert content(world.engine(), "main", b"path") == b"linked"
+
+
+def expired(world: MemoryWorld, objects: int) -> list[str]:
+    """The addresses of objects that a commit which is not active any more holds at 0, 1, ..."""
+    engine = world.engine()
+    now_s = engine.now_s()
+    addresses = [upload(engine, b"%d" % n, b"%d" % n).entry.address for n in range(objects)]
+    commit(engine, date_s=now_s - 9 * 86400)
+    for number in range(objects):
+        writes.delete(engine, REPO, "main", b"%d" % number)
+    commit(engine, date_s=now_s - 5 * 86400)
+    upload(engine, b"later", b"later")
+    commit(engine, date_s=now_s - 4 * 86400)
+    retention.set_rules(engine, REPO, make_rules(1, []))
+    world.clock.tick(MINIMUM_AGE_S + 1)
+    return addresses
+
+
+def marked(world: MemoryWorld, **options: Any) -> MemoryCollection:
+    run = MemoryCollection(world.engine(), world.files.read_all, REPO, MINIMUM_AGE_S, **options)
+    run.list_candidates()
+    run.look_at_staged()
+    run.look_at_commits()
+    run.mark()
+    return run
+
+
+def revive(world: MemoryWorld) -> None:
+    branches.create(world.engine(), REPO, name="revived", source="main~2")
+
+
+@pytest.mark.parametrize("passed_s", [LOOK_S + 10, 12 * HOUR_S])
+def test_what_comes_back_while_a_run_is_stalled_stays(world: MemoryWorld, passed_s: int) -> None:
+    addresses = expired(world, 3)
+    run = marked(world, batch_objects=1)
+    run.look()
+    assert run.delete_batch()
+    revive(world)
+    world.clock.tick(passed_s)
+    assert not run.delete_batch()
+    assert run.sweep() == {f"{NAMESPACE}/{min(addresses)}"}
+    assert sum(world.objects.head(f"{NAMESPACE}/{each}") is not None for each in addresses) == 2
+
+
+def test_a_sweep_that_takes_hours_deletes_everything_by_many_looks(world: MemoryWorld) -> None:
+    addresses = expired(world, 20)
+    run = marked(world, batch_objects=1, has_lease=lambda: not world.clock.tick(LOOK_S / 4))
+    assert run.sweep() == {f"{NAMESPACE}/{each}" for each in addresses}
+    folder = f"{NAMESPACE}/_lakefs/retention/gc/unified/memory/looks/"
+    assert len({uri[len(folder) :][:4] for uri in world.objects.uris(folder)}) > 5
+
+
+def test_a_run_whose_looks_take_too_long_gives_up(world: MemoryWorld) -> None:
+    expired(world, 1)
+    run = marked(world, has_lease=lambda: not world.clock.tick(LOOK_S + 1))
+    with pytest.raises(PreconditionFailedError):
+        run.sweep()
+    assert run.deleted == set()
+
+
+def test_a_run_that_another_one_has_taken_over_deletes_nothing_more(world: MemoryWorld) -> None:
+    expired(world, 3)
+    answers = iter([True, False])
+    run = marked(world, batch_objects=1, has_lease=lambda: next(answers))
+    with pytest.raises(ContentionError):
+        run.sweep()
+    assert len(run.deleted) == 1

@@ -56,8 +56,8 @@ def test_it_must_be_older_than_the_cutoff(last_modified_ns: int, expected: str |
     assert TERRITORY.candidate(found) == expected
 
 
-def test_the_minimum_age_is_an_hour_more_than_an_address_is_good_for() -> None:
-    assert MINIMUM_AGE_S == 25 * 60 * 60
+def test_the_minimum_age_is_four_hours_more_than_an_address_is_good_for() -> None:
+    assert MINIMUM_AGE_S == (24 + 4) * 60 * 60
 
 
 def test_a_namespace_that_is_a_whole_bucket() -> None:
