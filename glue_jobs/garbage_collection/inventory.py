@@ -108,7 +108,9 @@ def inventoried(
     # Kept, or the report would be read twice.
     found = parts.spread(spark, list(inventory.files), rows, CANDIDATE).localCheckpoint()
     is_folder = F.col("address").endswith("/")
-    folders = [row.address for row in found.where(is_folder).distinct().collect()]
+    folders = sorted({row.address for row in found.where(is_folder).collect()})
+    if not folders:
+        return found
     partition = F.concat(F.substring_index("address", "/", 2), F.lit("/"))
     return found.where(~is_folder & ~partition.isin(folders))
 
