@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glue_jobs.garbage_collection.lease import KIND
@@ -40,6 +40,7 @@ def batch(addresses: Sequence[str]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*rows, times], schema=CANDIDATE_SCHEMA)
 
 
+@settings(deadline=None)  # the first one waits for pyarrow
 @given(st.lists(st.integers(0, 2500), max_size=6))
 def test_requests_are_full_and_nothing_is_lost(sizes: list[int]) -> None:
     names = iter(range(10**6))
