@@ -25,7 +25,7 @@ from random import Random
 from graveler.model import Change, Record
 
 # Part of the name of a stored dataset: to be counted up when keys or values change.
-VERSION = 1
+VERSION = 2
 
 _DAYS = [date(2025, 1, 1) + timedelta(days=day) for day in range(365)]
 _HIVE_DAYS = [str(day).encode() for day in _DAYS]
@@ -37,8 +37,9 @@ _TYPE = b"application/octet-stream"
 _TEXT = b"\x01\x02\x08%b%b"
 _IDENTITY = b"\x02\x08%b" + _TEXT % ((32).to_bytes(8, "big"), b"%b") + b"\x04\x02\x08" + bytes(8)
 _IDENTITY += _TEXT % (len(_TYPE).to_bytes(8, "big"), _TYPE)
-# The stored value: that identity, and the Entry message, whose fields have fixed lengths.
-_VALUE = b"\x40%b\x80\x02\x0a\x2edata/%b/%b\x12\x0b%b\x18%b\x22\x20%b\x30\x01\x3a\x18" + _TYPE
+# The stored value: that identity, and the Entry message, whose fields have fixed lengths. Both xids
+# of the address end in 0: only addresses of our own shape are collected.
+_VALUE = b"\x40%b\x80\x02\x0a\x2edata/%b0/%b0\x12\x0b%b\x18%b\x22\x20%b\x30\x01\x3a\x18" + _TYPE
 
 
 def _varint(number: int) -> bytes:
@@ -169,7 +170,7 @@ class Dataset:
         size_bytes, size, time = _NUMBERS[int(random[72:75], 16)]
         checksum = random[40:72]
         identity = sha256(_IDENTITY % (size_bytes, checksum)).digest()
-        return _VALUE % (identity, random[:20], random[20:40], time, size, checksum)
+        return _VALUE % (identity, random[:19], random[20:39], time, size, checksum)
 
     def records(self, first: int = 0, end: int | None = None, version: int = 0) -> Iterator[Record]:
         """The records of the objects from first up to, and not including, end; by key."""

@@ -82,11 +82,8 @@ class _Files:
     def __init__(
         self, objects: ObjectStore, folder_uri: str, name: str, suffix: str, content_type: str
     ) -> None:
-        # Equal when a task is repeated: its files take the place of those of the failed attempt.
-        context = TaskContext.get()
-        assert context is not None, "parts are written by tasks"
         self._objects = objects
-        self._prefix_uri = f"{folder_uri}{name}-{context.partitionId():05d}"
+        self._prefix_uri = f"{folder_uri}{name}-{task_name()}"
         self._suffix = suffix
         self._content_type = content_type
         self._count = 0
@@ -95,6 +92,16 @@ class _Files:
         uri = f"{self._prefix_uri}-{self._count:04d}{self._suffix}"
         self._objects.put(uri, content, self._content_type)
         self._count += 1
+
+
+def task_name() -> str:
+    """The number of the running task among those that run side by side.
+
+    It is equal when a task is repeated: its files take the place of those of the failed attempt.
+    """
+    context = TaskContext.get()
+    assert context is not None, "only tasks have numbers"
+    return f"{context.partitionId():05d}"
 
 
 def write(

@@ -56,6 +56,7 @@ class Stores:
     objects: ObjectStore
     files: S3CommittedFiles
     staging: StagingStore
+    jobs: JobStore
 
 
 def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
@@ -86,8 +87,10 @@ def deployment(settings: Settings) -> Deployment:
 def stores(settings: Settings) -> Stores:
     """The stores of the settings, for an executor."""
     s3 = S3(connect.s3_client(settings, settings.s3_endpoint), _RETRIES)
-    staging = DynamoStagingStore(_tables(settings))
-    return Stores(S3ObjectStore(s3), S3CommittedFiles(s3), staging)
+    tables = _tables(settings)
+    return Stores(
+        S3ObjectStore(s3), S3CommittedFiles(s3), DynamoStagingStore(tables), DynamoJobStore(tables)
+    )
 
 
 def _tables(settings: Settings) -> Tables:

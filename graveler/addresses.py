@@ -10,6 +10,7 @@ is good for 24 hours from the time in its name; nothing about it is stored.
 """
 
 import json
+import re
 from base64 import b32hexdecode, b32hexencode, urlsafe_b64encode
 from hashlib import sha256
 from hmac import compare_digest, digest
@@ -21,6 +22,13 @@ from graveler.model import AddressType, Entry
 DATA_PREFIX = "data/"
 
 _XID_LENGTH = 20
+
+# The last character holds one bit of the 96: it is `0` or `g`. RE2 and Python read it alike.
+_XID = "[0-9a-v]{19}[0g]"
+PARTITION_PATTERN = f"{DATA_PREFIX}{_XID}/"
+OWN_ADDRESS_PATTERN = f"{PARTITION_PATTERN}{_XID}"
+_PARTITION = re.compile(PARTITION_PATTERN)
+_OWN_ADDRESS = re.compile(OWN_ADDRESS_PATTERN)
 
 # lakeFS's constant: the year 4000, minus which the time of a partition runs backwards.
 _PARTITION_EPOCH_S = 64_060_588_800
@@ -55,6 +63,20 @@ def new_address(uid: str) -> str:
     time_s = int.from_bytes(raw[:4], "big") // _PARTITION_LIFE_S * _PARTITION_LIFE_S
     partition = encode_xid(_backwards(time_s) + raw[4:9] + bytes(3))
     return f"{DATA_PREFIX}{partition}/{uid}"
+
+
+def is_own_address(address: str) -> bool:
+    """Whether the address, relative to a namespace, has the shape that `new_address` gives.
+
+    lakeFS gives the same shape. Keys of any other shape were written by somebody else. Since the
+    shape fixes the last three segments of a key, no object has it under two namespaces.
+    """
+    return _OWN_ADDRESS.fullmatch(address) is not None
+
+
+def is_partition(folder: str) -> bool:
+    """Whether the folder, relative to a namespace and with its slash, can hold own addresses."""
+    return _PARTITION.fullmatch(folder) is not None
 
 
 def newest_first(uid: str) -> str:

@@ -94,7 +94,7 @@ class _Inventory:
         self._count += 1
         if self._count % GARBAGE_EVERY == 0:
             folder = self._count // (1_000 * GARBAGE_EVERY)
-            self._keys.append(f"{self._prefix}/data/garbage-{folder:05}/{self._count:012}")
+            self._keys.append(f"{self._prefix}/data/{folder:019}0/{self._count:019}0")
         if len(self._keys) >= _ROWS_PER_FILE:
             self._write()
 

@@ -8,6 +8,7 @@ gone since does no harm.
 import gzip
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,14 +20,16 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
 
 from glue_jobs import parts
 from glue_jobs.garbage_collection.listing import CANDIDATE, CANDIDATE_SCHEMA
 from glue_jobs.session import stores
+from graveler.addresses import OWN_ADDRESS_PATTERN, PARTITION_PATTERN
 from graveler.aws.settings import Settings
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.ports import ObjectStore
-from graveler.retention.candidates import Territory
+from graveler.retention.candidates import METADATA_FOLDER, Territory, partition_of
 
 _ROWS_PER_BATCH = 10_000
 
@@ -90,14 +93,26 @@ def read_manifest(objects: ObjectStore, uri: str, namespace: str) -> Inventory:
 def inventoried(
     spark: SparkSession, inventory: Inventory, territory: Territory, settings: Settings
 ) -> DataFrame:
-    """The candidates that the report lists."""
+    """The candidates that the report lists.
+
+    Any file of the report may list what shows that a partition is a namespace. So each file's rows
+    include such partitions, as addresses that end in a slash, and the driver takes them out.
+    """
 
     def rows(uri: str) -> Iterator[pa.RecordBatch]:
         table = listed_in(stores(settings).objects, inventory, uri)
-        found = candidates_among(table, inventory.bucket, territory)
-        return iter(found.to_batches(max_chunksize=_ROWS_PER_BATCH))
+        for found in (candidates_among, namespaces_among):
+            made = found(table, inventory.bucket, territory)
+            yield from made.to_batches(max_chunksize=_ROWS_PER_BATCH)
 
-    return parts.spread(spark, list(inventory.files), rows, CANDIDATE)
+    # Kept, or the report would be read twice.
+    found = parts.spread(spark, list(inventory.files), rows, CANDIDATE).localCheckpoint()
+    is_folder = F.col("address").endswith("/")
+    folders = sorted({row.address for row in found.where(is_folder).collect()})
+    if not folders:
+        return found
+    partition = F.concat(F.substring_index("address", "/", 2), F.lit("/"))
+    return found.where(~is_folder & ~partition.isin(folders))
 
 
 def listed_in(objects: ObjectStore, inventory: Inventory, uri: str) -> pa.Table:
@@ -146,13 +161,34 @@ _READERS: Mapping[str, Callable[[bytes, tuple[str, ...]], pa.Table]] = {
 }
 
 
+def _has_shape(
+    key: pc.Expression, bucket: str, territory: Territory, pattern: str
+) -> pc.Expression:
+    """Whether a key under the namespace has the shape, as `Territory.holds` wants it."""
+    prefix = f"{territory.namespace}/".removeprefix(f"s3://{bucket}/")
+    return pc.match_substring_regex(key, f"^{re.escape(prefix)}{pattern}")
+
+
+def namespaces_among(table: pa.Table, bucket: str, territory: Territory) -> pa.Table:
+    """The partitions that are, or were, namespaces: CANDIDATE, each address ends in a slash."""
+    key = pc.field("Key")
+    found = table.filter(
+        _has_shape(key, bucket, territory, f"{PARTITION_PATTERN}{METADATA_FOLDER}")
+    )
+    keys = (f"s3://{bucket}/{each}" for each in found.column("Key").to_pylist())
+    folders = {partition_of(uri.removeprefix(f"{territory.namespace}/")) for uri in keys}
+    columns = (sorted(folders), [0] * len(folders), [0] * len(folders))
+    arrays = [pa.array(each, of.type) for each, of in zip(columns, CANDIDATE_SCHEMA, strict=True)]
+    return pa.table(arrays, schema=CANDIDATE_SCHEMA)
+
+
 def candidates_among(table: pa.Table, bucket: str, territory: Territory) -> pa.Table:
     """Those that Territory.candidate would take, a column at a time."""
     key = pc.field("Key")
     bucket_uri = f"s3://{bucket}/"
     cutoff = pa.scalar(territory.cutoff_ns // 10**6, pa.int64()).cast(_TIME)
-    wanted = pc.starts_with(key, territory.data_uri.removeprefix(bucket_uri))
-    wanted &= ~pc.ends_with(key, "/") & (pc.field("LastModifiedDate") < cutoff)
+    wanted = _has_shape(key, bucket, territory, f"{OWN_ADDRESS_PATTERN}$")
+    wanted &= pc.field("LastModifiedDate") < cutoff
     for namespace in territory.foreign:
         wanted &= ~pc.starts_with(key, f"{namespace}/".removeprefix(bucket_uri))
     table = table.filter(wanted)

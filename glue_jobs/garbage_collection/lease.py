@@ -45,13 +45,14 @@ class Lease:
             )
 
     def check(self) -> None:
-        """Let the next step begin.
+        """Let the next step begin, with a lease that lasts anew.
 
         Raises:
             ContentionError: this run was stalled so long that another one has begun.
         """
         if self.is_lost:
             raise ContentionError(f"another run has taken over {self.repository.name!r}")
+        self.take()  # after a stall, the thread that renews may not have noticed yet
 
     def renew_until_ended(self) -> None:
         """Hold the lease for longer again and again."""

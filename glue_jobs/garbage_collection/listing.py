@@ -1,4 +1,4 @@
-"""The candidates: objects in the repository's data that are old enough."""
+"""The candidates: objects of the repository's own that are old enough."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from glue_jobs import parts
 from glue_jobs.session import stores
+from graveler.addresses import is_partition
 from graveler.aws.settings import Settings
 from graveler.ports import ListedObject, ObjectStore
 from graveler.retention.candidates import Territory
@@ -24,35 +25,29 @@ _NS_PER_S = 1_000_000_000
 def listed(
     spark: SparkSession, objects: ObjectStore, territory: Territory, settings: Settings
 ) -> tuple[DataFrame, str]:
-    """The candidates that the object store lists, and the first folder of data, "" if none.
+    """The candidates that the object store lists, and the first partition, "" if none.
 
-    Folders of data are listed side by side, by executors.
+    Executors list partitions in parallel. Other folders of `data/` hold no candidates.
     """
-    data_uri = territory.data_uri
-    folders = [each for each in objects.list_folder(data_uri) if isinstance(each, str)]
+    prefix = f"{territory.namespace}/"
+    folders = (each for each in objects.list_folder(territory.data_uri) if isinstance(each, str))
+    partitions = [each for each in folders if is_partition(each.removeprefix(prefix))]
 
     def rows(uri: str) -> Iterator[pa.RecordBatch]:
-        store = stores(settings).objects
-        if uri == data_uri:  # what lies there directly, which is not our doing
-            direct = store.list_folder(uri)
-            return candidate_batches((o for o in direct if not isinstance(o, str)), territory)
-        return candidate_batches(store.list_objects(uri), territory)
+        return candidate_batches(stores(settings).objects.list_objects(uri), territory)
 
-    first = min(folders, default="").removeprefix(f"{territory.namespace}/")
-    return parts.spread(spark, [data_uri, *folders], rows, CANDIDATE), first
+    first = min(partitions, default="").removeprefix(prefix)
+    return parts.spread(spark, partitions, rows, CANDIDATE), first
 
 
 def candidate_batches(
-    found: Iterable[ListedObject], territory: Territory
+    listed_by_key: Iterable[ListedObject], territory: Territory
 ) -> Iterator[pa.RecordBatch]:
     """The candidates among the objects, as CANDIDATE has them."""
     addresses: list[str] = []
     sizes: list[int] = []
     times: list[int] = []
-    for each in found:
-        address = territory.candidate(each)
-        if address is None:
-            continue
+    for address, each in territory.candidates(listed_by_key):
         addresses.append(address)
         sizes.append(each.size_bytes)
         times.append(each.last_modified_ns // _NS_PER_S)

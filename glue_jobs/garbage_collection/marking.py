@@ -18,7 +18,12 @@ from glue_jobs.session import Deployment
 from graveler.errors import CorruptDataError, GoneError, NotFoundError
 from graveler.model import Repository
 from graveler.operations.engine import NS_PER_S
-from graveler.operations.garbage import active_metaranges, neighbours, staging_tokens
+from graveler.operations.garbage import (
+    active_metaranges,
+    neighbours,
+    staging_tokens,
+    territory,
+)
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.candidates import Territory
 from graveler.retention.files import decode_commits, encode_commits
@@ -107,7 +112,7 @@ class Marking:
         self.observe("ranges")
         alive = self.committed(self._read(self.folder.ranges_uri, live.RANGE)).union(staged)
         marked = candidates.join(alive, "address", "left_anti")
-        rows_per_part = min(parts.ROWS_PER_PART, options.round_objects)
+        rows_per_part = min(parts.ROWS_PER_PART, options.objects_per_round)
         parts.write(marked, self.folder.marked_uri, settings, rows_per_part)
         self.count_read()
         self._describe()
@@ -119,27 +124,25 @@ class Marking:
     def _candidates(self, options: Options) -> DataFrame:
         """The candidates as they are listed now, however long the run takes."""
         engine, settings = self.deployment.engine, self.deployment.settings
-        territory = self.territory(self.report.cutoff_ns)
+        own = self.territory(self.report.cutoff_ns)
         if options.inventory_uri:
-            report = inventory.read_manifest(
-                engine.objects, options.inventory_uri, territory.namespace
-            )
-            frame = inventory.inventoried(self.spark, report, territory, settings)
+            report = inventory.read_manifest(engine.objects, options.inventory_uri, own.namespace)
+            frame = inventory.inventoried(self.spark, report, own, settings)
         else:
             frame, self.report.first_slice = listing.listed(
-                self.spark, engine.objects, territory, settings
+                self.spark, engine.objects, own, settings
             )
         # Where executors are lost, this makes the run fail, instead of listing again later.
         return frame.localCheckpoint()
 
     def territory(self, cutoff_ns: int) -> Territory:
         """Where the run may delete."""
-        foreign = neighbours(self.deployment.engine, self.repository).foreign
-        for namespace in foreign:
-            warning = f"{namespace} is another repository's and lies inside data/: it is left alone"
+        found = territory(self.deployment.engine, self.repository, cutoff_ns)
+        for folder in found.foreign:
+            warning = f"{folder} is, or was, another repository's namespace: it is left alone"
             if warning not in self.report.warnings:
                 self.report.warnings.append(warning)
-        return Territory(self.repository.storage_namespace, cutoff_ns, foreign)
+        return found
 
     def staged(self) -> DataFrame:
         """The addresses that staged entries keep alive now."""

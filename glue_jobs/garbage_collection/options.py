@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 
 from glue_jobs.arguments import settings_in
 from graveler.errors import InvalidInputError
+from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.retention.candidates import MINIMUM_AGE_S
+from graveler.retention.looks import LOOK_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,7 @@ class Options:
     inventory_uri: the manifest.json of an S3 Inventory report, to take it for a listing.
     deletes_per_s: objects to delete a second, by all executors together; 0 sets no limit.
     round_objects: how many objects are deleted between two looks at what has come to life.
+    look_s: how old a look may be when objects are deleted by it; what is left gets another look.
     """
 
     repository: str = ""
@@ -38,6 +41,7 @@ class Options:
     inventory_uri: str = ""
     deletes_per_s: int = 0
     round_objects: int = 1_000_000
+    look_s: int = LOOK_S
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense together.
@@ -61,8 +65,9 @@ class Options:
         for name in ("debug_minimum_age_s", "maximum_deletions", "cutoff_s", "deletes_per_s"):
             if (getattr(self, name) or 0) < 0:
                 raise InvalidInputError(f"{name} is negative")
-        if self.round_objects < 1:
-            raise InvalidInputError("round_objects must be at least 1")
+        for name in ("round_objects", "look_s"):
+            if getattr(self, name) < 1:
+                raise InvalidInputError(f"{name} must be at least 1")
 
     @property
     def age_s(self) -> int:
@@ -70,6 +75,14 @@ class Options:
         if self.debug_minimum_age_s is not None:
             return self.debug_minimum_age_s
         return self.minimum_age_s
+
+    @property
+    def objects_per_round(self) -> int:
+        """How many objects a look is for: at the wanted speed they take half of its life."""
+        if not self.deletes_per_s:
+            return self.round_objects
+        in_time = max(DELETE_OBJECTS_MAX, self.deletes_per_s * self.look_s // 2)
+        return min(self.round_objects, in_time)
 
     @property
     def warnings(self) -> list[str]:

@@ -2,13 +2,14 @@
 
 Theory of operation
 -------------------
-An object may go if it lies in the repository's own data, is older than the minimum age, and if
-neither a staged entry nor a commit that is active by the rules names it. Nothing stops while that
-is found out: objects are uploaded, linked, committed and reverted all the time. What keeps the
-result right is the order of the looks.
+An object may go if its name has the shape that the engine gives (`addresses.is_own_address`), if it
+is older than the minimum age, and if neither a staged entry nor a commit that is active by the
+rules names it. Nothing stops while that is found out: objects are uploaded, linked, committed and
+reverted all the time. What keeps the result right is the order of the looks.
 
-1. *Candidates first*: the objects in `data/` that are older than the cutoff. An object that comes
-   later is none. It cannot pass for an old one either: whoever was handed out an address has a day
+1. *Candidates first*: the objects in `data/` that are older than the cutoff. Names of another
+   shape, and folders that hold `_lakefs/`, belong to somebody else. An object that comes later is
+   no candidate. It cannot pass for an old one either: whoever was handed out an address has a day
    to link it, and the minimum age is longer.
 2. *Staged entries next*, of every token of every branch.
 3. *Commits last*: heads and rules are read after the staged entries. So an entry that moves from
@@ -22,9 +23,13 @@ result right is the order of the looks.
    read are read. That is why a mark may be swept days later.
 6. *Deleting*: a thousand at a time. Missing objects are fine, so after a crash another sweep of the
    mark, or another run, does the rest.
+7. *A look grows old.* Before each request an executor asks the object store for its time, and
+   whether the run still has the lease (`sweeping`). By a look that is older than `look_s` nothing
+   more is deleted: what is left of the round gets another look. A look's age counts from before its
+   first read, by the store's clock alone, since clocks of driver and executors may differ.
 
-What comes to life between the last look and the deletion of its round may be lost, as in lakeFS;
-the documentation says so to those who revert or branch from an expired commit.
+What comes to life after a look began, and before the last request that deletes by it, may be lost,
+as in lakeFS; the documentation says so to those who revert or branch from an expired commit.
 
 Every failure on the way ends the run before it deletes: a file that is missing or damaged, rules
 that cannot be read, a permission that is denied, executors that were lost. What is not known to be
@@ -35,7 +40,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from glue_jobs import parts
 from glue_jobs.garbage_collection import listing
@@ -48,16 +53,23 @@ from glue_jobs.garbage_collection.marking import (
     read_mark,
 )
 from glue_jobs.garbage_collection.options import Options
-from glue_jobs.garbage_collection.sweeping import sweep
+from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, Round, sweep
 from glue_jobs.session import Deployment, executors_errors, join_by_sorting
 from graveler.addresses import newest_first
-from graveler.errors import GravelerError, NotFoundError, PreconditionFailedError
+from graveler.errors import (
+    ContentionError,
+    GravelerError,
+    NotFoundError,
+    PreconditionFailedError,
+)
 from graveler.model import Repository
 from graveler.operations.engine import NS_PER_S
 from graveler.operations.every import every_repository
+from graveler.operations.garbage import holds_metadata
 from graveler.operations.retention import changeable_repository
-from graveler.retention.candidates import Territory
-from graveler.retention.files import run_folder
+from graveler.retention.candidates import Territory, partition_of
+from graveler.retention.files import looks_folder, run_folder
+from graveler.retention.looks import FRUITLESS_LOOKS_MAX, begin_look
 from graveler.retention.report import Report, event_detail, summary, text
 
 EVENT = "garbage_collection_finished"
@@ -180,6 +192,7 @@ class _Run:
         self._report = report
         self._lease = lease
         self._observe = observe
+        self._looks = 0
         base = options.output_uri.rstrip("/")
         self._folder_uri = self._run_folder(base, report.run_id)
         self._mark_folder = MarkFolder(self._run_folder(base, report.mark_id))
@@ -214,36 +227,80 @@ class _Run:
             self._sweep(mark)
 
     def _sweep(self, mark: Mark) -> None:
-        report, settings = self._report, self._deployment.settings
+        report = self._report
         uris = parts.uris(self._deployment.engine.objects, self._mark_folder.marked_uri)
-        for number, round_uris in enumerate(_rounds(uris, self._options.round_objects)):
-            marked = parts.read(self._spark, round_uris, listing.CANDIDATE, settings)
-            alive = self._marking.come_to_life()
-            territory = self._marking.territory(mark.cutoff_ns)
-            doomed = marked.join(alive, "address", "left_anti")
-            self._step("looked")
-            report.is_swept = True
-            sweep(
-                doomed,
-                territory,
-                self._folder_uri,
-                number,
-                self._options.deletes_per_s,
-                settings,
-                report,
-            )
-            self._marking.count_read()
-            self._step("swept")
+        for round_uris in _rounds(uris, self._options.objects_per_round):
+            self._sweep_round(mark, round_uris)
         report.is_swept = True
         report.came_to_life = mark.objects - report.deleted.objects - report.failed
         self._abort_uploads(self._marking.territory(mark.cutoff_ns))
+
+    def _sweep_round(self, mark: Mark, round_uris: Sequence[str]) -> None:
+        """Delete what these parts of the mark have, with as many looks as that takes.
+
+        Raises:
+            ContentionError: another run has taken over.
+            PreconditionFailedError: a look is too old before anything can be deleted by it.
+        """
+        report = self._report
+        names: list[str] = []
+        fruitless = 0
+        while fruitless < FRUITLESS_LOOKS_MAX:
+            this, doomed = self._look(mark, round_uris, names)
+            self._step("looked")
+            report.is_swept = True
+            swept = sweep(doomed, this, self._deployment.settings)
+            report.deleted.add(swept.deleted.objects, swept.deleted.size_bytes)
+            self._marking.count_read()
+            self._step("swept")
+            if swept.stopped == LEASE_IS_LOST:
+                raise ContentionError(f"{LEASE_IS_LOST} {self._repository.name!r}")
+            if not swept.left:
+                report.failed += swept.failed
+                report.failure = report.failure or swept.failure
+                return
+            names.append(this.name)
+            fruitless = 0 if swept.deleted.objects else fruitless + 1
+        raise PreconditionFailedError(
+            f"a look takes longer than the {self._options.look_s} s for which it may be used, so "
+            f"nothing was deleted by the last {fruitless}: raise look_s, or use more workers"
+        )
+
+    def _look(
+        self, mark: Mark, round_uris: Sequence[str], names: Sequence[str]
+    ) -> tuple[Round, DataFrame]:
+        """Look at what is alive now; what of the parts may go, and is not gone by those names."""
+        objects, settings = self._deployment.engine.objects, self._deployment.settings
+        self._looks += 1
+        folder_uri = looks_folder(self._folder_uri)
+        look = begin_look(objects, folder_uri, self._looks, self._options.look_s)
+        this = Round(
+            repository=self._repository,
+            holder=self._report.run_id,
+            look=look,
+            territory=self._marking.territory(mark.cutoff_ns),
+            folder_uri=self._folder_uri,
+            deletes_per_s=self._options.deletes_per_s,
+        )
+        marked = parts.read(self._spark, round_uris, listing.CANDIDATE, settings)
+        doomed = marked.join(self._marking.come_to_life(), "address", "left_anti")
+        if names:
+            prefixes = tuple(f"{self._folder_uri}deleted/{name}-" for name in names)
+            found = parts.uris(objects, f"{self._folder_uri}deleted/")
+            gone = [uri for uri in found if uri.startswith(prefixes)]
+            if gone:
+                deleted = parts.read(self._spark, gone, listing.CANDIDATE, settings)
+                doomed = doomed.join(deleted.select("address"), "address", "left_anti")
+        return this, doomed
 
     def _abort_uploads(self, territory: Territory) -> None:
         """Give up the unfinished uploads that nobody can finish any more: their parts cost."""
         objects = self._deployment.engine.objects
         for upload in objects.list_uploads(territory.data_uri):
             address = upload.uri.removeprefix(f"{territory.namespace}/")
-            if upload.initiated_ns < territory.cutoff_ns and territory.holds(address):
+            is_old = upload.initiated_ns < territory.cutoff_ns
+            folder_uri = f"{territory.namespace}/{partition_of(address)}"
+            if is_old and territory.holds(address) and not holds_metadata(objects, folder_uri):
                 with suppress(NotFoundError):
                     objects.abort_upload(upload.uri, upload.upload_id)
                     self._report.uploads_aborted += 1

@@ -1,71 +1,138 @@
-"""Deleting: by executors, a thousand objects with each request, and telling what was deleted."""
+"""Deleting: by executors, a thousand objects with each request, and telling what was deleted.
+
+Before each request an executor asks whether the run still has its lease, and the object store how
+old the look is. So a driver that stalls, or an executor that wakes up after an hour, deletes
+nothing by an old look. What lies between the store's answer and the request cannot be checked: a
+process that stops exactly there sends one request late, if it has not signed it yet. S3 refuses
+requests whose signature is older than 15 minutes.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from glue_jobs import parts
+from glue_jobs.garbage_collection.lease import KIND
 from glue_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
 from glue_jobs.session import stores
 from graveler.aws.settings import Settings
 from graveler.errors import CorruptDataError
 from graveler.limits import DELETE_OBJECTS_MAX
+from graveler.model import Repository
 from graveler.ports import ObjectStore
 from graveler.retention.candidates import Territory
-from graveler.retention.report import Report
+from graveler.retention.looks import Look
+from graveler.retention.ports import JobStore
+from graveler.retention.report import Tally
 
-_TALLY = "objects long, size_bytes long, failed long, failure string"
+_TALLY = "objects long, size_bytes long, failed long, failure string, left long, stopped string"
 _TALLY_SCHEMA = pa.schema(
     [
         ("objects", pa.int64()),
         ("size_bytes", pa.int64()),
         ("failed", pa.int64()),
         ("failure", pa.string()),
+        ("left", pa.int64()),
+        ("stopped", pa.string()),
     ]
 )
+
+# Why executors stop before the end of a round.
+LEASE_IS_LOST = "another run has taken over"
+LOOK_IS_OLD = "the look is too old"
 
 # S3 answers for every object of a request; those that it could not delete are tried again.
 _TRIES = 4
 _FIRST_PAUSE_S = 0.2
 
 
-def sweep(
-    doomed: DataFrame,
-    territory: Territory,
-    folder_uri: str,
-    number: int,
-    deletes_per_s: int,
-    settings: Settings,
-    report: Report,
-) -> None:
-    """Delete the objects of the frame (CANDIDATE), and tell the report.
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What executors need in order to delete: where, by which look, in whose name.
+
+    folder_uri is the run's, holder the run's name in the lease.
+    """
+
+    repository: Repository
+    holder: str
+    look: Look
+    territory: Territory
+    folder_uri: str
+    deletes_per_s: int
+
+    @property
+    def name(self) -> str:
+        """How the files of this round begin."""
+        return f"round-{self.look.number:04d}"
+
+    def stopped(self, jobs: JobStore, objects: ObjectStore, task: str) -> str:
+        """Why no request may delete by this look any more; "" as long as one may.
+
+        The lease comes first, so that nothing lies between the look's age and the request.
+        """
+        if not jobs.has_lease(self.repository, KIND, self.holder):
+            return LEASE_IS_LOST
+        return "" if self.look.is_current(objects, task) else LOOK_IS_OLD
+
+
+@dataclass(slots=True)
+class Swept:
+    """What came of a round: failed are objects that S3 refused to delete, left those not tried."""
+
+    deleted: Tally = field(default_factory=Tally)
+    failed: int = 0
+    failure: str = ""
+    left: int = 0
+    stopped: str = ""
+
+
+def sweep(doomed: DataFrame, this: Round, settings: Settings) -> Swept:
+    """Delete the objects of the frame (CANDIDATE), as far as the look's life allows.
 
     The folder gets the addresses that were deleted: `deleted/` as Parquet, `deleted.text/` as
-    lines. number tells the rounds of a run apart.
+    lines.
     """
     tasks = doomed.sparkSession.sparkContext.defaultParallelism
-    pause_s = tasks * DELETE_OBJECTS_MAX / deletes_per_s if deletes_per_s else 0.0
+    pause_s = tasks * DELETE_OBJECTS_MAX / this.deletes_per_s if this.deletes_per_s else 0.0
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        objects = stores(settings).objects
-        writer = parts.PartWriter(objects, f"{folder_uri}deleted/", f"round-{number:04d}")
-        lines = parts.LineWriter(objects, f"{folder_uri}deleted.text/", f"round-{number:04d}")
+        mine = stores(settings)
+        writer = parts.PartWriter(mine.objects, f"{this.folder_uri}deleted/", this.name)
+        lines = parts.LineWriter(mine.objects, f"{this.folder_uri}deleted.text/", this.name)
+        task = parts.task_name()
+        done = Deleted()
         for batch in thousands(batches):
-            deleted, problems = delete(objects, territory, batch, time.sleep)
-            writer.add(deleted)
-            lines.add(deleted.column("address").to_pylist())
-            yield _tally(deleted, problems)
-            if pause_s:
+            if done.stopped:  # read to the end, as Spark expects of a task
+                done = Deleted(left=batch.num_rows, stopped=done.stopped)
+            else:
+                done = delete(
+                    mine.objects,
+                    this.territory,
+                    batch,
+                    time.sleep,
+                    lambda: this.stopped(mine.jobs, mine.objects, task),
+                )
+            if done.rows is not None:
+                writer.add(done.rows)
+                lines.add(done.rows.column("address").to_pylist())
+            yield _tally(done)
+            if pause_s and not done.stopped:
                 time.sleep(pause_s)
         writer.finish()
         lines.finish()
 
-    for objects, size_bytes, failed, failure in doomed.mapInArrow(rows, _TALLY).collect():
-        report.deleted.add(objects, size_bytes)
-        report.failed += failed
-        report.failure = report.failure or failure
+    swept = Swept()
+    for row in doomed.mapInArrow(rows, _TALLY).collect():
+        swept.deleted.add(row.objects, row.size_bytes)
+        swept.failed += row.failed
+        swept.failure = swept.failure or row.failure
+        swept.left += row.left
+        if swept.stopped != LEASE_IS_LOST:
+            swept.stopped = row.stopped or swept.stopped
+    return swept
 
 
 def thousands(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -93,37 +160,56 @@ def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What came of a batch: the rows that were deleted, why others were not, how many are left."""
+
+    rows: pa.RecordBatch | None = None
+    problems: Mapping[str, str] = field(default_factory=dict)
+    left: int = 0
+    stopped: str = ""
+
+
 def delete(
     objects: ObjectStore,
     territory: Territory,
     batch: pa.RecordBatch,
     sleep: Callable[[float], None],
-) -> tuple[pa.RecordBatch, Mapping[str, str]]:
-    """Delete the batch; the rows that were deleted, and why others were not.
+    stopped: Callable[[], str],
+) -> Deleted:
+    """Delete the batch, unless `stopped` says why not: it is asked before each request.
 
     Raises:
-        CorruptDataError: an address lies where the run may not delete; nothing was deleted.
+        CorruptDataError: an address is none that the run may delete; nothing was deleted.
     """
     addresses = batch.column("address").to_pylist()
     for address in addresses:
         if not territory.holds(address):
-            raise CorruptDataError(f"{address} is marked, and is not in {territory.data_uri}")
+            raise CorruptDataError(
+                f"{address} is marked, and is not an object of the repository's own in "
+                f"{territory.data_uri}: make a new mark"
+            )
     uris = {f"{territory.namespace}/{address}": address for address in addresses}
-    problems = objects.delete_many(list(uris))
-    pause_s = _FIRST_PAUSE_S
-    for _ in range(_TRIES - 1):
-        if not problems:
+    waiting = list(uris)
+    problems: Mapping[str, str] = {}
+    reason = ""
+    for attempt in range(_TRIES):
+        if attempt:
+            sleep(_FIRST_PAUSE_S * 2 ** (attempt - 1))
+        if reason := stopped():
+            problems = {}
             break
-        sleep(pause_s)
-        pause_s *= 2
-        problems = objects.delete_many(list(problems))
-    failed = {uris[uri] for uri in problems}
-    gone = pa.array([address not in failed for address in addresses], pa.bool_())
-    return batch.filter(gone), problems
+        problems = objects.delete_many(waiting)
+        waiting = list(problems)
+        if not waiting:
+            break
+    remaining = {uris[uri] for uri in waiting}
+    gone = pa.array([address not in remaining for address in addresses], pa.bool_())
+    return Deleted(batch.filter(gone), problems, len(waiting) - len(problems), reason)
 
 
-def _tally(deleted: pa.RecordBatch, problems: Mapping[str, str]) -> pa.RecordBatch:
-    failure = next((f"{uri}: {problem}" for uri, problem in problems.items()), "")
-    size_bytes = sum(deleted.column("size_bytes").to_pylist())
-    columns = [[deleted.num_rows], [size_bytes], [len(problems)], [failure]]
-    return pa.RecordBatch.from_arrays([pa.array(c) for c in columns], schema=_TALLY_SCHEMA)
+def _tally(done: Deleted) -> pa.RecordBatch:
+    failure = next((f"{uri}: {problem}" for uri, problem in done.problems.items()), "")
+    sizes = [] if done.rows is None else done.rows.column("size_bytes").to_pylist()
+    values = (len(sizes), sum(sizes), len(done.problems), failure, done.left, done.stopped)
+    return pa.RecordBatch.from_arrays([pa.array([v]) for v in values], schema=_TALLY_SCHEMA)

@@ -25,6 +25,10 @@ class DynamoJobStore(Records):
             return False
         return True
 
+    def has_lease(self, repository: Repository, kind: str, holder: str) -> bool:
+        found = self.tables.get(partition_of(repository), LEASE + kind)
+        return found is not None and found["holder"]["S"] == holder
+
     def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
         item_key = key(partition_of(repository), LEASE + kind)
         delete = self.tables.delete(item_key, LeaseItem.holder == holder)

@@ -7,13 +7,14 @@ another, and shares its files, rules included. What any of them keeps alive stay
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from graveler.addresses import DATA_PREFIX
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.model import Repository
 from graveler.operations.engine import Engine
 from graveler.operations.every import every_branch, every_repository
 from graveler.operations.retention import active_commit_ids, read_rules, refuse_bare
-from graveler.ports import StagingStore
-from graveler.retention.candidates import namespaces_inside
+from graveler.ports import ObjectStore, StagingStore
+from graveler.retention.candidates import METADATA_FOLDER, Territory, namespaces_inside
 from graveler.retention.files import RULES_FILE
 from graveler.retention.liveness import live_addresses
 from graveler.retention.rules import RetentionRules
@@ -43,6 +44,25 @@ def neighbours(engine: Engine, repository: Repository) -> Neighbours:
         raise NotFoundError(f"repository {repository.name!r} was deleted meanwhile")
     others = (each.storage_namespace for each in everybody)
     return Neighbours(sharers, namespaces_inside(namespace, others))
+
+
+def territory(engine: Engine, repository: Repository, cutoff_ns: int) -> Territory:
+    """Where a collection of the repository may delete.
+
+    Raises:
+        NotFoundError, InvalidInputError: as `neighbours` does.
+    """
+    foreign = neighbours(engine, repository).foreign
+    namespace = repository.storage_namespace
+    data = f"{namespace}/{DATA_PREFIX}".rstrip("/")
+    if data not in foreign and holds_metadata(engine.objects, f"{data}/"):
+        foreign = (*foreign, data)
+    return Territory(namespace, cutoff_ns, foreign)
+
+
+def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
+    """Whether the folder is a repository's namespace, or was the one of a deleted repository."""
+    return any(True for _ in objects.list_objects(folder_uri + METADATA_FOLDER))
 
 
 def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[str]:

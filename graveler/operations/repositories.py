@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
+from graveler.addresses import DATA_PREFIX
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
@@ -21,8 +22,10 @@ from graveler.names import (
     normalized_storage_namespace,
 )
 from graveler.operations.engine import Engine
+from graveler.operations.every import every_repository
 from graveler.operations.export_places import check_outside_of_exports
 from graveler.operations.lookup import check_writable, read_repository
+from graveler.retention.candidates import overlap
 
 # Its presence says that a namespace is taken; lakeFS's tools look for it, too.
 _MARKER = "_lakefs/dummy"
@@ -41,11 +44,12 @@ def create(
     """A new repository with a first commit and its default branch; a bare one has neither.
 
     A bare one waits for a dump of refs, which `dumps.restore` brings in. Neither it nor a
-    read-only one claims its namespace, which may be another repository's.
+    read-only one claims its namespace, which may be another repository's, or lie inside one.
 
     Raises:
         AlreadyExistsError: there is a repository of that name.
-        InvalidInputError: a name is malformed, or the namespace is in use or out of reach.
+        InvalidInputError: a name is malformed; the namespace is in use or out of reach, holds data,
+            or lies inside another repository's or around one.
     """
     check_repository_name(name)
     check_branch_name(default_branch)
@@ -56,6 +60,8 @@ def create(
     marker = f"{namespace}/{_MARKER}"
     claims = not (read_only or bare)
     if claims:
+        _check_apart(engine, namespace)
+        _check_empty(engine, namespace)
         _claim(engine, marker, namespace, name)
     repository = Repository(
         name=name,
@@ -98,6 +104,34 @@ def _beginning(engine: Engine, repository: Repository) -> tuple[Branch, Commit]:
 
 def _taken(name: str) -> AlreadyExistsError:
     return AlreadyExistsError(f"error creating repository: not unique: {name!r} exists")
+
+
+def _check_apart(engine: Engine, namespace: str) -> None:
+    """Refuse a namespace that lies inside another repository's, or around one.
+
+    Two creations at the same moment may miss each other. That is ugly and harmless: no object
+    belongs to two namespaces (`retention.candidates`).
+    """
+    for other in every_repository(engine):
+        if overlap(namespace, other.storage_namespace):
+            raise InvalidInputError(
+                f"storage namespace {namespace!r} overlaps with {other.storage_namespace!r} of "
+                f"repository {other.name!r}: choose a prefix that neither contains the other"
+            )
+
+
+def _check_empty(engine: Engine, namespace: str) -> None:
+    """Refuse a namespace that holds data of a deleted repository, or of anybody else.
+
+    Before the claim: nothing is left behind, and a claim that another attempt has made stays.
+    """
+    found = next(iter(engine.objects.list_objects(f"{namespace}/{DATA_PREFIX}")), None)
+    if found is not None:
+        raise InvalidInputError(
+            f"storage namespace {namespace!r} is already in use: it holds data, such as "
+            f"{found.uri!r}; choose another prefix, or create a bare repository to restore the "
+            "one that was there"
+        )
 
 
 def _claim(engine: Engine, marker: str, namespace: str, name: str) -> None:

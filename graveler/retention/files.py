@@ -24,6 +24,11 @@ def run_folder(run_id: str) -> str:
     return f"_lakefs/retention/gc/unified/{run_id}/"
 
 
+def looks_folder(run_folder_uri: str) -> str:
+    """The folder of a run's stamps, by which the age of its looks is measured."""
+    return f"{run_folder_uri}looks/"
+
+
 def encode_commits(active: Mapping[str, str]) -> bytes:
     """The list of active commits, metarange's ID by commit's: CSV, by commit ID.
 

@@ -17,6 +17,9 @@ class JobStore(Protocol):
     ) -> bool:
         """Hold the lease until then, or longer than so far; False while another one holds it."""
 
+    def has_lease(self, repository: Repository, kind: str, holder: str) -> bool:
+        """Whether the holder was the last one to take the lease, and has not ended it."""
+
     def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
         """Let others have the lease, if the holder still has it."""
 

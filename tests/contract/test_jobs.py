@@ -65,6 +65,20 @@ def test_nobody_ends_anothers_lease(jobs: Jobs) -> None:
     assert not jobs.take("second", now_ns=2, until_ns=20)
 
 
+def test_a_holder_sees_that_its_lease_is_anothers_or_ended(jobs: Jobs, stores: Stores) -> None:
+    def has(holder: str, kind: str = KIND) -> bool:
+        return jobs.store.has_lease(jobs.repository, kind, holder)
+
+    assert not has("first")
+    assert jobs.take("first", now_ns=1, until_ns=10)
+    assert (has("first"), has("second"), has("first", "another")) == (True, False, False)
+    assert not jobs.store.has_lease(create(stores), KIND, "first")
+    assert jobs.take("second", now_ns=10, until_ns=20)
+    assert (has("first"), has("second")) == (False, True)
+    jobs.store.end_lease(jobs.repository, KIND, "second")
+    assert not has("second")
+
+
 def test_repositories_have_leases_of_their_own(jobs: Jobs, stores: Stores) -> None:
     assert jobs.take("first", now_ns=1, until_ns=10)
     other = create(stores)

@@ -71,7 +71,6 @@ _UNFINISHED = (
 # What else a role allows though nobody was seen to do it: statement and action, with the reason.
 UNUSED: dict[str, dict[tuple[str, str], str]] = {
     "api": {
-        ("FindObjects", "s3:ListBucket"): _MISSING,
         ("DeleteMarks", "s3:DeleteObject"): "Two creations of one repository race for its mark.",
     },
     "cleanup": {

@@ -19,6 +19,7 @@ from graveler.model import Event
 from graveler.operations import branches, links, objects, repositories, writes
 from graveler.operations.lookup import read_repository
 from graveler.retention.report import Report, text
+from tests.support.addresses import address, partition
 from tests.support.collected import MARKS, Collected, world
 from tests.support.server_world import ServerWorld
 from tests.support.spark import spark, spark_session
@@ -31,6 +32,18 @@ __all__ = ["spark", "spark_session", "world"]
 TODAY = datetime(2022, 3, 31, 12, tzinfo=UTC)
 BEFORE_DEV = ("02-27", "03-01", "03-09", "03-12")
 MAIN = ("03-18", "03-26", "03-28")
+
+# What lies under data/ and is not the repository's own.
+FOREIGN = {
+    "inside": f"data/inside/{address(1)}",
+    "directly": "data/not-ours",
+    "in a folder": "data/2019/part-0.parquet",
+    "in a partition": f"{partition(1)}part-0.parquet",
+    "of a deleted repository": f"{partition(100)}{address(1)}",
+    "its metadata": f"{partition(100)}_lakefs/dummy",
+    "beside its metadata": address(100),
+    "other upload": "data/p/somebody-elses-parts",
+}
 DEV = ("03-14", "03-20", "03-23", "03-29")
 
 
@@ -94,16 +107,18 @@ def example(spark_session: SparkSession, world: ServerWorld, s3_folder: Path) ->
     never_linked = links.get_physical_address(lake.engine, lake.name, "main", b"never").uri
     lake.objects.put(never_linked, b"abandoned", "a/b")
     made.uris["abandoned upload"] = never_linked
-    made.uris["root of data"] = f"{lake.namespace}/data/not-ours"
-    lake.objects.put(made.uris["root of data"], b"1", "a/b")
-    upload_uri = f"{lake.namespace}/data/p/abandoned-parts"
+    upload_uri = f"{lake.namespace}/{address(1)}"
     lake.objects.upload_part(upload_uri, lake.objects.create_upload(upload_uri, "a/b"), 1, b"1")
     inside = f"{lake.namespace}/data/inside"
-    repositories.create(lake.engine, name=f"{lake.name}-inside", storage_namespace=inside)
-    made.uris["inside"] = f"{inside}/data/p/x"
-    lake.objects.put(made.uris["inside"], b"1", "a/b")
+    repositories.create(
+        lake.engine, name=f"{lake.name}-inside", storage_namespace=inside, read_only=True
+    )
+    for name, key in FOREIGN.items():
+        made.uris[name] = f"{lake.namespace}/{key}"
+        lake.objects.put(made.uris[name], b"1", "a/b")
+    lake.objects.create_upload(made.uris["other upload"], "a/b")
     lake.grow_old()
-    made.uris["young"] = f"{lake.namespace}/data/p/young"
+    made.uris["young"] = f"{lake.namespace}/{address(2)}"
     lake.objects.put(made.uris["young"], b"1", "a/b")
     lake.objects.create_upload(made.uris["young"], "a/b")
 
@@ -157,17 +172,21 @@ def test_uncommitted_garbage_goes(example: Example) -> None:
         "overwritten before any commit",
         "deleted before any commit",
         "abandoned upload",
-        "root of data",
     ]
     assert example.is_there(*gone) == [False] * len(gone)
     assert example.swept is not None
     assert example.swept.uploads_aborted == 1
-    left = [each.uri for each in example.lake.objects.list_uploads(example.lake.namespace)]
-    assert left == [example.uris["young"]]
+    left = {each.uri for each in example.lake.objects.list_uploads(example.lake.namespace)}
+    assert left == {example.uris["young"], example.uris["other upload"]}
+
+
+def test_what_others_wrote_stays(example: Example) -> None:
+    """As do the data of a deleted repository, whose refs may come back from a dump."""
+    assert example.is_there(*FOREIGN) == [True] * len(FOREIGN)
 
 
 def test_nothing_else_is_touched(example: Example) -> None:
-    assert example.is_there("staged", "young", "inside", "imported too") == [True] * 4
+    assert example.is_there("staged", "young", "imported too") == [True] * 3
     assert example.lake.is_there(example.uris["imported"])
     prefix = f"{example.lake.namespace}/_lakefs/"
     assert {uri for uri in example.before if uri.startswith(prefix)} <= example.after_sweep

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
+from tests.support.addresses import address, partition
 from tests.support.collected import MARKS, Collected, world
 from tests.support.server_world import ServerWorld
 from tests.support.spark import spark, spark_session
@@ -52,6 +53,16 @@ def test_what_an_inventory_lists_is_collected(
     lake = Collected(spark, world, s3_folder)
     garbage = lake.upload("path", "first")
     kept = lake.upload("path", "second")
+    # A repository was here, and may be restored.
+    namespace = f"{lake.namespace}/{partition(100)}"
+    foreign = [
+        f"{lake.namespace}/{address(100)}",
+        f"{namespace}_lakefs/dummy",
+        f"{namespace}{address(1)}",
+        f"{lake.namespace}/data/2019/part-0.parquet",
+    ]
+    for uri in foreign:
+        lake.objects.put(uri, b"1", "a/b")
     lake.grow_old()
     inventory_uri = inventory_of(lake)
     unlisted = lake.upload("path too", "first")
@@ -66,6 +77,7 @@ def test_what_an_inventory_lists_is_collected(
     # Each of two cores may begin another thousand two seconds after the last one.
     assert time.monotonic() - begun_s > 2
     assert [lake.is_there(uri) for uri in (garbage, kept, unlisted)] == [False, True, True]
+    assert all(lake.is_there(uri) for uri in foreign)
     assert report.deleted.objects == 1
     assert lake.uris("_lakefs/retention/") == []
     summary = json.loads(lake.objects.get(f"{output_uri}/{report.run_id}/summary.json"))

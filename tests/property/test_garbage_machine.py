@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from graveler.retention.candidates import MINIMUM_AGE_S
-from tests.support.garbage_machine import FOREIGN, INSIDE, Users
+from graveler.retention.looks import LOOK_S
+from tests.support.garbage_machine import FOREIGN, Users
 from tests.support.lake import NAMESPACE, REPO
 from tests.support.memory_collection import MemoryCollection
 
@@ -36,7 +37,9 @@ class CollectedRepository(RuleBasedStateMachine):
 
     @rule()
     def collect(self) -> None:
-        self.collection().run()
+        run = self.collection()
+        run.run()
+        assert len(run.ranges_read) == len(set(run.ranges_read))
         cutoff_ns = self.users.engine.clock.now_ns() - MINIMUM_AGE_S * 10**9
         old = {
             listed.uri
@@ -44,18 +47,22 @@ class CollectedRepository(RuleBasedStateMachine):
             if listed.last_modified_ns < cutoff_ns
         }
         kept = self.users.live_uris() | self.users.covered_uris()
-        assert old - set(self.objects.uris(INSIDE)) <= kept
+        assert old - set(FOREIGN) <= kept
 
     @rule(data=st.data())
     def collect_while_users_act(self, data: st.DataObject) -> None:
         run = self.collection()
-        steps = (run.list_candidates, run.look_at_staged, run.look_at_commits, run.mark, run.sweep)
-        for step in steps:
+
+        def stall() -> None:
+            self.users.world.clock.tick(LOOK_S + 1)
+            assert not run.delete_batch()
+
+        looks = (run.list_candidates, run.look_at_staged, run.look_at_commits)
+        for step in (*looks, run.mark, run.look, stall, run.sweep):
             for _ in range(data.draw(st.integers(0, 2))):
                 self.users.act(data)
             self.users.world.clock.tick(data.draw(st.sampled_from([0, 0, 600, 40_000])))
             step()
-        assert len(run.ranges_read) == len(set(run.ranges_read))
 
     @invariant()
     def everything_alive_reads_back(self) -> None:

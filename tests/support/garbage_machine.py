@@ -28,6 +28,8 @@ from graveler.operations.lookup import current_branch, read_repository
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.rules import RetentionRules, make_rules
 from graveler.staging.listing import CommonPrefix, PageQuery
+from tests.support.addresses import address as own_address
+from tests.support.addresses import partition
 from tests.support.engines import memory_world
 from tests.support.lake import NAMESPACE, REPO
 
@@ -36,10 +38,19 @@ NAMES = st.sampled_from(["main", "main", "dev", "old"])
 DAYS = st.integers(0, 5)
 
 INSIDE = f"{NAMESPACE}/data/inside"
+GONE = f"{NAMESPACE}/{partition(10**6)}".rstrip("/")  # a deleted repository was here
 
-# What no collection of REPO may touch: imported objects, and those of repositories beside it.
-IMPORTED = ("s3://elsewhere/imported", f"{NAMESPACE}/imported")
-FOREIGN = (*IMPORTED, f"{NAMESPACE}2/data/p/x", f"{NAMESPACE}/data2/x", f"{INSIDE}/data/p/x")
+# What no collection of REPO may touch: imported objects, those of repositories beside it and of a
+# deleted one inside of it, and what others wrote under data/.
+IMPORTED = ("s3://elsewhere/imported", f"{NAMESPACE}/imported", f"{NAMESPACE}/data/2019/imported")
+FOREIGN = (
+    *IMPORTED,
+    *(f"{namespace}/{own_address(1)}" for namespace in (f"{NAMESPACE}2", INSIDE, GONE)),
+    f"{GONE}/_lakefs/dummy",
+    f"{GONE}/{own_address(1).rpartition('/')[2]}",
+    f"{NAMESPACE}/data2/x",
+    f"{NAMESPACE}/data/2020/part-0.parquet",
+)
 
 
 class Users:
@@ -48,8 +59,9 @@ class Users:
     def __init__(self) -> None:
         self.world = memory_world(Breaking(2), step_ns=0)
         self.engine = self.world.engine()
-        for name, namespace in ((REPO, NAMESPACE), ("near", f"{NAMESPACE}2"), ("inside", INSIDE)):
+        for name, namespace in ((REPO, NAMESPACE), ("near", f"{NAMESPACE}2")):
             repositories.create(self.engine, name=name, storage_namespace=namespace)
+        repositories.create(self.engine, name="inside", storage_namespace=INSIDE, read_only=True)
         for uri in FOREIGN:
             self.engine.objects.put(uri, uri.encode(), "a/b")
         self.handed_out: list[tuple[bytes, UploadAddress, int]] = []

@@ -1,8 +1,9 @@
 """Garbage collection step by step in memory: the engine's own parts of it, and sets for Spark."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from graveler.errors import CorruptDataError
+from graveler.errors import ContentionError, CorruptDataError, PreconditionFailedError
+from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import Repository
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.garbage import (
@@ -10,16 +11,32 @@ from graveler.operations.garbage import (
     neighbours,
     staged_addresses,
     staging_tokens,
+    territory,
 )
 from graveler.operations.lookup import read_repository
 from graveler.retention.candidates import Territory
+from graveler.retention.files import looks_folder, run_folder
+from graveler.retention.looks import FRUITLESS_LOOKS_MAX, LOOK_S, Look, begin_look
 from graveler.retention.ranges import RangeReader, ReadFile, read_metarange
 
 
 class MemoryCollection:
-    """One run. What it reads of committed data is counted: range IDs, one for each reading."""
+    """One run. What it reads of committed data is counted: range IDs, one for each reading.
 
-    def __init__(self, engine: Engine, read_file: ReadFile, name: str, age_s: int) -> None:
+    has_lease says whether the run still has the repository's lease; safety does not depend on it.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        read_file: ReadFile,
+        name: str,
+        age_s: int,
+        *,
+        look_s: int = LOOK_S,
+        batch_objects: int = DELETE_OBJECTS_MAX,
+        has_lease: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.engine = engine
         self.read_file = read_file
         self.repository: Repository = read_repository(engine, name)
@@ -30,18 +47,23 @@ class MemoryCollection:
         self.marked: set[str] = set()
         self._staged: set[str] = set()
         self._active: dict[str, str] = {}
+        self._ranges_of_mark: set[str] = set()
+        self.look_s = look_s
+        self.batch_objects = batch_objects
+        self.has_lease = has_lease
+        self.doomed: set[str] = set()
+        self.deleted: set[str] = set()
+        self._looks = 0
+        self._look: Look | None = None
+        self._own: Territory | None = None
 
     def list_candidates(self) -> None:
-        found = map(self._territory().candidate, self.engine.objects.list_objects(self._data_uri))
-        self.candidates = {address for address in found if address is not None}
-
-    @property
-    def _data_uri(self) -> str:
-        return self._territory().data_uri
+        own = self._territory()
+        listed = self.engine.objects.list_objects(own.data_uri)
+        self.candidates = {address for address, _ in own.candidates(listed)}
 
     def _territory(self) -> Territory:
-        foreign = neighbours(self.engine, self.repository).foreign
-        return Territory(self.namespace, self.cutoff_ns, foreign)
+        return territory(self.engine, self.repository, self.cutoff_ns)
 
     def look_at_staged(self) -> None:
         self._staged = self._staged_now()
@@ -62,6 +84,7 @@ class MemoryCollection:
 
     def mark(self) -> None:
         self.marked = self.candidates - self._staged - self._addresses(self._active.values())
+        self._ranges_of_mark = set(self.ranges_read)
 
     def _addresses(self, metarange_ids: Iterable[str]) -> set[str]:
         headers = {
@@ -71,25 +94,54 @@ class MemoryCollection:
         }
         found: set[str] = set()
         reader = RangeReader(self.read_file, self.namespace)
-        unread = [headers[range_id] for range_id in headers.keys() - set(self.ranges_read)]
+        unread = [headers[range_id] for range_id in headers.keys() - self._ranges_of_mark]
         for header in sorted(unread, key=lambda header: (header.min_key, header.id)):
             self.ranges_read.append(header.id)
             found.update(reader.addresses(header))
         return found
 
-    def sweep(self) -> set[str]:
-        """Look again, delete what is still garbage; its URIs."""
+    def look(self) -> None:
+        """Look again at what is alive: what of the mark is still garbage may be deleted."""
+        self._looks += 1
+        folder_uri = looks_folder(f"{self.namespace}/{run_folder('memory')}")
+        self._look = begin_look(self.engine.objects, folder_uri, self._looks, self.look_s)
+        self._own = self._territory()
         staged = self._staged_now()
         active = self._active_now()
         alive = staged | self._addresses(set(active.values()) - set(self._active.values()))
-        territory = self._territory()
-        doomed = self.marked - alive
-        for address in doomed:
-            if not territory.holds(address):
-                raise CorruptDataError(f"{address} is not in {territory.data_uri}")
-        uris = {f"{self.namespace}/{address}" for address in doomed}
-        self.engine.objects.delete_many(sorted(uris))
-        return uris
+        self.doomed = self.marked - alive - self.deleted
+
+    def delete_batch(self) -> bool:
+        """Delete the next objects by the look; False if none is left, or the look is too old."""
+        batch = sorted(self.doomed)[: self.batch_objects]
+        if not batch:
+            return False
+        assert self._look is not None, "look before you delete"
+        assert self._own is not None
+        for address in batch:
+            if not self._own.holds(address):
+                raise CorruptDataError(f"{address} is not in {self._own.data_uri}")
+        if not self.has_lease():
+            raise ContentionError("another run has taken over")
+        if not self._look.is_current(self.engine.objects, "0"):
+            return False
+        self.engine.objects.delete_many([f"{self.namespace}/{address}" for address in batch])
+        self.deleted.update(batch)
+        self.doomed.difference_update(batch)
+        return True
+
+    def sweep(self) -> set[str]:
+        """Look again and delete what is still garbage, as often as it takes; its URIs."""
+        fruitless = 0
+        while fruitless < FRUITLESS_LOOKS_MAX:
+            before = len(self.deleted)
+            self.look()
+            while self.delete_batch():
+                pass
+            if not self.doomed:
+                return {f"{self.namespace}/{address}" for address in self.deleted}
+            fruitless = fruitless + 1 if len(self.deleted) == before else 0
+        raise PreconditionFailedError("a look takes longer than it may be used")
 
     def run(self) -> set[str]:
         """All steps; the URIs of what was deleted."""

@@ -24,6 +24,10 @@ class MemoryJobStore:
             self._leases[repository.uid, kind] = (holder, until_ns)
             return True
 
+    def has_lease(self, repository: Repository, kind: str, holder: str) -> bool:
+        with self._lock:
+            return self._leases.get((repository.uid, kind), ("", 0))[0] == holder
+
     def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
         with self._lock:
             if self._leases.get((repository.uid, kind), ("", 0))[0] == holder:

@@ -5,6 +5,8 @@ import pytest
 from graveler.addresses import (
     decode_xid,
     encode_xid,
+    is_own_address,
+    is_partition,
     new_address,
     newest_first,
     physical_uri,
@@ -42,6 +44,62 @@ def test_an_address_lies_in_data_and_ends_with_its_name():
     folder, partition, name = new_address(uid).split("/")
     assert (folder, name) == ("data", uid)
     assert len(decode_xid(partition)) == 12
+
+
+@pytest.mark.parametrize("raw", [bytes(12), b"\xff" * 12, bytes(range(12))])
+def test_every_address_that_was_given_is_known_as_our_own(raw):
+    address = new_address(encode_xid(raw))
+    assert is_own_address(address)
+    assert is_partition(address.removesuffix(encode_xid(raw)))
+
+
+# From lakeFS's documentation (docs/understand/data-structure.md), and an ID of Go's xid library.
+@pytest.mark.parametrize(
+    "address",
+    [
+        "data/gp0n1l7d77pn0cke6jjg/cg6p50nd77pn0cke6jk0",
+        "data/geh1jurck6tfom0s1t8g/cqmej33ck6tfom0s1tvg",
+        "data/9m4e2mr0ui3e8a215n4g/9m4e2mr0ui3e8a215n4g",
+    ],
+)
+def test_addresses_that_lakefs_gave_are_known_as_our_own(address):
+    assert is_own_address(address)
+
+
+XID = "9m4e2mr0ui3e8a215n4g"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "data/",
+        "data/part-0.parquet",
+        "data/2019/part-0.parquet",
+        f"data/{XID}",
+        f"data/{XID}/",
+        f"data/{XID}/{XID}/",
+        f"data/{XID}/{XID}/{XID}",
+        f"data/{XID}/{XID}.parquet",
+        f"data/{XID}/{XID}\n",
+        f"data/{XID}//{XID}",
+        f"data//{XID}/{XID}",
+        f"data/{XID}/{XID[:-1]}",
+        f"data/{XID}/{XID[:-1]}1",  # more than 96 bits
+        f"data/{XID}/{XID[:-1]}w",
+        f"data/{XID.upper()}/{XID}",
+        f"data/{XID}/{XID[:-1]}é",
+        f"data/{XID[:-1]}\u017f/{XID}",
+        f"data2/{XID}/{XID}",
+        f"/data/{XID}/{XID}",
+        f"x/data/{XID}/{XID}",
+        f"{XID}/{XID}",
+        f"data/{XID}/_lakefs/dummy",
+        f"data/{XID}/data/{XID}/{XID}",
+    ],
+)
+def test_names_of_any_other_shape_are_not_ours(address):
+    assert not is_own_address(address)
 
 
 def test_newer_partitions_are_listed_first_and_one_serves_an_hour():

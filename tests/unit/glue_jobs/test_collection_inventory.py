@@ -19,18 +19,20 @@ from glue_jobs.garbage_collection.inventory import (
     Inventory,
     candidates_among,
     listed_in,
+    namespaces_among,
     read_manifest,
 )
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.ports import ListedObject
 from graveler.retention.candidates import Territory
+from tests.support.addresses import address, partition
 from tests.support.memory import MemoryObjectStore
 
 BUCKET = "lakes"
 NAMESPACE = f"s3://{BUCKET}/repo"
 MANIFEST = "s3://reports/manifest.json"
 CUTOFF_S = 1_648_728_000
-TERRITORY = Territory(NAMESPACE, CUTOFF_S * 10**9, (f"{NAMESPACE}/data/inside",))
+TERRITORY = Territory(NAMESPACE, CUTOFF_S * 10**9, (f"{NAMESPACE}/{partition(200)[:-1]}",))
 SCHEMA = "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, ETag"
 
 
@@ -48,17 +50,24 @@ class Row:
 
 
 ROWS = [
-    Row("repo/data/p/a", 10, 100),
+    Row(f"repo/{address(1)}", 10, 100),
+    Row(f"repo/{address(2)}", 11, 1),
+    Row(f"repo/{address(100)}", 12, 1),
+    Row(f"repo/{address(101)}", age_s=0),
+    Row(f"repo/{address(200)}"),
     Row("repo/data/p/a b+é%&", 11, 1),
     Row("repo/data/direct", 12, 1),
-    Row("repo/data/p/young", age_s=0),
-    Row("repo/data/inside/data/p/x"),
+    Row(f"repo/{partition(1)}part-0.parquet"),
+    Row(f"repo/{address(1)}\n"),
+    Row(f"repo/{partition(300)}_lakefs/dummy"),
+    Row(f"repo/{partition(300)}_lakefs/two\nlines"),
+    Row(f"other/repo/{address(1)}"),
     Row("repo/data/folder/", 0),
     Row("repo/data2/p/x"),
-    Row("repo2/data/p/x"),
+    Row(f"repo2/{address(1)}"),
     Row("repo/_lakefs/dummy"),
-    Row("repo/data/p/older version", is_latest=False),
-    Row("repo/data/p/deleted", None, is_delete_marker=True),
+    Row(f"repo/{address(3)}", is_latest=False),
+    Row(f"repo/{address(4)}", None, is_delete_marker=True),
 ]
 
 
@@ -123,9 +132,9 @@ def test_the_candidates_are_those_of_a_listing(kind: str) -> None:
     for row in current:
         modified_s = CUTOFF_S - row.age_s
         uri = f"s3://{BUCKET}/{row.key}"
-        address = TERRITORY.candidate(ListedObject(uri, row.size_bytes or 0, modified_s * 10**9))
-        if address is not None:
-            expected.append((address, row.size_bytes, modified_s))
+        ours = TERRITORY.candidate(ListedObject(uri, row.size_bytes or 0, modified_s * 10**9))
+        if ours is not None:
+            expected.append((ours, row.size_bytes, modified_s))
     assert len(expected) == 3
     assert candidates(report(kind, WRITERS[kind](ROWS))) == expected
 
@@ -134,15 +143,24 @@ def test_the_candidates_are_those_of_a_listing(kind: str) -> None:
 def test_reports_without_versions(kind: str) -> None:
     schema = "Bucket, Key, Size, LastModifiedDate"
     if kind == "CSV":
-        line = f'"{BUCKET}","repo/data/p/x","5","2022-03-31T11:59:59.000Z"\n'
+        line = f'"{BUCKET}","repo/{address(1)}","5","2022-03-31T11:59:59.000Z"\n'
         content = gzip.compress(line.encode())
     else:
-        table = pq.read_table(io.BytesIO(as_parquet([Row("repo/data/p/x", 5)])))
+        table = pq.read_table(io.BytesIO(as_parquet([Row(f"repo/{address(1)}", 5)])))
         written = io.BytesIO()
         pq.write_table(table.drop_columns(["is_latest", "is_delete_marker"]), written)
         content = written.getvalue()
     objects = report(kind, content, fileSchema=schema)
-    assert candidates(objects) == [("data/p/x", 5, CUTOFF_S - 1)]
+    assert candidates(objects) == [(address(1), 5, CUTOFF_S - 1)]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_partitions_that_were_namespaces_are_told_of(kind: str) -> None:
+    objects = report(kind, WRITERS[kind](ROWS))
+    inventory = read_manifest(objects, MANIFEST, NAMESPACE)
+    (uri,) = inventory.files
+    found = namespaces_among(listed_in(objects, inventory, uri), inventory.bucket, TERRITORY)
+    assert found.column("address").to_pylist() == [partition(300)]
 
 
 def test_a_file_that_is_not_the_one_of_the_manifest() -> None:

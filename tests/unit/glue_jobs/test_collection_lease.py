@@ -62,6 +62,17 @@ def test_a_run_that_died_frees_it_in_time(
             died.check()
 
 
+def test_a_stalled_run_begins_no_step_before_it_has_looked_at_its_lease(
+    world: MemoryWorld, deployment: Deployment, repository: Repository
+) -> None:
+    stalled = Lease(deployment, repository, "first")
+    stalled.take()
+    world.clock.tick(LEASE_S + 1)
+    Lease(deployment, repository, "second").take()
+    with pytest.raises(ContentionError):
+        stalled.check()  # its own thread has not renewed anything meanwhile
+
+
 def test_a_live_run_keeps_it(
     world: MemoryWorld, deployment: Deployment, repository: Repository
 ) -> None:

@@ -30,21 +30,22 @@ def test_every_option_with_dashes_or_underscores() -> None:
     options, _ = parse(
         [
             *("--repository", "lake", "--do-mark", "true", "--do_sweep", "true"),
-            *("--minimum-age-s", "90001", "--maximum_deletions", "10"),
+            *("--minimum-age-s", "100801", "--maximum_deletions", "10"),
             *("--cutoff", "2022-03-31T12:00", "--output-uri", "s3://b/o"),
             *("--inventory_uri", "s3://b/manifest.json", "--deletes-per-s", "100"),
-            *("--round-objects", "5"),
+            *("--round-objects", "5", "--look-s", "60"),
         ]
     )
     assert options == Options(
         repository="lake",
-        minimum_age_s=90_001,
+        minimum_age_s=100_801,
         maximum_deletions=10,
         cutoff_s=int(datetime(2022, 3, 31, 12, tzinfo=UTC).timestamp()),
         output_uri="s3://b/o",
         inventory_uri="s3://b/manifest.json",
         deletes_per_s=100,
         round_objects=5,
+        look_s=60,
     )
 
 
@@ -86,6 +87,7 @@ def test_settings_come_along_and_glues_own_arguments_are_passed_over() -> None:
         ["--debug-minimum-age-s", "-1"],
         ["--maximum-deletions", "-1"],
         ["--round-objects", "0"],
+        ["--look-s", "0"],
         ["--do-mark", "false", "--do-sweep", "false"],
         ["--do-mark", "false"],
         ["--repository", "lake", "--mark-id", "m"],
@@ -104,6 +106,23 @@ def test_a_shorter_age_for_tests_is_said_loudly() -> None:
     assert options.age_s == 60
     assert "debug_minimum_age_s is 60" in options.warnings[0]
     assert parse(["--debug-minimum-age-s", str(MINIMUM_AGE_S)])[0].warnings == []
+
+
+@pytest.mark.parametrize(
+    ("given", "objects"),
+    [
+        ({}, 1_000_000),
+        ({"round_objects": 5}, 5),
+        ({"deletes_per_s": 100}, 100 * 600 // 2),
+        ({"deletes_per_s": 100, "look_s": 60}, 100 * 60 // 2),
+        ({"deletes_per_s": 1, "look_s": 60}, 1000),  # one request, however slow
+        ({"deletes_per_s": 10**6}, 1_000_000),
+    ],
+)
+def test_a_slow_round_has_no_more_objects_than_its_look_lives(
+    given: dict[str, int], objects: int
+) -> None:
+    assert Options(**given).objects_per_round == objects  # type: ignore[arg-type] # numbers only
 
 
 def test_no_secret_travels_to_executors() -> None:

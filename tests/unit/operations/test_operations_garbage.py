@@ -137,12 +137,9 @@ def test_repositories_over_the_same_namespace_count_together(world: MemoryWorld)
 
 def test_namespaces_inside_are_told(world: MemoryWorld) -> None:
     engine = world.engine()
-    for name, namespace in (
-        ("inside", f"{NAMESPACE}/data/x"),
-        ("beside", f"{NAMESPACE}2"),
-        ("around", "s3://bucket"),
-    ):
-        repositories.create(engine, name=name, storage_namespace=namespace)
+    repositories.create(engine, name="beside", storage_namespace=f"{NAMESPACE}2")
+    for name, namespace in (("inside", f"{NAMESPACE}/data/x"), ("around", "s3://bucket")):
+        repositories.create(engine, name=name, storage_namespace=namespace, read_only=True)
     found = neighbours(engine, read_repository(engine, REPO))
     assert found.foreign == (f"{NAMESPACE}/data/x",)
     assert [each.name for each in found.sharers] == [REPO]

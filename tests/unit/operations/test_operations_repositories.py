@@ -73,7 +73,7 @@ def test_a_read_only_repository_claims_no_namespace(engine):
     create(engine, name="other")
 
 
-@pytest.mark.parametrize("number", range(1, 5))
+@pytest.mark.parametrize("number", range(1, 7))
 def test_after_throttling_the_same_request_finds_nothing_in_its_way(world, number):
     fault = FailAt(number, ThrottledError("slow down"), landed=False)
     engine = engine_around(world.engine(), fault)
@@ -84,7 +84,7 @@ def test_after_throttling_the_same_request_finds_nothing_in_its_way(world, numbe
     assert repositories.get(engine, "repo").name == "repo"
 
 
-@pytest.mark.parametrize("number", range(1, 5))
+@pytest.mark.parametrize("number", range(1, 7))
 @pytest.mark.parametrize("namespace", ["s3://bucket/repo", "s3://bucket/other"])
 def test_of_two_who_create_a_repository_at_once_one_wins(world, number, namespace):
     rival = world.engine()
