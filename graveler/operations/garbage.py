@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.model import Repository
 from graveler.operations.engine import Engine
-from graveler.operations.every import every_branch, every_repository
+from graveler.operations.every import closed_commits, every_branch, every_repository
 from graveler.operations.retention import active_commit_ids, read_rules, refuse_bare
 from graveler.ports import StagingStore
 from graveler.retention.candidates import namespaces_inside
@@ -76,7 +76,7 @@ def active_metaranges(engine: Engine, repositories: Sequence[Repository]) -> dic
         try:
             rules = _rules(engine, repository)
         except NotFoundError:
-            commits = engine.refs.every_commit(repository)
+            commits = closed_commits(engine, repository)
             active |= {commit.id: commit.metarange_id for commit in commits}
         else:
             active |= active_commit_ids(engine, repository, rules)

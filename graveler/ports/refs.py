@@ -162,7 +162,11 @@ class RefStore(TaskStore, Protocol):
         """Up to amount commits of that generation or lower, highest first; may lag behind."""
 
     def every_commit(self, repository: Repository) -> Iterator[Commit]:
-        """Every commit that exists when the iteration begins, by ID, fetched page by page."""
+        """Every commit that exists when the iteration begins, by ID, fetched page by page.
+
+        Pages are no snapshot: of the commits made meanwhile, any may be seen or not. A child can
+        be seen and its parent not.
+        """
 
     # What a dump of refs brings back: no event tells of single ones, all are written again when
     # the restore is repeated, and some may be there when a call fails.

@@ -7,7 +7,7 @@ One lock per store makes each call atomic. What the port leaves to background wo
 import base64
 import bisect
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -82,6 +82,8 @@ class MemoryRefStore:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
+        # Called between the parts of a call: what others do there, the call sees in part.
+        self.between: Callable[[], None] = lambda: None
         self._repositories: dict[str, Repository] = {}
         self._records: dict[tuple[str, str], _Records] = {}
         self._lock = threading.RLock()
@@ -279,9 +281,20 @@ class MemoryRefStore:
             return tuple(sorted(below, key=lambda c: (-c.generation, c.id)))[:amount]
 
     def every_commit(self, repository: Repository) -> Iterator[Commit]:
-        with self._lock:
-            commits = sorted(self._of(repository).commits.values(), key=lambda commit: commit.id)
-        yield from commits
+        ids: list[str] = []
+        last = ""
+        while True:
+            with self._lock:
+                commits = self._of(repository).commits
+                if len(ids) < len(commits):  # they only become more
+                    ids = sorted(commits)
+                first = bisect.bisect_right(ids, last)
+                page = [commits[each] for each in ids[first : first + SCAN_PAGE_AMOUNT]]
+            yield from page
+            if len(page) < SCAN_PAGE_AMOUNT:
+                return
+            last = page[-1].id
+            self.between()
 
     def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
         with self._lock:
