@@ -9,7 +9,7 @@ from graveler.aws.commits import commit_item
 from graveler.aws.errors import ConditionFailedError
 from graveler.aws.models import BRANCH, TAG, BranchItem, partition_of
 from graveler.aws.records import Records, cleanup_item, outbox_item
-from graveler.aws.tables import Raw, key
+from graveler.aws.tables import Raw, Tables, key
 from graveler.errors import (
     AlreadyExistsError,
     NotFoundError,
@@ -51,6 +51,20 @@ def branch_of(raw: Raw) -> Branch:
 def branch_key(repository: Repository, name: str) -> Raw:
     """The key of a branch's item."""
     return key(partition_of(repository), BRANCH + name)
+
+
+def branch_deletion(
+    tables: Tables, repository: Repository, branch: Branch, drop_after_ns: int
+) -> list[Raw]:
+    """The writes of a transaction that delete the branch, if it is what was read."""
+    unchanged = (
+        (BranchItem.version == branch.version)
+        & (BranchItem.commit_id == branch.commit_id)
+        & (BranchItem.staging_token == branch.staging_token)
+    )
+    delete = tables.delete(branch_key(repository, branch.name), unchanged)
+    cleanup = tables.put(cleanup_item(drop_after_ns, branch.tokens))
+    return [{"Delete": delete}, {"Put": cleanup}]
 
 
 class BranchRecords(Records):
@@ -140,20 +154,6 @@ class BranchRecords(Records):
         if self.branch(repository, old.name) is None:
             raise NotFoundError(f"branch {old.name} does not exist any more")
         raise StaleVersionError(f"branch {old.name} changed since it was read")
-
-    def delete_branch(
-        self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
-    ) -> None:
-        unchanged = (
-            (BranchItem.version == branch.version)
-            & (BranchItem.commit_id == branch.commit_id)
-            & (BranchItem.staging_token == branch.staging_token)
-        )
-        delete = self.tables.delete(branch_key(repository, branch.name), unchanged)
-        cleanup = self.tables.put(cleanup_item(drop_after_ns, branch.tokens))
-        writes = [{"Delete": delete}, {"Put": cleanup}]
-        if not self._transact(writes, outbox_item(repository, event)):
-            raise StaleVersionError(f"branch {branch.name} changed since it was read")
 
 
 def _move(

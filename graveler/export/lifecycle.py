@@ -79,6 +79,14 @@ def has_runner(record: BranchExport, now_ns: int) -> bool:
     return bool(run.runner) and run.lease_until_ns > now_ns
 
 
+def ended(record: BranchExport, now_ns: int) -> BranchExport | None:
+    """What is left of the record when the export is deleted; None: nothing.
+
+    A runner at work needs the record to notice that it has to stop, and others to see that it has.
+    """
+    return replace(record, is_forgotten=True) if has_runner(record, now_ns) else None
+
+
 def destination_of(record: BranchExport, path: str) -> Destination:
     """What is known of a path."""
     found = (each for each in record.destinations if each.path == path)

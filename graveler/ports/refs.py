@@ -117,15 +117,6 @@ class RefStore(TaskStore, Protocol):
             NotFoundError: the branch is gone.
         """
 
-    def delete_branch(
-        self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
-    ) -> None:
-        """Delete the branch and register its tokens to be dropped after that time.
-
-        Raises:
-            StaleVersionError: the branch changed since it was read.
-        """
-
     # Tags
 
     def tag(self, repository: Repository, name: str) -> Tag | None:

@@ -41,7 +41,7 @@ def test_a_branchs_tokens_are_dropped_when_their_time_has_come(
     branch = stores.refs.seal_token(repository, main, new_token())
     for token in branch.tokens:
         stores.staging.put_many(token, [(b"%d" % n, b"value") for n in range(30)])
-    stores.refs.delete_branch(repository, branch, new_event(), drop_after_ns=1_000)
+    stores.exports.delete_branch(repository, branch, new_event(), drop_after_ns=1_000)
 
     assert cleanup.sweep(now_ns=1_000, amount=10) == 0
     assert all(len(staged_paths(stores, token)) == 30 for token in branch.tokens)
@@ -99,7 +99,7 @@ def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: Clea
     main = stores.refs.branch(repository, "main")
     assert main is not None
     stores.staging.put(main.staging_token, b"a", b"value")
-    stores.refs.delete_branch(repository, main, new_event(), drop_after_ns=0)
+    stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=0)
     # As if the process ended after dropping the token and before saying so.
     stores.staging.drop(main.staging_token)
     assert cleanup.sweep(1, 10) == 1

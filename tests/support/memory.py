@@ -231,6 +231,7 @@ class MemoryRefStore:
     def delete_branch(
         self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
     ) -> None:
+        """The refs' part of ExportStore.delete_branch."""
         with self._lock:
             current = self._of(repository).branches.get(branch.name)
             if current != branch:
