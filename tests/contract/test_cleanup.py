@@ -1,11 +1,14 @@
 """What the background drops, and when."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from graveler.aws.cleanup import CleanupStore
 from graveler.aws.models import partition_of
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Event, Tag
+from graveler.model import Branch, Event, Tag
 from tests.contract.conftest import (
     DynamoDBStores,
     create,
@@ -92,6 +95,39 @@ def test_a_deleted_repository_goes_whole_and_alone(
     left = stores.tables.query(partition_of(repository), "")
     assert list(stores.tables.pages(left)) == [[]]
     assert stores.refs.branch(neighbour, "main") is not None
+
+
+@pytest.mark.parametrize("seals", [1, 3])
+def test_what_is_sealed_while_its_repository_is_deleted_goes_too(
+    stores: DynamoDBStores,
+    cleanup: CleanupStore,
+    monkeypatch: pytest.MonkeyPatch,
+    seals: int,
+) -> None:
+    repository = create(stores)
+    for number in range(120):
+        branch = Branch(f"b{number:03}", "c" * 64, new_token())
+        stores.refs.create_branch(repository, branch, new_event())
+    sealed: list[str] = []
+    call = stores.tables.dynamodb.call
+
+    def meanwhile(operation: str, request: Any, *more: Any) -> Any:
+        if "branch#b007" in str(request) and len(sealed) < seals and "Delete" in str(request):
+            branch = stores.refs.branch(repository, "b007")
+            assert branch is not None
+            token = new_token()
+            sealed.append(token)
+            stores.refs.seal_token(repository, branch, token)
+            stores.staging.put(token, b"left", b"behind")
+        return call(operation, request, *more)
+
+    monkeypatch.setattr(stores.tables.dynamodb, "call", meanwhile)
+    stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
+    assert len(sealed) == seals
+    assert stores.refs.branches(repository, "", "", 10, show_hidden=True).results == ()
+    while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10):
+        pass
+    assert [staged_paths(stores, token) for token in sealed] == [[]] * seals
 
 
 def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: CleanupStore) -> None:

@@ -129,12 +129,18 @@ class MemoryRefStore:
             if current is None or current.uid != repository.uid:
                 raise NotFoundError(f"repository {repository.name} not found")
             del self._repositories[repository.name]
-            due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
-            for branch in self._of(repository).branches.values():
-                self.cleanups += [(due_ns, token) for token in branch.tokens]
-            self._of(repository).branches.clear()
-            self._of(repository).tags.clear()
             self.events.append(event)
+            names = list(self._of(repository).branches)
+        due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
+        for name in names:
+            self.between()
+            with self._lock:
+                branch = self._of(repository).branches.pop(name, None)
+                tokens = () if branch is None else branch.tokens
+                self.cleanups += [(due_ns, token) for token in tokens]
+        self.between()
+        with self._lock:
+            self._of(repository).tags.clear()
 
     def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
         with self._lock:
