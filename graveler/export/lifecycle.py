@@ -24,8 +24,13 @@ from graveler.export.status import status_file
 LEASE_S = 60
 # It says so often that it lives, and how far it has come...
 RENEWAL_S = 5
-# ...and stops writing so long before its lease ends: clocks differ, and requests take time.
-LEASE_MARGIN_S = 20
+# ...and stops writing so long before its lease ends. The rule: a request that passes the check ends
+# before the lease, by every clock. The longest request makes attempts for 8 s, and the last attempt
+# connects for 2 s and waits for 10 s (graveler/aws/retries.py, connect.py): 20 s. The rest is for
+# clocks that differ and for hosts with several addresses. tests/unit/aws/test_s3.py holds the rule.
+LEASE_MARGIN_S = 40
+# By so much a message may be early or late to be taken for one on its way.
+WATCH_MARGIN_S = 20
 
 # A batch job takes its time to start...
 BATCH_START_S = 15 * 60

@@ -20,7 +20,7 @@ from graveler.errors import (
 )
 from graveler.export import lifecycle
 from graveler.export.addresses import allowed_location, object_uri
-from graveler.export.lifecycle import LEASE_MARGIN_S, Next
+from graveler.export.lifecycle import WATCH_MARGIN_S, Next
 from graveler.export.model import (
     BranchExport,
     ExportConfiguration,
@@ -298,7 +298,7 @@ def _watched(
     """The record, when somebody is to look again at the end of the lease: its runner may die."""
     assert record.run is not None
     until_ns = record.run.lease_until_ns
-    margin_ns = LEASE_MARGIN_S * NS_PER_S
+    margin_ns = WATCH_MARGIN_S * NS_PER_S
     # One that is about to come may be the one that asks, for clocks differ.
     if now_ns + margin_ns < record.watched_until_ns < until_ns + margin_ns:
         return record  # a message is on its way
