@@ -127,7 +127,7 @@ def clean_up(lake: Collected, in_s: float) -> None:
     """The cleanup as it will run so much later."""
     tables = lake.world.tables()
     store = CleanupStore(tables, DynamoStagingStore(tables))
-    while store.sweep(time.time_ns() + int(in_s * NS_PER_S), 20):
+    while store.sweep(time.time_ns() + int(in_s * NS_PER_S), 20).total:
         pass
 
 
