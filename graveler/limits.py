@@ -25,9 +25,11 @@ BRANCH_WRITE_TRIES_MAX = 10
 # Moving a branch head retries when another commit or merge came first. lakeFS gives up after ten.
 BRANCH_UPDATE_TRIES_MAX = 10
 
-# A request that read a branch before a commit may still read the tokens which that commit dropped.
-# No request lives longer than Lambda's 15 minutes.
-TOKEN_RETENTION_S = 15 * 60
+# A request that read a branch before a commit may still read the tokens that the commit takes off.
+# A dropped token that is still read would hide an acknowledged write. A request may be frozen for
+# an hour, and the clocks of committer and cleanup may differ by an hour; four hours cover both. The
+# price is the storage of committed staged changes for these hours.
+TOKEN_RETENTION_S = 4 * 60 * 60
 
 # A physical address that was handed out can be linked for this long.
 PHYSICAL_ADDRESS_LIFE_S = 24 * 60 * 60
