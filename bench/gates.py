@@ -1,10 +1,10 @@
 """Writers of one branch, and how often they meet at a gate: `python -m bench.gates`.
 
 DynamoDB Local lets transactions that touch one item wait for each other; DynamoDB cancels one of
-them. So this is a model of DynamoDB: a transaction holds its items from half its time on, and one that
-finds an item held is cancelled and sent again, after the pauses of `graveler.aws.retries`. Writers
-are in a closed loop: read the branch, stage, confirm. Times are those of a function in the same
-region, in milliseconds, each drawn evenly from half to one and a half times its mean.
+them. So this is a model of DynamoDB: a transaction holds its items from half its time on, and one
+that finds an item held is cancelled and sent again, after the pauses of `graveler.aws.retries`.
+Writers are in a closed loop: read the branch, stage, confirm. Times are those of a function in the
+same region, in milliseconds, each drawn evenly from half to one and a half times its mean.
 """
 
 import random

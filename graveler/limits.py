@@ -28,9 +28,11 @@ BRANCH_UPDATE_TRIES_MAX = 10
 # A hard reset replaces so many restored entries in its transaction, which has at most 100 parts.
 RESTORED_MAX = 90
 
-# A request that read a branch before a commit may still read the tokens which that commit dropped.
-# No request lives longer than Lambda's 15 minutes.
-TOKEN_RETENTION_S = 15 * 60
+# A request that read a branch before a commit may still read the tokens that the commit takes off.
+# A dropped token that is still read would hide an acknowledged write. A request may be frozen for
+# an hour, and the clocks of committer and cleanup may differ by an hour; four hours cover both. The
+# price is the storage of committed staged changes for these hours.
+TOKEN_RETENTION_S = 4 * 60 * 60
 
 # A physical address that was handed out can be linked for this long.
 PHYSICAL_ADDRESS_LIFE_S = 24 * 60 * 60

@@ -15,6 +15,11 @@ _BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _NOT_IN_TAG_NAMES = re.compile(r"[\x00-\x20\ud800-\udfff^:?*\[\\/]|\.\.|@\{")
 _SPACE = re.compile(r"[\t\n\f\r ]")
 
+# What RFC 9110 (section 8.8.3) allows in an entity tag, less what is not ASCII. All headers of an
+# answer share 10 KB.
+CHECKSUM_BYTES_MAX = 256
+_CHECKSUM = re.compile(f"[!#-~]{{1,{CHECKSUM_BYTES_MAX}}}")
+
 _NAMESPACE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(.*)", re.DOTALL)
 _BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _IP_ADDRESS = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
@@ -102,6 +107,24 @@ def check_path(path: bytes) -> None:
     if not 1 <= len(path) <= PATH_BYTES_MAX:
         raise InvalidInputError(
             f"invalid path of {len(path)} bytes: a path has 1 to {PATH_BYTES_MAX} bytes"
+        )
+
+
+def is_checksum(text: str) -> bool:
+    """Whether the text can be an object's checksum, which readers get as a quoted ETag header."""
+    return _CHECKSUM.fullmatch(text) is not None
+
+
+def check_checksum(text: str) -> None:
+    """Refuse a checksum that no ETag header can carry.
+
+    Raises:
+        InvalidInputError: the message says the rule.
+    """
+    if not is_checksum(text):
+        raise InvalidInputError(
+            f"invalid checksum {_shown(text)}: give the object's ETag, 1 to {CHECKSUM_BYTES_MAX} "
+            "printable ASCII characters without spaces and quotes"
         )
 
 

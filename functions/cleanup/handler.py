@@ -4,7 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import Telemetry
+from functions.telemetry import Record, Telemetry
 from graveler.aws import wiring
 from graveler.aws.clock import SystemClock
 
@@ -17,14 +17,28 @@ telemetry = Telemetry("graveler-cleanup")
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
-    """Drop everything that is due; how many pieces of work were done."""
+    """Drop everything that is due; how many pieces of work were done.
+
+    Pieces that fail come again later. The call fails at its end, so that the alarm reports them.
+    """
+    with telemetry.record("sweep", context) as record:
+        done, failures = _sweep(context, record)
+        if failures:
+            record.tell(problem=f"{len(failures)} pieces failed, the first by the error below")
+            raise failures[0]
+    return {"done": done}
+
+
+def _sweep(context: LambdaContext, record: Record) -> tuple[int, list[Exception]]:
     store = wiring.cleanup()
     done = 0
-    with telemetry.record("sweep", context) as record:
-        while context.get_remaining_time_in_millis() > _TIME_LEFT_MIN_MS:
-            swept = store.sweep(SystemClock().now_ns(), _PIECES_AT_ONCE)
-            done += swept
-            record.measure("PiecesDropped", swept)
-            if swept < _PIECES_AT_ONCE:
-                break
-    return {"done": done}
+    failures: list[Exception] = []
+    while context.get_remaining_time_in_millis() > _TIME_LEFT_MIN_MS:
+        swept = store.sweep(SystemClock().now_ns(), _PIECES_AT_ONCE)
+        done += swept.done
+        failures += swept.failures
+        record.measure("PiecesDropped", swept.done)
+        record.measure("PiecesFailed", len(swept.failures))
+        if swept.total < _PIECES_AT_ONCE:
+            break
+    return done, failures

@@ -9,7 +9,7 @@ from graveler.aws.commits import commit_item
 from graveler.aws.errors import ConditionFailedError
 from graveler.aws.models import BRANCH, TAG, BranchItem, StagedItem, partition_of
 from graveler.aws.records import Records, cleanup_item, outbox_item
-from graveler.aws.tables import Raw, key
+from graveler.aws.tables import Raw, Tables, key
 from graveler.errors import (
     AlreadyExistsError,
     NotFoundError,
@@ -66,6 +66,15 @@ def is_unchanged(branch: Branch) -> Condition:
         & (BranchItem.staging_token == branch.staging_token)
     )
     return condition
+
+
+def branch_deletion(
+    tables: Tables, repository: Repository, branch: Branch, drop_after_ns: int
+) -> list[Raw]:
+    """The writes of a transaction that delete the branch, if it is what was read."""
+    delete = tables.delete(branch_key(repository, branch.name), is_unchanged(branch))
+    cleanup = tables.put(cleanup_item(drop_after_ns, branch.tokens))
+    return [{"Delete": delete}, {"Put": cleanup}]
 
 
 class BranchRecords(Records):
@@ -171,15 +180,6 @@ class BranchRecords(Records):
         if self.branch(repository, old.name) is None:
             raise NotFoundError(f"branch {old.name} does not exist any more")
         raise StaleVersionError(f"branch {old.name} changed since it was read")
-
-    def delete_branch(
-        self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
-    ) -> None:
-        delete = self.tables.delete(branch_key(repository, branch.name), is_unchanged(branch))
-        cleanup = self.tables.put(cleanup_item(drop_after_ns, branch.tokens))
-        writes = [{"Delete": delete}, {"Put": cleanup}]
-        if not self._transact(writes, outbox_item(repository, event)):
-            raise StaleVersionError(f"branch {branch.name} changed since it was read")
 
 
 def _move(

@@ -1,16 +1,21 @@
 """Drops in the background what nobody reads any more: staging tokens and deleted repositories.
 
 Work is registered with its due time by the transaction that makes it, and taken off only when it
-is done: a sweep that stops is picked up by the next, and doing a piece twice does no harm.
+is done: a sweep that stops is picked up by the next, and doing a piece twice does no harm. A piece
+that fails is registered again for an hour later, so that it holds up no other.
 """
 
 from dataclasses import dataclass
+from uuid import uuid4
 
 from graveler.aws.branches import branch_of
 from graveler.aws.exports import listed_key
 from graveler.aws.models import BRANCH, CLEANUPS, EXPORT, CleanupItem
 from graveler.aws.tables import Raw, Request, Tables, key
 from graveler.ports import StagingStore
+
+# A piece that failed comes again so much later.
+POSTPONED_NS = 60 * 60 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,19 @@ class Cleanup:
     id: str
     tokens: tuple[str, ...]
     repository: str
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What became of due work: how many pieces are done, and why the others are not."""
+
+    done: int
+    failures: tuple[Exception, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many pieces were tried."""
+        return self.done + len(self.failures)
 
 
 class CleanupStore:
@@ -48,16 +66,39 @@ class CleanupStore:
         """Take the work off the register."""
         self._tables.dynamodb.call("DeleteItem", self._tables.delete(key(CLEANUPS, cleanup.id)))
 
-    def sweep(self, now_ns: int, amount: int) -> int:
-        """Do up to amount pieces of due work; how many were done, less than amount when no more."""
+    def sweep(self, now_ns: int, amount: int) -> Swept:
+        """Try up to amount pieces of due work; fewer than amount when there are no more.
+
+        A piece that fails is postponed, and the others are done.
+        """
         cleanups = self.due(now_ns, amount)
+        failures: list[Exception] = []
         for cleanup in cleanups:
-            for token in cleanup.tokens:
-                self._staging.drop(token)
-            if cleanup.repository:
-                self._drop_repository(cleanup.repository)
-            self.done(cleanup)
-        return len(cleanups)
+            try:
+                self._do(cleanup)
+            except Exception as error:  # noqa: BLE001 - whatever one has, it stops no other
+                self._postpone(cleanup, now_ns + POSTPONED_NS)
+                failures.append(error)
+        return Swept(len(cleanups) - len(failures), tuple(failures))
+
+    def _do(self, cleanup: Cleanup) -> None:
+        for token in cleanup.tokens:
+            self._staging.drop(token)
+        if cleanup.repository:
+            self._drop_repository(cleanup.repository)
+        self.done(cleanup)
+
+    def _postpone(self, cleanup: Cleanup, due_ns: int) -> None:
+        """Register the work for later, and only then take it off: at worst, it is done twice."""
+        later = CleanupItem(
+            CLEANUPS,
+            f"{due_ns:020d}#{uuid4()}",
+            tokens=list(cleanup.tokens) or None,
+            repository=cleanup.repository or None,
+        )
+        put = {"PutRequest": {"Item": later.serialize()}}
+        self._tables.write_batch(self._tables.refs, [put])
+        self.done(cleanup)
 
     def _drop_repository(self, partition: str) -> None:
         """Drop the repository's staged changes, then its records.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
+# The margin of an export's lease is longer than a call (graveler/export/lifecycle.py).
 CONNECT_TIMEOUT_S = 2
 READ_TIMEOUT_S = 10
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 import msgspec
 from pynamodb.expressions.condition import Condition
 
+from graveler.aws.branches import branch_deletion, branch_key
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.aws.models import (
     EXPORT,
@@ -25,7 +26,7 @@ from graveler.aws.tables import Raw, Request, key
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.export.model import BranchExport, next_version
 from graveler.export.places import ListedExport, places_of
-from graveler.model import Event, Repository
+from graveler.model import Branch, Event, Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,9 @@ class DynamoExportStore(Records):
             is_done = self._put(put, item)
         else:
             writes = [{"Put": put}]
+            if old is None:
+                branch = branch_key(repository, new.branch)
+                writes.append({"ConditionCheck": self.tables.present(branch)})
             if old is None or old.configuration != new.configuration:
                 writes.append({"Put": self.tables.put(_listed_item(repository, stored))})
             is_done = self._transact(writes, outbox_item(repository, event))
@@ -99,6 +103,31 @@ class DynamoExportStore(Records):
             if isinstance(error, UnknownOutcomeError):
                 raise
             raise _stale(old) from error
+
+    def delete_branch(
+        self,
+        repository: Repository,
+        branch: Branch,
+        event: Event,
+        drop_after_ns: int,
+        *,
+        export: BranchExport | None = None,
+        left: BranchExport | None = None,
+    ) -> None:
+        partition = partition_of(repository)
+        export_key = key(partition, EXPORT + branch.name)
+        writes = branch_deletion(self.tables, repository, branch, drop_after_ns)
+        if export is None:
+            writes.append({"ConditionCheck": self.tables.absent(export_key)})
+        elif left is None:
+            listed = self.tables.delete(listed_key(partition, branch.name))
+            writes.append({"Delete": self.tables.delete(export_key, _is(export))})
+            writes.append({"Delete": listed})
+        else:
+            item = _export_item(repository, replace(left, version=next_version(export, event)))
+            writes.append({"Put": self.tables.put(item, _is(export))})
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise StaleVersionError(f"branch {branch.name} or its export changed since it was read")
 
     def listed_exports(self) -> Iterator[ListedExport]:
         for raws in self.tables.pages(self.tables.query(EXPORTS, "")):

@@ -1,11 +1,11 @@
 """Repositories in DynamoDB."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from uuid import uuid4
 
 import msgspec
 
-from graveler.aws.branches import branch_item, branch_of
+from graveler.aws.branches import branch_item, branch_key, branch_of
 from graveler.aws.commits import commit_item
 from graveler.aws.errors import ConditionFailedError
 from graveler.aws.models import (
@@ -14,6 +14,7 @@ from graveler.aws.models import (
     METADATA,
     REPOSITORIES,
     TAG,
+    BranchItem,
     CleanupItem,
     MetadataItem,
     RepositoryItem,
@@ -33,6 +34,8 @@ from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Reposito
 
 # A token has at most some 1,100 bytes, an item 400 KB.
 _TOKENS_IN_ITEM_MAX = 300
+# A transaction has at most 100 writes, one of which registers the tokens.
+_BRANCHES_AT_ONCE = 99
 
 _RULES = msgspec.json.Decoder(tuple[ProtectionRule, ...])
 
@@ -152,18 +155,42 @@ class RepositoryRecords(Records):
         What is left if this is cut short goes with the repository's other records.
         """
         partition = partition_of(repository)
-        for prefix in (BRANCH, TAG):
-            for raws in self.tables.pages(self.tables.query(partition, prefix)):
-                tokens = [
-                    token for raw in raws if prefix == BRANCH for token in branch_of(raw).tokens
-                ]
-                for start in range(0, len(tokens), _TOKENS_IN_ITEM_MAX):
-                    item = cleanup_item(due_ns, tokens[start : start + _TOKENS_IN_ITEM_MAX])
-                    self.tables.dynamodb.call("PutItem", self.tables.put(item))
-                keys = [key(partition, raw["sort"]["S"]) for raw in raws]
-                self.tables.write_batch(
-                    self.tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
+        for raws in self.tables.pages(self.tables.query(partition, BRANCH)):
+            for branches in _groups([branch_of(raw) for raw in raws]):
+                if not self._drop_branches(repository, branches, due_ns):
+                    for branch in branches:
+                        self._drop_branch(repository, branch.name, due_ns)
+        for raws in self.tables.pages(self.tables.query(partition, TAG)):
+            keys = [key(partition, raw["sort"]["S"]) for raw in raws]
+            self.tables.write_batch(
+                self.tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
+            )
+
+    def _drop_branches(
+        self, repository: Repository, branches: Sequence[Branch], due_ns: int
+    ) -> bool:
+        """Delete the branches and register their tokens, all or nothing; False if one changed.
+
+        A seal that comes between would put a token on a branch that nobody reads any more, and
+        what is staged under it would stay for ever.
+        """
+        writes = [
+            {
+                "Delete": self.tables.delete(
+                    branch_key(repository, branch.name),
+                    BranchItem.staging_token == branch.staging_token,
                 )
+            }
+            for branch in branches
+        ]
+        tokens = [token for branch in branches for token in branch.tokens]
+        return self._transact(writes, cleanup_item(due_ns, tokens))
+
+    def _drop_branch(self, repository: Repository, name: str, due_ns: int) -> None:
+        for _ in self.tables.dynamodb.retries.attempts():
+            raw = self.tables.get(partition_of(repository), BRANCH + name)
+            if raw is None or self._drop_branches(repository, [branch_of(raw)], due_ns):
+                return
 
     def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
         raw = self.tables.get(partition_of(repository), METADATA)
@@ -190,6 +217,20 @@ class RepositoryRecords(Records):
                     raise
             return
         raise ContentionError(f"too many writers of the metadata of repository {repository.name}")
+
+
+def _groups(branches: Sequence[Branch]) -> Iterator[list[Branch]]:
+    """The branches in groups, each as large as one transaction may delete."""
+    group: list[Branch] = []
+    tokens = 0
+    for branch in branches:
+        tokens += len(branch.tokens)
+        if group and (tokens > _TOKENS_IN_ITEM_MAX or len(group) == _BRANCHES_AT_ONCE):
+            yield group
+            group, tokens = [], len(branch.tokens)
+        group.append(branch)
+    if group:
+        yield group
 
 
 def _metadata_of(raw: Raw) -> dict[str, str]:

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-# API Gateway ends a request after 30 s; several calls share that time.
+# API Gateway ends a request after 30 s; several calls share that time. The margin of an export's
+# lease is longer than a call (graveler/export/lifecycle.py).
 RETRY_S_MAX = 8.0
 
 

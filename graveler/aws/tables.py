@@ -67,6 +67,10 @@ class Tables:
         """The parameters of a transaction's check that the refs table has no such item."""
         return self.check(item_key, RefsItem.sort.does_not_exist())
 
+    def present(self, item_key: Raw) -> Request:
+        """The parameters of a transaction's check that the refs table has such an item."""
+        return with_condition({"TableName": self.refs, "Key": item_key}, RefsItem.sort.exists())
+
     def query(self, partition: str, prefix: str, limit: int | None = None) -> Request:
         """The parameters that read, consistently, what begins with a prefix in a partition."""
         request: Request = {

@@ -7,6 +7,7 @@ from graveler.dump.records import NamedCommit
 from graveler.errors import InvalidInputError
 from graveler.identity import is_id
 from graveler.model import Commit
+from graveler.refs.closure import CommitSet
 
 # So many commits are stored before any of the next ones.
 BATCH_COMMITS = 1_000
@@ -30,23 +31,17 @@ def check(
     Raises:
         InvalidInputError: a commit that a commit, a branch or a tag names is not there.
     """
-    known: set[bytes] = set()
-    awaited: dict[bytes, bytes] = {}  # parents that are not seen yet, with a child
+    known = CommitSet()
     first_ids: list[str] = []
     for number, commit in enumerate(commits):
         if number % BATCH_COMMITS == 0:
             first_ids.append(commit.id)
-        digest = bytes.fromhex(commit.id)
-        known.add(digest)
-        awaited.pop(digest, None)
         for parent_id in commit.parents:
-            parent = _digest(parent_id)
-            if not parent:
+            if not is_id(parent_id):
                 raise _missing(f"commit {commit.id} has the parent", parent_id)
-            if parent not in known:
-                awaited.setdefault(parent, digest)
-    for parent, child in awaited.items():
-        raise _missing(f"commit {child.hex()} has the parent", parent.hex())
+        known.add(commit)
+    for parent_id, child_id in known.missing.items():
+        raise _missing(f"commit {child_id} has the parent", parent_id)
     return Checked(
         commits=len(known),
         branches=_count("branch", branches, known),
@@ -55,18 +50,13 @@ def check(
     )
 
 
-def _count(what: str, refs: Iterable[NamedCommit], known: set[bytes]) -> int:
+def _count(what: str, refs: Iterable[NamedCommit], known: CommitSet) -> int:
     count = 0
     for ref in refs:
-        if _digest(ref.commit_id) not in known:
+        if not is_id(ref.commit_id) or ref.commit_id not in known:
             raise _missing(f"{what} {ref.name!r} names commit", ref.commit_id)
         count += 1
     return count
-
-
-def _digest(commit_id: str) -> bytes:
-    """The bytes of an ID; none of a text that is no ID, and that no commit has."""
-    return bytes.fromhex(commit_id) if is_id(commit_id) else b""
 
 
 def _missing(what: str, commit_id: str) -> InvalidInputError:

@@ -24,8 +24,13 @@ from graveler.export.status import status_file
 LEASE_S = 60
 # It says so often that it lives, and how far it has come...
 RENEWAL_S = 5
-# ...and stops writing so long before its lease ends: clocks differ, and requests take time.
-LEASE_MARGIN_S = 20
+# ...and stops writing so long before its lease ends. The rule: a request that passes the check ends
+# before the lease, by every clock. The longest request makes attempts for 8 s, and the last attempt
+# connects for 2 s and waits for 10 s (graveler/aws/retries.py, connect.py): 20 s. The rest is for
+# clocks that differ and for hosts with several addresses. tests/unit/aws/test_s3.py holds the rule.
+LEASE_MARGIN_S = 40
+# By so much a message may be early or late to be taken for one on its way.
+WATCH_MARGIN_S = 20
 
 # A batch job takes its time to start...
 BATCH_START_S = 15 * 60
@@ -77,6 +82,14 @@ def has_runner(record: BranchExport, now_ns: int) -> bool:
     if run is None or record.state is not ExportState.IN_PROGRESS:
         return False
     return bool(run.runner) and run.lease_until_ns > now_ns
+
+
+def ended(record: BranchExport, now_ns: int) -> BranchExport | None:
+    """What is left of the record when the export is deleted; None: nothing.
+
+    A runner at work needs the record to notice that it has to stop, and others to see that it has.
+    """
+    return replace(record, is_forgotten=True) if has_runner(record, now_ns) else None
 
 
 def destination_of(record: BranchExport, path: str) -> Destination:

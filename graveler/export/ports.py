@@ -5,7 +5,7 @@ from typing import Protocol
 
 from graveler.export.model import BranchExport, ExportRequest
 from graveler.export.places import ListedExport
-from graveler.model import Event, Repository
+from graveler.model import Branch, Event, Repository
 
 
 class ExportStore(Protocol):
@@ -23,13 +23,14 @@ class ExportStore(Protocol):
     ) -> BranchExport:
         """Store new in place of old (None: nothing), with an event in one transaction.
 
-        A configuration comes with an event; then the list of exports has its places, too.
+        A configuration comes with an event; then the list of exports has its places, too. The
+        first record of a branch comes with an event as well, on condition that the branch exists.
 
         Returns:
             new as it is stored, with its `next_version`.
 
         Raises:
-            StaleVersionError: the record is not old any more.
+            StaleVersionError: the record is not old any more, or the branch of a first one is gone.
         """
 
     def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
@@ -37,6 +38,25 @@ class ExportStore(Protocol):
 
         Raises:
             StaleVersionError: the record is not old any more.
+        """
+
+    def delete_branch(
+        self,
+        repository: Repository,
+        branch: Branch,
+        event: Event,
+        drop_after_ns: int,
+        *,
+        export: BranchExport | None = None,
+        left: BranchExport | None = None,
+    ) -> None:
+        """Delete the branch and end its export, all or nothing.
+
+        export is the branch's record (None: it has none), left is what replaces it (None: record
+        and listing go). The branch's tokens are registered to be dropped after that time.
+
+        Raises:
+            StaleVersionError: the branch or the record changed since it was read.
         """
 
     def listed_exports(self) -> Iterator[ListedExport]:

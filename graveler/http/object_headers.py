@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from email.utils import formatdate
+from hashlib import sha256
 from urllib.parse import quote
 
 from graveler.errors import UnsupportedError
 from graveler.model import Entry
+from graveler.names import is_checksum
 
 _META_PREFIX = "x-lakefs-meta-"
 # lakectl keeps notes for itself: `x-lakefs-internal-client-mtime` is `::lakefs::client-mtime`.
@@ -24,11 +26,22 @@ _INLINE_TYPES = frozenset(
         "video/webm",
     }
 )
+# All headers of an answer share 10 KB.
+_CONTENT_TYPE_BYTES_MAX = 1024
+
 _INLINE_FAMILIES = ("image/", "audio/", "text/")
 
 
 def etag_of(entry: Entry) -> str:
-    return f'"{entry.checksum}"'
+    """The entity tag of the object's content, made of its checksum.
+
+    Staging refuses a checksum that no header can carry, but entries of older versions and of
+    lakeFS may have one: its digest stands for it.
+    """
+    checksum = entry.checksum
+    if not is_checksum(checksum):
+        checksum = sha256(checksum.encode("utf-8", "surrogatepass")).hexdigest()
+    return f'"{checksum}"'
 
 
 def of_object(entry: Entry, path: bytes) -> dict[str, str]:
@@ -40,7 +53,7 @@ def of_object(entry: Entry, path: bytes) -> dict[str, str]:
     return {
         "ETag": etag_of(entry),
         "Last-Modified": formatdate(entry.last_modified_ns // 10**9, usegmt=True),
-        "Content-Type": _one_line(entry.content_type) or "application/octet-stream",
+        "Content-Type": _header_of_type(entry.content_type),
         "Content-Disposition": disposition,
         "Accept-Ranges": "bytes",
         # Every read is checked again: the branch may have moved and access been withdrawn.
@@ -90,6 +103,7 @@ def user_metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
     return metadata
 
 
-def _one_line(text: str) -> str:
+def _header_of_type(content_type: str) -> str:
     """A stored content type, made safe for a header: stage and link take it from JSON."""
-    return "".join(letter for letter in text if " " <= letter <= "~").strip()
+    plain = "".join(letter for letter in content_type if " " <= letter <= "~").strip()
+    return plain if 0 < len(plain) <= _CONTENT_TYPE_BYTES_MAX else "application/octet-stream"

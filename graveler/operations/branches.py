@@ -106,11 +106,10 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
         check_writable(found, force=force)
         if name == found.default_branch:
             raise ForbiddenError(f"branch {name!r} is the default branch: it cannot be deleted")
-        # Now, and not when the event arrives: another branch may get the name by then.
-        exports.end(engine, found, name)
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
         try:
-            engine.refs.delete_branch(found, branch, event, drop_after_ns(engine))
+            # The export ends with the branch: another branch may get the name at once.
+            exports.delete_branch(engine, found, branch, event, drop_after_ns(engine))
         except StaleVersionError:
             continue
         engine.tokens.forget((found.uid, name))

@@ -1,8 +1,10 @@
 """Dumping a repository's refs into its namespace, and restoring a dump into a bare repository.
 
 Theory of operation. A dump is three immutable files' IDs. Branches and tags are read before
-commits, and commits never go: every commit that a dump's branch or tag names is in the dump, and
-so are its parents, however many people commit meanwhile.
+commits, and commits never go: every commit that a dump's branch or tag names is in the dump. The
+scan of commits is no snapshot, so a commit that is made meanwhile may come without its parent. If
+any did, the parents are fetched, and a second scan writes exactly the commits of the closed set.
+Then the dump is read back and checked as a restore would check it, before its IDs are returned.
 
 A restore reads the whole dump before it changes anything, and refuses one that does not hold
 together. Then the repository is claimed for this dump, commits are stored, branches, tags, and at
@@ -14,7 +16,7 @@ first commit is stored is where a repetition goes on: a restore that is too long
 gets done by several.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
@@ -38,8 +40,9 @@ from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Commit, Repository, Tag, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
-from graveler.operations.every import every_branch, every_tag
+from graveler.operations.every import every_branch, every_tag, missing_ancestors
 from graveler.operations.lookup import check_writable, read_repository
+from graveler.refs.closure import CommitSet
 
 T = TypeVar("T")
 
@@ -64,6 +67,7 @@ def dump(engine: Engine, name: str) -> RefsDump:
     Raises:
         NotFoundError: there is no such repository, or not any more.
         InvalidInputError: it is bare.
+        CorruptDataError: a commit is missing, or is not what its ID says: no restore would take it.
     """
     return _dump(engine, _dumpable(engine, name))
 
@@ -83,15 +87,33 @@ def _dump(engine: Engine, repository: Repository) -> RefsDump:
     branches_id = store(BRANCHES, (NamedCommit(b.name, b.commit_id, b.hidden) for b in branches))
     tags_id = store(TAGS, (NamedCommit(tag.name, tag.commit_id) for tag in tags))
     dumped = RefsDump(
-        commits_id=store(COMMITS, engine.refs.every_commit(repository)),
+        commits_id=_dump_commits(engine, repository, partial(store, COMMITS)),
         branches_id=branches_id,
         tags_id=tags_id,
     )
     # Deleting a repository takes its name first: as long as that is there, nothing was missing.
     _check_same(read_repository(engine, repository.name), repository)
+    try:
+        _Content(engine, repository, dumped).check()
+    except InvalidInputError as error:
+        raise CorruptDataError(f"repository {repository.name!r}: {error.message}") from error
     if not repository.read_only:  # whose namespace, and the manifest there, may be another's
         _write_manifest(engine, repository, dumped)
     return dumped
+
+
+def _dump_commits(
+    engine: Engine, repository: Repository, store: Callable[[Iterable[Commit]], str]
+) -> str:
+    """Store the commits in the order of their IDs, each with its ancestors; the ID of the file."""
+    known = CommitSet()
+    commits_id = store(known.watch(engine.refs.every_commit(repository)))
+    if not known.missing:
+        return commits_id
+    for _ in missing_ancestors(engine, repository, known):
+        pass
+    # Commits never go, so the scan returns all of the set; it may return newer ones as well.
+    return store(commit for commit in engine.refs.every_commit(repository) if commit.id in known)
 
 
 def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) -> None:

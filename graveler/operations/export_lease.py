@@ -2,8 +2,8 @@
 
 The lease is in the run's record. A runner renews it by compare-and-swap; who finds that the lease
 has ended takes the run over in the same way. Before every request that writes at the destination,
-the runner looks at its own clock: with too little of the lease left it stops, so that one that was
-stalled never writes beside its successor.
+the runner looks at its own clock: with too little of the lease left for the longest request
+(LEASE_MARGIN_S) it stops, so that one that was stalled never writes beside its successor.
 """
 
 from collections.abc import Callable

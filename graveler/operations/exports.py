@@ -20,7 +20,7 @@ from graveler.errors import (
 )
 from graveler.export import lifecycle
 from graveler.export.addresses import allowed_location, object_uri
-from graveler.export.lifecycle import LEASE_MARGIN_S, Next
+from graveler.export.lifecycle import WATCH_MARGIN_S, Next
 from graveler.export.model import (
     BranchExport,
     ExportConfiguration,
@@ -30,13 +30,14 @@ from graveler.export.model import (
 from graveler.export.patterns import Patterns
 from graveler.export.status import longest_name
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
-from graveler.model import Branch, Repository
+from graveler.model import Branch, Event, Repository
+from graveler.names import check_branch_name
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.export_lease import Lease
 from graveler.operations.export_places import check_places
 from graveler.operations.export_reports import delete_pieces
 from graveler.operations.export_runs import TIME_TO_END_S, carry_out
-from graveler.operations.lookup import current_branch
+from graveler.operations.lookup import branch_not_found, current_branch, read_repository
 
 # With less time than this, a runner begins nothing.
 _TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
@@ -75,16 +76,15 @@ def configure(
         ConflictError: an export of the branch was deleted, and its runner has not stopped yet.
         NotFoundError: there is no such branch.
     """
-    found, current = current_branch(engine, repository, branch)
-    checked = _checked(engine, found.name, branch, configuration)
-    check_places(engine, found, branch, checked)
 
-    def change(record: BranchExport | None) -> BranchExport:
+    def change(found: Repository, current: Branch, record: BranchExport | None) -> BranchExport:
+        checked = _checked(engine, found.name, branch, configuration)
+        check_places(engine, found, branch, checked)
         if record is not None and record.is_forgotten:
             raise ConflictError("the export that was deleted has not stopped yet: try again")
         return lifecycle.configured(record, branch, checked, current.commit_id)
 
-    _change(engine, found, branch, change)
+    _change(engine, repository, branch, change)
 
 
 def forget(engine: Engine, repository: str, branch: str) -> None:
@@ -96,27 +96,36 @@ def forget(engine: Engine, repository: str, branch: str) -> None:
         NotFoundError: there is no such branch, or it is not exported.
     """
     found, _ = current_branch(engine, repository, branch)
-    if not end(engine, found, branch):
-        raise _not_configured(branch)
-
-
-def end(engine: Engine, repository: Repository, branch: str) -> bool:
-    """Export a branch no more, even if it is gone; False if it was not exported."""
-    event = engine.event(_REQUESTED, repository, branch=branch)
+    event = engine.event(_REQUESTED, found, branch=branch)
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        record = engine.exports.branch_export(repository, branch)
-        if record is None or record.is_forgotten:
-            return False
+        record = _configured(engine.exports.branch_export(found, branch), branch)
+        left = lifecycle.ended(record, engine.clock.now_ns())
         try:
-            if lifecycle.has_runner(record, engine.clock.now_ns()):
-                forgotten = replace(record, is_forgotten=True)
-                engine.exports.replace_branch_export(repository, record, forgotten, event)
+            if left is None:
+                _delete(engine, found, record)
             else:
-                _delete(engine, repository, record)
+                engine.exports.replace_branch_export(found, record, left, event)
         except StaleVersionError:
             continue
-        return True
+        return
     raise _changed_all_the_time(branch)
+
+
+def delete_branch(
+    engine: Engine, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
+) -> None:
+    """Delete the branch, and its export with it: both or neither.
+
+    The event brings somebody to look after a runner that is at work.
+
+    Raises:
+        StaleVersionError: the branch or its export changed.
+    """
+    record = engine.exports.branch_export(repository, branch.name)
+    left = None if record is None else lifecycle.ended(record, engine.clock.now_ns())
+    engine.exports.delete_branch(repository, branch, event, drop_after_ns, export=record, left=left)
+    if record is not None and left is None:
+        delete_pieces(engine, repository, record.run)
 
 
 def get(engine: Engine, repository: str, branch: str) -> ExportConfiguration:
@@ -166,10 +175,10 @@ def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False)
         ConflictError: one is at work, the last one failed, or there is nothing to export.
         NotFoundError: there is no such branch, or it is not exported.
     """
-    found, current = current_branch(engine, repository, branch)
-    run_id = _new_run_id(engine, found, current)
+    run_id = ""
 
-    def change(record: BranchExport | None) -> BranchExport:
+    def change(found: Repository, current: Branch, record: BranchExport | None) -> BranchExport:
+        nonlocal run_id
         now = _configured(record, branch)
         if now.state is ExportState.IN_PROGRESS:
             raise ConflictError("export currently in progress: wait until it has ended")
@@ -178,10 +187,11 @@ def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False)
         if now.state is not ExportState.REPAIRED and not lifecycle.has_work(now, current.commit_id):
             raise ConflictError("nothing to export: the branch is exported as it is")
         now_ns = engine.clock.now_ns()
+        run_id = _new_run_id(engine, found, current)
         begun = lifecycle.begun(now, found.name, run_id, current.commit_id, now_ns)
         return lifecycle.left_to_batch(begun, now_ns) if in_batch else begun
 
-    _change(engine, found, branch, change)
+    _change(engine, repository, branch, change)
     return run_id
 
 
@@ -192,15 +202,14 @@ def repair(engine: Engine, repository: str, branch: str) -> None:
         ConflictError: it has not failed.
         NotFoundError: there is no such branch, or it is not exported.
     """
-    found, _ = current_branch(engine, repository, branch)
 
-    def change(record: BranchExport | None) -> BranchExport:
+    def change(_found: Repository, _current: Branch, record: BranchExport | None) -> BranchExport:
         now = _configured(record, branch)
         if now.state is not ExportState.FAILED:
             raise ConflictError("incorrect status: only a failed export can be repaired")
         return replace(now, state=ExportState.REPAIRED, is_pending=True)
 
-    _change(engine, found, branch, change)
+    _change(engine, repository, branch, change)
 
 
 def advance(
@@ -289,7 +298,7 @@ def _watched(
     """The record, when somebody is to look again at the end of the lease: its runner may die."""
     assert record.run is not None
     until_ns = record.run.lease_until_ns
-    margin_ns = LEASE_MARGIN_S * NS_PER_S
+    margin_ns = WATCH_MARGIN_S * NS_PER_S
     # One that is about to come may be the one that asks, for clocks differ.
     if now_ns + margin_ns < record.watched_until_ns < until_ns + margin_ns:
         return record  # a message is on its way
@@ -321,17 +330,29 @@ def _not_configured(branch: str) -> NotFoundError:
 
 def _change(
     engine: Engine,
-    repository: Repository,
+    repository: str,
     branch: str,
-    change: Callable[[BranchExport | None], BranchExport],
+    change: Callable[[Repository, Branch, BranchExport | None], BranchExport],
 ) -> None:
-    """Change the record as it stands, and ask for a look at it."""
-    event = engine.event(_REQUESTED, repository, branch=branch)
+    """Change the record as it stands, and ask for a look at it.
+
+    The record goes with its branch, so it is read first: as long as it does not change, the branch
+    that is read next is the one that it belongs to, and not another one of the same name.
+
+    Raises:
+        NotFoundError: there is no such branch.
+    """
+    check_branch_name(branch)
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        record = engine.exports.branch_export(repository, branch)
-        changed = change(record)
+        found = read_repository(engine, repository)
+        record = engine.exports.branch_export(found, branch)
+        current = engine.refs.branch(found, branch)
+        if current is None:
+            raise branch_not_found(branch)
+        changed = change(found, current, record)
+        event = engine.event(_REQUESTED, found, branch=branch)
         try:
-            engine.exports.replace_branch_export(repository, record, changed, event)
+            engine.exports.replace_branch_export(found, record, changed, event)
         except StaleVersionError:
             continue
         return

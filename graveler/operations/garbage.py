@@ -11,7 +11,7 @@ from graveler.addresses import DATA_PREFIX
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.model import Repository
 from graveler.operations.engine import Engine
-from graveler.operations.every import every_branch, every_repository
+from graveler.operations.every import closed_commits, every_branch, every_repository
 from graveler.operations.retention import active_commit_ids, read_rules, refuse_bare
 from graveler.ports import ObjectStore, StagingStore
 from graveler.retention.candidates import METADATA_FOLDER, Territory, namespaces_inside
@@ -96,7 +96,7 @@ def active_metaranges(engine: Engine, repositories: Sequence[Repository]) -> dic
         try:
             rules = _rules(engine, repository)
         except NotFoundError:
-            commits = engine.refs.every_commit(repository)
+            commits = closed_commits(engine, repository)
             active |= {commit.id: commit.metarange_id for commit in commits}
         else:
             active |= active_commit_ids(engine, repository, rules)

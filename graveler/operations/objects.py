@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from graveler.addresses import physical_uri
 from graveler.entries import value_entry
-from graveler.errors import GoneError, NotFoundError
+from graveler.errors import GoneError, NotFoundError, RangeNotSatisfiableError
 from graveler.model import Entry, Record, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.lookup import in_repository
@@ -48,15 +48,29 @@ def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
 def read_content(
     engine: Engine, found: ObjectStat, byte_range: tuple[int, int] | None = None
 ) -> bytes:
-    """The object's content, or its bytes from first to last inclusive.
+    """Return the object's content, or its bytes from first to last inclusive.
+
+    The content has as many bytes as the entry says, and no more are read: the stored object may be
+    another's, and of any size.
 
     Raises:
-        GoneError: the object is there, its data are not.
+        GoneError: the data are gone, or are shorter than recorded.
     """
+    first, last = byte_range or (0, found.entry.size_bytes - 1)
+    length = min(last, found.entry.size_bytes - 1) - first + 1
+    if length <= 0:
+        check_has_data(engine, found)
+        return b""
     try:
-        return engine.objects.get(found.physical_address, byte_range)
+        content = engine.objects.get(found.physical_address, (first, first + length - 1))
     except GoneError as error:
         raise _no_data() from error
+    except RangeNotSatisfiableError as error:
+        # Not 416: clients take that for the end of the object.
+        raise _too_short(found) from error
+    if len(content) < length:
+        raise _too_short(found)
+    return content
 
 
 def check_has_data(engine: Engine, found: ObjectStat) -> None:
@@ -68,6 +82,13 @@ def check_has_data(engine: Engine, found: ObjectStat) -> None:
 def _no_data() -> GoneError:
     # lakeFS's whole message: the request names the path, and nothing brings the data back.
     return GoneError("No data")
+
+
+def _too_short(found: ObjectStat) -> GoneError:
+    return GoneError(
+        f"the data of {found.path.decode('utf-8', 'replace')!r} are shorter than the "
+        f"{found.entry.size_bytes} bytes that are recorded: upload or stage the object again"
+    )
 
 
 def list_objects(

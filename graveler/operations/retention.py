@@ -8,7 +8,7 @@ from graveler.errors import GoneError, InvalidInputError, NotFoundError
 from graveler.model import Repository, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
-from graveler.operations.every import every_branch
+from graveler.operations.every import closed_commits, every_branch
 from graveler.operations.lookup import check_writable, read_repository
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
@@ -122,7 +122,7 @@ def active_commit_ids(
     # Twice: while they are listed, a branch may be made of another that is then deleted, the new
     # one behind the listing and the old one before it. It stands in one of two listings.
     heads = {*_heads(engine, repository), *_heads(engine, repository)}
-    return active_commits(engine.refs.every_commit(repository), heads, rules, now_s)
+    return active_commits(closed_commits(engine, repository), heads, rules, now_s)
 
 
 def refuse_bare(repository: Repository) -> None:

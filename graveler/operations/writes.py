@@ -15,7 +15,7 @@ from graveler.errors import (
 )
 from graveler.limits import DELETE_OBJECTS_MAX, OBJECT_KEY_BYTES_MAX, USER_METADATA_BYTES_MAX
 from graveler.model import AddressType, Entry, Repository
-from graveler.names import check_path, leaves_its_folder
+from graveler.names import check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.lookup import current_branch
 from graveler.operations.objects import ObjectStat, stat
@@ -106,8 +106,8 @@ def described_entry(
     Raises:
         InvalidInputError: the description cannot be true.
     """
-    if not checksum:
-        raise InvalidInputError("checksum is empty: give the object's ETag")
+    checksum = checksum.strip('"')
+    check_checksum(checksum)
     if size_bytes < 0:
         raise InvalidInputError(f"size_bytes {size_bytes} is negative")
     key = physical_address.removeprefix("s3://").partition("/")[2]
@@ -123,7 +123,7 @@ def described_entry(
         address=address,
         address_type=address_type,
         size_bytes=size_bytes,
-        checksum=checksum.strip('"'),
+        checksum=checksum,
         last_modified_ns=engine.clock.now_ns() if mtime_s is None else mtime_s * NS_PER_S,
         content_type=content_type or DEFAULT_CONTENT_TYPE,
         metadata=metadata,

@@ -125,15 +125,6 @@ class RefStore(TaskStore, Protocol):
             NotFoundError: the branch is gone.
         """
 
-    def delete_branch(
-        self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
-    ) -> None:
-        """Delete the branch and register its tokens to be dropped after that time.
-
-        Raises:
-            StaleVersionError: the branch changed since it was read.
-        """
-
     # Tags
 
     def tag(self, repository: Repository, name: str) -> Tag | None:
@@ -170,7 +161,11 @@ class RefStore(TaskStore, Protocol):
         """Up to amount commits of that generation or lower, highest first; may lag behind."""
 
     def every_commit(self, repository: Repository) -> Iterator[Commit]:
-        """Every commit that exists when the iteration begins, by ID, fetched page by page."""
+        """Every commit that exists when the iteration begins, by ID, fetched page by page.
+
+        Pages are no snapshot: of the commits made meanwhile, any may be seen or not. A child can
+        be seen and its parent not.
+        """
 
     # What a dump of refs brings back: no event tells of single ones, all are written again when
     # the restore is repeated, and some may be there when a call fails.

@@ -1,11 +1,15 @@
 """What the background drops, and when."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from graveler.aws.cleanup import CleanupStore
+from graveler.aws.cleanup import POSTPONED_NS, CleanupStore
 from graveler.aws.models import partition_of
+from graveler.errors import ThrottledError
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Event, Tag
+from graveler.model import Branch, Event, Tag
 from tests.contract.conftest import (
     DynamoDBStores,
     create,
@@ -41,13 +45,13 @@ def test_a_branchs_tokens_are_dropped_when_their_time_has_come(
     branch = stores.refs.seal_token(repository, main, new_token())
     for token in branch.tokens:
         stores.staging.stage(token, [(b"%d" % n, b"value") for n in range(30)])
-    stores.refs.delete_branch(repository, branch, new_event(), drop_after_ns=1_000)
+    stores.exports.delete_branch(repository, branch, new_event(), drop_after_ns=1_000)
 
-    assert cleanup.sweep(now_ns=1_000, amount=10) == 0
+    assert cleanup.sweep(now_ns=1_000, amount=10).done == 0
     assert all(len(staged_paths(stores, token)) == 30 for token in branch.tokens)
-    assert cleanup.sweep(now_ns=1_001, amount=10) == 1
+    assert cleanup.sweep(now_ns=1_001, amount=10).done == 1
     assert not any(staged_paths(stores, token) for token in branch.tokens)
-    assert cleanup.sweep(now_ns=2**62, amount=10) == 0
+    assert cleanup.sweep(now_ns=2**62, amount=10).done == 0
 
 
 def test_due_work_is_done_in_order_and_in_portions(
@@ -69,7 +73,7 @@ def test_due_work_is_done_in_order_and_in_portions(
             drop_after_ns=due_ns,
         )
     assert [each.id[:20].lstrip("0") for each in cleanup.due(10, 10)] == ["1", "2", "3"]
-    assert [cleanup.sweep(10, 2), cleanup.sweep(10, 2), cleanup.sweep(10, 2)] == [2, 1, 0]
+    assert [cleanup.sweep(10, 2).total for _ in range(3)] == [2, 1, 0]
 
 
 def test_a_deleted_repository_goes_whole_and_alone(
@@ -85,13 +89,46 @@ def test_a_deleted_repository_goes_whole_and_alone(
     stores.refs.delete_repository(repository, event)
 
     due_ns = 5 + TOKEN_RETENTION_S * 10**9
-    assert cleanup.sweep(due_ns, 10) == 0
+    assert cleanup.sweep(due_ns, 10).done == 0
     assert staged_paths(stores, main.staging_token) == [b"a"]  # for who has read the branch
-    assert cleanup.sweep(due_ns + 1, 10) == 2
+    assert cleanup.sweep(due_ns + 1, 10).done == 2
     assert staged_paths(stores, main.staging_token) == []
     left = stores.tables.query(partition_of(repository), "")
     assert list(stores.tables.pages(left)) == [[]]
     assert stores.refs.branch(neighbour, "main") is not None
+
+
+@pytest.mark.parametrize("seals", [1, 3])
+def test_what_is_sealed_while_its_repository_is_deleted_goes_too(
+    stores: DynamoDBStores,
+    cleanup: CleanupStore,
+    monkeypatch: pytest.MonkeyPatch,
+    seals: int,
+) -> None:
+    repository = create(stores)
+    for number in range(120):
+        branch = Branch(f"b{number:03}", "c" * 64, new_token())
+        stores.refs.create_branch(repository, branch, new_event())
+    sealed: list[str] = []
+    call = stores.tables.dynamodb.call
+
+    def meanwhile(operation: str, request: Any, *more: Any) -> Any:
+        if "branch#b007" in str(request) and len(sealed) < seals and "Delete" in str(request):
+            branch = stores.refs.branch(repository, "b007")
+            assert branch is not None
+            token = new_token()
+            sealed.append(token)
+            stores.refs.seal_token(repository, branch, token)
+            stores.staging.put(token, b"left", b"behind")
+        return call(operation, request, *more)
+
+    monkeypatch.setattr(stores.tables.dynamodb, "call", meanwhile)
+    stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
+    assert len(sealed) == seals
+    assert stores.refs.branches(repository, "", "", 10, show_hidden=True).results == ()
+    while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).total:
+        pass
+    assert [staged_paths(stores, token) for token in sealed] == [[]] * seals
 
 
 def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: CleanupStore) -> None:
@@ -99,8 +136,46 @@ def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: Clea
     main = stores.refs.branch(repository, "main")
     assert main is not None
     stores.staging.stage(main.staging_token, [(b"a", b"value")])
-    stores.refs.delete_branch(repository, main, new_event(), drop_after_ns=0)
+    stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=0)
     # As if the process ended after dropping the token and before saying so.
     stores.staging.drop(main.staging_token)
-    assert cleanup.sweep(1, 10) == 1
+    assert cleanup.sweep(1, 10).done == 1
     assert cleanup.due(1, 10) == ()
+
+
+@pytest.mark.parametrize("failing", [1, 7])
+def test_a_piece_that_fails_holds_up_no_other_and_comes_again(
+    stores: DynamoDBStores,
+    cleanup: CleanupStore,
+    monkeypatch: pytest.MonkeyPatch,
+    failing: int,
+) -> None:
+    tokens = []
+    for number in range(10):
+        repository = create(stores)
+        main = stores.refs.branch(repository, "main")
+        assert main is not None
+        stores.staging.stage(main.staging_token, [(b"a", b"value")])
+        stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=number)
+        tokens.append(main.staging_token)
+    bad, good = tokens[:failing], tokens[failing:]
+    drop = stores.staging.drop
+
+    def refuse(token: str) -> None:
+        if token in bad:
+            raise ThrottledError("not now")
+        drop(token)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(stores.staging), "drop", lambda _, token: refuse(token))
+        done, failures = 0, []
+        while (swept := cleanup.sweep(100, 3)).total:
+            done += swept.done
+            failures += swept.failures
+    assert (done, len(failures)) == (10 - failing, failing)
+    assert not any(staged_paths(stores, token) for token in good)
+    assert all(staged_paths(stores, token) == [b"a"] for token in bad)
+    assert cleanup.due(100 + POSTPONED_NS, 10) == ()
+    assert cleanup.sweep(101 + POSTPONED_NS, 10).done == failing
+    assert not any(staged_paths(stores, token) for token in bad)
+    assert cleanup.due(2**62, 10) == ()

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from graveler.model import Branch, Repository, Task
+from graveler.model import Branch, Commit, Repository, Task
 from tests.contract.conftest import Stores, create, new_commit
 
 
@@ -65,6 +65,25 @@ class TestCommits:
         expected = sorted([first, *commits], key=lambda commit: commit.id)
         assert list(stores.refs.every_commit(repository)) == expected
         assert len(list(stores.refs.every_commit(create(stores)))) == 1
+
+    def test_commits_made_while_all_are_read_hide_no_older_one(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        def large(generation: int) -> Commit:
+            return replace(new_commit(generation), message="m" * 200_000)
+
+        before = [large(generation) for generation in range(9)]
+        self.put(stores, repository, before)
+        scan = stores.refs.every_commit(repository)
+        seen = [next(scan)]
+        meanwhile = [large(generation) for generation in range(9, 18)]
+        self.put(stores, repository, meanwhile)
+        seen += scan
+        ids = [commit.id for commit in seen]
+        assert ids == sorted({*ids})
+        assert {commit.id for commit in before} < {*ids}
+        for commit in seen:
+            assert stores.refs.commits(repository, [commit.id]) == {commit.id: commit}
 
 
 class TestTasks:

@@ -16,7 +16,7 @@ from graveler.export.model import (
 )
 from graveler.export.places import ListedExport, Places
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Event, Repository
+from graveler.model import Branch, Event, Repository
 from tests.contract.conftest import (
     DynamoDBStores,
     Losing,
@@ -24,6 +24,7 @@ from tests.contract.conftest import (
     create,
     drop_registered,
     new_event,
+    new_token,
 )
 from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
 
@@ -64,6 +65,16 @@ def is_of(listed: ListedExport, repository: Repository) -> bool:
 def renewed(record: BranchExport, runner: str) -> BranchExport:
     assert record.run is not None
     return replace(record, run=replace(record.run, runner=runner))
+
+
+@pytest.fixture(autouse=True)
+def exported_branches(stores: Stores, repository: Repository) -> None:
+    for name in (CONFIGURED.branch, "other"):
+        make_branch(stores, repository, name)
+
+
+def make_branch(stores: Stores, repository: Repository, name: str) -> None:
+    stores.refs.create_branch(repository, Branch(name, "c" * 64, new_token()), new_event())
 
 
 @pytest.fixture
@@ -187,6 +198,74 @@ class TestList:
         assert [each.branch for each in self.of(stores, repository)] == ["other"]
 
 
+class TestBranches:
+    """A branch and its export go together."""
+
+    def main(self, stores: Stores, repository: Repository) -> Branch:
+        branch = stores.refs.branch(repository, "main")
+        assert branch is not None
+        return branch
+
+    def is_listed(self, stores: Stores, repository: Repository) -> bool:
+        return any(is_of(each, repository) for each in stores.exports.listed_exports())
+
+    def test_the_first_record_of_a_branch_that_is_gone_is_refused(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        event, gone = new_event(), replace(CONFIGURED, branch="gone")
+        with pytest.raises(StaleVersionError):
+            stores.exports.replace_branch_export(repository, None, gone, event)
+        assert stores.exports.branch_export(repository, "gone") is None
+        assert event.id not in stores.event_ids(repository)
+        assert not self.is_listed(stores, repository)
+
+    def test_a_deleted_branch_takes_its_export_along(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        made = replace(CONFIGURED, branch="main")
+        record = stores.exports.replace_branch_export(repository, None, made, new_event())
+        event, branch = new_event(), self.main(stores, repository)
+        stores.exports.delete_branch(repository, branch, event, 5, export=record)
+        assert stores.refs.branch(repository, "main") is None
+        assert stores.exports.branch_export(repository, "main") is None
+        assert not self.is_listed(stores, repository)
+        assert event.id in stores.event_ids(repository)
+        assert stores.tokens_to_drop()[branch.staging_token] == 5
+
+    def test_a_deleted_branch_leaves_what_its_runner_has_to_know(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        made = replace(AT_WORK, branch="main")
+        record = stores.exports.replace_branch_export(repository, None, made, new_event())
+        left = replace(record, is_forgotten=True)
+        branch = self.main(stores, repository)
+        stores.exports.delete_branch(repository, branch, new_event(), 5, export=record, left=left)
+        assert stores.refs.branch(repository, "main") is None
+        stored = stores.exports.branch_export(repository, "main")
+        assert stored == replace(left, version=record.version + 1)
+        assert self.is_listed(stores, repository)
+
+    def test_neither_goes_when_one_of_them_has_changed(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        branch = self.main(stores, repository)
+        made = replace(CONFIGURED, branch="main")
+        record = stores.exports.replace_branch_export(repository, None, made, new_event())
+        now = stores.exports.replace_branch_export(repository, record, replace(record))
+        other = replace(branch, staging_token="other")
+        for stale, export in ((branch, None), (branch, record), (other, now)):
+            for left in (None, replace(record, is_forgotten=True)):
+                event = new_event()
+                with pytest.raises(StaleVersionError):
+                    stores.exports.delete_branch(
+                        repository, stale, event, 5, export=export, left=export and left
+                    )
+                assert event.id not in stores.event_ids(repository)
+        assert stores.refs.branch(repository, "main") == branch
+        assert stores.exports.branch_export(repository, "main") == now
+        assert self.is_listed(stores, repository)
+
+
 @pytest.mark.parametrize("_round", range(ROUNDS))
 @pytest.mark.parametrize("with_event", [False, True])
 def test_one_of_many_takes_the_lease(
@@ -259,6 +338,18 @@ class TestLostAnswers:
             stores.exports.replace_branch_export(repository, configured, AT_WORK, event)
         assert stores.exports.branch_export(repository, CONFIGURED.branch) == now
 
+    def test_deleting_a_branch_with_its_export(
+        self, stores: Stores, repository: Repository, lose: Losing
+    ) -> None:
+        made = replace(CONFIGURED, branch="main")
+        record = stores.exports.replace_branch_export(repository, None, made, new_event())
+        branch = stores.refs.branch(repository, "main")
+        assert branch is not None
+        lose("TransactWriteItems")
+        stores.exports.delete_branch(repository, branch, new_event(), 5, export=record)
+        assert stores.refs.branch(repository, "main") is None
+        assert stores.exports.branch_export(repository, "main") is None
+
     def test_forgetting(
         self,
         stores: Stores,
@@ -294,8 +385,9 @@ class TestDeletedRepositories:
     ) -> None:
         drop_registered(dynamodb_stores)
         stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
+        make_branch(stores, repository, CONFIGURED.branch)
         stores.exports.replace_branch_export(repository, None, CONFIGURED, new_event())
         cleanup = CleanupStore(dynamodb_stores.tables, stores.staging)
-        assert cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10) == 2
+        assert cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).done == 2
         assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
         assert not any(is_of(each, repository) for each in stores.exports.listed_exports())

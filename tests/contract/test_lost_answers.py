@@ -89,7 +89,7 @@ def test_delete_branch(
     stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing
 ) -> None:
     lose("TransactWriteItems")
-    stores.refs.delete_branch(repository, main, new_event(), drop_after_ns=5)
+    stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=5)
     assert stores.refs.branch(repository, "main") is None
 
 

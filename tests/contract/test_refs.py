@@ -178,7 +178,7 @@ class TestBranches:
     ) -> None:
         branch = stores.refs.seal_token(repository, main_of(stores, repository), new_token())
         event = new_event()
-        stores.refs.delete_branch(repository, branch, event, drop_after_ns=77)
+        stores.exports.delete_branch(repository, branch, event, drop_after_ns=77)
         assert stores.refs.branch(repository, "main") is None
         assert {stores.tokens_to_drop()[token] for token in branch.tokens} == {77}
         assert event.id in stores.event_ids(repository)
@@ -187,7 +187,7 @@ class TestBranches:
         before, event = main_of(stores, repository), new_event()
         sealed = stores.refs.seal_token(repository, before, new_token())
         with pytest.raises(StaleVersionError):
-            stores.refs.delete_branch(repository, before, event, drop_after_ns=77)
+            stores.exports.delete_branch(repository, before, event, drop_after_ns=77)
         assert main_of(stores, repository) == sealed
         assert event.id not in stores.event_ids(repository)
         assert before.staging_token not in stores.tokens_to_drop()
@@ -289,7 +289,7 @@ class TestMovingABranch:
     def test_a_branch_made_again_under_the_name_is_another(
         self, stores: Stores, repository: Repository, sealed: Branch
     ) -> None:
-        stores.refs.delete_branch(repository, sealed, new_event(), drop_after_ns=5)
+        stores.exports.delete_branch(repository, sealed, new_event(), drop_after_ns=5)
         again = replace(sealed, staging_token=new_token(), sealed_tokens=(new_token(),) * 2)
         stores.refs.create_branch(repository, again, new_event())
         with pytest.raises(StaleVersionError):
@@ -299,7 +299,7 @@ class TestMovingABranch:
     def test_a_branch_that_is_gone_is_not_found(
         self, stores: Stores, repository: Repository, sealed: Branch
     ) -> None:
-        stores.refs.delete_branch(repository, sealed, new_event(), drop_after_ns=5)
+        stores.exports.delete_branch(repository, sealed, new_event(), drop_after_ns=5)
         with pytest.raises(NotFoundError):
             self.finish(stores, repository, sealed)
         assert stores.refs.branch(repository, "main") is None

@@ -55,7 +55,7 @@ def test_branches_that_exist_stay_as_they_are(stores: Stores, bare: Repository) 
     branches = [Branch(f"b{number:02}", "ab" * 32, new_token()) for number in range(30)]
     stores.refs.restore_branches(bare, branches[:20])
     moved = replace(branches[7], commit_id="cd" * 32)
-    stores.refs.delete_branch(bare, branches[7], new_event(), 0)
+    stores.exports.delete_branch(bare, branches[7], new_event(), 0)
     stores.refs.create_branch(bare, moved, new_event())
     anew = [replace(branch, staging_token=new_token(), hidden=True) for branch in branches]
     stores.refs.restore_branches(bare, anew)

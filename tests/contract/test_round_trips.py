@@ -46,7 +46,7 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     ),
     "delete_repository": (
         lambda s, r, _: s.refs.delete_repository(r, new_event()),
-        ["TransactWriteItems", "Query", "PutItem", "BatchWriteItem", "Query"],
+        ["TransactWriteItems", "Query", "TransactWriteItems", "Query"],
     ),
     "repository_metadata": (lambda s, r, _: s.refs.repository_metadata(r), ["GetItem"]),
     "update_repository_metadata": (
@@ -83,7 +83,7 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     "move_branch": (move(new_event()), ["TransactWriteItems"]),
     "move_branch without an event": (move(None), ["TransactWriteItems"]),
     "delete_branch": (
-        lambda s, r, b: s.refs.delete_branch(r, b, new_event(), 5),
+        lambda s, r, b: s.exports.delete_branch(r, b, new_event(), 5),
         ["TransactWriteItems"],
     ),
     "tag": (lambda s, r, _: s.refs.tag(r, "v1"), ["GetItem"]),

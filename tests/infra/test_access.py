@@ -63,7 +63,7 @@ ONLY_ON_AWS = {
 # Small exports and large ones.
 SAME_CODE = {"export": "export-job", "export-job": "export"}
 
-_AGE = "What is dropped must be 15 minutes old; tests/contract/test_cleanup.py drops it."
+_AGE = "What is dropped must be four hours old; tests/contract/test_cleanup.py drops it."
 _MISSING = "Without it S3 calls an object that is missing forbidden."
 _UNFINISHED = (
     "An upload in parts that failed is aborted; tests/contract/test_objects.py aborts one."

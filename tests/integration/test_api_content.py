@@ -127,6 +127,61 @@ def test_what_just_fits_comes_whole(api):
     assert (reply.status, reply.content) == (200, content)
 
 
+def staged(api: ApiClient, content: bytes, size_bytes: int) -> list[tuple[int, int] | None]:
+    """An object somewhere else, staged at path `staged`; collects the ranges asked of the store."""
+    uri = "s3://elsewhere/object"
+    api.world.objects.put(uri, content, "text/plain")
+    body = {"physical_address": uri, "checksum": "c", "size_bytes": size_bytes}
+    path = "/repositories/repo/branches/main/objects"
+    assert api.ask("PUT", path, body, path="staged").status == 201
+    asked = []
+    get = api.world.objects.get
+
+    def watched(uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+        asked.append(byte_range)
+        return get(uri, byte_range)
+
+    api.world.objects.get = watched
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "content", "asked"),
+    [
+        ({}, 200, b"01234", [(0, 4)]),
+        ({"range": "bytes=2-"}, 206, b"234", [(2, 4)]),
+        ({"range": "bytes=3-8"}, 206, b"34", [(3, 4)]),
+        ({"range": "bytes=-2"}, 206, b"34", [(3, 4)]),
+        ({"range": "bytes=5-8"}, 416, None, []),
+    ],
+)
+def test_no_more_is_read_than_what_is_recorded(api, headers, status, content, asked):
+    read = staged(api, b"0123456789" * 10, 5)
+    reply = api.ask("GET", READ, path="staged", headers=headers)
+    assert (reply.status, read) == (status, asked)
+    if content is not None:
+        assert reply.content == content
+
+
+def test_nothing_is_read_of_what_is_recorded_as_empty(api):
+    read = staged(api, b"0123456789", 0)
+    reply = api.ask("GET", READ, path="staged")
+    assert (reply.status, reply.content, read) == (200, b"", [])
+
+
+@pytest.mark.parametrize("stored", [b"", b"0123456"])
+@pytest.mark.parametrize("asked", [None, "bytes=0-9", "bytes=7-", "bytes=9-9"])
+def test_data_that_are_shorter_than_recorded_are_no_answer(api, stored, asked):
+    staged(api, stored, 10)
+    headers = {} if asked is None else {"range": asked}
+    reply = api.ask("GET", READ, path="staged", headers=headers)
+    assert reply.status == 410
+    assert "shorter than the 10 bytes that are recorded" in reply.message
+    if stored:
+        part = api.ask("GET", READ, path="staged", headers={"range": "bytes=0-6"})
+        assert (part.status, part.content) == (206, stored)
+
+
 @pytest.mark.parametrize(
     ("method", "parameters", "headers", "status"),
     [

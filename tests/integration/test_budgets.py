@@ -124,6 +124,11 @@ def stage(meter: Meter) -> object:
     )
 
 
+def delete_branch(meter: Meter) -> object:
+    branches.create(meter.other, meter.repo, name="gone", source="main")
+    return branches.delete(meter.engine, meter.repo, "gone")
+
+
 BUDGETS = [
     Budget("stat by commit ID", stat("ID", b"a"), 0),
     Budget("list by commit ID", listing("ID"), 0),
@@ -143,6 +148,7 @@ BUDGETS = [
         lambda meter: branches.create(meter.engine, meter.repo, name="new", source="main"),
         2,
     ),
+    Budget("delete branch", delete_branch, 3),
     Budget(
         "create tag",
         lambda meter: tags.create(meter.engine, meter.repo, name="new", ref="main"),

@@ -203,7 +203,7 @@ def test_one_of_many_creates_an_object_also_while_commits_run(
                 path = b"%03d" % turn
                 results = together(
                     *(
-                        partial(stage, engine, repo, path, f"by {number}", if_absent=True)
+                        partial(stage, engine, repo, path, f"by-{number}", if_absent=True)
                         for number, engine in enumerate(engines)
                     )
                 )
@@ -216,7 +216,7 @@ def test_one_of_many_creates_an_object_also_while_commits_run(
                 assert len(winners) <= 1
                 if winners:
                     seen = objects.stat(world.engine(), repo, "main", path).entry.checksum
-                    assert seen == f"by {winners[0]}"
+                    assert seen == f"by-{winners[0]}"
                 else:
                     assert any(isinstance(each, ContentionError) for each in refused)
         finally:
@@ -289,7 +289,7 @@ def test_a_branch_made_again_has_nothing_of_the_one_before(world: ServerWorld, r
     def make_and_delete() -> None:
         try:
             for turn in range(10):
-                before, current[0] = current[0], f"written in turn {turn}"
+                before, current[0] = current[0], f"written-in-turn-{turn}"
                 branches.create(engine, repo, name="dev", source="main")
                 time.sleep(0.05)
                 seen = checksums(world.engine(), repo, "dev")

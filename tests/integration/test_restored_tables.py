@@ -127,7 +127,7 @@ def clean_up(lake: Collected, in_s: float) -> None:
     """The cleanup as it will run so much later."""
     tables = lake.world.tables()
     store = CleanupStore(tables, DynamoStagingStore(tables))
-    while store.sweep(time.time_ns() + int(in_s * NS_PER_S), 20):
+    while store.sweep(time.time_ns() + int(in_s * NS_PER_S), 20).total:
         pass
 
 
@@ -197,7 +197,7 @@ def test_all_that_there_was_reads_back_and_work_goes_on(
 def test_no_staged_change_is_missing_if_staging_is_of_a_little_later(
     lake: Collected, before: dict[str, dict[str, bytes]]
 ) -> None:
-    """A commit took them meanwhile; for a quarter-hour the cleanup leaves them, and they are found.
+    """A commit took them meanwhile; for four hours the cleanup leaves them, and they are found.
 
     With them comes what was staged in between.
     """

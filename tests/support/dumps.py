@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import pytest
 
 from graveler.dump import check
 from graveler.model import Commit, Repository, Tag
-from graveler.operations import dumps, repositories
+from graveler.operations import commits, dumps, repositories
 from graveler.operations.engine import Engine
+from tests.support import memory
 from tests.support.engines import MemoryWorld
 from tests.support.scenarios import NAMESPACE
 
@@ -24,6 +26,26 @@ def small_batches() -> Iterator[None]:
         patch.setattr(dumps, "BATCH_COMMITS", 2)
         patch.setattr(dumps, "_NAMES_AT_ONCE", 2)
         yield
+
+
+@contextmanager
+def commits_between_pages(
+    world: MemoryWorld, name: str, patch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """A scan of commits has pages of two; somebody commits to main between them, 40 times."""
+    left = iter(range(40))
+
+    def commit() -> None:
+        with pytest.MonkeyPatch.context() as calm:
+            calm.setattr(world.refs, "between", lambda: None)
+            for _ in islice(left, 8):
+                request = commits.CommitRequest("meanwhile", "somebody", allow_empty=True)
+                commits.commit(world.engine(), name, "main", request)
+
+    patch.setattr(world.refs, "page_amount", 2)
+    patch.setattr(world.refs, "between", commit)
+    yield
+    patch.undo()
 
 
 def make_bare(engine: Engine, name: str = "bare", **options: Any) -> Repository:

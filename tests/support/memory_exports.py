@@ -7,7 +7,7 @@ from dataclasses import replace
 from graveler.errors import StaleVersionError
 from graveler.export.model import BranchExport, ExportRequest, next_version
 from graveler.export.places import ListedExport, places_of
-from graveler.model import Event, Repository
+from graveler.model import Branch, Event, Repository
 from graveler.ports import Clock
 from tests.support.memory import MemoryRefStore
 from tests.support.memory_objects import nothing
@@ -39,6 +39,9 @@ class MemoryExportStore:
     ) -> BranchExport:
         with self._lock:
             self._check(repository, new.branch, old)
+            is_first = old is None and event is not None
+            if is_first and self._refs.branch(repository, new.branch) is None:
+                raise StaleVersionError(f"branch {new.branch} is gone")
             stored = replace(new, version=next_version(old, event))
             self._records[repository.uid, new.branch] = stored
             if event is not None:
@@ -55,6 +58,26 @@ class MemoryExportStore:
                 self._check(repository, old.branch, old)
                 del self._records[repository.uid, old.branch]
             self._listed.pop((repository.uid, old.branch), None)
+
+    def delete_branch(
+        self,
+        repository: Repository,
+        branch: Branch,
+        event: Event,
+        drop_after_ns: int,
+        *,
+        export: BranchExport | None = None,
+        left: BranchExport | None = None,
+    ) -> None:
+        with self._lock:
+            self._check(repository, branch.name, export)
+            self._refs.delete_branch(repository, branch, event, drop_after_ns)
+            if left is not None:
+                stored = replace(left, version=next_version(export, event))
+                self._records[repository.uid, branch.name] = stored
+            else:
+                self._records.pop((repository.uid, branch.name), None)
+                self._listed.pop((repository.uid, branch.name), None)
 
     def listed_exports(self) -> Iterator[ListedExport]:
         after = ("", "")

@@ -13,8 +13,10 @@ from botocore.exceptions import (
 )
 
 from graveler.aws.committed_files import S3CommittedFiles
+from graveler.aws.connect import CONNECT_TIMEOUT_S, READ_TIMEOUT_S
 from graveler.aws.objects import S3ObjectStore
-from graveler.aws.s3 import Location, S3Error
+from graveler.aws.retries import Retries
+from graveler.aws.s3 import S3, Location, S3Error
 from graveler.errors import (
     GoneError,
     InvalidInputError,
@@ -23,6 +25,7 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
+from graveler.export.lifecycle import LEASE_MARGIN_S, LEASE_S, RENEWAL_S
 from graveler.ports import UploadedPart
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, Step, refusal
 
@@ -231,3 +234,28 @@ def test_what_no_header_can_carry_is_bad_input(content_type: str) -> None:
         objects.put("s3://bucket/key", b"content", content_type)
     with pytest.raises(InvalidInputError):
         objects.create_upload("s3://bucket/key", content_type)
+
+
+@pytest.mark.parametrize("refused_for_s", [0.0, 7.99])
+def test_a_request_of_an_export_has_ended_when_its_lease_ends(
+    monkeypatch: pytest.MonkeyPatch, refused_for_s: float
+) -> None:
+    """Attempts are refused at once for some time, and the last one takes as long as it may."""
+    passed = [0.0]
+
+    def wait(seconds: float) -> None:
+        passed.append(passed[-1] + seconds)
+
+    def attempt(**_: object) -> None:
+        if passed[-1] < refused_for_s:
+            raise NOT_SENT
+        wait(CONNECT_TIMEOUT_S + READ_TIMEOUT_S)
+        raise TIMED_OUT
+
+    s3 = S3(ScriptedS3().s3.client, Retries(sleep=wait, monotonic_s=lambda: passed[-1]))
+    monkeypatch.setattr(s3.client, "put_object", attempt)
+    with pytest.raises((UnknownOutcomeError, ThrottledError)):
+        s3.call("put_object", AT, Body=b"content")
+    clocks_differ_s = 10
+    assert passed[-1] + clocks_differ_s < LEASE_MARGIN_S
+    assert RENEWAL_S < LEASE_S - LEASE_MARGIN_S

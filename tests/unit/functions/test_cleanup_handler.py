@@ -6,6 +6,8 @@ import pytest
 
 from functions.cleanup.handler import handler
 from graveler.aws import wiring
+from graveler.aws.cleanup import Swept
+from graveler.errors import ThrottledError
 from tests.support.invocation import Context
 from tests.support.lines import lines_of
 
@@ -15,14 +17,16 @@ class Store:
     """Has so many pieces of work that are due."""
 
     due: int
+    failing: int = 0
     asked: list[int] = field(default_factory=list)
 
-    def sweep(self, now_ns: int, pieces_max: int) -> int:
+    def sweep(self, now_ns: int, pieces_max: int) -> Swept:
         assert now_ns > 0
         self.asked.append(pieces_max)
         swept = min(self.due, pieces_max)
         self.due -= swept
-        return swept
+        failed, self.failing = self.failing, 0
+        return Swept(swept - failed, tuple(ThrottledError(f"{n}") for n in range(failed)))
 
 
 def test_everything_that_is_due_is_dropped_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,6 +37,20 @@ def test_everything_that_is_due_is_dropped_and_told(monkeypatch: pytest.MonkeyPa
     assert store.due == 0
     assert (lines.last["message"], lines.last["PiecesDropped"]) == ("sweep", 45)
     assert "ServerErrors" not in lines.last
+
+
+def test_pieces_that_fail_stop_no_others_and_are_told_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = Store(45, failing=3)
+    monkeypatch.setattr(wiring, "cleanup", lambda: store)
+    lines = lines_of(monkeypatch, "graveler-cleanup")
+    with pytest.raises(ThrottledError):
+        handler({}, Context())
+    assert store.due == 0
+    assert (lines.last["level"], lines.last["error"]) == ("ERROR", "ThrottledError")
+    assert (lines.last["PiecesDropped"], lines.last["PiecesFailed"]) == (42, 3)
+    assert "3 pieces failed" in lines.last["problem"]
 
 
 def test_what_there_is_no_time_for_is_left_to_the_next_call(

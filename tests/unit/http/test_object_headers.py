@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from graveler.errors import UnsupportedError
@@ -44,6 +46,22 @@ def test_a_stored_content_type_cannot_add_headers():
     headers = object_headers.of_object(entry("text/plain\r\nSet-Cookie: a=b"), b"a")
     assert "\n" not in headers["Content-Type"]
     assert "\r" not in headers["Content-Type"]
+
+
+@pytest.mark.parametrize(
+    "checksum", ["x\r\nSet-Cookie: a=b", 'a"b', "a b", "\x00", "\u2603", "\udc80", "x" * 300, ""]
+)
+def test_a_stored_checksum_cannot_add_headers(checksum):
+    stored = entry(checksum=checksum)
+    etag = object_headers.of_object(stored, b"a")["ETag"]
+    assert re.fullmatch('"[!#-~]{1,256}"', etag)
+    assert object_headers.is_unmodified(etag, stored)
+    assert not object_headers.is_unmodified(etag, entry())
+
+
+def test_a_long_content_type_leaves_room_for_other_headers():
+    headers = object_headers.of_object(entry("a/" + "b" * 100_000), b"a")
+    assert headers["Content-Type"] == "application/octet-stream"
 
 
 @pytest.mark.parametrize("tag", ['"abc"', 'W/"abc"', '"x", "abc"', "*"])

@@ -255,3 +255,13 @@ def test_an_unknown_ref_has_no_log(engine):
     for query in (commits.LogQuery(1), commits.LogQuery(1, stop_at="nothing")):
         with pytest.raises(NotFoundError):
             commits.log(engine, REPO, "nothing" if not query.stop_at else "main", query)
+
+
+def test_what_a_commit_takes_off_stays_for_a_reader_that_was_frozen_for_an_hour(world, engine):
+    upload(engine, b"p", b"data")
+    token = engine.refs.branch(engine.refs.repository(REPO), "main").staging_token
+    committed_ns = world.clock.now_ns()
+    commit(engine)
+    due = {dropped: due_ns for due_ns, dropped in world.refs.cleanups}
+    frozen_s = clocks_differ_s = 60 * 60
+    assert due[token] > committed_ns + (frozen_s + clocks_differ_s) * 10**9

@@ -21,7 +21,14 @@ from graveler.operations import branches, dumps, garbage, objects, repositories,
 from graveler.retention.rules import RetentionRules
 from graveler.staging.listing import PageQuery
 from tests.support.counting import Calls, engine_around
-from tests.support.dumps import NOTHING, make_bare, refs_of, restored, small_batches
+from tests.support.dumps import (
+    NOTHING,
+    commits_between_pages,
+    make_bare,
+    refs_of,
+    restored,
+    small_batches,
+)
 from tests.support.faults import Meanwhile
 from tests.support.scenarios import NAMESPACE, REPO, commit, contents, prepared_world, upload
 
@@ -127,6 +134,33 @@ def test_a_commit_made_while_a_dump_is_made_never_leaves_it_with_loose_ends(worl
         assert meanwhile.has_happened
         make_bare(world.engine())
         dumps.restore(world.engine(), "bare", dumped)
+
+
+def test_a_dump_taken_while_others_commit_can_be_restored(world, engine, monkeypatch):
+    head = engine.refs.branch(engine.refs.repository(REPO), "main").commit_id
+    with commits_between_pages(world, REPO, monkeypatch):
+        dumped = dumps.dump(world.engine(), REPO)
+    make_bare(engine)
+    dumps.restore(engine, "bare", dumped)
+    listed, _, found, _ = refs_of(engine, "bare")
+    ids = [each.id for each in found]
+    assert listed["main"] == (head, False)
+    assert ids == sorted(ids)
+    assert {parent for each in found for parent in each.parents} < {*ids}
+
+
+def test_a_dump_that_no_restore_would_take_is_refused_and_leaves_no_manifest(world, engine):
+    repository = engine.refs.repository(REPO)
+    head = engine.refs.branch(repository, "dev").commit_id
+    [parent, *_] = engine.refs.commits(repository, [head])[head].parents
+    for lost in (head, parent):
+        commits = world.refs._of(repository).commits
+        taken = commits.pop(lost)
+        with pytest.raises(CorruptDataError, match=lost):
+            dumps.dump(world.engine(), REPO)
+        assert engine.objects.head(MANIFEST) is None
+        commits[lost] = taken
+    dumps.dump(engine, REPO)
 
 
 def test_deleting_a_repository_meanwhile_never_spoils_its_last_dump(world):

@@ -32,7 +32,7 @@ PATTERNS = ("^$", "^a/", "_$", "^a/[1-4]$")
 REQUEST = ExportRequest(REPO, "main")
 
 # Renewals, and with them checkpoints, come after every few calls.
-STEP_NS = 10**9
+STEP_NS = 5 * 10**8
 
 
 def changed_branch(**more: object) -> ExportWorld:

@@ -26,6 +26,13 @@ def due(lake: ExportWorld) -> list[ExportRequest]:
     return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
 
 
+def delete_main(lake: ExportWorld) -> None:
+    """Delete the default branch, and nothing of its export."""
+    branch = lake.world.refs.branch(lake.repository, "main")
+    event = lake.engine().event("branch_deleted", lake.repository, branch="main")
+    lake.world.refs.delete_branch(lake.repository, branch, event, 0)
+
+
 def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
     branches.create(lake.engine(), REPO, name="dev", source="main")
     lake.branch = "dev"
@@ -43,9 +50,7 @@ def test_a_runner_notices_that_its_branch_was_deleted(lake):
     lake.world.clock._step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
-    branch = lake.world.refs.branch(lake.repository, "main")
-    event = lake.engine().event("branch_deleted", lake.repository, branch="main")
-    lake.world.refs.delete_branch(lake.repository, branch, event, 0)
+    delete_main(lake)
     lake.advance(runner="second")
     assert lake.record is not None  # the first one is still at work
     lake.world.clock.tick(16)

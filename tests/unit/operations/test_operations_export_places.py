@@ -107,7 +107,7 @@ def test_a_run_waits_until_the_last_runner_of_an_ended_export_has_left_the_place
     if what_goes == "repository":
         repositories.delete(engine, REPO)
     else:
-        exports.end(engine, lake.repository, "main")
+        exports.forget(engine, REPO, "main")
     exports.configure(engine, "other", "main", ExportConfiguration("s3://out/main"))
     written = lake.objects.uris("s3://out/main")
     exports.advance(engine, ExportRequest("other", "main"), runner="new", time_left_s=lambda: 900)

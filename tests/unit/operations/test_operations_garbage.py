@@ -15,6 +15,7 @@ from graveler.operations.heads import seal
 from graveler.operations.lookup import current_branch, read_repository
 from graveler.retention.files import RULES_FILE
 from graveler.retention.rules import make_rules
+from tests.support.dumps import commits_between_pages
 from tests.support.engines import MemoryWorld
 from tests.support.lake import NAMESPACE, REPO, commit, new_lake, upload
 
@@ -102,6 +103,21 @@ def test_with_rules_expired_commits_are_not(world: MemoryWorld) -> None:
     retention.set_rules(engine, REPO, make_rules(2, []))
     first = commits.get(engine, REPO, f"{made[0].id}~1")  # made now, whatever the others say
     assert set(active(world)) == {first.id, made[1].id, made[2].id}
+
+
+@pytest.mark.parametrize("has_rules", [False, True])
+def test_the_active_commits_are_found_while_others_commit(
+    world: MemoryWorld, monkeypatch: pytest.MonkeyPatch, has_rules: bool
+) -> None:
+    engine = world.engine()
+    if has_rules:
+        retention.set_rules(engine, REPO, make_rules(14, []))
+    before = [commit(engine, allow_empty=True).id for _ in range(5)]
+    with commits_between_pages(world, REPO, monkeypatch):
+        found = active(world)
+    assert {*before} < {*found}
+    kept = engine.refs.commits(read_repository(engine, REPO), [*found])
+    assert {parent for each in kept.values() for parent in each.parents} <= {*found}
 
 
 def test_rules_that_are_not_understood_are_no_missing_rules(world: MemoryWorld) -> None:

@@ -1,0 +1,158 @@
+"""The StagingStore in memory, as weak as the real one: in steps, paged, closed gate by gate."""
+
+import bisect
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from graveler.errors import StaleVersionError
+from graveler.model import Branch, Change, Repository
+from graveler.ports import Staged
+from tests.support.memory_objects import nothing
+
+if TYPE_CHECKING:
+    from tests.support.memory import MemoryRefStore
+
+SCAN_PAGE_AMOUNT = 100
+
+class MemoryStagingStore:
+    """StagingStore in dictionaries; reads branches from the ref store beside it."""
+
+    def __init__(self, refs: "MemoryRefStore") -> None:
+        self.between: Callable[[], None] = nothing
+        self.page_amount = SCAN_PAGE_AMOUNT
+        self.gates = 2
+        self.changes_at_once = 99
+        self._refs = refs
+        self._closed: set[tuple[str, int]] = set()
+        self._restored: set[tuple[str, bytes]] = set()
+        refs.put_restored = self._put_restored
+        self._values: dict[str, dict[bytes, bytes | None]] = {}
+        self._paths: dict[str, list[bytes]] = {}
+        self._lock = threading.RLock()
+
+    def get(self, token: str, path: bytes) -> Staged | None:
+        with self._lock:
+            values = self._values.get(token, {})
+            return Staged(values[path]) if path in values else None
+
+    def get_with_branch(
+        self, repository: Repository, branch: str, token: str, path: bytes
+    ) -> tuple[Branch | None, Staged | None]:
+        found = self._refs.branch(repository, branch)
+        self.between()
+        return found, self.get(token, path)
+
+    def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
+        assert len({path for path, _ in changes}) == len(changes)
+        refused = []
+        for number, (path, value) in enumerate(changes):
+            if number:
+                self.between()
+            with self._lock:
+                if (token, self._gate_of(path)) in self._closed:
+                    refused.append((path, value))
+                else:
+                    self._put(token, path, value)
+        return refused
+
+    def stage_if(
+        self,
+        repository: Repository,
+        branch: Branch,
+        path: bytes,
+        value: bytes,
+        expected: Staged | None,
+    ) -> None:
+        with self._lock, self._refs.unchanged(repository, branch):
+            if self.get(branch.staging_token, path) != expected:
+                raise StaleVersionError(f"path {path!r} changed")
+            self._put(branch.staging_token, path, value)
+
+    def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
+        for start in range(0, len(changes), self.changes_at_once):
+            if start:
+                self.between()
+            batch = changes[start : start + self.changes_at_once]
+            with self._lock, self._refs.unchanged(repository, branch):
+                self._put_restored(branch.staging_token, batch)
+                branch = self._refs.raise_version(repository, branch.name)
+        return branch
+
+    def _put_restored(self, token: str, changes: Sequence[Change]) -> None:
+        with self._lock:
+            for path, value in changes:
+                self._put(token, path, value)
+                self._restored.add((token, path))
+
+    def restored_paths(self, token: str) -> Iterator[bytes]:
+        for path, _ in self.scan(token, b"", None):
+            if (token, path) in self._restored:
+                yield path
+
+    def close(self, token: str) -> None:
+        for gate in range(self.gates):
+            if gate:
+                self.between()
+            with self._lock:
+                self._closed.add((token, gate))
+
+    def _gate_of(self, path: bytes) -> int:
+        return crc32(path) % self.gates
+
+    def _put(self, token: str, path: bytes, value: bytes | None) -> None:
+        values = self._values.setdefault(token, {})
+        if path not in values:
+            bisect.insort(self._paths.setdefault(token, []), path)
+        values[path] = value
+        self._restored.discard((token, path))
+
+    def _scan_page(
+        self, token: str, start: bytes, end: bytes | None
+    ) -> list[tuple[bytes, bytes | None]]:
+        with self._lock:
+            paths = self._paths.get(token, [])
+            first = bisect.bisect_left(paths, start)
+            last = len(paths) if end is None else bisect.bisect_left(paths, end)
+            chosen = paths[first : min(last, first + self.page_amount)]
+            return [(path, self._values[token][path]) for path in chosen]
+
+    def scan(
+        self, token: str, start: bytes, end: bytes | None
+    ) -> Iterator[tuple[bytes, bytes | None]]:
+        while page := self._scan_page(token, start, end):
+            yield from page
+            if len(page) < self.page_amount:
+                return
+            start = page[-1][0] + b"\0"
+            self.between()
+
+    def scan_with_branch(
+        self, repository: Repository, branch: str, token: str, start: bytes, end: bytes | None
+    ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
+        found = self._refs.branch(repository, branch)
+        self.between()
+        first = self._scan_page(token, start, end)
+        return found, self._scan_on(token, first, end)
+
+    def _scan_on(
+        self, token: str, first: list[tuple[bytes, bytes | None]], end: bytes | None
+    ) -> Iterator[tuple[bytes, bytes | None]]:
+        yield from first
+        if len(first) == self.page_amount:
+            self.between()
+            yield from self.scan(token, first[-1][0] + b"\0", end)
+
+    def drop(self, token: str) -> None:
+        while paths := self._paths.get(token):
+            with self._lock:
+                for path in paths[: self.page_amount]:
+                    del self._values[token][path]
+                del paths[: self.page_amount]
+            self.between()
+        with self._lock:
+            if not self._paths.get(token):
+                self._values.pop(token, None)
+                self._paths.pop(token, None)
+                self._closed -= {(token, gate) for gate in range(self.gates)}
