@@ -6,6 +6,7 @@ their token.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -18,19 +19,52 @@ from tests.support.counting import PORTS
 from tests.support.faults import Crash
 
 READS = frozenset(
-    "refs.repository refs.repositories refs.repository_metadata refs.branch refs.branches "
-    "refs.repository_and_branch refs.tag refs.tags refs.commits refs.commit_ids_with_prefix "
-    "refs.commits_below refs.every_commit refs.task staging.get staging.get_with_branch "
-    "staging.scan staging.scan_with_branch objects.get objects.head objects.list_objects "
-    "objects.list_folder objects.list_uploads exports.branch_export exports.listed_exports "
-    "exports.listed_record".split()
+    [
+        "refs.repository",
+        "refs.repositories",
+        "refs.repository_metadata",
+        "refs.branch",
+        "refs.branches",
+        "refs.repository_and_branch",
+        "refs.tag",
+        "refs.tags",
+        "refs.commits",
+        "refs.commit_ids_with_prefix",
+        "refs.commits_below",
+        "refs.every_commit",
+        "refs.task",
+        "staging.get",
+        "staging.get_with_branch",
+        "staging.scan",
+        "staging.scan_with_branch",
+        "objects.get",
+        "objects.head",
+        "objects.list_objects",
+        "objects.list_folder",
+        "objects.list_uploads",
+        "exports.branch_export",
+        "exports.listed_exports",
+        "exports.listed_record",
+    ]
 )
 # A lost answer makes the adapter send these again: they take effect twice. Those that ask for a
 # condition ask again.
 REPEATED = frozenset(
-    "staging.put staging.put_many staging.put_if staging.drop objects.put objects.copy "
-    "objects.delete objects.delete_many refs.restore_commits refs.restore_branches "
-    "refs.restore_tags refs.put_task export_queue.send".split()
+    [
+        "staging.put",
+        "staging.put_many",
+        "staging.put_if",
+        "staging.drop",
+        "objects.put",
+        "objects.copy",
+        "objects.delete",
+        "objects.delete_many",
+        "refs.restore_commits",
+        "refs.restore_branches",
+        "refs.restore_tags",
+        "refs.put_task",
+        "export_queue.send",
+    ]
 )
 _READ_FAULTS = ("crash before", "throttled", "pause", "pause")
 _WRITE_FAULTS = (
@@ -72,7 +106,7 @@ class WrittenFaults:
     def __init__(self, faults: dict[Place, Fault]) -> None:
         self.found = faults
 
-    def __call__(self, place: Place, name: str, *, reads_only: bool) -> Fault | None:
+    def __call__(self, place: Place, _name: str, **_: bool) -> Fault | None:
         return self.found.get(place)
 
 
@@ -135,7 +169,5 @@ def carry_out(
 
 
 def _quietly(call: Callable[[], Any]) -> None:
-    try:
+    with suppress(GravelerError):  # nobody is there to be told
         call()
-    except GravelerError:
-        pass  # nobody is there to be told
