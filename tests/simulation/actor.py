@@ -24,7 +24,6 @@ from graveler.errors import (
 from graveler.operations import objects
 from graveler.operations.objects import ObjectStat
 from tests.simulation.actions import ACTIONS
-from tests.simulation.files import SharedCommitted
 from tests.simulation.schedule import Op
 from tests.simulation.stores import carry_out, simulated
 from tests.simulation.worlds import DESCRIBED, NAMESPACE
@@ -56,9 +55,7 @@ class Actor:
     def _start(self) -> None:
         """Be a new process."""
         self._is_dead = False
-        world = self._simulation.world
-        committed = SharedCommitted(self._simulation.files, breaking=world.breaking)
-        self.engine = simulated(self._simulation.new_engine(), committed, self._around)
+        self.engine = simulated(self._simulation.new_engine(), self._around)
 
     def run(self) -> None:
         for op in self._program:

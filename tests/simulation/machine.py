@@ -69,6 +69,7 @@ class Simulation:
         self.is_exported: dict[str, bool] = {}
         self.exported_first = frozenset(self.world.exports._records)
         self.problems: list[Problem] = []
+        self._committed = SharedCommitted(self.files, breaking=self.world.breaking)
         self.reader = self.new_engine()
         self._repository = self.world.refs.repository(REPO)
         self._values: dict[tuple[str, str, bytes], Value | None] = {}
@@ -83,9 +84,21 @@ class Simulation:
             store.page_amount = amount  # type: ignore[attr-defined]
 
     def new_engine(self) -> Engine:
-        """An engine whose calls no schedule stops."""
-        committed = SharedCommitted(self.world.files, breaking=self.world.breaking)
-        return replace(self.world.engine(), committed=committed)
+        """A process with caches of its own, but for files, which never change."""
+        world = self.world
+        return Engine(
+            refs=world.refs,
+            staging=world.staging,
+            objects=world.objects,
+            committed=self._committed,
+            clock=world.clock,
+            names=world.names,
+            signing_key=b"signing key of the simulation",
+            exports=world.exports,
+            export_queue=world.export_queue,
+            batch_jobs=world.batch_jobs,
+            export_settings=world.export_settings,
+        )
 
     def problem(self, kind: str, text: str) -> None:
         self.problems.append(Problem(kind, text))

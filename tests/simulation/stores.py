@@ -11,7 +11,6 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from graveler.committed.store import Committed
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
 from graveler.operations.engine import Engine
 from tests.simulation.schedule import Fault, Place
@@ -130,10 +129,10 @@ class SimulatedPort:
         return call
 
 
-def simulated(engine: Engine, committed: Committed, around: Callable[..., Any]) -> Engine:
+def simulated(engine: Engine, around: Callable[..., Any]) -> Engine:
     """The engine with every call of a port passed through around; files never change, and pass."""
     ports = {port: SimulatedPort(getattr(engine, port), port, around) for port in PORTS}
-    return replace(engine, committed=committed, **ports)  # type: ignore[arg-type] # by its methods
+    return replace(engine, **ports)  # type: ignore[arg-type] # by its methods
 
 
 def carry_out(

@@ -51,7 +51,12 @@ MIXES: dict[str, Mix] = {
     "repository": Mix(f"delete_repository create_repository {WRITES} commit get list"),
     "clean_up": Mix(f"clean_up clean_up {WRITES} commit commit get list reset"),
 }
-DEFAULT_MIXES = tuple(MIXES)
+# The cheap ones more often: most that can go wrong is between writes and heads that move.
+DEFAULT_MIXES = (
+    *MIXES,
+    *("writes", "all_writes", "conditional", "metadata", "resets", "commits") * 3,
+    *("branches", "repository", "clean_up", "export", "reset_object") * 2,
+)
 # What operations refer to.
 _REFS = {
     "merge": ("dev", "main", "d1", "c1"),
