@@ -5,6 +5,7 @@ on in another process.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,11 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.operations import objects
+from graveler.operations.engine import NS_PER_S
 from graveler.operations.objects import ObjectStat
 from tests.simulation.actions import ACTIONS
 from tests.simulation.schedule import Op
-from tests.simulation.stores import carry_out, simulated
+from tests.simulation.stores import SkewedClock, carry_out, simulated
 from tests.simulation.worlds import DESCRIBED, NAMESPACE
 from tests.support.faults import Crash
 from tests.support.linearizability import UNKNOWN, Operation, Value
@@ -50,12 +52,15 @@ class Actor:
         self._calls = 0
         self._is_dead = False
         self._facts: dict[str, Any] = {}
+        skew_ns = (0, 3, -3)[number % 3] * NS_PER_S
+        self._clock = SkewedClock(simulation.world.clock, skew_ns)
         self._start()
 
     def _start(self) -> None:
         """Be a new process."""
         self._is_dead = False
-        self.engine = simulated(self._simulation.new_engine(), self._around)
+        engine = replace(self._simulation.new_engine(), clock=self._clock)
+        self.engine = simulated(engine, self._around)
 
     def run(self) -> None:
         for op in self._program:
@@ -111,7 +116,10 @@ class Actor:
         if name == "refs.create_branch":
             facts["commit_id"] = args[1].commit_id
         elif name == "refs.move_branch":
-            facts.setdefault("moves", []).append((args[0], options["commit"]))
+            commit = options["commit"]
+            facts.setdefault("moves", []).append((args[0], commit))
+            if commit is not None and self._simulation.is_chosen(self._op, one_in=3):
+                self._simulation.world.refs.lagging.add(commit.id)  # till the end
         elif name in ("objects.put", "objects.copy"):
             uri = args[name == "objects.copy"]
             if "/data/" in uri:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
+from zlib import crc32
 
 from graveler.dump.files import RefsDump
 from graveler.model import Repository
@@ -51,6 +52,7 @@ class Simulation:
         self.world = self.start.world
         if change is not None:
             change(self.world)
+        self._seed = schedule.seed
         self.scheduler = Scheduler(
             SeededChooser(chance) if written is None else WrittenChooser(written)
         )
@@ -79,6 +81,7 @@ class Simulation:
         """Small pages, and others may come between any two steps of a call."""
         world = self.world
         amount = chance.choice((1, 2, 100))
+        world.staging.staged_first = chance.random() < 0.5
         for store in (world.refs, world.staging, world.objects, world.exports):
             store.between = self.scheduler.pause  # type: ignore[attr-defined]
             store.page_amount = amount  # type: ignore[attr-defined]
@@ -99,6 +102,10 @@ class Simulation:
             batch_jobs=world.batch_jobs,
             export_settings=world.export_settings,
         )
+
+    def is_chosen(self, op: Op, one_in: int) -> bool:
+        """Whether something befalls an operation: by the seed, and the same when it shrinks."""
+        return crc32(f"{self._seed} {op.id}".encode()) % one_in == 0
 
     def problem(self, kind: str, text: str) -> None:
         self.problems.append(Problem(kind, text))

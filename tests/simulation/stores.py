@@ -16,6 +16,7 @@ from graveler.operations.engine import Engine
 from tests.simulation.schedule import Fault, Place
 from tests.support.counting import PORTS
 from tests.support.faults import Crash
+from tests.support.memory_objects import FixedClock
 
 READS = frozenset(
     [
@@ -107,6 +108,18 @@ class WrittenFaults:
 
     def __call__(self, place: Place, _name: str, **_: bool) -> Fault | None:
         return self.found.get(place)
+
+
+class SkewedClock:
+    """The clock of a machine that is fast or slow."""
+
+    def __init__(self, clock: FixedClock, skew_ns: int) -> None:
+        self._clock = clock
+        self._skew_ns = skew_ns
+        self.sleep = clock.sleep
+
+    def now_ns(self) -> int:
+        return self._clock.now_ns() + self._skew_ns
 
 
 class SimulatedPort:

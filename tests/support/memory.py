@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Branch, Commit, Event, Page, Repository, Tag, Task
+from graveler.model import Branch, Commit, Event, Page, Repository, Tag
 from graveler.ports import Staged
 from tests.support.memory_objects import (
     FixedClock,
@@ -24,7 +24,7 @@ from tests.support.memory_objects import (
     MemoryObjectStore,
     nothing,
 )
-from tests.support.memory_records import CountingNames, Records, page_of
+from tests.support.memory_records import Attachments, CountingNames, page_of
 
 __all__ = [
     "CountingNames",
@@ -40,7 +40,7 @@ T = TypeVar("T")
 SCAN_PAGE_AMOUNT = 100
 
 
-class MemoryRefStore:
+class MemoryRefStore(Attachments):
     """RefStore in dictionaries.
 
     page_amount: records in a page of a query.
@@ -48,17 +48,13 @@ class MemoryRefStore:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.between: Callable[[], None] = nothing
         self.page_amount = 1000
         self.lagging: set[str] = set()
         self.events: list[Event] = []
         self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
-        self._records: dict[tuple[str, str], Records] = {}
-        self._lock = threading.RLock()
-
-    def _of(self, repository: Repository) -> Records:
-        return self._records.setdefault((repository.name, repository.uid), Records())
 
     def repository(self, name: str) -> Repository | None:
         with self._lock:
@@ -133,19 +129,6 @@ class MemoryRefStore:
             with self._lock:
                 for tag in page_of(records.tags, "", "", self.page_amount).results:
                     records.tags.pop(tag.name, None)
-
-    def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
-        with self._lock:
-            return dict(self._of(repository).metadata)
-
-    def update_repository_metadata(
-        self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
-    ) -> None:
-        with self._lock:
-            metadata = self._of(repository).metadata
-            for key in remove:
-                metadata.pop(key, None)
-            metadata.update(put)
 
     def branch(self, repository: Repository, name: str) -> Branch | None:
         with self._lock:
@@ -310,14 +293,6 @@ class MemoryRefStore:
                 self._of(repository).tags.setdefault(tag.name, tag)
             self.between()
 
-    def task(self, repository: Repository, task_id: str) -> Task | None:
-        with self._lock:
-            return self._of(repository).tasks.get(task_id)
-
-    def put_task(self, repository: Repository, task: Task) -> None:
-        with self._lock:
-            self._of(repository).tasks[task.id] = task
-
 
 class MemoryStagingStore:
     """StagingStore in dictionaries; reads branches from the ref store beside it."""
@@ -325,6 +300,7 @@ class MemoryStagingStore:
     def __init__(self, refs: MemoryRefStore) -> None:
         self.between: Callable[[], None] = nothing
         self.page_amount = SCAN_PAGE_AMOUNT
+        self.staged_first = False  # of two items that are read together, which one is read first
         self._refs = refs
         self._values: dict[str, dict[bytes, bytes | None]] = {}
         self._paths: dict[str, list[bytes]] = {}
@@ -338,6 +314,10 @@ class MemoryStagingStore:
     def get_with_branch(
         self, repository: Repository, branch: str, token: str, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
+        if self.staged_first:
+            staged = self.get(token, path)
+            self.between()
+            return self._refs.branch(repository, branch), staged
         found = self._refs.branch(repository, branch)
         self.between()
         return found, self.get(token, path)
