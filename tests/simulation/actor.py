@@ -260,8 +260,11 @@ def _outcome(op: Op, error: GravelerError) -> str:
     if isinstance(error, NotFoundError):
         if error.message.startswith("object not found"):
             return "absent" if op.kind in ("set_metadata", "get", "get_head") else "refused"
-        # Of several names, nobody says which one is missing.
-        return "refused" if op.kind in ("copy", "merge", "create_branch") else "no_branch"
+        # Operations name other refs, too, which may be missing.
+        is_read = ACTIONS[op.kind].reads_only
+        missing = ("repository not found", f"branch not found: {op.branch!r}")
+        missing = (*missing, f"ref {op.branch!r} not found") if is_read else missing
+        return "no_branch" if error.message.startswith(missing) else "refused"
     if isinstance(error, InvalidInputError) and op.kind.startswith("commit"):
         return "no_changes" if "no changes" in error.message else "refused"
     return kinds.get(type(error), "refused")
