@@ -80,7 +80,7 @@ class Simulation:
     def _let_in(self, chance: Random) -> None:
         """Small pages, and others may come between any two steps of a call."""
         world = self.world
-        amount = chance.choice((1, 2, 100))
+        amount = chance.choice((1, 1, 2, 100))
         world.staging.staged_first = chance.random() < 0.5
         for store in (world.refs, world.staging, world.objects, world.exports):
             store.between = self.scheduler.pause  # type: ignore[attr-defined]
