@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve gc export-job test check bench lock layer synth format install jars
+.PHONY: help serve gc export-job test check simulate bench lock layer synth format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -38,10 +38,15 @@ check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/pytest -m "not server and not packages" -n auto
+	$(VENV)/bin/pytest -m "not server and not packages and not simulation" -n auto
 
-test: check jars ## Everything: check, and the tests that need servers, a synth or a build
+test: check jars ## Everything: check, and the tests that simulate, need servers, a synth or a build
+	$(VENV)/bin/pytest -m simulation -n auto
 	$(VENV)/bin/pytest -m "server or packages"
+
+simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
+	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
+	  --clients $(or $(CLIENTS),0) --mix "$(MIX)"
 
 bench: install ## Measure; prints numbers
 	$(PYTHON) -m bench

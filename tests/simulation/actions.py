@@ -19,6 +19,7 @@ from graveler.operations import (
     repositories,
     writes,
 )
+from graveler.operations.garbage import active_metaranges
 from graveler.operations.objects import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
@@ -207,8 +208,6 @@ def _collect(actor: "Actor", op: Op) -> None:
 def _prepare_commits(actor: "Actor", op: Op) -> None:
     repository = actor.engine.refs.repository(REPO)
     if repository is not None:
-        from graveler.operations.garbage import active_metaranges  # noqa: PLC0415
-
         active_metaranges(actor.engine, [repository])
 
 

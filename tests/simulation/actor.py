@@ -5,6 +5,7 @@ on in another process.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,12 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.operations import objects
+from graveler.operations.engine import NS_PER_S
 from graveler.operations.objects import ObjectStat
 from tests.simulation.actions import ACTIONS
-from tests.simulation.files import SharedCommitted
 from tests.simulation.schedule import Op
-from tests.simulation.stores import carry_out, simulated
-from tests.simulation.worlds import NAMESPACE
+from tests.simulation.stores import SkewedClock, carry_out, simulated
+from tests.simulation.worlds import DESCRIBED, NAMESPACE
 from tests.support.faults import Crash
 from tests.support.linearizability import UNKNOWN, Operation, Value
 
@@ -51,14 +52,15 @@ class Actor:
         self._calls = 0
         self._is_dead = False
         self._facts: dict[str, Any] = {}
+        skew_ns = (0, 3, -3)[number % 3] * NS_PER_S
+        self._clock = SkewedClock(simulation.world.clock, skew_ns)
         self._start()
 
     def _start(self) -> None:
         """Be a new process."""
         self._is_dead = False
-        world = self._simulation.world
-        committed = SharedCommitted(self._simulation.files, breaking=world.breaking)
-        self.engine = simulated(self._simulation.new_engine(), committed, self._around)
+        engine = replace(self._simulation.new_engine(), clock=self._clock)
+        self.engine = simulated(engine, self._around)
 
     def run(self) -> None:
         for op in self._program:
@@ -114,7 +116,10 @@ class Actor:
         if name == "refs.create_branch":
             facts["commit_id"] = args[1].commit_id
         elif name == "refs.move_branch":
-            facts.setdefault("moves", []).append((args[0], options["commit"]))
+            commit = options["commit"]
+            facts.setdefault("moves", []).append((args[0], commit))
+            if commit is not None and self._simulation.is_chosen(self._op, one_in=3):
+                self._simulation.world.refs.lagging.add(commit.id)  # till the end
         elif name in ("objects.put", "objects.copy"):
             uri = args[name == "objects.copy"]
             if "/data/" in uri:
@@ -195,53 +200,54 @@ class Actor:
         self, op: Op, invoked: float, returned: float, outcome: str, result: Any
     ) -> None:
         action = ACTIONS[op.kind]
-        history = action.history
-        if history in ("read", "read_head") and outcome == "absent":
+        if action.history in ("read", "read_head") and outcome == "absent":
             outcome = "ok"
+        had_effect = outcome in ("ok", "unknown")
+        facts = self._facts
+        if op.kind == "create_branch" and had_effect and "commit_id" not in facts:
+            return  # it was never asked for
         branches = _BRANCHES if action.scope == "repository" else (op.branch,)
         paths = (op.path,) if action.scope == "path" else self._simulation.paths
-        for branch in branches:
-            for path in paths:
-                key, value, parent = (branch, path), result, UNKNOWN
-                if op.kind == "list":
-                    value = (result or {}).get(path)
-                elif history in ("write", "write_if_absent") and outcome == "unknown":
-                    value = self._attempted(op)
-                elif history == "hard_reset":
-                    value = self._simulation.value_in(None, self.ref(op), path)
-                elif op.kind == "create_branch" and outcome in ("ok", "unknown"):
-                    if "commit_id" not in self._facts:
-                        continue
-                    value = self._simulation.value_in(None, self._facts["commit_id"], path)
-                elif op.kind == "create_repository":
-                    value = None
-                elif history == "set_metadata":
-                    value = op.text
-                elif history in ("commit", "move") and outcome in ("ok", "unknown"):
-                    made = self._made()
-                    if made is None:
-                        continue  # it was never asked for
-                    self._simulation.unresolved.append(
-                        (op, self.name, invoked, returned, outcome, key, made)
-                    )
-                    continue
-                self._simulation.history.append(
-                    Operation(
-                        self.name, history, invoked, returned, outcome, value, parent, key, str(op)
-                    )
-                )
+        keys = [(branch, path) for branch in branches for path in paths]
+        if action.history in ("commit", "move") and had_effect:
+            moves = [move for move in facts.get("moves", ()) if move[1] is not None]
+            self._simulation.unresolved += [
+                (op, self.name, invoked, returned, outcome, key, moves) for key in keys if moves
+            ]
+            return
+        self._simulation.history += [
+            Operation(
+                self.name,
+                action.history,
+                invoked,
+                returned,
+                outcome,
+                self._value(op, outcome, key[1], result),
+                UNKNOWN,
+                key,
+                str(op),
+            )
+            for key in keys
+        ]
+
+    def _value(self, op: Op, outcome: str, path: bytes, result: Any) -> Any:
+        """The value of an operation at a path, for the history."""
+        history = ACTIONS[op.kind].history
+        if op.kind == "list":
+            return (result or {}).get(path)
+        if history in ("write", "write_if_absent") and outcome == "unknown":
+            return self._attempted(op)
+        if history == "hard_reset":
+            return self._simulation.value_in(None, self.ref(op), path)
+        if op.kind == "create_branch" and "commit_id" in self._facts:
+            return self._simulation.value_in(None, self._facts["commit_id"], path)
+        return op.text if history == "set_metadata" else result
 
     def _attempted(self, op: Op) -> Value:
         """What a write would have staged."""
         if op.kind.startswith("stage"):
-            from tests.simulation.worlds import DESCRIBED  # noqa: PLC0415
-
             return Value(DESCRIBED)
         return Value(self._facts.get("uri", "never"))
-
-    def _made(self) -> list[Any] | None:
-        moves: list[Any] = self._facts.get("moves", [])
-        return [move for move in moves if move[1] is not None] or None
 
 
 def _outcome(op: Op, error: GravelerError) -> str:
@@ -254,8 +260,11 @@ def _outcome(op: Op, error: GravelerError) -> str:
     if isinstance(error, NotFoundError):
         if error.message.startswith("object not found"):
             return "absent" if op.kind in ("set_metadata", "get", "get_head") else "refused"
-        # Of several names, nobody says which one is missing.
-        return "refused" if op.kind in ("copy", "merge", "create_branch") else "no_branch"
+        # Operations name other refs, too, which may be missing.
+        is_read = ACTIONS[op.kind].reads_only
+        missing = ("repository not found", f"branch not found: {op.branch!r}")
+        missing = (*missing, f"ref {op.branch!r} not found") if is_read else missing
+        return "no_branch" if error.message.startswith(missing) else "refused"
     if isinstance(error, InvalidInputError) and op.kind.startswith("commit"):
         return "no_changes" if "no changes" in error.message else "refused"
     return kinds.get(type(error), "refused")

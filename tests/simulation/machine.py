@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
+from zlib import crc32
 
 from graveler.dump.files import RefsDump
 from graveler.model import Repository
@@ -51,6 +52,7 @@ class Simulation:
         self.world = self.start.world
         if change is not None:
             change(self.world)
+        self._seed = schedule.seed
         self.scheduler = Scheduler(
             SeededChooser(chance) if written is None else WrittenChooser(written)
         )
@@ -69,6 +71,7 @@ class Simulation:
         self.is_exported: dict[str, bool] = {}
         self.exported_first = frozenset(self.world.exports._records)
         self.problems: list[Problem] = []
+        self._committed = SharedCommitted(self.files, breaking=self.world.breaking)
         self.reader = self.new_engine()
         self._repository = self.world.refs.repository(REPO)
         self._values: dict[tuple[str, str, bytes], Value | None] = {}
@@ -77,15 +80,32 @@ class Simulation:
     def _let_in(self, chance: Random) -> None:
         """Small pages, and others may come between any two steps of a call."""
         world = self.world
-        amount = chance.choice((1, 2, 100))
+        amount = chance.choice((1, 1, 2, 100))
+        world.staging.staged_first = chance.random() < 0.5
         for store in (world.refs, world.staging, world.objects, world.exports):
             store.between = self.scheduler.pause  # type: ignore[attr-defined]
             store.page_amount = amount  # type: ignore[attr-defined]
 
     def new_engine(self) -> Engine:
-        """An engine whose calls no schedule stops."""
-        committed = SharedCommitted(self.world.files, breaking=self.world.breaking)
-        return replace(self.world.engine(), committed=committed)
+        """A process with caches of its own, but for files, which never change."""
+        world = self.world
+        return Engine(
+            refs=world.refs,
+            staging=world.staging,
+            objects=world.objects,
+            committed=self._committed,
+            clock=world.clock,
+            names=world.names,
+            signing_key=b"signing key of the simulation",
+            exports=world.exports,
+            export_queue=world.export_queue,
+            batch_jobs=world.batch_jobs,
+            export_settings=world.export_settings,
+        )
+
+    def is_chosen(self, op: Op, one_in: int) -> bool:
+        """Whether something befalls an operation: by the seed, and the same when it shrinks."""
+        return crc32(f"{self._seed} {op.id}".encode()) % one_in == 0
 
     def problem(self, kind: str, text: str) -> None:
         self.problems.append(Problem(kind, text))

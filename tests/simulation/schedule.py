@@ -4,6 +4,7 @@ A schedule that was run is written down whole, so that it can be run again, and 
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Schedule:
     def size(self) -> tuple[int, int, int, int]:
         """What shrinking makes smaller: operations, clients, faults, changes of client."""
         steps = self.steps or ()
-        switches = sum(one != other for one, other in zip(steps, steps[1:], strict=False))
+        switches = sum(one != other for one, other in pairwise(steps))
         operations = sum(map(len, self.programs))
         clients = sum(map(bool, self.programs))
         return operations, clients, len(self.faults or {}), switches

@@ -55,7 +55,7 @@ class WrittenChooser:
     def __init__(self, steps: Sequence[int]) -> None:
         self._steps = iter(steps)
 
-    def __call__(self, runnable: list[Client], step: int) -> Client:
+    def __call__(self, runnable: list[Client], _step: int) -> Client:
         by_number = {client.number: client for client in runnable}
         for number in self._steps:
             if number in by_number:

@@ -6,31 +6,65 @@ their token.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Any
 
-from graveler.committed.store import Committed
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
 from graveler.operations.engine import Engine
 from tests.simulation.schedule import Fault, Place
 from tests.support.counting import PORTS
 from tests.support.faults import Crash
+from tests.support.memory_objects import FixedClock
 
 READS = frozenset(
-    "refs.repository refs.repositories refs.repository_metadata refs.branch refs.branches "
-    "refs.repository_and_branch refs.tag refs.tags refs.commits refs.commit_ids_with_prefix "
-    "refs.commits_below refs.every_commit refs.task staging.get staging.get_with_branch "
-    "staging.scan staging.scan_with_branch staging.restored_paths objects.get objects.head objects.list_objects "
-    "objects.list_folder objects.list_uploads exports.branch_export exports.listed_exports "
-    "exports.listed_record".split()
+    [
+        "refs.repository",
+        "refs.repositories",
+        "refs.repository_metadata",
+        "refs.branch",
+        "refs.branches",
+        "refs.repository_and_branch",
+        "refs.tag",
+        "refs.tags",
+        "refs.commits",
+        "refs.commit_ids_with_prefix",
+        "refs.commits_below",
+        "refs.every_commit",
+        "refs.task",
+        "staging.get",
+        "staging.get_with_branch",
+        "staging.scan",
+        "staging.scan_with_branch",
+        "staging.restored_paths",
+        "objects.get",
+        "objects.head",
+        "objects.list_objects",
+        "objects.list_folder",
+        "objects.list_uploads",
+        "exports.branch_export",
+        "exports.listed_exports",
+        "exports.listed_record",
+    ]
 )
 # A lost answer makes the adapter send these again: they take effect twice. Those that ask for a
 # condition ask again.
 REPEATED = frozenset(
-    "staging.close staging.drop refs.bump_version objects.put objects.copy "
-    "objects.delete objects.delete_many refs.restore_commits refs.restore_branches "
-    "refs.restore_tags refs.put_task export_queue.send".split()
+    [
+        "staging.close",
+        "staging.drop",
+        "refs.bump_version",
+        "objects.put",
+        "objects.copy",
+        "objects.delete",
+        "objects.delete_many",
+        "refs.restore_commits",
+        "refs.restore_branches",
+        "refs.restore_tags",
+        "refs.put_task",
+        "export_queue.send",
+    ]
 )
 _READ_FAULTS = ("crash before", "throttled", "pause", "pause")
 _WRITE_FAULTS = (
@@ -72,8 +106,20 @@ class WrittenFaults:
     def __init__(self, faults: dict[Place, Fault]) -> None:
         self.found = faults
 
-    def __call__(self, place: Place, name: str, *, reads_only: bool) -> Fault | None:
+    def __call__(self, place: Place, _name: str, **_: bool) -> Fault | None:
         return self.found.get(place)
+
+
+class SkewedClock:
+    """The clock of a machine that is fast or slow."""
+
+    def __init__(self, clock: FixedClock, skew_ns: int) -> None:
+        self._clock = clock
+        self._skew_ns = skew_ns
+        self.sleep = clock.sleep
+
+    def now_ns(self) -> int:
+        return self._clock.now_ns() + self._skew_ns
 
 
 class SimulatedPort:
@@ -96,10 +142,10 @@ class SimulatedPort:
         return call
 
 
-def simulated(engine: Engine, committed: Committed, around: Callable[..., Any]) -> Engine:
+def simulated(engine: Engine, around: Callable[..., Any]) -> Engine:
     """The engine with every call of a port passed through around; files never change, and pass."""
     ports = {port: SimulatedPort(getattr(engine, port), port, around) for port in PORTS}
-    return replace(engine, committed=committed, **ports)  # type: ignore[arg-type] # by its methods
+    return replace(engine, **ports)  # type: ignore[arg-type] # by its methods
 
 
 def carry_out(
@@ -135,7 +181,5 @@ def carry_out(
 
 
 def _quietly(call: Callable[[], Any]) -> None:
-    try:
+    with suppress(GravelerError):  # nobody is there to be told
         call()
-    except GravelerError:
-        pass  # nobody is there to be told

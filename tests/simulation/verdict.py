@@ -27,6 +27,7 @@ def judge(simulation: "Simulation") -> None:
         _check_events(simulation)
         _check_exports(simulation, repository)
         _check_objects(simulation)
+        _check_tokens(simulation)
         if simulation.dumps:
             _check_dumps(simulation)
         _resolve(simulation)
@@ -174,6 +175,17 @@ def _check_objects(simulation: "Simulation") -> None:
     for name, uri in _named(simulation, repository):
         if uri in gone:
             simulation.problem("collected", f"{uri} is gone, which {name} names")
+
+
+def _check_tokens(simulation: "Simulation") -> None:
+    """Whatever is staged belongs to a branch, or is registered to be dropped."""
+    refs = simulation.world.refs
+    known = {token for _, token in refs.cleanups}
+    for records in refs._records.values():
+        known.update(token for branch in records.branches.values() for token in branch.tokens)
+    for token, changes in simulation.world.staging._values.items():
+        if changes and token not in known:
+            simulation.problem("leak", f"staging token {token} is nobody's, and never dropped")
 
 
 def _named(simulation: "Simulation", repository: Repository) -> list[tuple[str, str]]:

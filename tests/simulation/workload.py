@@ -12,6 +12,7 @@ from tests.simulation.schedule import Op, Schedule
 WRITES = "upload upload delete upload_if_absent set_metadata"
 COMMITS = "commit commit commit merge revert cherry_pick"
 RESETS = "reset reset_object reset_prefix hard_reset"
+_HISTORY = "commit_empty commit_empty cherry_pick"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class Mix:
     kinds: str
     worlds: str = "plain plain staged"
     branches: str = "main main main dev"
+    amounts: tuple[int, ...] = (2, 3, 3, 3, 4, 4, 5, 6, 8)  # of clients
+    longest: int = 3  # program
     same: float = 0.0  # how often the content that is written is one that is committed
 
 
@@ -28,16 +31,16 @@ MIXES: dict[str, Mix] = {
     "writes": Mix(f"{WRITES} {WRITES} commit commit get get get_head list"),
     "all_writes": Mix(f"{WRITES} stage link copy delete_many stage_if_absent commit commit get"),
     "overwrite": Mix("upload upload upload set_metadata commit get", same=0.5),
-    "conditional": Mix("upload_if_absent upload_if_absent delete commit get"),
+    "conditional": Mix("upload_if_absent upload_if_absent upload delete commit get"),
     "described": Mix("stage_if_absent stage_if_absent delete commit get"),
     "metadata": Mix("set_metadata merge revert cherry_pick hard_reset get"),
     "resets": Mix(f"{RESETS} {WRITES} commit get"),
     "reset_object": Mix("reset_object reset_prefix upload merge hard_reset get"),
     "commits": Mix(f"{COMMITS} {WRITES} {RESETS} get get_head"),
     "unchanged": Mix("upload stage commit get merge collect", "plain restaged", same=0.5),
-    "dump": Mix("dump commit_empty commit_empty cherry_pick create_branch", "plain dumped"),
+    "dump": Mix(f"dump {_HISTORY}", "plain dumped", amounts=(2, 2, 3), longest=4),
     "restore": Mix("dump restore restore commit upload collect", "dumped"),
-    "active": Mix("prepare_commits commit_empty commit_empty cherry_pick create_branch"),
+    "active": Mix(f"prepare_commits {_HISTORY}", "plain", amounts=(2, 2, 3), longest=4),
     "collect": Mix(
         f"collect collect {WRITES} {COMMITS} {RESETS} create_branch delete_branch copy", same=0.1
     ),
@@ -51,7 +54,12 @@ MIXES: dict[str, Mix] = {
     "repository": Mix(f"delete_repository create_repository {WRITES} commit get list"),
     "clean_up": Mix(f"clean_up clean_up {WRITES} commit commit get list reset"),
 }
-DEFAULT_MIXES = tuple(MIXES)
+# The cheap ones more often: most that can go wrong is between writes and heads that move.
+DEFAULT_MIXES = (
+    *MIXES,
+    *("writes", "all_writes", "conditional", "metadata", "resets", "commits") * 3,
+    *("branches", "repository", "clean_up", "export", "reset_object") * 2,
+)
 # What operations refer to.
 _REFS = {
     "merge": ("dev", "main", "d1", "c1"),
@@ -69,8 +77,8 @@ def draw(seed: int, mixes: tuple[str, ...] = DEFAULT_MIXES, clients: int = 0) ->
     mix = MIXES[chance.choice(mixes)]
     kinds = mix.kinds.split()
     paths = chance.choice(((b"a",), (b"a",), (b"a", b"b"), (b"a", b"b", b"c")))
-    amount = clients or chance.choice((2, 3, 3, 3, 4, 4, 5, 6, 8))
-    longest = 1 if amount > 5 else chance.choice((1, 2, 3))
+    amount = clients or chance.choice(mix.amounts)
+    longest = 1 if amount > 5 else chance.randint(1, mix.longest)
     programs, number = [], 0
     for _ in range(amount):
         program = []

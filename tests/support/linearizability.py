@@ -157,20 +157,24 @@ def _appliers(
     if outcome == "no_branch":
         return [lambda state: [None] if state is None else []]
     if kind == "delete_repository":
-        return [lambda state: [None]]
+        return [lambda _: [None]]
     if kind == "create_branch":
+        made = State((operation.value,), UNSTAGED)
         if outcome == "exists":
             return [lambda state: [] if state is None else [state]]
-        made = State((operation.value,), UNSTAGED)
         return [lambda state: [made] if state is None else []]
+    steps = [_on_branch(step, operation) for step in _steps(kind, outcome)]
+    return [_both(*steps)] if fused and len(steps) == 2 else steps
+
+
+def _steps(kind: str, outcome: str) -> tuple[Step, ...]:
     if outcome == "no_changes":
-        return [_on_branch(no_changes, operation)]
+        return (no_changes,)
     holds = REFUSALS.get((kind, outcome))
     if holds is not None:
-        return [_on_branch(lambda state, _: [state] if holds(state) else [], operation)]
+        return (lambda state, _: [state] if holds(state) else [],)
     assert outcome in ("ok", "unknown"), (kind, outcome)
-    steps = [_on_branch(step, operation) for step in KINDS[kind]]
-    return [_both(*steps)] if fused and len(steps) == 2 else steps
+    return KINDS[kind]
 
 
 def _on_branch(step: Step, operation: Operation) -> Callable[[State | None], list[State | None]]:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Branch, Change, Commit, Event, Page, Repository, Tag, Task
+from graveler.model import Branch, Change, Commit, Event, Page, Repository, Tag
 from tests.support.memory_objects import (
     FixedClock,
     MemoryAccountStore,
@@ -23,7 +23,7 @@ from tests.support.memory_objects import (
     MemoryObjectStore,
     nothing,
 )
-from tests.support.memory_records import CountingNames, Records, page_of
+from tests.support.memory_records import Attachments, CountingNames, page_of
 from tests.support.memory_staging import MemoryStagingStore
 
 __all__ = [
@@ -44,7 +44,7 @@ def _moves(branch: Branch) -> tuple[int, str, str]:
     return branch.version, branch.commit_id, branch.staging_token
 
 
-class MemoryRefStore:
+class MemoryRefStore(Attachments):
     """RefStore in dictionaries.
 
     page_amount: records in a page of a query.
@@ -52,6 +52,7 @@ class MemoryRefStore:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.between: Callable[[], None] = nothing
         self.page_amount = 1000
         self.lagging: set[str] = set()
@@ -60,11 +61,6 @@ class MemoryRefStore:
         self.events: list[Event] = []
         self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
-        self._records: dict[tuple[str, str], Records] = {}
-        self._lock = threading.RLock()
-
-    def _of(self, repository: Repository) -> Records:
-        return self._records.setdefault((repository.name, repository.uid), Records())
 
     def repository(self, name: str) -> Repository | None:
         with self._lock:
@@ -136,19 +132,6 @@ class MemoryRefStore:
             with self._lock:
                 for tag in page_of(records.tags, "", "", self.page_amount).results:
                     records.tags.pop(tag.name, None)
-
-    def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
-        with self._lock:
-            return dict(self._of(repository).metadata)
-
-    def update_repository_metadata(
-        self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
-    ) -> None:
-        with self._lock:
-            metadata = self._of(repository).metadata
-            for key in remove:
-                metadata.pop(key, None)
-            metadata.update(put)
 
     def branch(self, repository: Repository, name: str) -> Branch | None:
         with self._lock:
@@ -340,11 +323,3 @@ class MemoryRefStore:
             with self._lock:
                 self._of(repository).tags.setdefault(tag.name, tag)
             self.between()
-
-    def task(self, repository: Repository, task_id: str) -> Task | None:
-        with self._lock:
-            return self._of(repository).tasks.get(task_id)
-
-    def put_task(self, repository: Repository, task: Task) -> None:
-        with self._lock:
-            self._of(repository).tasks[task.id] = task

@@ -2,7 +2,7 @@
 
 import base64
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -51,3 +51,35 @@ def page_of(records: Mapping[str, T], prefix: str, after: str, amount: int) -> P
     chosen = names[:amount]
     next_after = chosen[-1] if chosen and len(names) > amount else ""
     return Page(tuple(records[name] for name in chosen), next_after)
+
+
+class Attachments:
+    """What hangs on a repository and is never changed together with anything else."""
+
+    def __init__(self) -> None:
+        self._records: dict[tuple[str, str], Records] = {}
+        self._lock = threading.RLock()
+
+    def _of(self, repository: Repository) -> Records:
+        return self._records.setdefault((repository.name, repository.uid), Records())
+
+    def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
+        with self._lock:
+            return dict(self._of(repository).metadata)
+
+    def update_repository_metadata(
+        self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
+    ) -> None:
+        with self._lock:
+            metadata = self._of(repository).metadata
+            for key in remove:
+                metadata.pop(key, None)
+            metadata.update(put)
+
+    def task(self, repository: Repository, task_id: str) -> Task | None:
+        with self._lock:
+            return self._of(repository).tasks.get(task_id)
+
+    def put_task(self, repository: Repository, task: Task) -> None:
+        with self._lock:
+            self._of(repository).tasks[task.id] = task

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 SCAN_PAGE_AMOUNT = 100
 
+
 class MemoryStagingStore:
     """StagingStore in dictionaries; reads branches from the ref store beside it."""
 
     def __init__(self, refs: "MemoryRefStore") -> None:
         self.between: Callable[[], None] = nothing
         self.page_amount = SCAN_PAGE_AMOUNT
+        self.staged_first = False  # of two items that are read together, which one is read first
         self.gates = 2
         self.changes_at_once = 99
         self._refs = refs
@@ -40,6 +42,10 @@ class MemoryStagingStore:
     def get_with_branch(
         self, repository: Repository, branch: str, token: str, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
+        if self.staged_first:
+            staged = self.get(token, path)
+            self.between()
+            return self._refs.branch(repository, branch), staged
         found = self._refs.branch(repository, branch)
         self.between()
         return found, self.get(token, path)

@@ -1,0 +1,158 @@
+"""The simulator itself: it is the same twice, it finds faults that are planted, and makes them small."""
+
+from itertools import count
+
+import pytest
+
+from tests.simulation.machine import Outcome, run
+from tests.simulation.report import label, report
+from tests.simulation.schedule import Op, Schedule
+from tests.simulation.shrink import shrink
+from tests.simulation.workload import MIXES, draw
+from tests.support.memory import MemoryRefStore
+
+FOUND_WITHIN = 300
+
+
+def _stage_under_an_old_token(world) -> None:
+    """Writes go where the branch's changes were before the first commit."""
+    put, first = world.staging.put, {}
+
+    def stale(token, path, value):
+        put(first.setdefault(token.partition(":")[0], token), path, value)
+
+    world.staging.put = stale
+
+
+def _move_whoever_was_first(world) -> None:
+    """The head moves, though somebody else has moved it."""
+    real = MemoryRefStore.move_branch
+
+    def move(repository, old, **options):
+        now = world.refs.branch(repository, old.name)
+        if now is not None and now.sealed_tokens[-len(old.sealed_tokens) :] == old.sealed_tokens:
+            old = now if len(now.sealed_tokens) == len(old.sealed_tokens) else old
+        real(world.refs, repository, old, **options)
+
+    world.refs.move_branch = move
+
+
+def _forget_events(world) -> None:
+    """A commit without its event."""
+    real = MemoryRefStore.move_branch
+    world.refs.move_branch = lambda *args, **options: real(
+        world.refs, *args, **{**options, "event": None}
+    )
+
+
+def _collect_what_is_staged(world) -> None:
+    """Scans find nothing that garbage collection would have to keep."""
+    world.staging.scan = lambda *_: iter(())
+
+
+def _read_on(world) -> None:
+    """Whoever asks for a part gets all."""
+    real = world.objects.get
+
+    def get(uri, byte_range=None):
+        return real(uri)
+
+    world.objects.get = get
+
+
+def _remember_tombstones_as_nothing(world) -> None:
+    put, drop = world.staging.put, world.staging._values
+
+    def forgetful(token, path, value):
+        put(token, path, value)
+        if value is None:
+            del drop[token][path]
+            world.staging._paths[token].remove(path)
+
+    world.staging.put = forgetful
+
+
+@pytest.mark.parametrize(
+    ("plant", "mix", "kind"),
+    [
+        (_stage_under_an_old_token, "writes", "linearizable"),
+        (_move_whoever_was_first, "commits", "linearizable"),
+        (_remember_tombstones_as_nothing, "writes", "linearizable"),
+        (_forget_events, "writes", "event"),
+        (_collect_what_is_staged, "collect", "collected"),
+        (_read_on, "described", "meter"),
+    ],
+)
+def test_a_planted_fault_is_found_soon(plant, mix, kind):
+    found = _first(mix, kind, plant)
+    smaller = shrink(found, plant)
+    assert kind in smaller.kinds
+    assert smaller.schedule.size <= found.schedule.size
+
+
+def _calls(outcome: Outcome) -> list[tuple[object, ...]]:
+    """Who called what, in order, and what went wrong; arguments may hold functions."""
+    return [(client, op, name, fault) for client, op, name, _, fault in outcome.log]
+
+
+def _first(mix: str, kind: str, change=None) -> Outcome:
+    for seed in range(FOUND_WITHIN):
+        outcome = run(draw(seed, (mix,)), change=change)
+        if outcome.problems and outcome.problems[0].kind == kind:
+            return outcome
+    raise AssertionError(f"{kind} was not found in {FOUND_WITHIN} schedules")
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_a_seed_gives_the_same_run_each_time(mix):
+    for seed in range(5):
+        one, other = (run(draw(seed, (mix,)), is_logged=True) for _ in range(2))
+        assert _calls(one) == _calls(other)
+        assert one.schedule == other.schedule
+        assert one.problems == other.problems
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_a_run_that_is_written_down_can_be_run_again(mix):
+    for seed in range(5):
+        drawn = run(draw(seed, (mix,)), is_logged=True)
+        again = run(drawn.schedule, is_logged=True)
+        assert _calls(again) == _calls(drawn)
+        assert again.problems == drawn.problems
+
+
+def test_what_is_shrunk_names_what_it_takes():
+    """A tombstone that is lost takes one deletion: no other client, and no fault."""
+    found = _first("writes", "linearizable", _remember_tombstones_as_nothing)
+    smaller = shrink(found, _remember_tombstones_as_nothing)
+    operations = [op for program in smaller.schedule.programs for op in program]
+    assert [op.kind for op in operations] == ["delete"]
+    assert not smaller.schedule.faults
+    assert label(smaller) == "linearizable: delete"
+    shown = report(smaller)
+    assert f"seed {found.schedule.seed}" in shown
+    assert "staging.put" in shown
+
+
+def test_one_client_alone_is_always_right():
+    numbers = count(1)
+    kinds = ("upload", "get", "commit", "get_head", "delete", "list", "commit", "hard_reset")
+    program = tuple(Op(kind, "main", b"b", "c1", next(numbers)) for kind in kinds)
+    outcome = run(Schedule("plain", (program,), faults={}))
+    assert outcome.problems == ()
+
+
+def test_faults_of_every_kind_are_tried():
+    kinds = set()
+    for seed in range(400):
+        kinds |= {fault.kind for fault in run(draw(seed, ("writes",))).schedule.faults.values()}
+    assert kinds == {
+        "crash before",
+        "crash after",
+        "throttled",
+        "pause",
+        "repeated",
+        "lost, done",
+        "lost, not done",
+        "lost, done late",
+    }
