@@ -69,6 +69,8 @@ class Branch:
 
     version counts everything that moves the head or drops tokens; sealing a token only adds, and
     leaves it alone, so that a commit in its last step does not lose against writers that seal.
+    edits counts staged changes that depend on what readers saw under this head: a merge that
+    began before one of them must not finish after it.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Branch:
     sealed_tokens: tuple[str, ...] = ()  # newest first
     version: int = 0
     hidden: bool = False
+    edits: int = 0
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ def branch_item(repository: Repository, branch: Branch) -> BranchItem:
         sealed_tokens=list(reversed(branch.sealed_tokens)),
         version=branch.version,
         hidden=branch.hidden,
+        edits=branch.edits,
     )
 
 
@@ -45,6 +46,7 @@ def branch_of(raw: Raw) -> Branch:
         sealed_tokens=tuple(reversed(item.sealed_tokens)),
         version=int(item.version),
         hidden=item.hidden,
+        edits=int(item.edits),
     )
 
 
@@ -157,8 +159,11 @@ class BranchRecords(Records):
         event: Event | None,
         drop_after_ns: int,
         restored: Sequence[Change] = (),
+        is_clean: bool = False,
     ) -> None:
         actions, condition = _move(old, commit_id, applied_tokens, new_staging_token)
+        if is_clean:
+            condition &= _is_unedited(old)
         if restored:
             condition &= BranchItem.staging_token == old.staging_token
         update = self.tables.update(branch_key(repository, old.name), actions, condition)
@@ -180,6 +185,13 @@ class BranchRecords(Records):
         if self.branch(repository, old.name) is None:
             raise NotFoundError(f"branch {old.name} does not exist any more")
         raise StaleVersionError(f"branch {old.name} changed since it was read")
+
+
+def _is_unedited(branch: Branch) -> Condition:
+    """The condition that no change was staged that depends on what readers saw."""
+    same: Condition = BranchItem.edits == branch.edits
+    # Branches that were stored before there was a count do not have one.
+    return same if branch.edits else same | BranchItem.edits.does_not_exist()
 
 
 def _move(

@@ -84,6 +84,7 @@ class BranchItem(RefsItem):
     sealed_tokens: ListAttribute[Any] = ListAttribute(of=UnicodeAttribute)
     version = NumberAttribute()
     hidden = BooleanAttribute()
+    edits = NumberAttribute(default=0)
 
 
 class TagItem(RefsItem):

@@ -129,10 +129,11 @@ class DynamoStagingStore:
     ) -> None:
         token, nonce = branch.staging_token, uuid4().bytes
         item = StagedItem(token, path, value=value, write=nonce)
-        unchanged = self._tables.check(branch_key(repository, branch.name), is_unchanged(branch))
         put = self._tables.put(item, _says(expected))
+        key = branch_key(repository, branch.name)
+        update = self._tables.update(key, [BranchItem.edits.add(1)], is_unchanged(branch))
         try:
-            self._tables.transact([{"Put": put}, {"ConditionCheck": unchanged}])
+            self._tables.transact([{"Put": put}, {"Update": update}])
         except TransactionCancelledError as error:
             if not self._is_written(token, path, nonce):
                 raise StaleVersionError("the branch or the path changed meanwhile") from error

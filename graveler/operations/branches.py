@@ -156,11 +156,14 @@ def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> M
 def _stage_back(
     engine: Engine, repository: Repository, branch: Branch, start: bytes, end: bytes | None
 ) -> None:
-    """Stage what is committed, or a tombstone, over what is staged with start <= path < end."""
+    """Stage what is committed, or a tombstone, over what is staged with start <= path < end.
+
+    Also over changes that have no effect now: they could have one over another head.
+    """
     for _ in range(BRANCH_WRITE_TRIES_MAX):
         view = view_of_branch(engine, repository, branch)
-        changed = effective_changes(view.changes(start, end), view.committed)
-        restored: Iterator[Change] = ((difference.key, difference.left) for difference in changed)
+        staged = (path for path, _ in view.changes(start, end))
+        restored: Iterator[Change] = ((path, view.committed.get(path)) for path in staged)
         try:
             while batch := list(islice(restored, _RESET_BATCH)):
                 branch = restore_changes(engine, repository, branch, batch)

@@ -1,7 +1,7 @@
 """Making and reading commits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graveler.committed.apply import apply_changes
 from graveler.diff.two_way import diff
@@ -51,9 +51,10 @@ def commit(engine: Engine, repository: str, branch: str, request: CommitRequest)
     check_can_commit(found, branch, force=request.force)
     if request.source_metarange is not None:
         return _commit_metarange(engine, found, current, request)
-    current = seal(engine, found, current)
 
     def plan(now: Branch) -> Move:
+        # Sealed anew in each try: changes may have been taken back since the last one.
+        now = seal(engine, found, now)
         head = engine.history(found).commit(now.commit_id)
         base = engine.metarange(found, head.metarange_id)
         changes = View(engine, found, now.sealed_tokens, base).changes()
@@ -115,7 +116,8 @@ def _commit_metarange(
         head = engine.history(repository).commit(clean.commit_id)
         if head.metarange_id == metarange_id and not request.allow_empty:
             raise _no_changes(branch.name)
-        return _move_to(engine, repository, clean, head, metarange_id, request)
+        move = _move_to(engine, repository, clean, head, metarange_id, request)
+        return replace(move, is_clean=True)
 
     move = move_head(engine, repository, branch, plan)
     assert move.commit is not None

@@ -25,7 +25,8 @@ class Move:
     """Where a head goes: a commit to store (or none), and the tokens whose changes it holds.
 
     branch is what the move was worked out from; applied_tokens are the oldest of its sealed ones.
-    restored are what the new head says of the paths whose staged changes were taken back.
+    restored are what the new head says of the paths whose staged changes were taken back. is_clean:
+    nothing was staged, and nothing may be that depends on what readers see under the old head.
     """
 
     branch: Branch
@@ -35,6 +36,7 @@ class Move:
     event: Event | None = None
     new_staging_token: str | None = None
     restored: Sequence[Change] = ()
+    is_clean: bool = False
 
 
 def drop_after_ns(engine: Engine) -> int:
@@ -64,6 +66,7 @@ def move_head(
                 event=move.event,
                 drop_after_ns=drop_after_ns(engine),
                 restored=move.restored,
+                is_clean=move.is_clean,
             )
         except StaleVersionError:
             branch = read_branch(engine, repository, branch.name)

@@ -75,7 +75,7 @@ def merge(
         event = commit_event(
             engine, "merge_completed", found, branch, made, source_commit_id=source.id
         )
-        return Move(now, made.id, now.sealed_tokens, made, event)
+        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True)
 
     return _made(move_head(engine, found, current, plan))
 
@@ -239,6 +239,6 @@ def _commit_merge(
             parents=(head,),
         )
         event = commit_event(engine, kind, repository, branch.name, made)
-        return Move(now, made.id, now.sealed_tokens, made, event)
+        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True)
 
     return _made(move_head(engine, repository, branch, plan))

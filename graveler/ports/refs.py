@@ -110,6 +110,7 @@ class RefStore(TaskStore, Protocol):
         event: Event | None,
         drop_after_ns: int,
         restored: Sequence[Change] = (),
+        is_clean: bool = False,
     ) -> None:
         """The one finishing transaction: commit, head, tokens and event change together or not.
 
@@ -120,8 +121,8 @@ class RefStore(TaskStore, Protocol):
         Stages restored (at most RESTORED_MAX changes) as restored entries.
 
         Raises:
-            StaleVersionError: the version, or with new_staging_token or restored the staging
-                token, is not old's any more.
+            StaleVersionError: the version is not old's any more; or the staging token, with
+                new_staging_token or restored; or the edits, with is_clean.
             NotFoundError: the branch is gone.
         """
 

@@ -47,7 +47,7 @@ class StagingStore(Protocol):
         value: bytes,
         expected: Staged | None,
     ) -> None:
-        """Stage a value under the branch's token, if the branch is unchanged.
+        """Stage a value under the branch's token, and count the edit, if the branch is unchanged.
 
         Unchanged means: it has the same staging token, head and version; whether the token is
         closed does not matter. The token must still say what is expected of the path.

@@ -118,6 +118,33 @@ def test_an_equal_change_of_somebody_else_is_not_ours(
         stores.staging.stage_if(repository, main, b"a", b"new", None)
 
 
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_a_move_over_a_clean_branch_fails_after_a_conditional_change(
+    stores: Stores, repository: Repository, main: Branch, is_clean: bool
+) -> None:
+    def move(old: Branch) -> None:
+        stores.refs.move_branch(
+            repository,
+            old,
+            commit=None,
+            commit_id="d" * 64,
+            applied_tokens=(),
+            new_staging_token=None,
+            event=None,
+            drop_after_ns=5,
+            is_clean=is_clean,
+        )
+
+    stores.staging.stage_if(repository, main, b"a", b"new", None)
+    if is_clean:
+        with pytest.raises(StaleVersionError):
+            move(main)
+        now = stores.refs.branch(repository, "main")
+        assert now is not None
+        main = now
+    move(main)
+
+
 def _seal(stores: Stores, repository: Repository, main: Branch) -> None:
     stores.refs.seal_token(repository, main, new_token())
 

@@ -11,7 +11,6 @@ from graveler.dump import check
 from graveler.model import Commit, Repository, Tag
 from graveler.operations import commits, dumps, repositories
 from graveler.operations.engine import Engine
-from tests.support import memory
 from tests.support.engines import MemoryWorld
 from tests.support.scenarios import NAMESPACE
 

@@ -7,7 +7,6 @@ background work is visible: `MemoryRefStore.events` is the outbox, `MemoryRefSto
 to be dropped and when.
 """
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -184,11 +183,13 @@ class MemoryRefStore(Attachments):
             self.raise_version(repository, name)
             return True
 
-    def raise_version(self, repository: Repository, name: str) -> Branch:
-        """Add one to the branch's version."""
+    def raise_version(
+        self, repository: Repository, name: str, *, version: int = 1, edits: int = 0
+    ) -> Branch:
+        """Add to the branch's counts."""
         with self._lock:
             now = self._branch_now(repository, name)
-            raised = replace(now, version=now.version + 1)
+            raised = replace(now, version=now.version + version, edits=now.edits + edits)
             self._of(repository).branches[name] = raised
             return raised
 
@@ -213,6 +214,7 @@ class MemoryRefStore(Attachments):
         event: Event | None,
         drop_after_ns: int,
         restored: Sequence[Change] = (),
+        is_clean: bool = False,
     ) -> None:
         kept = len(old.sealed_tokens) - len(applied_tokens)
         assert tuple(applied_tokens) == old.sealed_tokens[kept:]
@@ -220,6 +222,8 @@ class MemoryRefStore(Attachments):
             now = self._branch_now(repository, old.name)
             reset = new_staging_token is not None
             stays = not (reset or restored) or now.staging_token == old.staging_token
+            if is_clean and now.edits != old.edits:
+                raise StaleVersionError(f"branch {old.name} was edited")
             if (now.version, now.commit_id) != (old.version, old.commit_id) or not stays:
                 raise StaleVersionError(f"branch {old.name} changed")
             kept = len(now.sealed_tokens) - len(applied_tokens)
@@ -247,7 +251,7 @@ class MemoryRefStore(Attachments):
         """The refs' part of ExportStore.delete_branch."""
         with self._lock:
             current = self._of(repository).branches.get(branch.name)
-            if current != branch:
+            if current is None or _moves(current) != _moves(branch):
                 raise StaleVersionError(f"branch {branch.name} changed")
             del self._of(repository).branches[branch.name]
             self.cleanups += [(drop_after_ns, token) for token in branch.tokens]

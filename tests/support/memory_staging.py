@@ -75,6 +75,7 @@ class MemoryStagingStore:
             if self.get(branch.staging_token, path) != expected:
                 raise StaleVersionError(f"path {path!r} changed")
             self._put(branch.staging_token, path, value)
+            self._refs.raise_version(repository, branch.name, version=0, edits=1)
 
     def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
         for start in range(0, len(changes), self.changes_at_once):

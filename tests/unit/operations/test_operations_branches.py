@@ -301,3 +301,14 @@ def test_a_hard_reset_over_very_many_changes_that_were_taken_back_says_what_to_d
         branches.hard_reset(engine, REPO, "main", ref=first)
     branches.reset(engine, REPO, "main", kind="reset")
     branches.hard_reset(engine, REPO, "main", ref=first)
+
+
+def test_a_deletion_that_was_taken_back_without_effect_does_not_come_back(engine):
+    first = branches.get(engine, REPO, "main").commit_id
+    upload(engine, b"p", b"1")
+    head = commit(engine)
+    writes.delete(engine, REPO, "main", b"p")
+    branches.hard_reset(engine, REPO, "main", ref=first)  # where there is nothing to delete
+    branches.reset(engine, REPO, "main", kind="object", path=b"p")
+    branches.hard_reset(engine, REPO, "main", ref=head.id)
+    assert content(engine, "main", b"p") == b"1"

@@ -160,6 +160,34 @@ def forked(engine):
     commit(engine, "dev")
 
 
+@pytest.mark.usefixtures("forked")
+def test_a_merge_beside_metadata_leaves_the_merged_content_or_is_refused(world, engine):
+    """The metadata are set when the merge has found nothing staged."""
+
+    def set_metadata():
+        writes.set_user_metadata(engine, REPO, "main", b"p", {"k": "v"})
+
+    beside = at(world.engine(), "refs.move_branch", set_metadata)
+    with pytest.raises(InvalidInputError, match="uncommitted"):
+        merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
+    assert content(engine, commit(engine).id, b"p") == b"old content"
+
+
+def test_what_is_taken_back_beside_a_commit_is_not_in_it(world, engine):
+    upload(engine, b"p", b"committed")
+    commit(engine)
+    upload(engine, b"p", b"staged")
+    upload(engine, b"q", b"staged")
+
+    def reset():
+        branches.reset(engine, REPO, "main", kind="object", path=b"p")
+
+    made = commit(at(world.engine(), "refs.move_branch", reset))
+    for ref in (made.id, "main"):
+        assert content(engine, ref, b"p") == b"committed"
+        assert content(engine, ref, b"q") == b"staged"
+
+
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.usefixtures("forked")
 def test_metadata_beside_a_merge_leave_the_merged_content(world, engine, call):
