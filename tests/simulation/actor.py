@@ -62,6 +62,10 @@ class Actor:
         engine = replace(self._simulation.new_engine(), clock=self._clock)
         self.engine = simulated(engine, self._around)
 
+    def end(self) -> None:
+        """Do nothing any more."""
+        self._is_dead = True
+
     def run(self) -> None:
         for op in self._program:
             self._perform(op)
@@ -187,7 +191,7 @@ class Actor:
             outcome = _outcome(op, error)
             if isinstance(error, CorruptDataError):
                 simulation.problem("corrupt", f"{op}: {error.message}")
-        except AssertionError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
             outcome = "unknown"
             simulation.problem("unexpected", f"{op}: {error!r}")
         returned = simulation.scheduler.tick() if outcome != "unknown" else inf
@@ -237,6 +241,8 @@ class Actor:
             return (result or {}).get(path)
         if history in ("write", "write_if_absent") and outcome == "unknown":
             return self._attempted(op)
+        if outcome not in ("ok", "unknown"):
+            return result
         if history == "hard_reset":
             return self._simulation.value_in(None, self.ref(op), path)
         if op.kind == "create_branch" and "commit_id" in self._facts:

@@ -134,11 +134,17 @@ Change = Callable[[Any], None]
 def run(schedule: Schedule, *, change: Change | None = None, is_logged: bool = False) -> Outcome:
     """Run a schedule to its end; what was chosen by its seed is written down."""
     simulation = Simulation(schedule, change=change, is_logged=is_logged)
-    for number, program in enumerate(schedule.programs):
-        actor = Actor(simulation, number, program)
-        simulation.scheduler.add(actor.name, actor.run, number)
-    simulation.scheduler.run()
-    judge(simulation)
+    actors = [
+        Actor(simulation, number, program) for number, program in enumerate(schedule.programs)
+    ]
+    for actor in actors:
+        simulation.scheduler.add(actor.name, actor.run, actor.number)
+    if simulation.scheduler.run():
+        judge(simulation)
+    else:
+        simulation.problem("endless", "the clients never come to an end")
+        for actor in actors:
+            actor.end()
     written = replace(
         schedule, steps=tuple(simulation.scheduler.steps), faults=dict(simulation.faults.found)
     )

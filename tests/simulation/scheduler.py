@@ -9,7 +9,7 @@ from random import Random
 
 from greenlet import getcurrent, greenlet
 
-STEPS_MAX = 20_000
+STEPS_MAX = 5_000
 
 
 class Client:
@@ -83,8 +83,8 @@ class Scheduler:
         self._ghosts += 1
         self.add(f"late {self._ghosts}", work, 100 + number)
 
-    def run(self) -> None:
-        """Let them run until all are done."""
+    def run(self) -> bool:
+        """Let them run until all are done; False if that would take for ever."""
         runnable = self._runnable
         while runnable:
             client = self._choose(runnable, len(self.steps))
@@ -92,7 +92,9 @@ class Scheduler:
             client.greenlet.switch()
             if client.greenlet.dead:
                 runnable.remove(client)
-            assert len(self.steps) < STEPS_MAX, "it never comes to an end"
+            if len(self.steps) > STEPS_MAX:
+                return False
+        return True
 
     def pause(self) -> None:
         """Let others go on; outside of a run, nobody else is there."""

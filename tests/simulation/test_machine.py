@@ -1,5 +1,6 @@
 """The simulator itself: it is the same twice, it finds faults that are planted, and makes them small."""
 
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -22,6 +23,36 @@ def _stage_under_an_old_token(world) -> None:
         put(first.setdefault(token.partition(":")[0], token), path, value)
 
     world.staging.put = stale
+
+
+def _forget_sealed_tokens(world) -> None:
+    """What was staged before a commit seals it is gone."""
+    real = MemoryRefStore.seal_token
+
+    def seal(repository, branch, new_token):
+        real(world.refs, repository, branch, new_token)
+        branches = world.refs._of(repository).branches
+        branches[branch.name] = replace(branches[branch.name], sealed_tokens=())
+        return branches[branch.name]
+
+    world.refs.seal_token = seal
+
+
+def _never_end(world) -> None:
+    """Whoever seals a token has been too slow."""
+
+    def seal(repository, branch, new_token):
+        while True:
+            world.refs.between()
+
+    world.refs.seal_token = seal
+
+
+def _raise_nonsense(world) -> None:
+    def seal(repository, branch, new_token):
+        raise KeyError(new_token)
+
+    world.refs.seal_token = seal
 
 
 def _move_whoever_was_first(world) -> None:
@@ -76,6 +107,8 @@ def _remember_tombstones_as_nothing(world) -> None:
     ("plant", "mix", "kind"),
     [
         (_stage_under_an_old_token, "writes", "linearizable"),
+        (_forget_sealed_tokens, "commits", "linearizable"),
+        (_raise_nonsense, "commits", "unexpected"),
         (_move_whoever_was_first, "commits", "linearizable"),
         (_remember_tombstones_as_nothing, "writes", "linearizable"),
         (_forget_events, "writes", "event"),
@@ -93,6 +126,12 @@ def test_a_planted_fault_is_found_soon(plant, mix, kind):
 def _calls(outcome: Outcome) -> list[tuple[object, ...]]:
     """Who called what, in order, and what went wrong; arguments may hold functions."""
     return [(client, op, name, fault) for client, op, name, _, fault in outcome.log]
+
+
+def test_clients_that_never_come_to_an_end_are_told_of():
+    program = (Op("upload", id=1), Op("commit", id=2))
+    outcome = run(Schedule("plain", (program, program)), change=_never_end)
+    assert outcome.kinds == {"endless"}
 
 
 def _first(mix: str, kind: str, change=None) -> Outcome:

@@ -34,6 +34,8 @@ def judge(simulation: "Simulation") -> None:
         _look_at_the_end(simulation, repository)
     except GravelerError as error:
         simulation.problem("corrupt", f"at the end: {error!r}")
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+        simulation.problem("unexpected", f"at the end: {error!r}")
     operations = (each for each in simulation.history if each.key[1] in simulation.paths)
     start = simulation.start
     if simulation.problems:
