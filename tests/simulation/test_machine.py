@@ -5,6 +5,7 @@ from itertools import count
 
 import pytest
 
+from graveler.ports import Staged
 from tests.simulation.machine import Outcome, run
 from tests.simulation.report import label, report
 from tests.simulation.schedule import Op, Schedule
@@ -12,17 +13,19 @@ from tests.simulation.shrink import shrink
 from tests.simulation.workload import MIXES, draw
 from tests.support.memory import MemoryRefStore
 
-FOUND_WITHIN = 300
+FOUND_WITHIN = 2_000
 
 
 def _stage_under_an_old_token(world) -> None:
     """Writes go where the branch's changes were before the first commit."""
-    put, first = world.staging.put, {}
+    first = {}
+    world.staging.close = lambda _token: None
+    stage = world.staging.stage
 
-    def stale(token, path, value):
-        put(first.setdefault(token.partition(":")[0], token), path, value)
+    def stale(token, changes):
+        return stage(first.setdefault(token.partition(":")[0], token), changes)
 
-    world.staging.put = stale
+    world.staging.stage = stale
 
 
 def _forget_sealed_tokens(world) -> None:
@@ -92,21 +95,43 @@ def _read_on(world) -> None:
 
 
 def _remember_tombstones_as_nothing(world) -> None:
-    put, drop = world.staging.put, world.staging._values
+    stage = world.staging.stage
+    world.staging.stage = lambda token, changes: stage(
+        token, [change for change in changes if change[1] is not None]
+    )
 
-    def forgetful(token, path, value):
-        put(token, path, value)
-        if value is None:
-            del drop[token][path]
-            world.staging._paths[token].remove(path)
 
-    world.staging.put = forgetful
+def _stage_under_closed_tokens(world) -> None:
+    """A seal keeps nobody out."""
+    world.staging.close = lambda _token: None
+
+
+def _take_equal_values_for_ones_own(world) -> None:
+    """Who creates what is there already is told that it was its own doing."""
+    stage_if = world.staging.stage_if
+
+    def careless(repository, branch, path, value, expected):
+        if world.staging.get(branch.staging_token, path) != Staged(value):
+            stage_if(repository, branch, path, value, expected)
+
+    world.staging.stage_if = careless
+
+
+def _merge_over_edits(world) -> None:
+    """A merge does not mind what was staged since it looked."""
+    real = MemoryRefStore.move_branch
+    world.refs.move_branch = lambda *args, **options: real(
+        world.refs, *args, **{**options, "is_clean": False}
+    )
 
 
 @pytest.mark.parametrize(
     ("plant", "mix", "kind"),
     [
         (_stage_under_an_old_token, "writes", "linearizable"),
+        (_stage_under_closed_tokens, "writes", "linearizable"),
+        (_take_equal_values_for_ones_own, "described", "linearizable"),
+        (_merge_over_edits, "metadata", "linearizable"),
         (_forget_sealed_tokens, "commits", "linearizable"),
         (_raise_nonsense, "commits", "unexpected"),
         (_move_whoever_was_first, "commits", "linearizable"),
@@ -170,7 +195,7 @@ def test_what_is_shrunk_names_what_it_takes():
     assert label(smaller) == "linearizable: delete"
     shown = report(smaller)
     assert f"seed {found.schedule.seed}" in shown
-    assert "staging.put" in shown
+    assert "staging.stage" in shown
 
 
 def test_one_client_alone_is_always_right():

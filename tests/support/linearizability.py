@@ -114,8 +114,11 @@ def check_key(operations: Sequence[Operation], start: State | None) -> Violation
 def _tasks(operations: Sequence[Operation]) -> list[_Task]:
     fused = not any(operation.kind in SEE_BOTH for operation in operations)
     seen = _observed(operations)
+    deletions = [each for each in operations if each.kind == "delete_repository"]
     tasks: list[_Task] = []
     for operation in sorted(operations, key=lambda operation: operation.invoked):
+        if operation.outcome == "no_branch" and any(_beside(operation, d) for d in deletions):
+            continue  # the repository's name goes before its branches do
         if operation.outcome == "unknown":
             if operation.kind in READS or not _matters(operation, seen):
                 continue
@@ -129,6 +132,14 @@ def _tasks(operations: Sequence[Operation]) -> list[_Task]:
             tasks.append(_Task(number, operation, apply, before, is_required, returned))
             before = number
     return tasks
+
+
+def _beside(operation: Operation, deletion: Operation) -> bool:
+    """Whether the repository was being deleted while the operation ran, by another operation."""
+    if deletion is operation or deletion.outcome == "no_branch":
+        return False
+    ended = inf if deletion.outcome == "unknown" else deletion.returned
+    return deletion.invoked <= operation.returned and operation.invoked <= ended
 
 
 def _observed(operations: Sequence[Operation]) -> set[str] | None:

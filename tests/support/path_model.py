@@ -144,10 +144,8 @@ def _reset(state: State, operation: Operation) -> list[State | None]:
 
 
 def _reset_object(state: State, operation: Operation) -> list[State | None]:
-    if len(state.heads) == 1:
-        return [state._replace(staged=UNSTAGED)]
-    # Over a commit that is not the head yet, it is the head's value that comes back.
-    return [state._replace(staged=UNSTAGED), state._replace(staged=state.heads[0])]
+    # A commit that is decided, and not yet the head, decides anew.
+    return _reset(state, operation)
 
 
 def _hard_reset(state: State, operation: Operation) -> list[State | None]:

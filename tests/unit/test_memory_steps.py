@@ -73,7 +73,7 @@ def test_branch_and_staged_value_may_be_of_two_moments(world, staged_first):
     branch = world.refs.branch(REPOSITORY, "b0")
 
     def meanwhile():
-        world.staging.put("token", b"p", b"v")
+        world.staging.stage("token", [(b"p", b"v")])
         world.refs.seal_token(REPOSITORY, branch, "new")
 
     world.staging.between = once(meanwhile)
@@ -85,21 +85,33 @@ def test_branch_and_staged_value_may_be_of_two_moments(world, staged_first):
 
 def test_a_scan_of_staged_changes_is_no_snapshot(world):
     for path in (b"a", b"c"):
-        world.staging.put("token", path, b"1")
-    world.staging.between = once(lambda: world.staging.put("token", b"b", b"2"))
+        world.staging.stage("token", [(path, b"1")])
+    world.staging.between = once(lambda: world.staging.stage("token", [(b"b", b"2")]))
     assert [path for path, _ in world.staging.scan("token", b"", None)] == [b"a", b"b", b"c"]
 
 
 def test_batches_are_done_part_by_part(world):
     seen = []
     world.staging.between = lambda: seen.append(len(world.staging._values["token"]))
-    world.staging.put_many("token", [(b"a", b"1"), (b"b", b"2")])
-    assert seen == [1, 2]
+    world.staging.stage("token", [(b"a", b"1"), (b"b", b"2")])
+    assert seen == [1]
     seen.clear()
     world.staging.between = lambda: seen.append(len(world.staging._values["token"]))
     world.staging.drop("token")
     assert seen == [1, 0]
     assert world.staging.get("token", b"b") is None
+
+
+def test_a_token_is_closed_gate_by_gate(world):
+    paths = [b"%d" % number for number in range(20)]
+    refused = []
+    world.staging.between = once(
+        lambda: refused.extend(world.staging.stage("token", [(path, b"1") for path in paths]))
+    )
+    world.staging.close("token")
+    assert 0 < len(refused) < len(paths)
+    everything = [(path, b"2") for path in paths]
+    assert world.staging.stage("token", everything) == everything
 
 
 def test_a_repository_loses_its_name_before_its_branches(world):
