@@ -119,7 +119,7 @@ def test_what_is_sealed_while_its_repository_is_deleted_goes_too(
             token = new_token()
             sealed.append(token)
             stores.refs.seal_token(repository, branch, token)
-            stores.staging.put(token, b"left", b"behind")
+            stores.staging.stage(token, [(b"left", b"behind")])
         return call(operation, request, *more)
 
     monkeypatch.setattr(stores.tables.dynamodb, "call", meanwhile)

@@ -163,7 +163,7 @@ def _move(stores: Stores, repository: Repository, main: Branch) -> None:
 
 
 def _delete(stores: Stores, repository: Repository, main: Branch) -> None:
-    stores.refs.delete_branch(repository, main, new_event(), 5)
+    stores.exports.delete_branch(repository, main, new_event(), 5)
 
 
 @pytest.mark.parametrize("change", [_seal, _move, _delete])

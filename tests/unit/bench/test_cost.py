@@ -80,7 +80,7 @@ def test_every_operation_is_measured_and_told(capsys):
     figures = {row[0].removeprefix("| "): row[1:] for row in rows[1:]}
     assert figures.keys() == OPERATIONS
     read_units, write_units, puts, *_ = figures["link"]
-    assert (read_units, write_units, puts) == ("3", "1", "0")
+    assert (read_units, write_units, puts) == ("3", "4", "0")
     assert figures["upload of 1 KB"][2] == "1"
     for line in ("a million requests of the mix", "an export of 100,000 objects", "an idle month"):
         assert f"\n{line}: " in shown

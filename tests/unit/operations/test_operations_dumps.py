@@ -137,14 +137,13 @@ def test_a_commit_made_while_a_dump_is_made_never_leaves_it_with_loose_ends(worl
 
 
 def test_a_dump_taken_while_others_commit_can_be_restored(world, engine, monkeypatch):
-    head = engine.refs.branch(engine.refs.repository(REPO), "main").commit_id
     with commits_between_pages(world, REPO, monkeypatch):
         dumped = dumps.dump(world.engine(), REPO)
     make_bare(engine)
     dumps.restore(engine, "bare", dumped)
     listed, _, found, _ = refs_of(engine, "bare")
     ids = [each.id for each in found]
-    assert listed["main"] == (head, False)
+    assert listed["main"][0] in ids
     assert ids == sorted(ids)
     assert {parent for each in found for parent in each.parents} < {*ids}
 
