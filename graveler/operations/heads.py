@@ -16,7 +16,7 @@ from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RET
 from graveler.model import Branch, Change, Commit, Event, Repository
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.lookup import branch_not_found
-from graveler.operations.reading import View, view_of_branch
+from graveler.operations.reading import view_of_branch
 from graveler.staging.overlay import effective_changes
 
 
@@ -123,30 +123,28 @@ def _has_staged(engine: Engine, branch: Branch) -> bool:
 
 
 def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """The branch, if nothing is staged on it that would change its commit.
+    """Return the branch if nothing is staged on it that would change its commit.
 
     Staged leftovers that change nothing now (a tombstone over nothing) could change something over
     another head, so they are sealed, to be taken off with the move. A write that arrives after
-    this look simply comes after the move.
+    this look comes after the move, unless it depends on the head: then the move fails (`edits`).
 
     Raises:
         InvalidInputError: there are uncommitted changes.
+        ContentionError: others sealed the branch every time.
     """
-    view = view_of_branch(engine, repository, branch)
-    if _has_staged(engine, branch):
-        _refuse_changes(branch, view)
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        has_staged = _has_staged(engine, branch)
+        if has_staged or branch.sealed_tokens:
+            view = view_of_branch(engine, repository, branch)
+            if any(effective_changes(view.changes(), view.committed)):
+                raise InvalidInputError(
+                    f"branch {branch.name!r} has uncommitted changes: commit or reset them first"
+                )
+        if not has_staged:
+            return branch
         branch = seal(engine, repository, branch)
-        view = view_of_branch(engine, repository, branch)
-    if branch.sealed_tokens:
-        _refuse_changes(branch, View(engine, repository, branch.sealed_tokens, view.committed))
-    return branch
-
-
-def _refuse_changes(branch: Branch, view: View) -> None:
-    if any(effective_changes(view.changes(), view.committed)):
-        raise InvalidInputError(
-            f"branch {branch.name!r} has uncommitted changes: commit or reset them first"
-        )
+    raise ContentionError(f"branch {branch.name!r} has too many concurrent commits: retry")
 
 
 def new_commit(

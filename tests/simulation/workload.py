@@ -67,7 +67,7 @@ _REFS = {
     "cherry_pick": ("c1", "c2", "d1", "dev"),
     "hard_reset": ("c1", "c2", "d1", "first"),
     "create_branch": ("main", "c1", "c2", "d1"),
-    "copy": ("main", "dev", "c1"),
+    "copy": ("c1", "c2", "d1"),  # whose metadata never change
 }
 
 

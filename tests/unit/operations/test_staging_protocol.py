@@ -173,6 +173,19 @@ def test_a_merge_beside_metadata_leaves_the_merged_content_or_is_refused(world, 
     assert content(engine, commit(engine).id, b"p") == b"old content"
 
 
+@pytest.mark.usefixtures("forked")
+def test_a_merge_sees_metadata_that_were_set_while_another_sealed_the_branch(world, engine):
+    writes.delete_many(engine, REPO, "main", [b"never", b"was"])  # leftovers without an effect
+
+    def seal_and_set_metadata():
+        seal(engine)
+        writes.set_user_metadata(engine, REPO, "main", b"p", {"k": "v"})
+
+    beside = at(world.engine(), "refs.seal_token", seal_and_set_metadata)
+    with pytest.raises(InvalidInputError, match="uncommitted"):
+        merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
+
+
 def test_what_is_taken_back_beside_a_commit_is_not_in_it(world, engine):
     upload(engine, b"p", b"committed")
     commit(engine)
