@@ -170,7 +170,11 @@ class BranchRecords(Records):
         dropped = [*applied_tokens, *([] if new_staging_token is None else [old.staging_token])]
         cleanup = cleanup_item(drop_after_ns, dropped)
         writes: list[Raw] = [{"Update": update}]
-        writes += [{"Put": self.tables.put(restored_item(old, *each))} for each in restored]
+        # Unless somebody has written the path since.
+        is_restored = StagedItem.restored.exists()
+        writes += [
+            {"Put": self.tables.put(restored_item(old, *each), is_restored)} for each in restored
+        ]
         if commit is not None:
             # Without a condition: whatever has this ID is this commit.
             writes.append({"Put": self.tables.put(commit_item(repository, commit))})

@@ -96,24 +96,33 @@ def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
     Readers look into every sealed token. An empty token is not sealed over others, so that
     commits that fail again and again do not add one each.
     """
-    if branch.sealed_tokens and not _has_staged(engine, branch):
-        return branch
-    return replace_token(engine, repository, branch)
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        if branch.sealed_tokens and not _has_staged(engine, branch):
+            return branch
+        try:
+            return _replace_token(engine, repository, branch)
+        except StaleVersionError:  # another has sealed it: changes may be staged again
+            branch = read_branch(engine, repository, branch.name)
+    raise ContentionError(f"branch {branch.name!r} has too many concurrent commits: retry")
 
 
 def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """Seal the branch's staging token; return the branch with a new one.
+    """Seal the branch's staging token, or let another do it; return the branch with a new one.
 
-    The old token is closed first, so its content is final as soon as anybody reads it as sealed.
     Whoever finds a branch whose token is closed may call this: the process that closed it is
     about to do the same, or has crashed.
     """
+    try:
+        return _replace_token(engine, repository, branch)
+    except StaleVersionError:
+        return read_branch(engine, repository, branch.name)
+
+
+def _replace_token(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+    # Closed first, so its content is final as soon as anybody reads it as sealed.
     engine.staging.close(branch.staging_token)
     token = engine.names.new_staging_token(repository, branch.name)
-    try:
-        sealed = engine.refs.seal_token(repository, branch, token)
-    except StaleVersionError:  # somebody else has sealed it, or even committed it
-        return read_branch(engine, repository, branch.name)
+    sealed = engine.refs.seal_token(repository, branch, token)
     engine.remember(repository, sealed)
     return sealed
 

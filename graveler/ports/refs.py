@@ -118,11 +118,12 @@ class RefStore(TaskStore, Protocol):
         applied_tokens (the oldest of old's sealed tokens, newest first) off the branch, replaces
         the staging token when a new one is given (a reset), adds one to the version, puts the
         event in the outbox and registers every token taken off to be dropped after that time.
-        Stages restored (at most RESTORED_MAX changes) as restored entries.
+        Replaces restored entries by restored (at most RESTORED_MAX changes).
 
         Raises:
             StaleVersionError: the version is not old's any more; or the staging token, with
-                new_staging_token or restored; or the edits, with is_clean.
+                new_staging_token or restored; or the edits, with is_clean; or an entry to be
+                replaced is not a restored one.
             NotFoundError: the branch is gone.
         """
 

@@ -216,13 +216,21 @@ def test_a_move_restores_in_the_same_transaction(
             restored=changes,
         )
 
-    sealed = stores.refs.seal_token(repository, main, new_token())
+    before = [(path, b"before") for path, _ in changes]
+    old = stores.staging.restore(repository, main, before)
+    sealed = stores.refs.seal_token(repository, old, new_token())
     with pytest.raises(StaleVersionError):
-        move(main)
-    assert list(stores.staging.scan(main.staging_token, b"", None)) == []
-    move(sealed)
-    assert list(stores.staging.scan(sealed.staging_token, b"", None)) == changes
-    assert len(list(stores.staging.restored_paths(sealed.staging_token))) == RESTORED_MAX
+        move(old)
+    now = stores.staging.restore(repository, sealed, before)
+    # Written since: a move must not undo it.
+    stores.staging.stage(now.staging_token, [(b"07", b"of a user")])
+    with pytest.raises(StaleVersionError):
+        move(now)
+    assert stores.refs.branch(repository, "main") == now
+    now = stores.staging.restore(repository, now, before)
+    move(now)
+    assert list(stores.staging.scan(now.staging_token, b"", None)) == changes
+    assert len(list(stores.staging.restored_paths(now.staging_token))) == RESTORED_MAX
 
 
 class TestScan:

@@ -114,7 +114,8 @@ class Simulation:
     def made_elsewhere(self) -> list[str]:
         """What other repositories made inside of this one's data."""
         prefixes = tuple(self.protected)
-        return [uri for uri in self.made if uri.startswith(prefixes)] if prefixes else []
+        made = self.made & self.world.objects.ever
+        return [uri for uri in made if uri.startswith(prefixes)] if prefixes else []
 
     def value_in(self, repository: Repository | None, commit_id: str, path: bytes) -> Value | None:
         """What a commit holds at the path."""

@@ -231,9 +231,11 @@ def new_world(name: str) -> Start:
     staging._values = {token: dict(values) for token, values in staging._values.items()}
     staging._closed, staging._restored = set(staging._closed), set(staging._restored)
     refs.put_restored = staging._put_restored
+    refs.check_restored = staging._check_restored
     staging._paths = {token: list(paths) for token, paths in staging._paths.items()}
     objects._clock = queue._clock = clock
     objects._objects, objects._uploads = dict(objects._objects), {}
+    objects.ever = set(objects.ever)
     objects.bytes_read = {}
     files.files, files.reads = dict(files.files), []
     exports_._records, exports_._listed = dict(exports_._records), dict(exports_._listed)

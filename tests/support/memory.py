@@ -57,6 +57,7 @@ class MemoryRefStore(Attachments):
         self.lagging: set[str] = set()
         # Set by the staging store, which is another table of the same transactions.
         self.put_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
+        self.check_restored = self.put_restored
         self.events: list[Event] = []
         self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
@@ -222,6 +223,7 @@ class MemoryRefStore(Attachments):
             now = self._branch_now(repository, old.name)
             reset = new_staging_token is not None
             stays = not (reset or restored) or now.staging_token == old.staging_token
+            self.check_restored(old.staging_token, restored)
             if is_clean and now.edits != old.edits:
                 raise StaleVersionError(f"branch {old.name} was edited")
             if (now.version, now.commit_id) != (old.version, old.commit_id) or not stays:

@@ -112,6 +112,7 @@ class MemoryObjectStore:
         self.bytes_read: dict[str, int] = {}
         self.missing_buckets: set[str] = set()
         self._clock = clock or FixedClock()
+        self.ever: set[str] = set()  # every URI that something was stored at
         self._objects: dict[str, _Object] = {}
         self._uploads: dict[str, _Upload] = {}
         self._lock = threading.RLock()
@@ -129,6 +130,7 @@ class MemoryObjectStore:
         checksum: str,
         metadata: Mapping[str, str] | None = None,
     ) -> ObjectInfo:
+        self.ever.add(uri)
         info = ObjectInfo(len(content), checksum, self._clock.now_ns(), content_type)
         self._objects[uri] = _Object(content, info, metadata or {})
         return info

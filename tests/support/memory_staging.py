@@ -30,6 +30,7 @@ class MemoryStagingStore:
         self._closed: set[tuple[str, int]] = set()
         self._restored: set[tuple[str, bytes]] = set()
         refs.put_restored = self._put_restored
+        refs.check_restored = self._check_restored
         self._values: dict[str, dict[bytes, bytes | None]] = {}
         self._paths: dict[str, list[bytes]] = {}
         self._lock = threading.RLock()
@@ -92,6 +93,12 @@ class MemoryStagingStore:
             for path, value in changes:
                 self._put(token, path, value)
                 self._restored.add((token, path))
+
+    def _check_restored(self, token: str, changes: Sequence[Change]) -> None:
+        with self._lock:
+            for path, _ in changes:
+                if (token, path) not in self._restored:
+                    raise StaleVersionError(f"path {path!r} is not restored any more")
 
     def restored_paths(self, token: str) -> Iterator[bytes]:
         for path, _ in self.scan(token, b"", None):

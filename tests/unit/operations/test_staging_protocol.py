@@ -334,3 +334,31 @@ def test_commits_that_come_every_time_make_a_writer_give_up_without_effect(world
         put(engine_around(world.engine(), always), b"p", b"1")
     with pytest.raises(NotFoundError):
         content(engine, "main", b"p")
+
+
+@pytest.mark.parametrize("call", ["staging.restored_paths", "refs.move_branch"])
+def test_a_write_beside_a_hard_reset_stays_where_changes_were_taken_back(world, engine, call):
+    upload(engine, b"p", b"1")
+    first = commit(engine)
+    upload(engine, b"p", b"2")
+    commit(engine)
+    upload(engine, b"p", b"staged")
+    branches.reset(engine, REPO, "main", kind="object", path=b"p")
+    beside = at(world.engine(), call, lambda: put(engine, b"p", b"own"))
+    branches.hard_reset(beside, REPO, "main", ref=first.id)
+    assert content(engine, "main@", b"p") == b"1"
+    assert content(engine, "main", b"p") == b"own"
+
+
+def test_a_commit_holds_what_was_taken_back_under_the_token_of_another_commit(world, engine):
+    upload(engine, b"p", b"committed")
+    commit(engine)
+    upload(engine, b"p", b"staged")
+
+    def seal_and_reset():
+        seal(engine)
+        branches.reset(engine, REPO, "main", kind="object", path=b"p")
+
+    made = commit(at(world.engine(), "refs.seal_token", seal_and_reset), allow_empty=True)
+    assert content(engine, made.id, b"p") == b"committed"
+    assert content(engine, "main", b"p") == b"committed"
