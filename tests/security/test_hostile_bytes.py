@@ -96,7 +96,7 @@ def test_no_text_of_a_user_adds_a_header_to_an_answer(api, text, reading):
     repository = api.engine.refs.repository("repo")
     token = api.engine.refs.branch(repository, "main").staging_token
     entry = value_entry(api.engine.staging.get(token, path.encode()).value)
-    api.engine.staging.put(token, path.encode(), entry_value(replace(entry, checksum=text)))
+    api.engine.staging.stage(token, [(path.encode(), entry_value(replace(entry, checksum=text)))])
     for method in ("GET", "HEAD"):
         for presign in ("false", "true"):
             reply = api.ask(method, READ, path=path, presign=presign, headers=reading)
