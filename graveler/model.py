@@ -71,6 +71,7 @@ class Branch:
     leaves it alone, so that a commit in its last step does not lose against writers that seal.
     edits counts staged changes that depend on what readers saw under this head: a merge that
     began before one of them must not finish after it.
+    restored_token is the staging token under which changes were taken back last, "" if none were.
     """
 
     name: str
@@ -80,6 +81,12 @@ class Branch:
     version: int = 0
     hidden: bool = False
     edits: int = 0
+    restored_token: str = ""
+
+    @property
+    def has_restored(self) -> bool:
+        """Whether changes were taken back under the branch's staging token."""
+        return self.restored_token == self.staging_token
 
     @property
     def tokens(self) -> tuple[str, ...]:

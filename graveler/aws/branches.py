@@ -33,6 +33,7 @@ def branch_item(repository: Repository, branch: Branch) -> BranchItem:
         version=branch.version,
         hidden=branch.hidden,
         edits=branch.edits,
+        restored_token=branch.restored_token,
     )
 
 
@@ -47,6 +48,7 @@ def branch_of(raw: Raw) -> Branch:
         version=int(item.version),
         hidden=item.hidden,
         edits=int(item.edits),
+        restored_token=item.restored_token,
     )
 
 

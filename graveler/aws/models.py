@@ -85,6 +85,7 @@ class BranchItem(RefsItem):
     version = NumberAttribute()
     hidden = BooleanAttribute()
     edits = NumberAttribute(default=0)
+    restored_token = UnicodeAttribute(default="")
 
 
 class TagItem(RefsItem):

@@ -150,7 +150,10 @@ class DynamoStagingStore:
         for batch in _batches(changes):
             update = self._tables.update(
                 branch_key(repository, branch.name),
-                [BranchItem.version.set(branch.version + 1)],
+                [
+                    BranchItem.version.set(branch.version + 1),
+                    BranchItem.restored_token.set(branch.staging_token),
+                ],
                 is_unchanged(branch),
             )
             puts = [{"Put": self._tables.put(restored_item(branch, *each))} for each in batch]
@@ -159,7 +162,9 @@ class DynamoStagingStore:
             except TransactionCancelledError as error:
                 # Also if an earlier attempt did it: to restore once more does no harm.
                 raise StaleVersionError(f"branch {branch.name} changed meanwhile") from error
-            branch = replace(branch, version=branch.version + 1)
+            branch = replace(
+                branch, version=branch.version + 1, restored_token=branch.staging_token
+            )
         return branch
 
     def restored_paths(self, token: str) -> Iterator[bytes]:

@@ -114,7 +114,7 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
             continue
         engine.tokens.forget((found.uid, name))
         return
-    raise ContentionError(f"branch {name!r} is changed all the time: try again")
+    raise ContentionError(f"branch {name!r} has too many concurrent updates: retry")
 
 
 def reset(
@@ -209,6 +209,8 @@ def _restored_to(
 
     What the head says of them is staged, and would hide the commit.
     """
+    if not branch.has_restored:
+        return []
     paths = list(islice(engine.staging.restored_paths(branch.staging_token), RESTORED_MAX + 1))
     if len(paths) > RESTORED_MAX:
         raise InvalidInputError(

@@ -17,6 +17,7 @@ from graveler.operations.heads import (
     new_commit,
     require_clean,
     seal,
+    seal_restored,
 )
 from graveler.operations.lookup import current_branch, in_repository
 from graveler.operations.protection import check_can_commit
@@ -51,10 +52,10 @@ def commit(engine: Engine, repository: str, branch: str, request: CommitRequest)
     check_can_commit(found, branch, force=request.force)
     if request.source_metarange is not None:
         return _commit_metarange(engine, found, current, request)
+    current = seal(engine, found, current)
 
     def plan(now: Branch) -> Move:
-        # Sealed anew in each try: changes may have been taken back since the last one.
-        now = seal(engine, found, now)
+        now = seal_restored(engine, found, now)
         head = engine.history(found).commit(now.commit_id)
         base = engine.metarange(found, head.metarange_id)
         changes = View(engine, found, now.sealed_tokens, base).changes()

@@ -74,7 +74,7 @@ def move_head(
             if move.commit is not None:
                 engine.history(repository).keep(move.commit)
             return move
-    raise ContentionError(f"branch {branch.name!r} is changed all the time: try again")
+    raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
 
 
 def read_branch(engine: Engine, repository: Repository, name: str) -> Branch:
@@ -96,14 +96,24 @@ def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
     Readers look into every sealed token. An empty token is not sealed over others, so that
     commits that fail again and again do not add one each.
     """
+    if branch.sealed_tokens and not _has_staged(engine, branch):
+        return branch
+    return seal_restored(engine, repository, replace_token(engine, repository, branch))
+
+
+def seal_restored(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+    """Return the branch with nothing that was taken back under its staging token.
+
+    What was taken back covers changes of sealed tokens, so a commit must apply both or neither.
+
+    Raises:
+        ContentionError: changes were taken back every time.
+    """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        if branch.sealed_tokens and not _has_staged(engine, branch):
+        if not branch.has_restored:
             return branch
-        try:
-            return _replace_token(engine, repository, branch)
-        except StaleVersionError:  # another has sealed it: changes may be staged again
-            branch = read_branch(engine, repository, branch.name)
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent commits: retry")
+        branch = replace_token(engine, repository, branch)
+    raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
 
 
 def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Branch:
@@ -112,17 +122,13 @@ def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Bra
     Whoever finds a branch whose token is closed may call this: the process that closed it is
     about to do the same, or has crashed.
     """
-    try:
-        return _replace_token(engine, repository, branch)
-    except StaleVersionError:
-        return read_branch(engine, repository, branch.name)
-
-
-def _replace_token(engine: Engine, repository: Repository, branch: Branch) -> Branch:
     # Closed first, so its content is final as soon as anybody reads it as sealed.
     engine.staging.close(branch.staging_token)
     token = engine.names.new_staging_token(repository, branch.name)
-    sealed = engine.refs.seal_token(repository, branch, token)
+    try:
+        sealed = engine.refs.seal_token(repository, branch, token)
+    except StaleVersionError:  # another has sealed it, or even committed it
+        return read_branch(engine, repository, branch.name)
     engine.remember(repository, sealed)
     return sealed
 

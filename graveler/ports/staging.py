@@ -59,11 +59,11 @@ class StagingStore(Protocol):
     def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
         """Stage what the branch's head says of distinct paths, if the branch is unchanged.
 
-        The entries are marked as restored, and the branch's version is raised, so that a move of
-        the head does not miss them. Many changes take several transactions.
+        The entries are marked as restored. The branch's version is raised and its restored_token
+        set, so that a move of the head does not miss them. Many changes take several transactions.
 
         Returns:
-            The branch with the version that it has now.
+            The branch as it is now.
 
         Raises:
             StaleVersionError: the branch changed; some of the changes may be staged.

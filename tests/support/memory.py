@@ -185,12 +185,12 @@ class MemoryRefStore(Attachments):
             return True
 
     def raise_version(
-        self, repository: Repository, name: str, *, version: int = 1, edits: int = 0
+        self, repository: Repository, name: str, *, version: int = 1, edits: int = 0, **more: str
     ) -> Branch:
-        """Add to the branch's counts."""
+        """Add to the branch's counts, and set other fields."""
         with self._lock:
             now = self._branch_now(repository, name)
-            raised = replace(now, version=now.version + version, edits=now.edits + edits)
+            raised = replace(now, version=now.version + version, edits=now.edits + edits, **more)
             self._of(repository).branches[name] = raised
             return raised
 

@@ -85,7 +85,9 @@ class MemoryStagingStore:
             batch = changes[start : start + self.changes_at_once]
             with self._lock, self._refs.unchanged(repository, branch):
                 self._put_restored(branch.staging_token, batch)
-                branch = self._refs.raise_version(repository, branch.name)
+                branch = self._refs.raise_version(
+                    repository, branch.name, restored_token=branch.staging_token
+                )
         return branch
 
     def _put_restored(self, token: str, changes: Sequence[Change]) -> None:
