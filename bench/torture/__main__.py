@@ -1,18 +1,22 @@
 """Tortures the embedded stack, and checks every answer: `python -m bench.torture --minutes 60`."""
 
 import argparse
+import itertools
 import secrets
 import shutil
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
+from bench.torture import torment
 from bench.torture.rounds import Tally, first_beginning, run_round
 from bench.torture.verdict import Judges
 from bench.torture.world import World
 
 _ROUNDS_OF_A_REPOSITORY = 8
+_FAILURES_MAX = 10
 
 
 def main() -> int:
@@ -22,29 +26,38 @@ def main() -> int:
     print(f"seed {seed}, {options.clients} clients, data in {folder}", flush=True)
     began = time.monotonic()
     world, judges, tally = World(folder, seed), Judges(), Tally()
-    crashed = ""
     try:
-        number = 0
-        while time.monotonic() - began < options.minutes * 60:
-            if number % _ROUNDS_OF_A_REPOSITORY == 0:
-                world.begin_repository(number // _ROUNDS_OF_A_REPOSITORY)
-                begins = first_beginning()
-            begins = run_round(world, number, options.clients, begins, judges, tally)
-            number += 1
-    except Exception as error:  # what came out so far is told in any case
-        crashed = repr(error)
-        if options.keep:
-            raise
+        _run_rounds(world, options, began + options.minutes * 60, judges, tally)
     finally:
         world.stack.stop()
         judges.finish()
-        failed = _report(world, judges, tally, time.monotonic() - began, crashed)
+        failed = _report(world, judges, tally, time.monotonic() - began)
         if failed and options.keep:
             print(f"data kept in {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
     print(f"seed {seed}: {'FAILED' if failed else 'nothing is wrong'}")
     return 1 if failed else 0
+
+
+def _run_rounds(
+    world: World, options: argparse.Namespace, end_s: float, judges: Judges, tally: Tally
+) -> None:
+    begins, rounds_left = first_beginning(), 0
+    for number in itertools.count():
+        if time.monotonic() > end_s or tally.failures == _FAILURES_MAX:
+            return
+        try:
+            if not rounds_left:
+                world.begin_repository(number)
+                begins, rounds_left = first_beginning(), _ROUNDS_OF_A_REPOSITORY
+            begins = run_round(world, number, options.clients, begins, judges, tally)
+            rounds_left -= 1
+        except Exception:  # noqa: BLE001 - a round that cannot be judged is a failure of the run
+            tally.failures += 1
+            rounds_left = 0
+            print(f"  round {number} FAILED\n{traceback.format_exc()}", flush=True)
+            torment.calm_down(world.stack)
 
 
 def _options() -> argparse.Namespace:
@@ -56,7 +69,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _report(world: World, judges: Judges, tally: Tally, took_s: float, crashed: str) -> bool:
+def _report(world: World, judges: Judges, tally: Tally, took_s: float) -> bool:
     """Print what came out; whether anything is wrong."""
     outcomes = sorted({outcome for _, outcome in tally.answers})
     print(f"\n{'requests':22}" + "".join(f"{outcome:>12}" for outcome in outcomes))
@@ -88,9 +101,9 @@ def _report(world: World, judges: Judges, tally: Tally, took_s: float, crashed: 
         print(f"undecided: {path}")
     for problem in world.ledger.problems:
         print(f"PROBLEM: {problem}")
-    if crashed:
-        print(f"CRASHED: {crashed}")
-    return bool(judges.violations or judges.undecided or world.ledger.problems or crashed)
+    if tally.failures:
+        print(f"{tally.failures} rounds FAILED: see above")
+    return bool(judges.violations or judges.undecided or world.ledger.problems or tally.failures)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ class Client:
         self._world, self.name, self._chance = world, name, chance
         self.http = Http(world.stack.port, *world.key_pair)
         self._count = self._contents = 0
-        self.timeout_s = 2.5 if slow else 12.0
+        self.timeout_s = 2.5 if slow else 9.0
         self.records: list[Record] = []
 
     def act(self, name: str) -> Record | None:

@@ -15,7 +15,7 @@ from bench.torture.client import UnsentError
 from bench.torture.history import Record, value_of
 from bench.torture.world import World
 
-_REQUESTS_MAX = 70
+_REQUESTS_MAX = 90
 _TRIES = 10
 
 _WRITES = (
@@ -44,6 +44,7 @@ class Tally:
     blows: Counter[str] = field(default_factory=Counter)
     rounds: int = 0
     dumps: int = 0
+    failures: int = 0  # rounds that came to no end
 
 
 @dataclass(slots=True)

@@ -169,9 +169,8 @@ def check_dumps(world: World, client: Client, number: int, heads: dict[str, str]
             world.calm(client, "PUT", f"/repositories/{name}/refs/restore", body=dump)
         except RuntimeError as error:
             world.ledger.problem(f"a dump of {world.repository} cannot be restored: {error}")
-        else:
-            if dump is now:
-                _compare_heads(world, client, name, heads)
+        if dump is now:
+            _compare_heads(world, client, name, heads)
         world.calm(client, "DELETE", f"/repositories/{name}", accepted=(204, 404))
     return len(dumps) + 1
 

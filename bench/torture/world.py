@@ -1,6 +1,7 @@
 """What all clients share: the stack, the repository, what was written, and counts."""
 
 import hashlib
+import time
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -95,6 +96,7 @@ class World:
                 return reply
             if not reply.is_unknown:
                 break
+            time.sleep(0.5)
         raise RuntimeError(f"{method} {path}: {reply.status} {reply.message}")
 
     def url(self, path: str) -> str:
