@@ -61,6 +61,10 @@ class Child:
                 preexec_fn=lambda: die_with_parent(parent_pid),  # noqa: PLW1509 - starts no thread
             )
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def stop(
         self, number: signal.Signals = signal.SIGTERM, timeout_s: float = STOP_TIMEOUT_S
     ) -> int:

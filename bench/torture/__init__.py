@@ -1,0 +1,1 @@
+"""Torture of the embedded stack: clients, faults, and a check of the answers."""

@@ -1,0 +1,110 @@
+"""A plain HTTP client that says of every request what is known of its effect."""
+
+import base64
+import json
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from local.ports import HOST
+
+
+class UnsentError(Exception):
+    """The server could not be reached: the request has no effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back; status 0: nothing did, or not all of it."""
+
+    status: int
+    body: bytes = b""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the request may have taken effect, or may yet."""
+        return self.status in (0, 408, 429) or self.status >= 500
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - whatever it holds
+        return json.loads(self.body) if self.body else {}
+
+    @property
+    def message(self) -> str:
+        try:
+            return str(self.json.get("message", ""))
+        except ValueError:
+            return self.body[:100].decode(errors="replace")
+
+
+class Http:
+    """One connection to the API, for one thread; nothing is ever sent again."""
+
+    def __init__(self, port: int, access_key_id: str, secret_access_key: str) -> None:
+        self._port = port
+        pair = base64.b64encode(f"{access_key_id}:{secret_access_key}".encode()).decode()
+        self._headers = {"Authorization": f"Basic {pair}"}
+        self._connection: HTTPConnection | None = None
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, Any] | None = None,
+        body: object = None,
+        headers: dict[str, str] | None = None,
+        timeout_s: float = 12.0,
+    ) -> Reply:
+        """Send one request.
+
+        Raises:
+            UnsentError: nobody listens.
+        """
+        sent = {**self._headers, **(headers or {})}
+        if body is None or isinstance(body, bytes):
+            data = body
+        else:
+            data, sent["Content-Type"] = json.dumps(body).encode(), "application/json"
+        url = f"/api/v1{path}" + (f"?{urlencode(query)}" if query else "")
+        connection = self._connected(timeout_s)
+        try:
+            connection.request(method, url, data, sent)
+            answer = connection.getresponse()
+            return Reply(answer.status, answer.read())
+        except (OSError, HTTPException):
+            self.close()
+            return Reply(0)
+
+    def close(self) -> None:
+        """Forget the connection; the next request makes another one."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _connected(self, timeout_s: float) -> HTTPConnection:
+        if self._connection is None:
+            connection = HTTPConnection(HOST, self._port, timeout=timeout_s)
+            try:
+                connection.connect()
+            except OSError as error:
+                raise UnsentError from error
+            self._connection = connection
+        if self._connection.sock is None:  # the last answer closed it
+            self._connection = None
+            return self._connected(timeout_s)
+        self._connection.sock.settimeout(timeout_s)
+        return self._connection
+
+
+def put_presigned(url: str, data: bytes) -> bool:
+    """Put data at a presigned URL; whether they are there."""
+    parts = urlsplit(url)
+    connection = HTTPConnection(parts.hostname or HOST, parts.port, timeout=12)
+    try:
+        connection.request("PUT", f"{parts.path}?{parts.query}", data)
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()

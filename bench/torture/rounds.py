@@ -1,0 +1,185 @@
+"""One round: load and torment, calm, a look at everything, and the history for the judge."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+from typing import Any
+
+from bench.torture import torment, verdict
+from bench.torture.actions import Client
+from bench.torture.client import UnsentError
+from bench.torture.history import Record, value_of
+from bench.torture.world import World
+
+_REQUESTS_MAX = 90
+_TRIES = 10
+
+_WRITES = (
+    "upload upload upload_if_absent stage link copy set_metadata set_metadata delete delete_many"
+)
+_READS = "stat stat stat_head list get get"
+_MOVES = "merge merge revert cherry_pick"
+_RESETS = "reset reset_object reset_object"
+MIXES = {
+    "all": f"{_WRITES} {_READS} commit commit commit {_MOVES} {_RESETS} dump",
+    "writes": f"{_WRITES} {_WRITES} {_READS} commit commit commit",
+    "plain": "upload stat stat_head list get commit commit set_metadata",
+    "conditional": f"upload_if_absent upload_if_absent stage delete {_READS} commit commit merge",
+    "moves": f"upload upload delete {_READS} commit commit {_MOVES} {_MOVES} dump",
+    "resets": f"{_WRITES} {_READS} commit commit {_MOVES} {_RESETS} {_RESETS} hard_reset",
+    "hard": f"{_READS} upload upload set_metadata stage commit merge hard_reset hard_reset reset",
+    "branches": f"{_WRITES} {_READS} commit commit merge create_branch create_branch delete_branch",
+}
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was done in a whole run."""
+
+    answers: Counter[tuple[str, str]] = field(default_factory=Counter)
+    blows: Counter[str] = field(default_factory=Counter)
+    rounds: int = 0
+    dumps: int = 0
+    failures: int = 0  # rounds that came to no end
+
+
+@dataclass(slots=True)
+class Beginning:
+    """The state in which a round begins."""
+
+    branches: list[str]
+    initial: dict[tuple[str, bytes], Any]
+
+
+def first_beginning() -> Beginning:
+    """That of a new repository: its branches hold nothing."""
+    return Beginning(["main", "dev"], {})
+
+
+def run_round(
+    world: World, number: int, clients: int, begins: Beginning, judges: verdict.Judges, tally: Tally
+) -> Beginning:
+    """Run one round; where the next one begins."""
+    chance = Random(f"{world.seed} round {number}")
+    world.round_name = f"r{number}"
+    mix, blows = chance.choice(list(MIXES)), torment.plan(chance)
+    load_s = chance.uniform(3.0, 8.0)
+    began = time.monotonic()
+    records = _load(world, chance, MIXES[mix], clients, lambda: torment.carry_out(
+        world.stack, blows, load_s, tally.blows
+    ))  # fmt: skip
+    torment.calm_down(world.stack)
+    calm_s = time.monotonic() - began
+    end = world.calm_client()
+    heads = _look(world, end)
+    records += end.records
+    last = [record.commit_id for record in end.records if record.commit_id][-1]
+    checked = len(world.ledger.problems)
+    operations = verdict.resolve(world, end, records, last)
+    if operations:
+        path = world.folder / f"round-{number}.pickle"
+        judges.submit(path, operations, begins.initial, begins.branches)
+    verdict.check_log(world, end, records, heads)
+    verdict.check_objects(world, end, records, chance)
+    tally.dumps += verdict.check_dumps(world, end, number, heads)
+    tally.rounds += 1
+    tally.answers.update((record.name, record.outcome) for record in records)
+    for problem in world.ledger.problems[checked:]:
+        print(f"  PROBLEM: {problem}", flush=True)
+    _report(number, mix, blows, records, calm_s, time.monotonic() - began)
+    initial = {
+        (branch, path.encode()): value_of(world.holding(end, head).get(path))
+        for branch, head in heads.items()
+        for path in world.paths
+    }
+    return Beginning(list(heads), initial)
+
+
+def _load(
+    world: World, chance: Random, mix: str, clients: int, meanwhile: Callable[[], None]
+) -> list[Record]:
+    """Run clients while something else is done; what they asked."""
+    over = threading.Event()
+    made = [
+        Client(world, f"c{at}", Random(chance.random()), slow=chance.random() < 0.15)
+        for at in range(clients)
+    ]
+    kinds = mix.split()
+
+    def work(client: Client, chance: Random) -> None:
+        while not over.is_set() and len(client.records) < _REQUESTS_MAX:
+            if client.act(chance.choice(kinds)) is None:
+                time.sleep(0.3)
+            elif chance.random() < 0.3:
+                time.sleep(chance.expovariate(10))
+        client.http.close()
+
+    threads = [
+        threading.Thread(target=work, args=(client, Random(chance.random()))) for client in made
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        meanwhile()
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    return [record for client in made for record in client.records]
+
+
+def _look(world: World, end: Client) -> dict[str, str]:
+    """Read everything, commit everything, and read again; the heads of the branches."""
+    heads = {}
+    for branch in ("dev", "main"):  # events of main's commit come last
+        if not _read_all(world, end, branch):
+            continue
+        record = _insist(world, partial(end.commit, branch, allow_empty=True))
+        heads[branch] = record.commit_id
+        _read_all(world, end, branch)
+        for path, row in world.holding(end, record.commit_id).items():
+            world.check_content(end, branch, path, row)
+    return heads
+
+
+def _read_all(world: World, end: Client, branch: str) -> bool:
+    """Read each path of a branch; whether there is such a branch."""
+    for path in world.paths:
+        for suffix in ("", "@"):
+            record = _insist(world, partial(end.stat, branch, path, suffix))
+            if record.outcome == "no_branch":
+                return False
+    return True
+
+
+def _insist(world: World, ask: Callable[[], Record]) -> Record:
+    """Ask until there is a definite answer, as there must be in calm."""
+    for _ in range(_TRIES):
+        try:
+            record = ask()
+        except UnsentError:
+            world.stack.revive()
+            continue
+        if record.outcome in ("ok", "no_branch"):
+            return record
+        if record.outcome != "unknown":
+            raise RuntimeError(f"{record} in calm")
+        torment.calm_down(world.stack)
+    raise RuntimeError("no answer in calm")
+
+
+def _report(
+    number: int, mix: str, blows: list[torment.Blow], records: list[Record], calm_s: float, s: float
+) -> None:
+    outcomes = Counter(record.outcome for record in records)
+    told = ", ".join(f"{amount} {outcome}" for outcome, amount in outcomes.most_common())
+    done = "; ".join(map(str, blows)) or "nothing"
+    print(
+        f"round {number} ({mix}): {len(records)} requests: {told}; {done}; "
+        f"{s:.1f} s, of which load {calm_s:.1f}",
+        flush=True,
+    )

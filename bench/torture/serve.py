@@ -1,0 +1,47 @@
+"""The stack of `python -m local` whose functions reach the stores through proxies.
+
+Run by `bench.torture.stack` as `python -m bench.torture.serve`. The environment has the ports:
+TORTURE_DYNAMODB_PORT (of the store), TORTURE_DYNAMODB_PROXY and TORTURE_S3_PROXY.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from local import supervisor
+from local.config import Config
+from local.ports import HOST
+from local.processes import StartError, die_with_parent
+
+
+class ProxiedConfig(Config):
+    """A stack with a fixed port for DynamoDB Local, and proxies before both stores."""
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str], data: Path) -> "ProxiedConfig":
+        found = super().from_environment(environment, data)
+        return replace(found, dynamodb_port=int(environment["TORTURE_DYNAMODB_PORT"]))
+
+    def handler_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
+        dynamodb, s3 = environment["TORTURE_DYNAMODB_PROXY"], environment["TORTURE_S3_PROXY"]
+        return Config.handler_environment(self, environment) | {
+            "GRAVELER_DYNAMODB_ENDPOINT": f"http://{HOST}:{dynamodb}",
+            "GRAVELER_S3_ENDPOINT": f"http://{HOST}:{s3}",
+        }
+
+
+def main() -> int:
+    die_with_parent(os.getppid())
+    supervisor.Config = ProxiedConfig
+    try:
+        supervisor.run(os.environ, lambda text: print(text, flush=True))
+    except StartError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

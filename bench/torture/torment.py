@@ -1,0 +1,122 @@
+"""What is done to the stack in a round: a plan that follows from the seed, and its carrying out."""
+
+import signal
+import time
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
+from bench.torture.stack import TorturedStack
+
+_KILLED = ("worker", "worker", "worker", "api", "dynamodb", "dynamodb", "s3proxy", "stack", "stack")
+_STOPPED = ("worker", "worker", "worker", "dynamodb", "dynamodb", "s3proxy", "background", "api")
+
+# Probabilities for each request to a store.
+_LIGHT = {"lose": 0.003, "cut": 0.002, "delay": 0.003, "late": 0.001, "refuse": 0.002}
+_HEAVY = {
+    "lose": 0.02, "cut": 0.01, "delay": 0.02, "late": 0.008, "refuse": 0.01, "hang": 0.003
+}  # fmt: skip
+_LOSSY = {"lose": 0.1, "cut": 0.05}
+_LATE = {"late": 0.04, "delay": 0.03}
+
+
+@dataclass(frozen=True, slots=True)
+class Blow:
+    """Something that is done to the stack, and for how long if it does not last by itself."""
+
+    at_s: float
+    kind: str  # kill, stop, or the name of a proxy
+    target: str = ""
+    lasts_s: float = 0.0
+    rates: tuple[tuple[str, float], ...] = ()
+
+    def __str__(self) -> str:
+        lasts = f" for {self.lasts_s:.1f} s" if self.lasts_s else ""
+        return f"{self.kind} {self.target or dict(self.rates)}{lasts} at {self.at_s:.1f} s"
+
+
+def plan(chance: Random) -> list[Blow]:
+    """What happens in a round, in the order of time."""
+    kinds = chance.choice(
+        (
+            ["kill"], ["kill"], ["kill", "kill"], ["stop"], ["stop"], ["stop", "stop"],
+            ["dynamodb"], ["dynamodb"], ["s3"], ["dynamodb", "s3"], ["kill", "dynamodb"],
+            ["stop", "dynamodb"], ["stop", "kill"], ["stop", "kill", "dynamodb", "s3"], [],
+        )
+    )  # fmt: skip
+    return sorted((_blow(chance, kind) for kind in kinds), key=lambda blow: blow.at_s)
+
+
+def _blow(chance: Random, kind: str) -> Blow:
+    at_s = chance.uniform(0.5, 5.0)
+    if kind == "kill":
+        return Blow(at_s, kind, chance.choice(_KILLED))
+    if kind == "stop":
+        longest = chance.choice((3.0, 6.0, 12.0, 20.0))
+        return Blow(at_s, kind, chance.choice(_STOPPED), chance.uniform(1.0, longest))
+    rates = chance.choice((_LIGHT, _HEAVY, _HEAVY, _LOSSY, _LATE))
+    at_s = chance.uniform(0, 2.0)
+    return Blow(at_s, kind, "", chance.uniform(3.0, 10.0), tuple(rates.items()))
+
+
+def carry_out(stack: TorturedStack, blows: list[Blow], load_s: float, done: Counter[str]) -> None:
+    """Do it, and bring back what ends, for as long as clients work; at the end everything is calm.
+
+    Runs in the main thread, because the stack dies with the thread that starts it.
+    """
+    began = time.monotonic()
+    waiting = list(blows)
+    ends: list[tuple[float, Blow, list[int]]] = []
+    while True:
+        now_s = time.monotonic() - began
+        while waiting and waiting[0].at_s <= now_s:
+            blow = waiting.pop(0)
+            pids = _strike(stack, blow, done)
+            ends.append((now_s + blow.lasts_s, blow, pids))
+        for end in [each for each in ends if each[0] <= now_s]:
+            ends.remove(end)
+            _relieve(stack, end[1], end[2])
+        if not stack.is_running():
+            stack.start()
+        if now_s > load_s and not ends and not waiting:
+            break
+        time.sleep(0.05)
+
+
+def _strike(stack: TorturedStack, blow: Blow, done: Counter[str]) -> list[int]:
+    if blow.kind == "kill":
+        if stack.kill(blow.target):
+            done[f"kill {blow.target}"] += 1
+        return []
+    if blow.kind == "stop":
+        pids = stack.signal(blow.target, signal.SIGSTOP)
+        done[f"stop {blow.target}"] += len(pids)
+        return pids
+    proxy = stack.dynamodb if blow.kind == "dynamodb" else stack.s3
+    proxy.set_faults(**dict(blow.rates))
+    return []
+
+
+def _relieve(stack: TorturedStack, blow: Blow, pids: list[int]) -> None:
+    stack.resume(pids)
+    if blow.kind in ("dynamodb", "s3"):
+        (stack.dynamodb if blow.kind == "dynamodb" else stack.s3).set_faults()
+
+
+def calm_down(stack: TorturedStack) -> None:
+    """Return when no request of earlier clients is under way anywhere.
+
+    Processes of the API are killed, so they send nothing more; what they have sent is over when
+    the stores have answered it.
+    """
+    for proxy in stack.proxies:
+        proxy.set_faults()
+    stack.revive()
+    stack.kill_workers()
+    pending = [(proxy, proxy.pending()) for proxy in stack.proxies]
+    deadline = time.monotonic() + 60
+    while any(proxy.pending() & numbers for proxy, numbers in pending):
+        if time.monotonic() > deadline:
+            raise TimeoutError("requests to the stores do not come to their end")
+        time.sleep(0.05)
+    stack.revive()

@@ -1,0 +1,169 @@
+"""What all clients share: the stack, the repository, what was written, and counts."""
+
+import hashlib
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+from threading import Lock
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import boto3
+from botocore.config import Config as ClientConfig
+from botocore.exceptions import BotoCoreError, ClientError
+
+from bench.torture.actions import HOT, SOURCES, Client
+from bench.torture.client import Reply, UnsentError
+from bench.torture.history import Holding, Record
+from bench.torture.journal import Journal
+from bench.torture.ledger import Ledger, Row
+from bench.torture.stack import TorturedStack
+from local.ports import HOST
+from local.stores import BUCKET
+
+_KNOWN_MAX = 12
+_TRIES = 60
+
+
+class World:
+    """One run on one stack; repositories come one after the other."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder, self.seed = folder, seed
+        self.stack = TorturedStack(folder, f"{seed}")
+        self.key_pair = (self.stack.access_key_id, self.stack.secret_access_key)
+        self.ledger = Ledger()
+        self.journal = Journal(self.stack.data / "events.jsonl")
+        self.unsent = 0
+        self.reasons: Counter[tuple[str, int, str]] = Counter()
+        self.repository, self.paths = "", ()  # type: tuple[str, tuple[str, ...]]
+        self.round_name = ""
+        self.dumps: list[dict[str, str]] = []
+        self._known: list[tuple[str, bool]] = []
+        self._holdings: dict[str, Holding] = {}
+        self._lock = Lock()
+        self._s3 = boto3.client(
+            "s3",
+            region_name="us-east-1",
+            endpoint_url=f"http://{HOST}:{self.stack.s3_port}",
+            aws_access_key_id=self.key_pair[0],
+            aws_secret_access_key=self.key_pair[1],
+            config=ClientConfig(
+                read_timeout=12, retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}
+            ),
+        )
+
+    def begin_repository(self, number: int) -> None:
+        """Make a new repository with its branches, in calm."""
+        chance = Random(f"{self.seed} repository {number}")
+        self.repository = f"torture-{number}"
+        self.paths = tuple(f"{HOT}{name}" for name in "abcd"[: chance.choice((2, 2, 3, 3, 4))])
+        client = self.calm_client()
+        body = {
+            "name": self.repository,
+            "storage_namespace": f"s3://{BUCKET}/{self.repository}",
+        }
+        self.calm(client, "POST", "/repositories", body=body, accepted=(201, 409))
+        for name in ("dev", SOURCES):
+            body = {"name": name, "source": "main"}
+            self.calm(client, "POST", self.url("/branches"), body=body, accepted=(201, 409))
+        head = self.head(client, "main")
+        assert head is not None
+        self._known, self._holdings, self.dumps = [(head, False)], {}, []
+
+    def calm_client(self) -> Client:
+        return Client(self, "end", Random(0))
+
+    def calm(
+        self,
+        client: Client,
+        method: str,
+        path: str,
+        query: dict[str, Any] | None = None,
+        body: object = None,
+        accepted: tuple[int, ...] = (200, 201, 204),
+    ) -> Reply:
+        """Ask until there is an answer, when nothing is in the way."""
+        reply = Reply(0)
+        for _ in range(_TRIES):
+            try:
+                reply = client.http.request(method, path, query, body, timeout_s=35)
+            except UnsentError:
+                self.stack.revive()
+                continue
+            if reply.status in accepted:
+                return reply
+            if not reply.is_unknown:
+                break
+            time.sleep(0.5)
+        raise RuntimeError(f"{method} {path}: {reply.status} {reply.message}")
+
+    def url(self, path: str) -> str:
+        return f"/repositories/{self.repository}{path}"
+
+    def head(self, client: Client, branch: str) -> str | None:
+        """The commit that a branch names; None if there is no such branch."""
+        reply = self.calm(client, "GET", self.url(f"/branches/{branch}"), accepted=(200, 404))
+        return str(reply.json["commit_id"]) if reply.status == 200 else None
+
+    def holding(self, client: Client, commit_id: str) -> Holding:
+        """What lies in a commit at the hot paths; commits never change, so it is read once."""
+        found = self._holdings.get(commit_id)
+        if found is None:
+            url = self.url(f"/refs/{commit_id}/objects/ls")
+            reply = self.calm(client, "GET", url, {"prefix": HOT})
+            found = {row["path"]: Row.of(row) for row in reply.json["results"]}
+            for path, row in found.items():
+                self.ledger.saw(row, f"commit {commit_id} at {path}")
+            self._holdings[commit_id] = found
+        return found
+
+    def check_content(self, client: Client, ref: str, path: str, row: Row) -> None:
+        """Read an object, and compare it with what its row says."""
+        url = self.url(f"/refs/{ref}/objects")
+        reply = self.calm(client, "GET", url, {"path": path}, accepted=(200, 404, 410))
+        checksum = hashlib.md5(reply.body, usedforsecurity=False).hexdigest()
+        if reply.status != 200 or (checksum, len(reply.body)) != (row.checksum, row.size_bytes):
+            self.ledger.problem(f"{ref} at {path}: {reply.status} {reply.body[:60]!r}, not {row}")
+
+    # What clients ask and tell
+
+    def note(self, record: Record, reply: Reply) -> None:
+        with self._lock:
+            if record.outcome in ("refused", "unknown"):
+                reason = reply.message.partition(":")[0][:40]
+                self.reasons[record.name, reply.status, reason] += 1
+            if reply.status in (401, 403, 405, 410, 413, 501):
+                self.ledger.problem(f"{record} was answered {reply.status} {reply.message}")
+
+    def note_unsent(self) -> None:
+        with self._lock:
+            self.unsent += 1
+
+    def known_commits(self) -> list[tuple[str, bool]]:
+        with self._lock:
+            return list(self._known)
+
+    def made(self, record: Record) -> None:
+        with self._lock:
+            self._known.append((record.commit_id, record.name == "merge"))
+            # The first one stays: it holds nothing.
+            del self._known[1:-_KNOWN_MAX]
+
+    def dumped(self, answer: dict[str, str]) -> None:
+        with self._lock:
+            self.dumps.append(answer)
+
+    def put_outside(self, name: str, data: bytes) -> str | None:
+        """Put data outside of all repositories; the address, None if it did not work."""
+        key = f"outside/{self.repository}/{name}"
+        try:
+            self._s3.put_object(Bucket=BUCKET, Key=key, Body=data)
+        except (BotoCoreError, ClientError):
+            return None
+        return f"s3://{BUCKET}/{key}"
+
+    def unsigned(self, presigned_url: str) -> str:
+        """The address that a presigned URL is for."""
+        return f"s3:/{unquote(urlsplit(presigned_url).path)}"
