@@ -27,6 +27,7 @@ BRANCH_UPDATE_TRIES_MAX = 10
 
 # A hard reset replaces so many restored entries in its transaction, which has at most 100 parts.
 RESTORED_MAX = 90
+RESTORED_BYTES_MAX = 3 * 1024**2  # of 4 MB
 
 # A request that read a branch before a commit may still read the tokens that the commit takes off.
 # A dropped token that is still read would hide an acknowledged write. A request may be frozen for

@@ -7,7 +7,7 @@ import msgspec
 
 from graveler.aws.branches import branch_item, branch_key, branch_of
 from graveler.aws.commits import commit_item
-from graveler.aws.errors import ConditionFailedError
+from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.aws.models import (
     BRANCH,
     CLEANUPS,
@@ -209,8 +209,9 @@ class RepositoryRecords(Records):
             item = MetadataItem(partition_of(repository), METADATA, metadata=new)
             unchanged = MetadataItem.metadata == old
             try:
-                self.tables.dynamodb.call("PutItem", self.tables.put(item, unchanged))
-            except ConditionFailedError:
+                # A transaction, so that a repeated request has no second effect.
+                self.tables.transact([{"Put": self.tables.put(item, unchanged)}])
+            except TransactionCancelledError:
                 continue
             except UnknownOutcomeError:
                 if self.repository_metadata(repository) != new:

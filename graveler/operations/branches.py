@@ -11,12 +11,17 @@ from graveler.errors import (
     StaleVersionError,
 )
 from graveler.identity import ID_LENGTH
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX, BRANCH_WRITE_TRIES_MAX, RESTORED_MAX
+from graveler.limits import (
+    BRANCH_UPDATE_TRIES_MAX,
+    BRANCH_WRITE_TRIES_MAX,
+    RESTORED_BYTES_MAX,
+    RESTORED_MAX,
+)
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
 from graveler.operations import exports
 from graveler.operations.engine import Engine
-from graveler.operations.heads import Move, drop_after_ns, move_head, read_branch
+from graveler.operations.heads import Move, drop_after_ns, move_head, read_branch, require_clean
 from graveler.operations.lookup import (
     check_writable,
     current_branch,
@@ -32,8 +37,8 @@ from graveler.staging.overlay import effective_changes
 
 RESET_KINDS = ("reset", "common_prefix", "object")
 
-# Changes are taken back in batches of this many.
-_RESET_BATCH = 1000
+# As many as one transaction takes back: what is done counts, even if a commit comes between.
+_RESET_BATCH = 99
 
 
 def create(
@@ -160,15 +165,25 @@ def _stage_back(
 
     Also over changes that have no effect now: they could have one over another head.
     """
-    for _ in range(BRANCH_WRITE_TRIES_MAX):
+    done: set[Change] = set()
+    tries = 0
+    while tries < BRANCH_WRITE_TRIES_MAX:
+        head = branch.commit_id
         view = view_of_branch(engine, repository, branch)
-        staged = (path for path, _ in view.changes(start, end))
+        changes = view.changes(start, end)
+        # What an earlier try restored counts as long as the head says the same.
+        staged = (path for path, value in changes if (path, value) not in done)
         restored: Iterator[Change] = ((path, view.committed.get(path)) for path in staged)
+        tries += 1
         try:
             while batch := list(islice(restored, _RESET_BATCH)):
                 branch = restore_changes(engine, repository, branch, batch)
+                done.update(batch)
+                tries = 0
         except StaleVersionError:  # another head, or a commit holds what was staged
             branch = read_branch(engine, repository, branch.name)
+            if branch.commit_id != head:
+                done.clear()
         else:
             return
     raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
@@ -192,9 +207,7 @@ def hard_reset(
         committed = engine.content(found, now.commit_id)
         sealed = View(engine, found, now.sealed_tokens, committed)
         if now.sealed_tokens and any(effective_changes(sealed.changes(), committed)):
-            raise InvalidInputError(
-                f"branch {name!r} has uncommitted changes: commit or reset them first"
-            )
+            now = require_clean(engine, found, now)
         event = engine.event("branch_reset", found, branch=name, commit_id=commit_id)
         restored = _restored_to(engine, found, now, commit_id)
         return Move(now, commit_id, now.sealed_tokens, event=event, restored=restored)
@@ -211,11 +224,13 @@ def _restored_to(
     """
     if not branch.has_restored:
         return []
-    paths = list(islice(engine.staging.restored_paths(branch.staging_token), RESTORED_MAX + 1))
-    if len(paths) > RESTORED_MAX:
-        raise InvalidInputError(
-            f"changes of more than {RESTORED_MAX} paths were taken back on branch {branch.name!r} "
-            "and not committed since: reset the branch first"
-        )
     target = engine.content(repository, commit_id)
-    return [(path, target.get(path)) for path in paths]
+    paths = islice(engine.staging.restored_paths(branch.staging_token), RESTORED_MAX + 1)
+    restored = [(path, target.get(path)) for path in paths]
+    size_bytes = sum(len(path) + len(value or b"") for path, value in restored)
+    if len(restored) > RESTORED_MAX or size_bytes > RESTORED_BYTES_MAX:
+        raise InvalidInputError(
+            f"too many changes were taken back one by one on branch {branch.name!r} since its last "
+            f"commit (at most {RESTORED_MAX}): commit what is staged, or reset all of it first"
+        )
+    return restored

@@ -26,7 +26,7 @@ class Engine:
 
     commits: by repository and ID.
     repositories: the record last seen, with the time in ns it was read.
-    tokens: the staging token last seen, by repository and branch.
+    tokens: the staging token and version last seen, by repository and branch.
     """
 
     refs: RefStore
@@ -44,7 +44,7 @@ class Engine:
     repositories: BoundedCache[str, tuple[Repository, int]] = field(
         default_factory=lambda: BoundedCache(_REPOSITORIES_MAX)
     )
-    tokens: BoundedCache[tuple[str, str], str] = field(
+    tokens: BoundedCache[tuple[str, str], tuple[str, int]] = field(
         default_factory=lambda: BoundedCache(_TOKENS_MAX)
     )
 
@@ -80,5 +80,5 @@ class Engine:
         )
 
     def remember(self, repository: Repository, branch: Branch) -> None:
-        """Keep the branch's staging token as a guess for the next reader."""
-        self.tokens.put((repository.uid, branch.name), branch.staging_token)
+        """Keep the branch's staging token and version as a guess for the next reader."""
+        self.tokens.put((repository.uid, branch.name), (branch.staging_token, branch.version))

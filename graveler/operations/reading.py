@@ -70,22 +70,25 @@ def view_of_ref(engine: Engine, repository: Repository, ref: str) -> View:
 def read_value(engine: Engine, repository: Repository, ref: str, path: bytes) -> bytes | None:
     """The stored value of a path at a ref; for a branch, usually in one request.
 
-    The branch's record and the staged entry are read together, under the token last seen. If it
-    is still the branch's token, the answer is the same as if one had been read after the other.
+    The branch's record and the staged entry are read together, under the token last seen, in no
+    order. If it is still the branch's token, a staged entry is what readers saw. That there was
+    none says something of this head only if the head did not move: then the version is the last
+    one seen, too.
     """
     check_path(path)
-    token = engine.tokens.get((repository.uid, ref)) if is_branch_name(ref) else None
-    if token is None:
+    seen = engine.tokens.get((repository.uid, ref)) if is_branch_name(ref) else None
+    if seen is None:
         return view_of_ref(engine, repository, ref).get(path)
+    token, version = seen
     branch, staged = engine.staging.get_with_branch(repository, ref, token, path)
     if branch is None:
         engine.tokens.forget((repository.uid, ref))
         return view_of_ref(engine, repository, ref).get(path)
     view = view_of_branch(engine, repository, branch)
-    if branch.staging_token != token:
-        return view.get(path)
-    if staged is not None:
+    if branch.staging_token == token and staged is not None:
         return staged.value
+    if (branch.staging_token, branch.version) != (token, version):
+        return view.get(path)
     return View(engine, repository, branch.sealed_tokens, view.committed).get(path)
 
 
@@ -96,17 +99,18 @@ def view_with_staged(
 
     For a branch, its record and the first page of its staged changes are fetched together.
     """
-    token = engine.tokens.get((repository.uid, ref)) if is_branch_name(ref) else None
-    if token is None:
+    seen = engine.tokens.get((repository.uid, ref)) if is_branch_name(ref) else None
+    if seen is None:
         view = view_of_ref(engine, repository, ref)
         return view, view.staged(start, end)
+    token, version = seen
     branch, first = engine.staging.scan_with_branch(repository, ref, token, start, end)
     if branch is None:
         engine.tokens.forget((repository.uid, ref))
         view = view_of_ref(engine, repository, ref)
         return view, view.staged(start, end)
     view = view_of_branch(engine, repository, branch)
-    if branch.staging_token != token:
+    if (branch.staging_token, branch.version) != (token, version):  # as in read_value
         return view, view.staged(start, end)
     return view, _staged_after(view, first, start, end)
 

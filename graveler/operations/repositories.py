@@ -113,7 +113,8 @@ def _check_apart(engine: Engine, namespace: str) -> None:
     belongs to two namespaces (`retention.candidates`).
     """
     for other in every_repository(engine):
-        if overlap(namespace, other.storage_namespace):
+        # A read-only repository claims nothing, and one that will be restored claims all there is.
+        if not other.read_only and overlap(namespace, other.storage_namespace):
             raise InvalidInputError(
                 f"storage namespace {namespace!r} overlaps with {other.storage_namespace!r} of "
                 f"repository {other.name!r}: choose a prefix that neither contains the other"

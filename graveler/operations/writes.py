@@ -106,7 +106,7 @@ def described_entry(
     Raises:
         InvalidInputError: the description cannot be true.
     """
-    checksum = checksum.strip('"')
+    checksum = checksum.removeprefix("W/").strip('"')
     check_checksum(checksum)
     if size_bytes < 0:
         raise InvalidInputError(f"size_bytes {size_bytes} is negative")

@@ -67,9 +67,22 @@ def test_update_repository(stores: DynamoDBStores, repository: Repository, lose:
 def test_update_repository_metadata(
     stores: DynamoDBStores, repository: Repository, lose: Losing
 ) -> None:
-    lose("PutItem")
+    lose("TransactWriteItems")
     stores.refs.update_repository_metadata(repository, {"a": "1"}, ["b"])
     assert stores.refs.repository_metadata(repository) == {"a": "1"}
+
+
+def test_repeated_metadata_have_no_second_effect(
+    stores: DynamoDBStores, repository: Repository
+) -> None:
+    stores.http.to_lose["TransactWriteItems"] = 1
+    set_metadata = stores.refs.update_repository_metadata
+    stores.http.meanwhile = lambda: set_metadata(repository, {"k": "theirs"}, [])
+    try:
+        set_metadata(repository, {"k": "ours"}, [])
+    finally:
+        stores.http.meanwhile = lambda: None
+    assert stores.refs.repository_metadata(repository) == {"k": "theirs"}
 
 
 def test_delete_repository(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:

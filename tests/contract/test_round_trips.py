@@ -51,7 +51,7 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     "repository_metadata": (lambda s, r, _: s.refs.repository_metadata(r), ["GetItem"]),
     "update_repository_metadata": (
         lambda s, r, _: s.refs.update_repository_metadata(r, {"a": "b"}, []),
-        ["GetItem", "PutItem"],
+        ["GetItem", "TransactWriteItems"],
     ),
     "delete_branch_export": (
         lambda s, r, _: s.exports.delete_branch_export(r, replace(EXPORT, version=1)),

@@ -291,9 +291,9 @@ def test_a_token_that_was_remembered_and_sealed_since_misleads_nobody(world, eng
     def look(expected):
         for path, text in expected.items():
             fresh = world.engine()
-            fresh.tokens.put((repository.uid, "main"), old.staging_token)
+            fresh.remember(repository, old)
             assert objects.stat(fresh, REPO, "main", path).entry.size_bytes == len(text)
-            fresh.tokens.put((repository.uid, "main"), old.staging_token)
+            fresh.remember(repository, old)
             page = objects.list_objects(fresh, REPO, "main", PageQuery(10))
             sizes = {item.path: item.entry.size_bytes for item in page.results}
             assert sizes == {each: len(size) for each, size in expected.items()}

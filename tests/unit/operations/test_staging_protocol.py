@@ -20,9 +20,10 @@ from graveler.operations import branches, commits, merges, objects, writes
 from graveler.operations.engine import Engine
 from graveler.operations.heads import replace_token
 from graveler.operations.lookup import current_branch
+from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
 from tests.support.faults import Crash
-from tests.support.lake import REPO, commit, content, new_lake, upload
+from tests.support.lake import REPO, commit, content, new_lake, paths, upload
 
 
 @pytest.fixture
@@ -362,3 +363,66 @@ def test_a_commit_holds_what_was_taken_back_under_the_token_of_another_commit(wo
     made = commit(at(world.engine(), "refs.seal_token", seal_and_reset), allow_empty=True)
     assert content(engine, made.id, b"p") == b"committed"
     assert content(engine, "main", b"p") == b"committed"
+
+
+@pytest.mark.parametrize("staged_first", [True, False])
+def test_a_reader_beside_a_write_and_a_merge_sees_what_others_saw(world, engine, staged_first):
+    """Branch and staged entry are read at two moments; a write and a merge come between."""
+    upload(engine, b"p", b"base")
+    commit(engine)
+    branches.create(engine, REPO, name="dev", source="main")
+    upload(engine, b"p", b"merged", "dev")
+    commit(engine, "dev")
+    reader = world.engine()
+    assert content(reader, "main", b"p") == b"base"
+
+    def write_and_merge():
+        world.staging.between = lambda: None
+        beside = at(world.engine(), "refs.move_branch", lambda: put(engine, b"p", b"written"))
+        merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
+
+    world.staging.staged_first = staged_first
+    for read in (
+        lambda: content(reader, "main", b"p"),
+        lambda: [
+            item.entry.size_bytes
+            for item in objects.list_objects(reader, REPO, "main", PageQuery(9)).results
+        ],
+    ):
+        world.staging.between = write_and_merge
+        assert read() in (b"base", b"written", [len(b"base")], [len(b"written")])
+        branches.reset(engine, REPO, "main", kind="reset")
+        branches.hard_reset(engine, REPO, "main", ref="main~1")
+
+
+def test_a_prefix_is_taken_back_beside_commits_that_never_end(world, engine):
+    """Each of many commits seals what was taken back so far; none of it has to be done again."""
+    for number in range(300):
+        upload(engine, b"bad/%03d" % number, b"x")
+    upload(engine, b"good", b"x")
+    restored = []
+
+    def seal_often(name, call):
+        if name == "staging.restore":
+            restored.append(name)
+            if len(restored) % 2:
+                seal(engine)
+        return call()
+
+    branches.reset(
+        engine_around(world.engine(), seal_often), REPO, "main", kind="common_prefix", path=b"bad/"
+    )
+    assert len(restored) < 20
+    assert paths(engine, commit(engine).id) == [b"good"]
+
+
+def test_a_hard_reset_finds_a_branch_clean_whose_sealed_changes_were_taken_back(engine):
+    upload(engine, b"p", b"1")
+    first = commit(engine)
+    upload(engine, b"p", b"2")
+    commit(engine)
+    upload(engine, b"p", b"3")
+    seal(engine)  # a commit that crashed
+    branches.reset(engine, REPO, "main", kind="object", path=b"p")
+    branches.hard_reset(engine, REPO, "main", ref=first.id)
+    assert content(engine, "main", b"p") == b"1"
