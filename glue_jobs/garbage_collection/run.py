@@ -13,9 +13,9 @@ reverted all the time. What keeps the result right is the order of the looks.
    to link it, and the minimum age is longer.
 2. *Staged entries next*, of every token of every branch.
 3. *Commits last*: heads and rules are read after the staged entries. So an entry that moves from
-   staging into a commit is seen in one or the other. An entry with an old address appears nowhere
-   else than where it was already: what is copied gets a new address, and what is merged or given
-   new metadata comes from a head or from staging.
+   staging into a commit is seen in one or the other. What is copied gets a new address, and what
+   is merged or given new metadata comes from a head or from staging. Users may stage an old address
+   by hand, which is bringing old content back to life: see 5.
 4. *Candidates less all of these* are marked, and kept (`marking`).
 5. *A second look before deleting*, and before every further round of a long sweep. Somebody may
    have brought old content back to life: by a revert, by a branch at an old commit, by rules that

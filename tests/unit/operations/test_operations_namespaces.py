@@ -110,6 +110,11 @@ def test_repositories_beside_each_other_may_begin_with_the_same_letters(engine):
         create(engine, name=name, namespace=f"s3://bucket/{name}")
 
 
+def test_a_read_only_repository_is_in_nobodys_way(engine):
+    create(engine, "shared", "s3://bucket/shared", read_only=True)
+    create(engine, "team", "s3://bucket/shared/team")
+
+
 def test_a_repository_behind_the_first_page_is_seen(engine, monkeypatch):
     monkeypatch.setattr(every, "PAGE_AMOUNT_MAX", 2)
     for number in range(5):
