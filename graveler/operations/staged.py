@@ -149,7 +149,9 @@ def stage_in_place(
             continue
         _confirm(engine, repository, branch, [(path, value)])
         return value
-    raise ContentionError(f"path {shown(path)} has too many concurrent writers: retry")
+    raise ContentionError(
+        f"path {shown(path)} or branch {branch.name!r} has too many concurrent updates: retry"
+    )
 
 
 def restore_changes(
