@@ -11,9 +11,14 @@ the token refuses was not made, and is staged under the next token.
       accepted: in T before the close    scan T
       refused:  read the branch, repeat  finish: T is taken off
 
-*A change that depends on what is there* (if_absent, metadata, taking changes back) reads, decides,
-and stages on condition that the branch still has the token, head and version that it read, and
-the path the same entry. If that fails, it reads and decides again.
+*A change that depends on what is there* (if_absent, metadata) reads, decides, and stages on
+condition that the branch still has the token, head and version that it read, and the path the same
+entry. If that fails, it reads and decides again. It counts itself in the branch (`edits`), so a
+merge that found nothing staged before it does not finish after it.
+
+*Taking changes back* stages what the head says of the paths, marked as restored. That raises the
+branch's version, so every move of the head in progress starts again. A commit applies such entries
+together with the sealed changes that they cover; a hard reset replaces them.
 
 *Confirming.* DynamoDB commits a transaction item by item. In theory the gate of a token can be free
 again before the entry can be read, and a commit that seals just then may not see the entry. So a
