@@ -5,11 +5,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from graveler.aws.branches import branch_key
 from graveler.errors import StaleVersionError
 from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
 from graveler.model import Branch, Repository
 from graveler.ports import Staged
-from tests.contract.conftest import Stores, new_event, new_repository, new_token
+from tests.contract.conftest import (
+    DynamoDBStores,
+    Stores,
+    create,
+    new_event,
+    new_repository,
+    new_token,
+)
 
 VALUE = b"\x00value\xff"
 
@@ -306,3 +314,44 @@ def test_a_dropped_token_holds_nothing(stores: Stores) -> None:
     assert list(stores.staging.scan(dropped, b"", None)) == []
     assert stores.staging.get(dropped, b"1") is None
     assert len(list(stores.staging.scan(kept, b"", None))) == 60
+
+
+@pytest.mark.server
+def test_a_branch_that_an_older_version_stored_works_on(dynamodb_stores: DynamoDBStores) -> None:
+    """It has no count of edits, and no token under which changes were taken back."""
+    stores, tables = dynamodb_stores, dynamodb_stores.tables
+    repository = create(stores)
+    key = branch_key(repository, "main")
+    tables.dynamodb.call(
+        "UpdateItem",
+        {"TableName": "refs", "Key": key, "UpdateExpression": "REMOVE edits, restored_token"},
+    )
+
+    def main() -> Branch:
+        found = stores.refs.branch(repository, "main")
+        assert found is not None
+        return found
+
+    def move(old: Branch) -> None:
+        stores.refs.move_branch(
+            repository,
+            old,
+            commit=None,
+            commit_id="d" * 64,
+            applied_tokens=(),
+            new_staging_token=None,
+            event=None,
+            drop_after_ns=5,
+            is_clean=True,
+        )
+
+    old = main()
+    assert (old.edits, old.has_restored) == (0, False)
+    move(old)
+    old = main()
+    stores.staging.stage_if(repository, old, b"a", b"v", None)
+    with pytest.raises(StaleVersionError):
+        move(old)
+    assert main().edits == 1
+    assert stores.staging.restore(repository, main(), [(b"a", None)]).has_restored
+    assert main().has_restored
