@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 
 from bench.torture import torment
-from bench.torture.rounds import Tally, first_beginning, run_round
+from bench.torture.rounds import MIXES, Tally, first_beginning, run_round
 from bench.torture.verdict import Judges
 from bench.torture.world import World
 
@@ -51,7 +51,7 @@ def _run_rounds(
             if not rounds_left:
                 world.begin_repository(number)
                 begins, rounds_left = first_beginning(), _ROUNDS_OF_A_REPOSITORY
-            begins = run_round(world, number, options.clients, begins, judges, tally)
+            begins = run_round(world, number, options, begins, judges, tally)
             rounds_left -= 1
         except Exception:  # noqa: BLE001 - a round that cannot be judged is a failure of the run
             tally.failures += 1
@@ -65,6 +65,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--seed", type=int, help="of plans and programs; by default, a new one")
     parser.add_argument("--clients", type=int, default=5)
+    parser.add_argument("--mix", default="", help=f"of {', '.join(MIXES)}; several by commas")
+    parser.add_argument("--blows", default="", help="in every round: kill, stop, dynamodb, s3")
     parser.add_argument("--keep", action="store_true", help="keep the data if something failed")
     return parser.parse_args()
 

@@ -20,8 +20,15 @@ from local.ports import HOST
 _CHUNK_BYTES = 256 * 1024
 # A server that was stopped may need this long for an answer that nobody waits for.
 _ORPHAN_S = 60.0
+# The rest of a request comes that soon.
+_REST_S = 0.03
 
-FAULTS = ("lose", "cut", "delay", "late", "refuse", "hang")
+# What may happen to a request:
+# - refuse: it is reset, and does not arrive
+# - late, twice: it arrives late; with "twice" it is reset before, so that the client sends another
+# - lose, stall, cut: the answer is lost, at once or later, or its second half is
+# - delay, hang: the answer is late; with "hang" perhaps after the client's patience
+FAULTS = ("refuse", "late", "twice", "lose", "stall", "cut", "delay", "hang")
 
 
 class Proxy:
@@ -126,8 +133,22 @@ class _Link:
                 return False
             if self._fault == "late":
                 time.sleep(self._takes_s)
+            if self._fault == "twice":
+                return self._send_behind(sent)
         self._server.sendall(sent)
         return True
+
+    def _send_behind(self, sent: bytes) -> bool:
+        """Send a request when its client has given up, and perhaps sent it again."""
+        while select.select((self._client,), (), (), _REST_S)[0]:
+            rest = self._client.recv(_CHUNK_BYTES)
+            if not rest:
+                break
+            sent += rest
+        _reset(self._client)
+        time.sleep(self._takes_s)
+        self._server.sendall(sent)
+        return self._client_is_gone()
 
     def _client_is_gone(self) -> bool:
         """What was sent is passed on already; the request is over when the server answers."""
@@ -150,7 +171,9 @@ class _Link:
             self._client.sendall(answer)
             return True
         self._proxy.end(number)
-        if self._fault in ("lose", "cut"):
+        if self._fault in ("lose", "stall", "cut"):
+            if self._fault == "stall":
+                time.sleep(self._takes_s)
             if self._fault == "cut":
                 self._client.sendall(answer[: len(answer) // 2])
             _reset(self._client)

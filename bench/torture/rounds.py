@@ -1,5 +1,6 @@
 """One round: load and torment, calm, a look at everything, and the history for the judge."""
 
+import argparse
 import threading
 import time
 from collections import Counter
@@ -61,15 +62,22 @@ def first_beginning() -> Beginning:
 
 
 def run_round(
-    world: World, number: int, clients: int, begins: Beginning, judges: verdict.Judges, tally: Tally
+    world: World,
+    number: int,
+    options: argparse.Namespace,
+    begins: Beginning,
+    judges: verdict.Judges,
+    tally: Tally,
 ) -> Beginning:
     """Run one round; where the next one begins."""
     chance = Random(f"{world.seed} round {number}")
     world.round_name = f"r{number}"
-    mix, blows = chance.choice(list(MIXES)), torment.plan(chance)
+    mix = chance.choice(options.mix.split(",") if options.mix else list(MIXES))
+    blows = torment.plan(chance, options.blows)
     load_s = chance.uniform(3.0, 8.0)
     began = time.monotonic()
-    records = _load(world, chance, MIXES[mix], clients, lambda: torment.carry_out(
+    begins = _with_dev(world, begins)
+    records = _load(world, chance, MIXES[mix], options.clients, lambda: torment.carry_out(
         world.stack, blows, load_s, tally.blows
     ))  # fmt: skip
     torment.calm_down(world.stack)
@@ -97,6 +105,17 @@ def run_round(
         for path in world.paths
     }
     return Beginning(list(heads), initial)
+
+
+def _with_dev(world: World, begins: Beginning) -> Beginning:
+    """Make the branch that an earlier round deleted, with what main holds."""
+    if "dev" in begins.branches:
+        return begins
+    client = world.calm_client()
+    body = {"name": "dev", "source": "main"}
+    world.calm(client, "POST", world.url("/branches"), body=body, accepted=(201, 409))
+    copied = {("dev", path): value for (_, path), value in begins.initial.items()}
+    return Beginning(["main", "dev"], begins.initial | copied)
 
 
 def _load(

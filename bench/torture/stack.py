@@ -1,6 +1,8 @@
 """The stack under torture: its processes, and how they are killed, stopped and brought back."""
 
+import itertools
 import os
+import random
 import re
 import shutil
 import signal
@@ -12,7 +14,7 @@ from pathlib import Path
 
 from bench.torture.proxy import Proxy
 from local.config import ROOT
-from local.ports import free_port, is_healthy
+from local.ports import is_free, is_healthy
 from local.processes import Child, StartError
 
 READY = "Graveler is ready."
@@ -33,10 +35,10 @@ class TorturedStack:
 
     def __init__(self, folder: Path, seed: str) -> None:
         self.data = folder / "data"
-        self.port, self.s3_port = free_port(), free_port()
-        dynamodb_port = free_port()
-        self.dynamodb = Proxy("dynamodb", free_port(), dynamodb_port, f"{seed} dynamodb")
-        self.s3 = Proxy("s3", free_port(), self.s3_port, f"{seed} s3")
+        ports = _free_ports(5)
+        self.port, self.s3_port, dynamodb_port = ports[:3]
+        self.dynamodb = Proxy("dynamodb", ports[3], dynamodb_port, f"{seed} dynamodb")
+        self.s3 = Proxy("s3", ports[4], self.s3_port, f"{seed} s3")
         self._log = folder / "stack.log"
         self._old_logs = folder / "stack.old.log"
         self._environment = {
@@ -145,6 +147,12 @@ class TorturedStack:
             with self._old_logs.open("ab") as old, self._log.open("rb") as log:
                 shutil.copyfileobj(log, old)
             self._log.unlink()
+
+
+def _free_ports(amount: int) -> list[int]:
+    """Ports below those of `free_port`: other stacks do not take them while one of ours is dead."""
+    ports = (port for port in random.sample(range(12_000, 20_000), 1000) if is_free(port, 0))
+    return list(itertools.islice(ports, amount))
 
 
 def _wait(is_so: Callable[[], bool], timeout_s: float, message: str) -> None:

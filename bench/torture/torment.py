@@ -11,13 +11,29 @@ from bench.torture.stack import TorturedStack
 _KILLED = ("worker", "worker", "worker", "api", "dynamodb", "dynamodb", "s3proxy", "stack", "stack")
 _STOPPED = ("worker", "worker", "worker", "dynamodb", "dynamodb", "s3proxy", "background", "api")
 
+# Kinds of blows that a round has.
+_KINDS = (
+    *("kill", "kill", "kill kill", "kill dynamodb", "kill dynamodb", "kill s3"),
+    *("stop", "stop", "stop stop", "stop dynamodb", "stop kill", "stop kill dynamodb s3"),
+    *("dynamodb", "dynamodb", "dynamodb", "dynamodb s3", "s3", ""),
+)
+
 # Probabilities for each request to a store.
-_LIGHT = {"lose": 0.003, "cut": 0.002, "delay": 0.003, "late": 0.001, "refuse": 0.002}
+_LIGHT = {
+    "lose": 0.002,
+    "stall": 0.002,
+    "cut": 0.002,
+    "delay": 0.002,
+    "late": 0.001,
+    "twice": 0.002,
+}
 _HEAVY = {
-    "lose": 0.02, "cut": 0.01, "delay": 0.02, "late": 0.008, "refuse": 0.01, "hang": 0.003
+    "lose": 0.01, "stall": 0.01, "cut": 0.01, "delay": 0.01, "late": 0.005, "twice": 0.01,
+    "refuse": 0.01, "hang": 0.002
 }  # fmt: skip
 _LOSSY = {"lose": 0.1, "cut": 0.05}
-_LATE = {"late": 0.04, "delay": 0.03}
+_LATE = {"late": 0.03, "delay": 0.03}
+_REPEATED = {"stall": 0.05, "twice": 0.15}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +51,9 @@ class Blow:
         return f"{self.kind} {self.target or dict(self.rates)}{lasts} at {self.at_s:.1f} s"
 
 
-def plan(chance: Random) -> list[Blow]:
-    """What happens in a round, in the order of time."""
-    kinds = chance.choice(
-        (
-            ["kill"], ["kill"], ["kill", "kill"], ["stop"], ["stop"], ["stop", "stop"],
-            ["dynamodb"], ["dynamodb"], ["s3"], ["dynamodb", "s3"], ["kill", "dynamodb"],
-            ["stop", "dynamodb"], ["stop", "kill"], ["stop", "kill", "dynamodb", "s3"], [],
-        )
-    )  # fmt: skip
+def plan(chance: Random, wanted: str = "") -> list[Blow]:
+    """What happens in a round, in the order of time; wanted: kinds of blows, for every round."""
+    kinds = wanted.split(",") if wanted else chance.choice(_KINDS).split()
     return sorted((_blow(chance, kind) for kind in kinds), key=lambda blow: blow.at_s)
 
 
@@ -54,7 +64,7 @@ def _blow(chance: Random, kind: str) -> Blow:
     if kind == "stop":
         longest = chance.choice((3.0, 6.0, 12.0, 20.0))
         return Blow(at_s, kind, chance.choice(_STOPPED), chance.uniform(1.0, longest))
-    rates = chance.choice((_LIGHT, _HEAVY, _HEAVY, _LOSSY, _LATE))
+    rates = chance.choice((_LIGHT, _HEAVY, _HEAVY, _LOSSY, _LATE, _REPEATED, _REPEATED))
     at_s = chance.uniform(0, 2.0)
     return Blow(at_s, kind, "", chance.uniform(3.0, 10.0), tuple(rates.items()))
 

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from random import Random
 
 import pytest
@@ -56,7 +57,7 @@ def test_a_calm_proxy_passes_everything_on(echo):
     assert not proxy.pending()
 
 
-@pytest.mark.parametrize(("fault", "arrives"), [("lose", True), ("refuse", False)])
+@pytest.mark.parametrize(("fault", "arrives"), [("lose", True), ("stall", True), ("refuse", False)])
 def test_a_lost_answer_belongs_to_a_request_that_arrived(echo, fault, arrives):
     port, got = echo
     proxy = Proxy("x", free_port(), port, "seed")
@@ -65,6 +66,20 @@ def test_a_lost_answer_belongs_to_a_request_that_arrived(echo, fault, arrives):
         _ask(proxy, b"one")
     assert got == ([b"one"] if arrives else [])
     assert proxy.injected == {fault: 1}
+
+
+def test_a_request_can_arrive_when_its_client_has_given_up(echo):
+    port, got = echo
+    proxy = Proxy("x", free_port(), port, "seed")
+    proxy.set_faults(twice=1.0)
+    with pytest.raises(ConnectionResetError):
+        _ask(proxy, b"one")
+    assert got == []
+    assert len(proxy.pending()) == 1
+    deadline = time.monotonic() + 10
+    while proxy.pending() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert got == [b"one"]
 
 
 def test_plans_follow_from_the_seed():
