@@ -13,6 +13,7 @@ from typing import Any
 
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
 from graveler.operations.engine import Engine
+from graveler.operations.export_lease import StoppedError
 from tests.simulation.schedule import Fault, Place
 from tests.support.counting import PORTS
 from tests.support.faults import Crash
@@ -181,5 +182,5 @@ def carry_out(
 
 
 def _quietly(call: Callable[[], Any]) -> None:
-    with suppress(GravelerError):  # nobody is there to be told
+    with suppress(GravelerError, StoppedError):  # nobody is there to be told
         call()
