@@ -69,7 +69,7 @@ class Tables:
 
     def present(self, item_key: Raw) -> Request:
         """The parameters of a transaction's check that the refs table has such an item."""
-        return with_condition({"TableName": self.refs, "Key": item_key}, RefsItem.sort.exists())
+        return self.check(item_key, RefsItem.sort.exists())
 
     def query(self, partition: str, prefix: str, limit: int | None = None) -> Request:
         """The parameters that read, consistently, what begins with a prefix in a partition."""

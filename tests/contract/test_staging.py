@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -131,17 +132,7 @@ def test_a_move_over_a_clean_branch_fails_after_a_conditional_change(
     stores: Stores, repository: Repository, main: Branch, is_clean: bool
 ) -> None:
     def move(old: Branch) -> None:
-        stores.refs.move_branch(
-            repository,
-            old,
-            commit=None,
-            commit_id="d" * 64,
-            applied_tokens=(),
-            new_staging_token=None,
-            event=None,
-            drop_after_ns=5,
-            is_clean=is_clean,
-        )
+        _move(stores, repository, old, is_clean=is_clean)
 
     stores.staging.stage_if(repository, main, b"a", b"new", None)
     if is_clean:
@@ -157,7 +148,7 @@ def _seal(stores: Stores, repository: Repository, main: Branch) -> None:
     stores.refs.seal_token(repository, main, new_token())
 
 
-def _move(stores: Stores, repository: Repository, main: Branch) -> None:
+def _move(stores: Stores, repository: Repository, main: Branch, **options: Any) -> None:
     stores.refs.move_branch(
         repository,
         main,
@@ -165,8 +156,9 @@ def _move(stores: Stores, repository: Repository, main: Branch) -> None:
         commit_id="d" * 64,
         applied_tokens=(),
         new_staging_token=None,
-        event=None,
+        event=new_event(),
         drop_after_ns=5,
+        **options,
     )
 
 
@@ -212,17 +204,7 @@ def test_a_move_restores_in_the_same_transaction(
     changes = [(b"%02d" % n, b"v") for n in range(RESTORED_MAX - 1)] + [(b"gone", None)]
 
     def move(old: Branch) -> None:
-        stores.refs.move_branch(
-            repository,
-            old,
-            commit=None,
-            commit_id="d" * 64,
-            applied_tokens=(),
-            new_staging_token=None,
-            event=new_event(),
-            drop_after_ns=5,
-            restored=changes,
-        )
+        _move(stores, repository, old, restored=changes)
 
     before = [(path, b"before") for path, _ in changes]
     old = stores.staging.restore(repository, main, before)
@@ -333,17 +315,7 @@ def test_a_branch_that_an_older_version_stored_works_on(dynamodb_stores: DynamoD
         return found
 
     def move(old: Branch) -> None:
-        stores.refs.move_branch(
-            repository,
-            old,
-            commit=None,
-            commit_id="d" * 64,
-            applied_tokens=(),
-            new_staging_token=None,
-            event=None,
-            drop_after_ns=5,
-            is_clean=True,
-        )
+        _move(stores, repository, old, is_clean=True)
 
     old = main()
     assert (old.edits, old.has_restored) == (0, False)
