@@ -22,6 +22,7 @@ from pynamodb.models import Model
 from graveler.model import Repository
 
 REPOSITORIES = "repositories"
+ENDING = "ending-repositories"
 ACCOUNTS = "accounts"
 CLEANUPS = "cleanups"
 EXPORTS = "exports"
@@ -61,7 +62,10 @@ class RefsItem(Model):
 
 
 class RepositoryItem(RefsItem):
-    """`repositories` / name. Protection rules are a JSON array."""
+    """`repositories` / name. Protection rules are a JSON array.
+
+    While a repository is being deleted, its item is `ending-repositories` / name.
+    """
 
     uid = UnicodeAttribute()
     storage_namespace = UnicodeAttribute()

@@ -1,6 +1,7 @@
 """Repositories in DynamoDB."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from uuid import uuid4
 
 import msgspec
@@ -11,6 +12,7 @@ from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.aws.models import (
     BRANCH,
     CLEANUPS,
+    ENDING,
     METADATA,
     REPOSITORIES,
     TAG,
@@ -40,9 +42,9 @@ _BRANCHES_AT_ONCE = 99
 _RULES = msgspec.json.Decoder(tuple[ProtectionRule, ...])
 
 
-def _repository_item(repository: Repository) -> RepositoryItem:
+def _repository_item(repository: Repository, partition: str = REPOSITORIES) -> RepositoryItem:
     return RepositoryItem(
-        REPOSITORIES,
+        partition,
         repository.name,
         uid=repository.uid,
         storage_namespace=repository.storage_namespace,
@@ -90,13 +92,17 @@ class RepositoryRecords(Records):
         writes = [
             {"Put": put(_repository_item(repository), is_new)},
             {"Put": put(metadata)},
+            {"ConditionCheck": self.tables.absent(key(ENDING, repository.name))},
         ]
         if branch is not None:
             writes.append({"Put": put(branch_item(repository, branch))})
         if commit is not None:
             writes.append({"Put": put(commit_item(repository, commit))})
-        if not self._transact(writes, outbox_item(repository, event)):
-            raise AlreadyExistsError(f"repository {repository.name} already exists")
+        while not self._transact(writes, outbox_item(repository, event)):
+            ending = self.tables.get(ENDING, repository.name)
+            if ending is None:
+                raise AlreadyExistsError(f"repository {repository.name} already exists")
+            self._end(repository_of(ending), event)
 
     def update_repository(
         self, old: Repository, new: Repository, event: Event | None = None
@@ -142,17 +148,29 @@ class RepositoryRecords(Records):
         is_this_one = RepositoryItem.uid == repository.uid
         writes = [
             {"Delete": self.tables.delete(key(REPOSITORIES, repository.name), is_this_one)},
+            {"Put": self.tables.put(_repository_item(repository, ENDING))},
             {"Put": self.tables.put(cleanup)},
         ]
         if not self._transact(writes, outbox_item(repository, event)):
             raise NotFoundError(f"repository {repository.name} does not exist any more")
-        self._drop_names(repository, due_ns)
+        self._end(repository, event)
+
+    def _end(self, repository: Repository, event: Event) -> None:
+        """Drop the names of a repository that is being deleted; then its own may be taken again.
+
+        Who is to take it does the same, for the deletion may have been cut short: otherwise, one
+        who remembers the repository could go on reading it when another has its name.
+        """
+        self._drop_names(repository, event.time_ns + TOKEN_RETENTION_S * 10**9)
+        is_this_one = RepositoryItem.uid == repository.uid
+        delete = self.tables.delete(key(ENDING, repository.name), is_this_one)
+        with suppress(ConditionFailedError):  # somebody else has ended it
+            self.tables.dynamodb.call("DeleteItem", delete)
 
     def _drop_names(self, repository: Repository, due_ns: int) -> None:
-        """Drop branches and tags at once: who remembers the repository must not find them any more.
+        """Drop branches and tags: who remembers the repository must not find them any more.
 
         Who has read a branch goes on reading, since its tokens are only registered to be dropped.
-        What is left if this is cut short goes with the repository's other records.
         """
         partition = partition_of(repository)
         for raws in self.tables.pages(self.tables.query(partition, BRANCH)):

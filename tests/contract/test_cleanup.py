@@ -131,6 +131,34 @@ def test_what_is_sealed_while_its_repository_is_deleted_goes_too(
     assert [staged_paths(stores, token) for token in sealed] == [[]] * seals
 
 
+@pytest.mark.parametrize("calls", [2, 3, 4, 5])
+def test_a_name_is_free_when_the_repository_that_had_it_is_not_found_any_more(
+    stores: DynamoDBStores, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    """A deletion that is cut short is ended by who takes the name."""
+    repository = create(stores)
+    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+    call, made = stores.tables.dynamodb.call, []
+
+    def cut_short(operation: str, request: dict[str, Any], *more: Any) -> Any:
+        made.append(operation)
+        if len(made) == calls:
+            raise InterruptedError
+        return call(operation, request, *more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.tables.dynamodb, "call", cut_short)
+        with pytest.raises(InterruptedError):
+            stores.refs.delete_repository(repository, new_event())
+    assert stores.refs.repository(repository.name) is None
+    again = create(stores, repository.name)
+    assert stores.refs.repository(repository.name) == again
+    assert stores.refs.branch(repository, "main") is None
+    assert stores.refs.tag(repository, "v1") is None
+    stores.refs.delete_repository(again, new_event())
+    create(stores, repository.name)
+
+
 def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: CleanupStore) -> None:
     repository = create(stores)
     main = stores.refs.branch(repository, "main")

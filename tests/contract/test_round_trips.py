@@ -46,7 +46,7 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     ),
     "delete_repository": (
         lambda s, r, _: s.refs.delete_repository(r, new_event()),
-        ["TransactWriteItems", "Query", "TransactWriteItems", "Query"],
+        ["TransactWriteItems", "Query", "TransactWriteItems", "Query", "DeleteItem"],
     ),
     "repository_metadata": (lambda s, r, _: s.refs.repository_metadata(r), ["GetItem"]),
     "update_repository_metadata": (

@@ -224,7 +224,7 @@ def new_world(name: str) -> Start:
     names._count = old.names._count
     refs, staging, objects = copy(old.refs), copy(old.staging), copy(old.objects)
     files, exports_, queue = copy(old.files), copy(old.exports), copy(old.export_queue)
-    refs._repositories = dict(refs._repositories)
+    refs._repositories, refs._ending = dict(refs._repositories), dict(refs._ending)
     refs._records = {key: _copied(records) for key, records in refs._records.items()}
     refs.events, refs.cleanups, refs.lagging = [], list(refs.cleanups), set()
     staging._refs = exports_._refs = refs

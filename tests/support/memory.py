@@ -61,6 +61,7 @@ class MemoryRefStore(Attachments):
         self.events: list[Event] = []
         self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
+        self._ending: dict[str, Repository] = {}  # being deleted
 
     def repository(self, name: str) -> Repository | None:
         with self._lock:
@@ -85,6 +86,17 @@ class MemoryRefStore(Attachments):
             self.between()
 
     def create_repository(
+        self, repository: Repository, branch: Branch | None, commit: Commit | None, event: Event
+    ) -> None:
+        while True:
+            with self._lock:
+                ending = self._ending.get(repository.name)
+                if ending is None:
+                    self._create_repository(repository, branch, commit, event)
+                    return
+            self._end(ending, event)
+
+    def _create_repository(
         self, repository: Repository, branch: Branch | None, commit: Commit | None, event: Event
     ) -> None:
         with self._lock:
@@ -114,12 +126,13 @@ class MemoryRefStore(Attachments):
             if current is None or current.uid != repository.uid:
                 raise NotFoundError(f"repository {repository.name} not found")
             del self._repositories[repository.name]
+            self._ending[repository.name] = repository
             self.events.append(event)
-            due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
-        self._drop_names(repository, due_ns)
+        self._end(repository, event)
 
-    def _drop_names(self, repository: Repository, due_ns: int) -> None:
+    def _end(self, repository: Repository, event: Event) -> None:
         """Branches one by one, each with the tokens that it has by then; then tags by pages."""
+        due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
         records = self._of(repository)
         while records.branches:
             self.between()
@@ -132,6 +145,10 @@ class MemoryRefStore(Attachments):
             with self._lock:
                 for tag in page_of(records.tags, "", "", self.page_amount).results:
                     records.tags.pop(tag.name, None)
+        self.between()
+        with self._lock:
+            if self._ending.get(repository.name) == repository:
+                del self._ending[repository.name]
 
     def branch(self, repository: Repository, name: str) -> Branch | None:
         with self._lock:

@@ -127,6 +127,21 @@ def test_a_repository_loses_its_name_before_its_branches(world):
     assert [token for _, token in world.refs.cleanups] == ["token"]
 
 
+def test_who_takes_the_name_ends_a_deletion_that_was_cut_short(world):
+    def stop():
+        raise InterruptedError
+
+    world.refs.between = stop
+    with pytest.raises(InterruptedError):
+        world.refs.delete_repository(REPOSITORY, EVENT)
+    assert world.refs.branch(REPOSITORY, "b0") is not None
+    world.refs.between = lambda: None
+    again = replace(REPOSITORY, uid="another")
+    world.refs.create_repository(again, None, None, EVENT)
+    assert world.refs.repository("lake") == again
+    assert world.refs.branch(REPOSITORY, "b0") is None
+
+
 def test_the_index_by_generation_may_lag(world):
     commits = [_commit(number) for number in (1, 2)]
     world.refs.restore_commits(REPOSITORY, commits)
