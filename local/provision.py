@@ -12,18 +12,32 @@ import time
 
 from graveler.accounts import AccountStore, Credential, User
 from graveler.aws import wiring
-from graveler.errors import AlreadyExistsError
+from graveler.errors import AlreadyExistsError, ThrottledError
 from local.keys import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
 ADMINISTRATOR = "admin"
 
+# On a busy machine, a store that listens may need longer for its first answer than a request waits.
+STORE_PATIENCE_S = 45.0
+
 
 def provision() -> str:
     """Make what is missing; "" when the key pair of the environment can be used, else why not."""
-    wiring.tables().create()
+    create_tables()
     accounts = wiring.accounts()
     accounts.installation()
     return _set_up(accounts, os.environ[ACCESS_KEY_ID], os.environ[SECRET_ACCESS_KEY])
+
+
+def create_tables() -> None:
+    """Make the tables, as soon as the store answers."""
+    deadline_s = time.monotonic() + STORE_PATIENCE_S
+    while True:
+        try:
+            return wiring.tables().create()
+        except ThrottledError:
+            if time.monotonic() > deadline_s:
+                raise
 
 
 def _set_up(accounts: AccountStore, access_key_id: str, secret_access_key: str) -> str:
