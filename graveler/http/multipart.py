@@ -1,12 +1,15 @@
-"""multipart/form-data (RFC 7578), as far as uploads use it: the one part named `content`."""
+"""multipart/form-data (RFC 7578), as far as uploads use it: the part named `content`."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graveler.errors import InvalidInputError
 
-_BOUNDARY = re.compile(r";[ \t]*boundary=(?:\"([^\"]{1,70})\"|([^\s;\"]{1,70}))", re.IGNORECASE)
-_NAME = re.compile(rb";[ \t]*name=(?:\"([^\"]*)\"|([^\s;\"]+))", re.IGNORECASE)
+# One parameter of a header; a quoted value may hold semicolons and escaped quotes.
+_PARAMETER = re.compile(
+    rb";[ \t]*([^\s=;\"]+)[ \t]*=[ \t]*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;\"]*))", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,32 +25,61 @@ def is_form(content_type: str) -> bool:
 
 
 def content_part(body: bytes, content_type: str) -> Part:
-    """The first part, which is named `content`.
+    """Return the part named `content`, the first of several; the others are ignored.
 
     Raises:
-        InvalidInputError: the form is broken, or its first part has another name.
+        InvalidInputError: the form is broken or cut off, or has no such part.
     """
-    boundary = _BOUNDARY.search(content_type)
-    if boundary is None:
+    boundary = _parameter(content_type.encode("latin-1", "replace"), b"boundary")
+    if not boundary:
         raise InvalidInputError("Content-Type multipart/form-data without a boundary")
-    delimiter = b"--" + (boundary[1] or boundary[2]).encode("latin-1", "replace")
-    # A preamble may stand before the first delimiter, which begins a line.
-    start = 0 if body.startswith(delimiter) else body.find(b"\r\n" + delimiter) + 2
-    if start == 1:
+    found: Part | None = None
+    # All parts are read, because a body without its end may have lost some of the content.
+    for head, start, end in _parts(body, boundary):
+        if found is None:
+            headers = _headers(head)
+            if _parameter(headers.get(b"content-disposition", b""), b"name") == b"content":
+                part_type = headers.get(b"content-type", b"").decode("latin-1")
+                found = Part(body[start:end], part_type)
+    if found is None:
+        raise InvalidInputError("multipart form: one part must be named `content`")
+    return found
+
+
+def _parts(body: bytes, boundary: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Each part's headers, and where its content begins and ends."""
+    delimiter = re.escape(b"--" + boundary)
+    # A preamble may come before the first delimiter, which begins a line.
+    first = re.search(rb"(?:\A|\n)" + delimiter + rb"(?:(--)|[ \t]*(\r?\n))", body)
+    if first is None:
+        if re.search(rb"(?:\A|\n)" + delimiter, body):
+            raise InvalidInputError("multipart form: the body is cut off")
         raise InvalidInputError("multipart form: the boundary of Content-Type is not in the body")
-    line_end = body.find(b"\r\n", start)
-    head_end = body.find(b"\r\n\r\n", line_end)
-    end = body.find(b"\r\n" + delimiter, head_end + 2)
-    if line_end < 0 or head_end < 0 or end < 0:
-        raise InvalidInputError("multipart form: the first part is cut off")
-    headers = _headers(body[line_end + 2 : head_end])
-    name = _NAME.search(headers.get(b"content-disposition", b""))
-    if name is None or (name[1] or name[2]) != b"content":
-        raise InvalidInputError("multipart form: the first part must be named `content`")
-    part_type = headers.get(b"content-type", b"").decode("latin-1")
-    return Part(body[head_end + 4 : end], part_type)
+    if first[1]:
+        return
+    # Scripts write forms with plain newlines; the first line shows which ones this form has.
+    newline = first[2]
+    next_delimiter = re.compile(newline + delimiter + rb"(?:(--)|[ \t]*(?=" + newline + rb"))")
+    line_end = first.start(2)
+    while True:
+        head_end = body.find(newline * 2, line_end)
+        found = next_delimiter.search(body, head_end + len(newline))
+        if head_end < 0 or found is None:
+            raise InvalidInputError("multipart form: the body is cut off")
+        yield body[line_end:head_end], head_end + 2 * len(newline), found.start()
+        if found[1]:
+            return
+        line_end = found.end()
 
 
 def _headers(head: bytes) -> dict[bytes, bytes]:
-    lines = (line.partition(b":") for line in head.split(b"\r\n"))
+    lines = (line.partition(b":") for line in head.splitlines())
     return {name.strip().lower(): value.strip() for name, _, value in lines}
+
+
+def _parameter(header: bytes, name: bytes) -> bytes:
+    """The value of a header's parameter, b"" if it has none of that name."""
+    for found in _PARAMETER.finditer(header):
+        if found[1].lower() == name:
+            return found[3] if found[2] is None else re.sub(rb"\\(.)", rb"\1", found[2])
+    return b""

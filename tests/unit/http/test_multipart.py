@@ -34,9 +34,53 @@ def test_the_boundary_may_be_quoted_and_stand_anywhere(content_type):
     assert content_part(form(b"x"), content_type).content == b"x"
 
 
-def test_text_before_the_first_part_and_more_parts_are_ignored():
-    body = b"preamble\r\n" + form(b"x").removesuffix(b"--\r\n") + b"\r\n\r\nother\r\n--xyz--\r\n"
-    assert content_part(body, TYPE).content == b"x"
+def part(name: bytes, content: bytes, delimiter: bytes = b"--xyz") -> bytes:
+    head = b"\r\nContent-Disposition: form-data; name=" + name + b"\r\nContent-Type: text/" + name
+    return delimiter + head + b"\r\n\r\n" + content + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        part(b"content", b"x") + b"--xyz--",
+        b"preamble\r\n" + part(b"content", b"x") + b"--xyz--\r\nepilogue",
+        part(b"note", b"1") + part(b"content", b"x") + b"--xyz--",
+        part(b"note", b"") + part(b"content", b"x") + part(b"more", b"2") + b"--xyz--\r\n",
+        part(b"content", b"x") + part(b"content", b"y") + b"--xyz--",
+        b"--xyz\r\n\r\nwithout headers\r\n" + part(b"content", b"x") + b"--xyz--",
+        part(b"content", b"x", delimiter=b"--xyz \t") + b"--xyz-- ",
+    ],
+)
+def test_the_first_part_named_content_is_found_wherever_it_is(body):
+    found = content_part(body, TYPE)
+    assert (found.content, found.content_type) == (b"x", "text/content")
+
+
+def test_a_line_that_only_begins_like_the_boundary_is_content():
+    assert content_part(form(b"a\r\n--xyzzy\r\nb"), TYPE).content == b"a\r\n--xyzzy\r\nb"
+
+
+def test_a_form_with_plain_newlines_is_read():
+    body = form(b"a\r\nb").replace(b"\r\n", b"\n")
+    assert content_part(body, TYPE).content == b"a\nb"
+
+
+def test_an_empty_content_may_lack_the_line_that_would_end_it():
+    body = b'--xyz\r\nContent-Disposition: form-data; name="content"\r\n\r\n--xyz--'
+    assert content_part(body, TYPE).content == b""
+
+
+@pytest.mark.parametrize(
+    "disposition", [b'filename="a; name=content"; name=note', rb'name="note"; x="\"; name=content"']
+)
+def test_a_quoted_text_that_looks_like_a_name_is_none(disposition):
+    other = b"--xyz\r\nContent-Disposition: form-data; " + disposition + b"\r\n\r\nno\r\n"
+    assert content_part(other + form(b"x"), TYPE).content == b"x"
+
+
+def test_a_quoted_boundary_may_hold_what_an_unquoted_one_may_not():
+    body = form(b"x").replace(b"--xyz", b"--x;y z")
+    assert content_part(body, 'multipart/form-data; boundary="x;y z"').content == b"x"
 
 
 def test_an_unquoted_name_is_fine():
@@ -54,7 +98,10 @@ def test_an_unquoted_name_is_fine():
         (form(b"x")[:60], TYPE, "cut off"),
         (form(b"x" * 100)[:120], TYPE, "cut off"),
         (b"--xyz", TYPE, "cut off"),
-        (b"--xyz--\r\n", TYPE, "cut off"),
+        (b"--xyz--\r\n", TYPE, "`content`"),
+        # The last part may be whole or not: only the end of the form would show it.
+        (form(b"x").removesuffix(b"--\r\n"), TYPE, "cut off"),
+        (part(b"content", b"x") + part(b"note", b"1"), TYPE, "cut off"),
     ],
 )
 def test_a_broken_form_is_refused(body, content_type, named):
