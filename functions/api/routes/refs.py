@@ -1,5 +1,7 @@
 """Between two refs: differences, merges, merge bases."""
 
+from msgspec.structs import replace
+
 from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
@@ -19,7 +21,7 @@ def diff_branch(request: Request) -> Answer:
     page = diffs.uncommitted(
         request.engine, request.repository, request.branch, _page_query(request)
     )
-    return _diff_answer(request, page)
+    return _diff_answer(request, page, with_removed_sizes=False)
 
 
 @operations.add("GET", "/repositories/<repository>/refs/<left_ref>/diff/<right_ref>", "diffRefs")
@@ -86,9 +88,14 @@ def _page_query(request: Request) -> PageQuery:
     )
 
 
-def _diff_answer(request: Request, page: ListPage[diffs.DiffEntry]) -> Answer:
+def _diff_answer(
+    request: Request, page: ListPage[diffs.DiffEntry], *, with_removed_sizes: bool = True
+) -> Answer:
     with_stats = request.query.flag("include_right_stats")
     rows = [_diff_row(item, with_stats=with_stats) for item in page.results]
+    if not with_removed_sizes:
+        # lakeFS shows what is staged, and a tombstone has no size.
+        rows = [replace(row, size_bytes=0) if row.type == "removed" else row for row in rows]
     return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
 
 
