@@ -14,22 +14,36 @@ _META_PREFIX = "x-lakefs-meta-"
 _INTERNAL_PREFIX = "x-lakefs-internal-"
 _INTERNAL_KEY_PREFIX = "::lakefs::"
 
-# A browser may show these, without running anything in them (see the policy below); it downloads
-# the rest.
+# Browsers show objects of these types, without running anything in them (see the policy below).
+# They download all others. lakeFS has the same list, and compares the whole content type.
 _INLINE_TYPES = frozenset(
     {
         "application/javascript",
         "application/json",
         "application/pdf",
         "application/xml",
+        "audio/mpeg",
+        "audio/wav",
+        "audio/webm",
+        "image/gif",
+        "image/jpeg",
+        "image/jpg",
+        "image/png",
+        "image/svg+xml",
+        "image/webp",
+        "text/css",
+        "text/html",
+        "text/javascript",
+        "text/markdown",
+        "text/plain",
+        "text/x-markdown",
+        "text/xml",
         "video/mp4",
         "video/webm",
     }
 )
 # All headers of an answer share 10 KB.
 _CONTENT_TYPE_BYTES_MAX = 1024
-
-_INLINE_FAMILIES = ("image/", "audio/", "text/")
 
 
 def etag_of(entry: Entry) -> str:
@@ -46,9 +60,8 @@ def etag_of(entry: Entry) -> str:
 
 def of_object(entry: Entry, path: bytes) -> dict[str, str]:
     """The headers of every answer that is about an object's content, less its length."""
-    media_type = entry.content_type.partition(";")[0].strip().lower()
-    inline = media_type in _INLINE_TYPES or media_type.startswith(_INLINE_FAMILIES)
     file_name = quote(file_name_of(path))
+    inline = entry.content_type in _INLINE_TYPES
     disposition = "inline" if inline else f"attachment; filename*=UTF-8''{file_name}"
     return {
         "ETag": etag_of(entry),
@@ -60,6 +73,7 @@ def of_object(entry: Entry, path: bytes) -> dict[str, str]:
         "Cache-Control": "no-store, must-revalidate",
         "Expires": "0",
         "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "SAMEORIGIN",
         # No script, and no form either: one in a page of ours could post with the reader's session.
         "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'",
     }
@@ -76,6 +90,14 @@ def is_unmodified(if_none_match: str | None, entry: Entry) -> bool:
         return False
     tags = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
     return "*" in tags or etag_of(entry) in tags
+
+
+def honors_range(if_range: str | None, entry: Entry) -> bool:
+    """Whether a Range header counts: the reader's other bytes are of the object as it is now.
+
+    Only the entity tag says so. A time has whole seconds, so it does not rule out another write.
+    """
+    return if_range is None or if_range.strip() == etag_of(entry)
 
 
 def requires_absence(headers: Mapping[str, str]) -> bool:

@@ -75,11 +75,26 @@ def test_a_range_past_the_end_tells_the_size(api, method):
         assert (reply.content == b"") == (method == "HEAD")
 
 
-@pytest.mark.parametrize("asked", ["bytes=5-2", "bytes=a-b", "bytes=1-2,4-5"])
-def test_a_range_that_is_none_is_416_without_a_size(api, asked):
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [("bytes=5-2", 416), ("bytes=1-2,4-5", 416), ("bytes=a-b", 400), ("lines=1-2", 400)],
+)
+def test_a_range_that_is_none_is_refused_without_a_size(api, asked, status):
     reply = api.ask("GET", READ, path="dir/a.txt", headers={"range": asked})
-    assert reply.status == 416
+    assert reply.status == status
     assert "Content-Range" not in reply.headers
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_range_of_content_that_was_overwritten_gives_the_new_content_whole(api, method):
+    etag = api.ask("HEAD", READ, path="dir/a.txt").headers["ETag"]
+    resumed = {"range": "bytes=4-", "if-range": etag}
+    assert api.ask(method, READ, path="dir/a.txt", headers=resumed).status == 206
+    api.upload("dir/a.txt", b"new")
+    reply = api.ask(method, READ, path="dir/a.txt", headers=resumed)
+    assert reply.status == 200
+    assert "Content-Range" not in reply.headers
+    assert reply.content == (b"new" if method == "GET" else b"")
 
 
 def test_a_head_tells_all_but_the_content(api):

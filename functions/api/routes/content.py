@@ -7,6 +7,7 @@ from functions.api.routes.presigning import presigned_get
 from functions.api.routing import Operations
 from graveler.http import byte_range, object_headers
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
+from graveler.model import Entry
 from graveler.operations import objects
 
 operations = Operations()
@@ -27,7 +28,7 @@ def get_object(request: Request) -> Answer:
         return answers.empty(304, {"ETag": object_headers.etag_of(entry)})
     if request.query.flag("presign"):
         return _redirect(request, found)
-    wanted = _wanted_range(request, entry.size_bytes)
+    wanted = _wanted_range(request, entry)
     first, last = wanted or (0, entry.size_bytes - 1)
     if last - first + 1 > CONTENT_BYTES_MAX:
         # The client repeats its Range header at the object store.
@@ -45,7 +46,7 @@ def head_object(request: Request) -> Answer:
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
     entry = found.entry
-    wanted = _wanted_range(request, entry.size_bytes)
+    wanted = _wanted_range(request, entry)
     first, last = wanted or (0, entry.size_bytes - 1)
     headers = object_headers.of_object(entry, found.path)
     headers["Content-Length"] = str(last - first + 1)
@@ -54,9 +55,11 @@ def head_object(request: Request) -> Answer:
     return answers.empty(206 if wanted else 200, headers)
 
 
-def _wanted_range(request: Request, size_bytes: int) -> tuple[int, int] | None:
+def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
     header = request.header("range")
-    return byte_range.parse(header, size_bytes) if header else None
+    if not header or not object_headers.honors_range(request.header("if-range"), entry):
+        return None
+    return byte_range.parse(header, entry.size_bytes)
 
 
 def _redirect(request: Request, found: objects.ObjectStat) -> Answer:

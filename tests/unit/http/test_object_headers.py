@@ -29,14 +29,18 @@ def test_a_page_among_the_objects_runs_nothing_and_posts_nothing_for_its_reader(
 
 
 @pytest.mark.parametrize(
-    "content_type", ["image/png", "text/csv; charset=utf-8", "application/pdf", "AUDIO/ogg"]
+    "content_type", ["image/png", "text/plain", "text/markdown", "application/pdf", "audio/mpeg"]
 )
-def test_what_a_browser_can_show_is_shown(content_type):
+def test_a_browser_shows_the_types_that_it_shows_with_lakefs(content_type):
     headers = object_headers.of_object(entry(content_type), b"a")
     assert headers["Content-Disposition"] == "inline"
+    assert headers["X-Frame-Options"] == "SAMEORIGIN"
 
 
-@pytest.mark.parametrize("content_type", ["application/octet-stream", "", "application/x-sh"])
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/octet-stream", "", "text/csv", "image/tiff", "text/plain; charset=utf-8"],
+)
 def test_everything_else_is_a_download_under_its_own_name(content_type):
     headers = object_headers.of_object(entry(content_type), 'dir/ä "b\n'.encode())
     assert headers["Content-Disposition"] == "attachment; filename*=UTF-8''%C3%A4%20%22b%0A"
@@ -72,6 +76,18 @@ def test_a_reader_who_has_the_content_is_told_so(tag):
 @pytest.mark.parametrize("tag", [None, '"abd"', "abc", '""'])
 def test_a_reader_who_has_something_else_gets_the_content(tag):
     assert not object_headers.is_unmodified(tag, entry())
+
+
+@pytest.mark.parametrize("if_range", [None, '"abc"', ' "abc" '])
+def test_a_range_of_the_content_that_the_reader_has_counts(if_range):
+    assert object_headers.honors_range(if_range, entry())
+
+
+@pytest.mark.parametrize(
+    "if_range", ['"abd"', 'W/"abc"', "abc", "", "Tue, 14 Nov 2023 22:13:20 GMT"]
+)
+def test_a_range_of_other_content_does_not_count(if_range):
+    assert not object_headers.honors_range(if_range, entry())
 
 
 def test_if_none_match_star_is_the_one_condition_of_writes():
