@@ -41,8 +41,16 @@ def of_error(error: GravelerError) -> Response[str]:
     )
 
 
-def of_text(text: str, content_type: str, status: int = 200) -> Response[str]:
-    return Response(status, content_type, text, {"X-Content-Type-Options": "nosniff"})
+def of_text(
+    text: str,
+    content_type: str = "text/plain; charset=utf-8",
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response[str]:
+    """Text for people, or for clients of other APIs."""
+    return Response(
+        status, content_type, text, {"X-Content-Type-Options": "nosniff", **(headers or {})}
+    )
 
 
 def of_bytes(content: bytes, status: int, headers: Mapping[str, str]) -> Response[str]:

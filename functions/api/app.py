@@ -54,10 +54,10 @@ from graveler.accounts import AccountStore
 from graveler.errors import (
     CorruptDataError,
     GravelerError,
-    InvalidInputError,
     TooLargeError,
     UnsupportedError,
 )
+from graveler.http import s3
 from graveler.http.auth import Authenticator
 from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
@@ -161,7 +161,7 @@ def build_app(
         resolver.route(API_PREFIX + template.path, template.method)(
             _bound(operation.route, template, services)
         )
-    resolver.get("/_health")(_health)
+    resolver.route("/_health", ["GET", "HEAD"])(_health)
     log_out = Template("GET", "/logout", "logout", public=True)
     resolver.get(log_out.path)(_bound(accounts.log_out, log_out, services))
     resolver.exception_handler(GravelerError)(_of_error)
@@ -178,7 +178,7 @@ def build_app(
                 answer = _too_large()
             answer["headers"]["X-Request-ID"] = request_id_of(event)
             if event["requestContext"]["http"]["method"] == "HEAD":
-                answer["body"] = ""
+                _drop_body(answer)
             record.status = answer["statusCode"]
         return answer
 
@@ -220,18 +220,21 @@ def _user_of(event: Event, services: Services) -> str:
 
 def _health() -> Answer:
     _record.get().operation = "health"
-    return answers.of_text("alive!", "text/plain")
+    return answers.of_text("alive!")
 
 
 def _without_route(services: Services) -> Answer:
     """The answer where nothing is served: 501, 405, 400 or 404, whichever tells the most."""
     event = _event.get()
     path = event.path
-    if not path.startswith(f"{API_PREFIX}/"):
-        return _of_no_endpoint()
+    if s3.is_s3_request(event.headers, event.raw_event.get("rawQueryString") or ""):
+        return _of_no_gateway(path)
+    if not f"{path}/".startswith(f"{API_PREFIX}/"):
+        return _outside_the_api(path, event.http_method)
     segments = path[len(API_PREFIX) :].split("/")
+    # An empty name would match a template's parameter, and no operation has one.
     if "" in segments[1:]:
-        raise InvalidInputError(f"{path} has an empty segment")
+        return _of_no_endpoint()
     known = [template for template in _templates() if template.matches(segments)]
     for template in known:
         if template.method == event.http_method:
@@ -254,6 +257,32 @@ def _templates() -> Iterator[Template]:
 
 def _of_no_endpoint() -> Answer:
     return answers.of_json(ErrorBody("invalid API endpoint"), 404)
+
+
+def _outside_the_api(path: str, method: str) -> Answer:
+    """Plain text for people and probes: `lakectl doctor` takes JSON for the API's own answer."""
+    if path == "/" and method in {"GET", "HEAD"}:
+        return answers.of_text(f"Graveler serves lakeFS's API at {API_PREFIX}\n")
+    return answers.of_text(f"not found: the API is at {API_PREFIX}\n", status=404)
+
+
+def _of_no_gateway(path: str) -> Answer:
+    request_id = request_id_of(_event.get().raw_event)
+    document = s3.error_document(
+        "NotImplemented",
+        f"the S3 gateway is not served: use lakeFS's API at {API_PREFIX}, with lakectl or an SDK",
+        resource=path,
+        request_id=request_id,
+    )
+    headers = {"x-amz-request-id": request_id}
+    return answers.of_text(document, s3.CONTENT_TYPE, 501, headers)
+
+
+def _drop_body(answer: dict[str, Any]) -> None:
+    """The answer to a HEAD: of an error no type either, or the web UI would parse the body."""
+    answer["body"] = ""
+    if answer["statusCode"] >= 400:
+        answer["headers"].pop("Content-Type", None)
 
 
 def _passes(answer: dict[str, Any]) -> bool:

@@ -56,6 +56,11 @@ class Request:
         """A header by its lower-case name."""
         return self.headers.get(name)
 
+    @property
+    def cookies(self) -> Sequence[str]:
+        """The cookies, each as `name=value`."""
+        return cookies_of(self._event)
+
     def name(self, parameter: str) -> str:
         """A parameter of the path, percent-decoded once.
 

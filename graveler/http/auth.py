@@ -64,18 +64,29 @@ class Authenticator:
         Raises:
             AuthenticationError: no valid credential is there.
         """
+        user = self.presented_user_of(authorization, cookies)
+        if user is None:
+            raise AuthenticationError(FAILURE_MESSAGE)
+        return user
+
+    def presented_user_of(self, authorization: str | None, cookies: Sequence[str]) -> str | None:
+        """Return the user's name as `user_of` does, None if the request presents no credential.
+
+        Raises:
+            AuthenticationError: the credential is not valid.
+        """
         if authorization:
             scheme, _, value = authorization.strip().partition(" ")
             if scheme.lower() == "basic":
                 return self._user_of_key(*_basic_pair(value.strip()))
             if scheme.lower() == "bearer":
                 return self._user_of_token(value.strip())
-            raise AuthenticationError(FAILURE_MESSAGE)
+            return None
         for cookie in cookies:
             name, _, value = cookie.strip().partition("=")
             if name == SESSION_COOKIE:
                 return self._user_of_token(value.strip('"'))
-        raise AuthenticationError(FAILURE_MESSAGE)
+        return None
 
     def log_in(self, access_key_id: str, secret_access_key: str) -> Session:
         """A new session of the key's user.

@@ -75,10 +75,10 @@ class AuthenticationToken(Struct, frozen=True):
     token_expiration: int
 
 
-class UserRow(Struct, frozen=True):
+class UserRow(Struct, frozen=True, omit_defaults=True):
     id: str
     creation_date: int
-    friendly_name: str
+    friendly_name: str | None = None
 
 
 class CurrentUser(Struct, frozen=True):

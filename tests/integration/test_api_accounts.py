@@ -128,7 +128,7 @@ def test_a_wrong_secret_does_not_log_in(api):
 
 def test_logging_out_forgets_the_cookie(api):
     reply = api.send(event("GET", "/logout"))
-    assert reply.status == 302
+    assert (reply.status, reply.headers["Location"]) == (307, "/auth/login")
     assert reply.cookies[0].startswith("internal_auth_session=; Path=/; Max-Age=0")
 
 
@@ -138,6 +138,26 @@ def test_one_learns_who_one_is(api):
         "user": {"id": "ann", "creation_date": 1_600_000_000, "friendly_name": "ann"}
     }
     models.CurrentUser.from_dict(reply.json)
+
+
+@pytest.mark.parametrize("credentials", [{}, {"headers": {"authorization": "Negotiate x"}}])
+def test_without_credentials_one_is_nobody(api, credentials):
+    reply = api.send(event("GET", "/api/v1/user", **credentials))
+    assert (reply.status, reply.json) == (200, {"user": {"id": "", "creation_date": 0}})
+    models.CurrentUser.from_dict(reply.json)
+
+
+@pytest.mark.parametrize(
+    "credentials",
+    [
+        {"headers": {"authorization": "Basic eDp5"}},
+        {"headers": {"authorization": "Bearer x"}},
+        {"cookies": ["internal_auth_session=x"]},
+    ],
+)
+def test_with_wrong_credentials_one_is_refused(api, credentials):
+    reply = api.send(event("GET", "/api/v1/user", **credentials))
+    assert (reply.status, reply.message) == (401, "error authenticating request")
 
 
 def test_anybody_may_ask_whether_the_server_is_well():

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from xml.etree import ElementTree as ET
 
 import pytest
 from aws_lambda_powertools.event_handler.api_gateway import Route
@@ -83,11 +84,83 @@ def test_what_is_not_served_says_so_by_name(api, template):
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/v1", "/api/v1/nothing", "/api/v1/repositories/r/nothing", "/", "/favicon.ico"]
+    "path", ["/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/repositories/r/nothing"]
 )
 def test_an_unknown_path_is_no_endpoint(api, path):
     reply = api.send(event("GET", path))
     assert (reply.status, reply.message) == (404, "invalid API endpoint")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 200),
+        ("POST", "/", 404),
+        ("GET", "/favicon.ico", 404),
+        ("GET", "/repositories", 404),
+        ("POST", "/repositories", 404),
+        ("GET", "/api", 404),
+        ("GET", "/api/v10", 404),
+        ("GET", "/api/v2/repositories", 404),
+        ("GET", "//api/v1/repositories", 404),
+    ],
+)
+def test_outside_the_api_a_text_says_where_the_api_is(api, method, path, status):
+    reply = api.send(event(method, path, headers={"authorization": api.authorization}))
+    assert reply.status == status
+    # `lakectl doctor` finds fault with the endpoint unless the answer is JSON.
+    assert reply.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert b"/api/v1" in reply.content
+
+
+@pytest.mark.parametrize("path", ["/", "/_health"])
+def test_a_probe_may_ask_for_the_head_alone(api, path):
+    reply = api.send(event("HEAD", path))
+    assert (reply.status, reply.content) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "headers"),
+    [
+        ("/", "", {"authorization": "AWS4-HMAC-SHA256 Credential=AKIA"}),
+        ("/lake/main/a%20b", "", {"authorization": "AWS AKIA:c2ln"}),
+        ("/lake/main/a", "X-Amz-Credential=AKIA&X-Amz-Signature=ab", {}),
+        ("/main/a", "", {"host": "lake.s3.local.lakefs.io:8000"}),
+        ("/api/v1/lake", "list-type=2", {"authorization": "AWS4-HMAC-SHA256 Credential=AKIA"}),
+    ],
+)
+def test_a_client_of_s3_is_told_in_its_words_that_there_is_no_gateway(api, path, query, headers):
+    reply = api.send(event("GET", path, query=query, headers=headers))
+    assert reply.status == 501
+    assert reply.headers["Content-Type"] == "application/xml"
+    error = {field.tag: field.text for field in ET.fromstring(reply.content)}
+    assert error["Code"] == "NotImplemented"
+    assert "S3 gateway is not served" in error["Message"]
+    assert error["Resource"] == path
+    assert error["RequestId"] == reply.headers["x-amz-request-id"] == "gateway-request"
+    head = api.send(event("HEAD", path, query=query, headers=headers))
+    assert (head.status, head.content) == (501, b"")
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "headers", "status"),
+    [
+        ("/repositories/repo/refs/main/objects", "path=none", {}, 404),
+        ("/repositories/nobody/refs/main/objects", "path=none", {}, 404),
+        ("/repositories/repo/refs/main/objects", "", {}, 400),
+        ("/repositories/repo/refs/main/objects", "path=a", {"range": "bytes=9-"}, 416),
+        ("/repositories/repo/refs/main/objects", "path=a", {"authorization": "Basic eDp5"}, 401),
+        ("/repositories/repo", "", {}, 405),
+        ("/nothing", "", {}, 404),
+    ],
+)
+def test_an_error_without_a_body_has_no_type(path, query, headers, status):
+    api = ApiClient()
+    api.repository()
+    api.upload("a")
+    reply = api.ask("HEAD", path, query=query, headers=headers)
+    assert (reply.status, reply.content) == (status, b"")
+    assert "Content-Type" not in reply.headers
 
 
 def test_a_wrong_method_is_told_the_right_ones(api):
@@ -99,10 +172,9 @@ def test_a_wrong_method_is_told_the_right_ones(api):
 @pytest.mark.parametrize(
     "path", ["/repositories//branches", "/repositories/", "/repositories/r/branches//staging/pmpu"]
 )
-def test_an_empty_segment_is_refused(api, path):
+def test_an_empty_name_in_a_path_is_no_endpoint(api, path):
     reply = api.ask("GET", path)
-    assert reply.status == 400
-    assert "empty" in reply.message
+    assert (reply.status, reply.message) == (404, "invalid API endpoint")
 
 
 def test_a_name_that_is_no_utf_8_is_refused(api):

@@ -29,9 +29,14 @@ _LOGIN_CONFIG = responses.LoginConfig(
 )
 
 
-@operations.add("GET", "/user", "getCurrentUser")
+@operations.add("GET", "/user", "getCurrentUser", public=True)
 def get_current_user(request: Request) -> Answer:
-    user = request.services.accounts.user(request.user)
+    authenticator = request.services.authenticator
+    name = authenticator.presented_user_of(request.header("authorization"), request.cookies)
+    if name is None:
+        # Clients ask who they are to learn whether they are logged in.
+        return answers.of_json(responses.CurrentUser(responses.UserRow("", 0)))
+    user = request.services.accounts.user(name)
     if user is None:  # deleted since its credential was last looked up
         raise AuthenticationError(FAILURE_MESSAGE)
     return answers.of_json(
@@ -85,8 +90,8 @@ def get_auth_capabilities(request: Request) -> Answer:  # noqa: ARG001 - every r
 
 
 def log_out(request: Request) -> Answer:
-    """Forget the browser's session; the page that follows asks to log in."""
-    answer = answers.empty(302, {"Location": "/"})
+    """Forget the browser's session, and send it where lakeFS's web UI asks to log in."""
+    answer = answers.empty(307, {"Location": "/auth/login"})
     answer.cookies.append(_session_cookie(request, "", 0))
     return answer
 

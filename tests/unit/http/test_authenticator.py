@@ -78,6 +78,26 @@ def test_no_credential_is_refused(authenticator):
         authenticator.user_of(None, ["other=1"])
 
 
+@pytest.mark.parametrize(
+    ("header", "cookies"),
+    [
+        (None, []),
+        ("", ["other=1"]),
+        ("Digest abc", []),
+        ("Digest abc", ["internal_auth_session=x"]),
+    ],
+)
+def test_a_request_may_present_no_credential(authenticator, header, cookies):
+    assert authenticator.presented_user_of(header, cookies) is None
+
+
+def test_a_presented_credential_must_be_valid(authenticator):
+    assert authenticator.presented_user_of(basic(), []) == "ann"
+    for header, cookies in ((basic(secret="wrong"), []), (None, ["internal_auth_session=x"])):
+        with pytest.raises(AuthenticationError):
+            authenticator.presented_user_of(header, cookies)
+
+
 def test_a_bad_header_is_not_rescued_by_a_good_cookie(authenticator):
     token = authenticator.log_in(KEY, SECRET).token
     with pytest.raises(AuthenticationError):
