@@ -122,10 +122,11 @@ def test_a_writer_that_fails_half_way_writes_nothing(main):
     assert files_of(main) == {}
 
 
-def test_a_reader_behaves_like_an_open_file(main):
+@pytest.mark.parametrize("pre_sign", [False, True], ids=["through the API", "by presigned URL"])
+def test_a_reader_behaves_like_an_open_file(main, pre_sign):
     text = "first line\nsecond line\n\nlast"
     main.object("a").upload(text)
-    with main.object("a").reader("r") as reader:
+    with main.object("a").reader("r", pre_sign=pre_sign) as reader:
         assert reader.read(5) == "first"
         assert reader.tell() == 5
         assert reader.read(6) == " line\n"
@@ -134,10 +135,11 @@ def test_a_reader_behaves_like_an_open_file(main):
         assert reader.read() == ""
         reader.seek(1_000)
         assert reader.read(10) == ""
-    assert list(main.object("a").reader("r")) == text.splitlines(keepends=True)
+    lines = list(main.object("a").reader("r", pre_sign=pre_sign))
+    assert lines == text.splitlines(keepends=True)
     main.object("empty").upload("")
-    assert main.object("empty").reader().read() == b""
-    assert main.object("empty").reader().read(10) == b""
+    assert main.object("empty").reader(pre_sign=pre_sign).read() == b""
+    assert main.object("empty").reader(pre_sign=pre_sign).read(10) == b""
 
 
 def test_a_copy_is_independent_of_its_source(main):

@@ -2,10 +2,14 @@
 
 import gzip
 from collections.abc import Iterator
+from functools import partial
 from urllib.parse import quote
 
+import boto3
 import pytest
 import requests
+from botocore.config import Config
+from botocore.exceptions import ClientError
 
 pytestmark = pytest.mark.server
 
@@ -89,6 +93,67 @@ def test_a_browser_form_uploads_a_file(session, objects, api, repository):
     assert read.content == b"1,2\r\n--x\r\n3"
 
 
+def test_a_form_may_have_other_fields_before_the_file(session, objects, hello):
+    fields = [
+        ("note", (None, b"about the file")),
+        ("content", ("new.txt", b"from a form", "text/markdown")),
+        ("content", ("other.txt", b"ignored", "text/plain")),
+    ]
+    sent = session.post(objects, params={"path": "hello.txt"}, files=fields)
+    assert (sent.status_code, sent.json()["content_type"]) == (201, "text/markdown")
+    assert session.get(hello).content == b"from a form"
+    whole = sent.request.body
+    kind = {"Content-Type": sent.request.headers["Content-Type"]}
+    cut = session.post(objects, params={"path": "hello.txt"}, data=whole[:-20], headers=kind)
+    assert cut.status_code == 400
+    assert session.get(hello).content == b"from a form"
+
+
+def test_a_table_is_downloaded_and_a_text_is_shown(session, objects, api, repository, hello):
+    session.post(objects, params={"path": "a.csv"}, data=b"1", headers={"Content-Type": "text/csv"})
+    table = session.head(f"{api}/repositories/{repository.id}/refs/main/objects?path=a.csv")
+    assert table.headers["Content-Disposition"] == "attachment; filename*=UTF-8''a.csv"
+    assert session.head(hello).headers["Content-Disposition"] == "inline"
+
+
+def test_a_resumed_download_begins_anew_when_the_object_changed(session, objects, hello):
+    resumed = {"Range": "bytes=3-", "If-Range": ETAG_OF_HELLO}
+    assert session.get(hello, headers=resumed).content == b"lo"
+    session.post(objects, params={"path": "hello.txt"}, data=b"another")
+    anew = session.get(hello, headers=resumed)
+    assert (anew.status_code, anew.content) == (200, b"another")
+
+
+def test_an_error_of_a_head_request_has_neither_body_nor_type(session, api, hello):
+    for url, headers, status in (
+        (hello.replace("hello", "none"), {}, 404),
+        (f"{api}/repositories/nobody/refs/main/objects?path=a", {}, 404),
+        (hello, {"Range": "bytes=9-"}, 416),
+        (hello, {"Authorization": "Bearer x"}, 401),
+    ):
+        auth = None if "Authorization" in headers else session.auth
+        answer = requests.head(url, headers=headers, auth=auth, timeout=10)
+        assert (answer.status_code, answer.content) == (status, b"")
+        assert "Content-Type" not in answer.headers
+
+
+def test_a_client_of_s3_gets_an_error_that_it_understands(stack, repository):
+    client = boto3.client(
+        "s3",
+        endpoint_url=stack.endpoint,
+        aws_access_key_id=stack.access_key_id,
+        aws_secret_access_key=stack.secret_access_key,
+        region_name="us-east-1",
+        config=Config(s3={"addressing_style": "path"}),
+    )
+    key = {"Bucket": repository.id, "Key": "main/a"}
+    for ask in (client.list_buckets, partial(client.put_object, **key, Body=b"x")):
+        with pytest.raises(ClientError, match=r"NotImplemented.*S3 gateway is not served"):
+            ask()
+    presigned = requests.get(client.generate_presigned_url("get_object", key), timeout=10)
+    assert (presigned.status_code, presigned.headers["Content-Type"]) == (501, "application/xml")
+
+
 def test_a_body_of_unknown_length_is_stored_whole(session, objects, hello):
     blocks = [bytes([number]) * 50_000 for number in range(20)]
     sent = session.post(objects, params={"path": "hello.txt"}, data=iter(blocks))
@@ -113,6 +178,7 @@ def test_an_object_is_read_with_the_headers_that_caches_and_browsers_need(sessio
         "Accept-Ranges": "bytes",
         "Content-Disposition": "inline",
         "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "SAMEORIGIN",
         "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'",
     }
     assert {name: read.headers[name] for name in expected} == expected
