@@ -100,7 +100,7 @@ class Work:
             REPOSITORY,
             "main",
             path,
-            physical_address=address.signed_uri,
+            physical_address=address,
             checksum="0" * 32,
             size_bytes=1,
             metadata={},

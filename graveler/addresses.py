@@ -5,8 +5,9 @@ of which the first four are the time in big-endian seconds, as 20 characters of 
 partition is an xid of a time that runs backwards, so that newer partitions are listed first
 (lakeFS pkg/upload/path_provider.go).
 
-An address that was handed out for a direct upload carries a signature over what it is for, and
-is good for 24 hours from the time in its name; nothing about it is stored.
+An address that is handed out for a direct upload ends in `,` and a signature over what it is for.
+It can be linked for 24 hours from the time in its name; nothing about it is stored. The signature
+is part of the key: clients write to exactly the address that they get.
 """
 
 import json
@@ -25,8 +26,10 @@ _XID_LENGTH = 20
 
 # The last character holds one bit of the 96: it is `0` or `g`. RE2 and Python read it alike.
 _XID = "[0-9a-v]{19}[0g]"
+# 32 bytes in base64: the last character holds four bits of the 256.
+_SIGNATURE = "[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048]"
 PARTITION_PATTERN = f"{DATA_PREFIX}{_XID}/"
-OWN_ADDRESS_PATTERN = f"{PARTITION_PATTERN}{_XID}"
+OWN_ADDRESS_PATTERN = f"{PARTITION_PATTERN}{_XID}(?:,{_SIGNATURE})?"
 _PARTITION = re.compile(PARTITION_PATTERN)
 _OWN_ADDRESS = re.compile(OWN_ADDRESS_PATTERN)
 
@@ -66,10 +69,11 @@ def new_address(uid: str) -> str:
 
 
 def is_own_address(address: str) -> bool:
-    """Whether the address, relative to a namespace, has the shape that `new_address` gives.
+    """Whether the address, relative to a namespace, has a shape that the engine gives, or lakeFS.
 
-    lakeFS gives the same shape. Keys of any other shape were written by somebody else. Since the
-    shape fixes the last three segments of a key, no object has it under two namespaces.
+    That is what `new_address` returns, with a signature or without. Keys of any other shape were
+    written by somebody else. Since the shape fixes the last three segments of a key, no object has
+    it under two namespaces.
     """
     return _OWN_ADDRESS.fullmatch(address) is not None
 
@@ -110,7 +114,9 @@ def _signature(key: bytes, repository: str, branch: str, path: bytes, address: s
         "Repository": repository,
         "Branch": branch,
         "Path": path.decode("utf-8", "surrogateescape"),
-        "PhysicalAddress": address,
+        # Not lakeFS's `PhysicalAddress`, which versions signed that linked the address without
+        # its signature: an upload that began with one of them must not be linked by this one.
+        "LinkedAddress": address,
     }
     mac = digest(key, json.dumps(claim, separators=(",", ":")).encode(), sha256)
     return urlsafe_b64encode(mac).decode("ascii").rstrip("=")
@@ -123,8 +129,8 @@ def sign_address(key: bytes, repository: str, branch: str, path: bytes, address:
 
 def verify_address(
     key: bytes, repository: str, branch: str, path: bytes, signed: str, now_s: int
-) -> str:
-    """The relative address, if this deployment signed it for this use less than 24 hours ago.
+) -> None:
+    """Check that this deployment signed the address for this use less than 24 hours ago.
 
     Raises:
         InvalidInputError: forged, meant for something else, or expired.
@@ -140,4 +146,3 @@ def verify_address(
         raise InvalidInputError(
             f"physical address {address!r} has expired: get a new one and upload again"
         )
-    return address

@@ -287,7 +287,7 @@ class ObjectErrorList(Struct, frozen=True):
 
 class StorageLocation(Struct, frozen=True, omit_defaults=True):
     physical_address: str
-    presigned_url: str | None = None
+    presigned_url: str | None  # null where none is asked for
     presigned_url_expiry: int | None = None
 
 

@@ -1,9 +1,9 @@
 """Direct uploads: hand out a physical address, and link the object that was put there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from graveler.addresses import DATA_PREFIX, new_address, sign_address, verify_address
+from graveler.errors import InvalidInputError
 from graveler.model import Repository
 from graveler.names import check_path
 from graveler.operations.engine import Engine
@@ -13,18 +13,8 @@ from graveler.operations.staged import branch_for_staging, stage_entry
 from graveler.operations.writes import described_entry
 
 
-@dataclass(frozen=True, slots=True)
-class UploadAddress:
-    """Where to put an object's data: the URI, and the signed form of it that links."""
-
-    uri: str
-    signed_uri: str
-
-
-def get_physical_address(
-    engine: Engine, repository: str, branch: str, path: bytes
-) -> UploadAddress:
-    """A new address for the path's data, good for linking for 24 hours.
+def get_physical_address(engine: Engine, repository: str, branch: str, path: bytes) -> str:
+    """The URI of a new address for the path's data, good for linking for 24 hours.
 
     Raises:
         NotFoundError: there is no such repository or branch.
@@ -33,26 +23,28 @@ def get_physical_address(
     found, _ = current_branch(engine, repository, branch)
     address = new_address(engine.names.new_uid())
     signed = sign_address(engine.signing_key, repository, branch, path, address)
-    return UploadAddress(
-        f"{found.storage_namespace}/{address}", f"{found.storage_namespace}/{signed}"
-    )
+    return f"{found.storage_namespace}/{signed}"
 
 
-def verified_uri(
+def _is_in_data(repository: Repository, physical_address: str) -> bool:
+    """Whether the URI lies where the engine puts data, and so must have been handed out."""
+    return physical_address.startswith(f"{repository.storage_namespace}/{DATA_PREFIX}")
+
+
+def check_issued(
     engine: Engine, repository: Repository, branch: str, path: bytes, physical_address: str
-) -> str:
-    """The URI to link: without its signature if it lies in our data, as it is if elsewhere.
+) -> None:
+    """Check that the address was handed out for the path less than 24 hours ago.
 
     Raises:
-        InvalidInputError: it lies in our data, and was not handed out for this, or expired.
+        InvalidInputError: it was not, or has expired.
     """
-    prefix = f"{repository.storage_namespace}/"
-    if not physical_address.startswith(prefix + DATA_PREFIX):
-        return physical_address
-    signed = physical_address.removeprefix(prefix)
-    now_s = engine.now_s()
-    address = verify_address(engine.signing_key, repository.name, branch, path, signed, now_s)
-    return prefix + address
+    if not _is_in_data(repository, physical_address):
+        raise InvalidInputError(
+            f"physical address {physical_address!r} was not issued for this path"
+        )
+    signed = physical_address.removeprefix(f"{repository.storage_namespace}/")
+    verify_address(engine.signing_key, repository.name, branch, path, signed, engine.now_s())
 
 
 def link(
@@ -77,10 +69,12 @@ def link(
         PreconditionFailedError: if_absent, and there is an object.
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    if _is_in_data(found, physical_address):
+        check_issued(engine, found, branch, path, physical_address)
     entry = described_entry(
         engine,
         found,
-        physical_address=verified_uri(engine, found, branch, path, physical_address),
+        physical_address=physical_address,
         checksum=checksum,
         size_bytes=size_bytes,
         content_type=content_type,

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from graveler.errors import InvalidInputError
 from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
-from graveler.model import Repository
 from graveler.operations.engine import Engine
-from graveler.operations.links import get_physical_address, verified_uri
+from graveler.operations.links import check_issued, get_physical_address
 from graveler.operations.lookup import current_branch
 from graveler.operations.objects import ObjectStat, stat
 from graveler.operations.staged import branch_for_staging, stage_entry
@@ -42,24 +41,12 @@ def create(
         raise InvalidInputError(f"parts is {parts}: it must be from 0 to {UPLOAD_PARTS_MAX}")
     branch_for_staging(engine, repository, branch, path, force=False)
     address = get_physical_address(engine, repository, branch, path)
-    upload_id = engine.objects.create_upload(address.uri, DEFAULT_CONTENT_TYPE)
+    upload_id = engine.objects.create_upload(address, DEFAULT_CONTENT_TYPE)
     urls = tuple(
-        engine.objects.presign_part(address.uri, upload_id, number, PRESIGNED_URL_LIFE_S)
+        engine.objects.presign_part(address, upload_id, number, PRESIGNED_URL_LIFE_S)
         for number in range(1, parts + 1)
     )
-    return MultipartUpload(upload_id, address.signed_uri, urls)
-
-
-def _own_uri(
-    engine: Engine, repository: Repository, branch: str, path: bytes, physical_address: str
-) -> str:
-    """The URI of an upload in our data: no upload elsewhere is ours to touch."""
-    uri = verified_uri(engine, repository, branch, path, physical_address)
-    if uri == physical_address:
-        raise InvalidInputError(
-            f"physical address {physical_address!r} was not issued for this path"
-        )
-    return uri
+    return MultipartUpload(upload_id, address, urls)
 
 
 def _check_part_number(part_number: int) -> None:
@@ -80,8 +67,10 @@ def presign_part(
     """A URL that takes one part of the upload by PUT."""
     _check_part_number(part_number)
     found, _ = current_branch(engine, repository, branch)
-    uri = _own_uri(engine, found, branch, path, physical_address)
-    return engine.objects.presign_part(uri, upload_id, part_number, PRESIGNED_URL_LIFE_S)
+    check_issued(engine, found, branch, path, physical_address)
+    return engine.objects.presign_part(
+        physical_address, upload_id, part_number, PRESIGNED_URL_LIFE_S
+    )
 
 
 def copy_part(
@@ -100,10 +89,10 @@ def copy_part(
     """Make an object, or a range of its bytes, a part of the upload; the part's checksum."""
     _check_part_number(part_number)
     found, _ = current_branch(engine, repository, branch)
-    uri = _own_uri(engine, found, branch, path, physical_address)
+    check_issued(engine, found, branch, path, physical_address)
     source = stat(engine, repository, source_ref, source_path)
     return engine.objects.copy_part(
-        uri, upload_id, part_number, source.physical_address, byte_range
+        physical_address, upload_id, part_number, source.physical_address, byte_range
     )
 
 
@@ -130,12 +119,12 @@ def complete(
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     check_user_metadata(metadata)
-    uri = _own_uri(engine, found, branch, path, physical_address)
-    info = engine.objects.complete_upload(uri, upload_id, parts)
+    check_issued(engine, found, branch, path, physical_address)
+    info = engine.objects.complete_upload(physical_address, upload_id, parts)
     entry = described_entry(
         engine,
         found,
-        physical_address=uri,
+        physical_address=physical_address,
         checksum=info.checksum,
         size_bytes=info.size_bytes,
         content_type=content_type,
@@ -156,5 +145,5 @@ def abort(
 ) -> None:
     """Give the upload up and free what was uploaded of it."""
     found, _ = current_branch(engine, repository, branch)
-    uri = _own_uri(engine, found, branch, path, physical_address)
-    engine.objects.abort_upload(uri, upload_id)
+    check_issued(engine, found, branch, path, physical_address)
+    engine.objects.abort_upload(physical_address, upload_id)

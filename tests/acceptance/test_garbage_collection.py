@@ -10,6 +10,7 @@ import lakefs
 import pytest
 import requests
 
+from tests.support.server_world import Keys, s3_client
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.server
@@ -32,6 +33,19 @@ def commit(stack: Stack, repository: str, age_days: int) -> None:
     ask(stack, "POST", f"{repository}/branches/main/commits", json=body).raise_for_status()
 
 
+def put_directly(stack: Stack, repository: str, path: str, content: bytes) -> None:
+    """Put the object where the API says, with the object store's own client, and link it."""
+    backing = f"{repository}/branches/main/staging/backing"
+    place = ask(stack, "GET", backing, params={"path": path}).json()
+    bucket, _, key = place["physical_address"].removeprefix("s3://").partition("/")
+    client = s3_client(stack.s3_endpoint, Keys(stack.access_key_id, stack.secret_access_key))
+    checksum = client.put_object(Bucket=bucket, Key=key, Body=content)["ETag"]
+    client.close()
+    body = {"staging": place, "checksum": checksum, "size_bytes": len(content)}
+    linked = ask(stack, "PUT", backing, params={"path": path}, json=body)
+    assert linked.json()["physical_address"] == place["physical_address"]
+
+
 def collect(stack: Stack, *words: str) -> str:
     """What `make gc` shows."""
     done = subprocess.run(
@@ -48,8 +62,12 @@ def collect(stack: Stack, *words: str) -> str:
 def test_garbage_is_collected_by_the_rules(stack: Stack, repository: lakefs.Repository) -> None:
     name, main = repository.id, repository.branch("main")
     main.object("path").upload("old")
+    put_directly(stack, name, "direct", b"old")
     commit(stack, name, age_days=30)
     main.object("path").upload("new")
+    put_directly(stack, name, "direct", b"new")
+    put_directly(stack, name, "staged directly", b"first")
+    put_directly(stack, name, "staged directly", b"second")
     main.object("staged").upload("first")
     main.object("staged").upload("second")
     commit(stack, name, age_days=20)
@@ -58,15 +76,18 @@ def test_garbage_is_collected_by_the_rules(stack: Stack, repository: lakefs.Repo
 
     words = ("--repository", name, "--debug-minimum-age-s", "0")
     shown = collect(stack, *words, "--dry-run")
-    assert "to be deleted       2 objects, 8 bytes" in shown
+    assert "to be deleted       4 objects, 16 bytes" in shown
     assert "WARNING: debug_minimum_age_s" in shown
     old = f"{name}/refs/main~1/objects"
-    assert ask(stack, "GET", old, params={"path": "path"}).content == b"old"
+    for path in ("path", "direct"):
+        assert ask(stack, "GET", old, params={"path": path}).content == b"old"
 
-    assert "deleted             2 objects, 8 bytes" in collect(stack, *words)
-    gone = ask(stack, "GET", old, params={"path": "path"})
-    assert (gone.status_code, gone.json()["message"]) == (410, "No data")
-    described = ask(stack, "GET", f"{old}/stat", params={"path": "path"})
-    assert described.json()["size_bytes"] == 3
-    assert main.object("path").reader().read() == b"new"
-    assert main.object("staged").reader().read() == b"second"
+    assert "deleted             4 objects, 16 bytes" in collect(stack, *words)
+    for path in ("path", "direct"):
+        gone = ask(stack, "GET", old, params={"path": path})
+        assert (gone.status_code, gone.json()["message"]) == (410, "No data")
+        described = ask(stack, "GET", f"{old}/stat", params={"path": path})
+        assert described.json()["size_bytes"] == 3
+        assert main.object(path).reader().read() == b"new"
+    for path in ("staged", "staged directly"):
+        assert main.object(path).reader().read() == b"second"

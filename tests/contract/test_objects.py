@@ -40,7 +40,7 @@ class World:
     put: Callable[[str, bytes], str]  # gives the checksum
     metadata: Callable[[str], Mapping[str, str]]
 
-    def uri(self, key: str = "data/a b/é+%~") -> str:
+    def uri(self, key: str = "data/a b/é+%~,") -> str:
         return f"{self.prefix}/{key}"
 
 

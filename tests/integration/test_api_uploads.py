@@ -1,5 +1,7 @@
 """Writes that go straight to the object store: one address, or many parts."""
 
+from urllib.parse import unquote
+
 import pytest
 from lakefs_sdk import models
 
@@ -33,6 +35,7 @@ def test_what_was_put_at_an_address_is_linked(api):
     reply = api.ask("PUT", BACKING, body, path="a")
     assert reply.status == 200
     models.ObjectStats.from_dict(reply.json)
+    assert reply.json["physical_address"] == address.json["physical_address"]
     assert reply.json["checksum"] == checksum.decode()
     assert reply.json["metadata"] == {"k": "v"}
     assert api.ask("GET", READ, path="a").content == b"hello"
@@ -40,8 +43,32 @@ def test_what_was_put_at_an_address_is_linked(api):
 
 def test_an_address_alone_needs_no_url(api):
     address = api.ask("GET", BACKING, path="a").json
-    assert set(address) == {"physical_address"}
     assert address["physical_address"].startswith("s3://bucket/repo/data/")
+    assert address == {"physical_address": address["physical_address"], "presigned_url": None}
+
+
+def test_what_a_client_puts_exactly_where_it_was_told_is_linked_committed_and_read(api):
+    address = api.ask("GET", BACKING, path="a").json
+    uri = address["physical_address"]
+    checksum = api.world.objects.put(uri, b"hello", "text/csv").checksum
+    body = {"staging": address, "checksum": checksum, "size_bytes": 5}
+    assert api.ask("PUT", BACKING, body, path="a").json["physical_address"] == uri
+    api.commit()
+    assert api.ask("GET", f"{READ}/stat", path="a").json["physical_address"] == uri
+    assert api.ask("GET", READ, path="a").content == b"hello"
+    copies = f"{REPO}/branches/main/objects/copy"
+    copied = api.ask("POST", copies, {"src_path": "a"}, dest_path="b")
+    assert copied.status == 201
+    assert api.ask("GET", READ, path="b").content == b"hello"
+
+
+def test_a_presigned_url_leads_to_the_address_beside_it(api):
+    for presigned in (
+        api.ask("GET", BACKING, path="a", presign="true").json,
+        upload := begin(api, parts=1),
+    ):
+        url = presigned.get("presigned_url") or upload["presigned_urls"][0]
+        assert presigned["physical_address"].removeprefix("s3://bucket/") in unquote(url)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +146,10 @@ def test_an_object_is_put_together_from_parts(api):
     models.ObjectStats.from_dict(reply.json)
     assert reply.json["size_bytes"] == 6
     assert reply.json["content_type"] == "text/csv"
+    # Relative, as lakeFS answers here and nowhere else.
+    assert f"s3://bucket/repo/{reply.json['physical_address']}" == upload["physical_address"]
+    found = api.ask("GET", f"{READ}/stat", path="big").json
+    assert found["physical_address"] == upload["physical_address"]
     assert api.ask("GET", READ, path="big").content == b"onetwo"
 
 

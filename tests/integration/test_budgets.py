@@ -172,7 +172,7 @@ def test_link_keeps_its_budget(meter: Meter) -> None:
             meter.repo,
             "main",
             b"new",
-            physical_address=address.signed_uri,
+            physical_address=address,
             checksum="x",
             size_bytes=1,
             metadata={},

@@ -16,7 +16,7 @@ from glue_jobs.session import join_by_sorting
 from graveler.aws.models import OUTBOX, partition_of
 from graveler.errors import GoneError, NotFoundError
 from graveler.model import Event
-from graveler.operations import branches, links, objects, repositories, writes
+from graveler.operations import branches, links, objects, repositories, uploads, writes
 from graveler.operations.lookup import read_repository
 from graveler.retention.report import Report, text
 from tests.support.addresses import address, partition
@@ -104,11 +104,13 @@ def example(spark_session: SparkSession, world: ServerWorld, s3_folder: Path) ->
     made.uris["staged"] = lake.upload("staged", "second")
     made.uris["deleted before any commit"] = lake.upload("deleted")
     lake.delete("deleted")
-    never_linked = links.get_physical_address(lake.engine, lake.name, "main", b"never").uri
+    never_linked = links.get_physical_address(lake.engine, lake.name, "main", b"never")
     lake.objects.put(never_linked, b"abandoned", "a/b")
     made.uris["abandoned upload"] = never_linked
-    upload_uri = f"{lake.namespace}/{address(1)}"
-    lake.objects.upload_part(upload_uri, lake.objects.create_upload(upload_uri, "a/b"), 1, b"1")
+    made.uris["linked and overwritten"] = lake.upload_directly("linked")
+    made.uris["linked"] = lake.upload_directly("linked")
+    begun = uploads.create(lake.engine, lake.name, "main", b"begun")
+    lake.objects.upload_part(begun.physical_address, begun.upload_id, 1, b"1")
     inside = f"{lake.namespace}/data/inside"
     repositories.create(
         lake.engine, name=f"{lake.name}-inside", storage_namespace=inside, read_only=True
@@ -172,6 +174,7 @@ def test_uncommitted_garbage_goes(example: Example) -> None:
         "overwritten before any commit",
         "deleted before any commit",
         "abandoned upload",
+        "linked and overwritten",
     ]
     assert example.is_there(*gone) == [False] * len(gone)
     assert example.swept is not None
@@ -186,7 +189,7 @@ def test_what_others_wrote_stays(example: Example) -> None:
 
 
 def test_nothing_else_is_touched(example: Example) -> None:
-    assert example.is_there("staged", "young", "imported too") == [True] * 3
+    assert example.is_there("staged", "linked", "young", "imported too") == [True] * 4
     assert example.lake.is_there(example.uris["imported"])
     prefix = f"{example.lake.namespace}/_lakefs/"
     assert {uri for uri in example.before if uri.startswith(prefix)} <= example.after_sweep

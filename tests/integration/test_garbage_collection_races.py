@@ -44,9 +44,8 @@ class Raced:
         lake.commit(10 * DAY_S, "described")
         lake.grow_old()
         address = links.get_physical_address(lake.engine, lake.name, "main", b"linked")
-        lake.objects.put(address.uri, b"linked", "a/b")
-        self.uris["linked"] = address.uri
-        self.signed_uri = address.signed_uri
+        lake.objects.put(address, b"linked", "a/b")
+        self.uris["linked"] = address
 
     @property
     def races(self) -> dict[str, tuple[Callable[[], object], ...]]:
@@ -105,7 +104,7 @@ class Raced:
             self.lake.name,
             "main",
             b"linked",
-            physical_address=self.signed_uri,
+            physical_address=self.uris["linked"],
             checksum="any",
             size_bytes=6,
             metadata={},

@@ -70,13 +70,13 @@ def _stage(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
 
 def _link(actor: "Actor", op: Op) -> Value:
     address = links.get_physical_address(actor.engine, REPO, op.branch, op.path)
-    info = actor.engine.objects.put(address.uri, op.text.encode(), "t")
+    info = actor.engine.objects.put(address, op.text.encode(), "t")
     made = links.link(
         actor.engine,
         REPO,
         op.branch,
         op.path,
-        physical_address=address.signed_uri,
+        physical_address=address,
         checksum=info.checksum,
         size_bytes=info.size_bytes,
         content_type="t",

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.run import run
 from graveler.model import Commit
-from graveler.operations import commits, objects, repositories, retention, writes
+from graveler.operations import commits, links, objects, repositories, retention, writes
 from graveler.operations.engine import Engine
 from graveler.operations.objects import ObjectStat
 from graveler.ports import ObjectStore
@@ -81,6 +81,17 @@ class Collected:
             read_content=lambda: ((content or path).encode(), "text/plain"),
             metadata={},
         ).physical_address
+
+    def upload_directly(self, path: str) -> str:
+        """The URI of the new object's data, which a client puts there itself."""
+        where = (self.engine, self.name, "main", path.encode())
+        uri = links.get_physical_address(*where)
+        checksum = self.objects.put(uri, path.encode(), "text/plain").checksum
+        size_bytes = len(path.encode())
+        links.link(
+            *where, physical_address=uri, checksum=checksum, size_bytes=size_bytes, metadata={}
+        )
+        return uri
 
     def delete(self, path: str, branch: str = "main") -> None:
         writes.delete(self.engine, self.name, branch, path.encode())

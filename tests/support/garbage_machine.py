@@ -23,7 +23,6 @@ from graveler.operations import (
     writes,
 )
 from graveler.operations.heads import seal
-from graveler.operations.links import UploadAddress
 from graveler.operations.lookup import current_branch, read_repository
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.rules import RetentionRules, make_rules
@@ -64,7 +63,7 @@ class Users:
         repositories.create(self.engine, name="inside", storage_namespace=INSIDE, read_only=True)
         for uri in FOREIGN:
             self.engine.objects.put(uri, uri.encode(), "a/b")
-        self.handed_out: list[tuple[bytes, UploadAddress, int]] = []
+        self.handed_out: list[tuple[bytes, str, int]] = []
         self.contents: dict[str, set[str]] = {}  # of commits, which never change
         self.uploaded: set[str] = set()
         self.gone: set[str] = set()
@@ -134,21 +133,21 @@ class Users:
         if self.handed_out:
             _, address, since_s = data.draw(st.sampled_from(self.handed_out[-2:]))
             if self.engine.now_s() - since_s <= PHYSICAL_ADDRESS_LIFE_S:
-                self.engine.objects.put(address.uri, self.content(), "a/b")
-                self.uploaded.add(address.uri)
+                self.engine.objects.put(address, self.content(), "a/b")
+                self.uploaded.add(address)
 
     def link(self, data: st.DataObject) -> None:
         if not self.handed_out:
             return
         path, address, _ = data.draw(st.sampled_from(self.handed_out[-2:]))
-        if address.uri not in self.uploaded:
+        if address not in self.uploaded:
             return  # whoever links what is not there gets what is not there
         links.link(
             self.engine,
             REPO,
             "main",
             path,
-            physical_address=address.signed_uri,
+            physical_address=address,
             checksum="any",
             size_bytes=1,
             metadata={},

@@ -133,7 +133,7 @@ def _link(engine: Engine) -> object:
         REPO,
         "main",
         b"linked",
-        physical_address=address.signed_uri,
+        physical_address=address,
         checksum="abc",
         size_bytes=3,
         metadata={},

@@ -21,9 +21,9 @@ def get_physical_address(request: Request) -> Answer:
         request.engine, request.repository, request.branch, request.query.path()
     )
     if not presign:
-        return answers.of_json(responses.StorageLocation(address.signed_uri))
-    url = request.engine.objects.presign_put(address.uri, PRESIGNED_URL_LIFE_S)
-    return answers.of_json(responses.StorageLocation(address.signed_uri, url, expiry_s(request)))
+        return answers.of_json(responses.StorageLocation(address, None))
+    url = request.engine.objects.presign_put(address, PRESIGNED_URL_LIFE_S)
+    return answers.of_json(responses.StorageLocation(address, url, expiry_s(request)))
 
 
 @operations.add("PUT", _BACKING, "linkPhysicalAddress")

@@ -3,7 +3,6 @@
 from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
-from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError, UnsupportedError
 from graveler.http import object_headers, requests, responses
@@ -92,7 +91,8 @@ def complete_upload(request: Request) -> Answer:
         if_absent=object_headers.requires_absence(request.headers),
         force=request.query.flag("force"),
     )
-    return answers.of_json(object_row(request, stat))
+    # As lakeFS answers this one: relative to the namespace.
+    return answers.of_json(responses.object_stats(path, stat.entry, stat.entry.address))
 
 
 @operations.add("DELETE", _UPLOAD, "abortPresignMultipartUpload")

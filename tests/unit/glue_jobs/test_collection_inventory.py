@@ -22,6 +22,7 @@ from glue_jobs.garbage_collection.inventory import (
     namespaces_among,
     read_manifest,
 )
+from graveler.addresses import sign_address
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.ports import ListedObject
 from graveler.retention.candidates import Territory
@@ -49,12 +50,16 @@ class Row:
         return datetime.fromtimestamp(CUTOFF_S - self.age_s, UTC)
 
 
+HANDED_OUT = sign_address(b"key", "repo", "main", b"path", address(102))
 ROWS = [
     Row(f"repo/{address(1)}", 10, 100),
     Row(f"repo/{address(2)}", 11, 1),
     Row(f"repo/{address(100)}", 12, 1),
     Row(f"repo/{address(101)}", age_s=0),
     Row(f"repo/{address(200)}"),
+    Row(f"repo/{HANDED_OUT}", 13, 1),
+    Row(f"repo/{HANDED_OUT}x"),
+    Row(f"repo/{HANDED_OUT}\n"),
     Row("repo/data/p/a b+é%&", 11, 1),
     Row("repo/data/direct", 12, 1),
     Row(f"repo/{partition(1)}part-0.parquet"),
@@ -135,7 +140,7 @@ def test_the_candidates_are_those_of_a_listing(kind: str) -> None:
         ours = TERRITORY.candidate(ListedObject(uri, row.size_bytes or 0, modified_s * 10**9))
         if ours is not None:
             expected.append((ours, row.size_bytes, modified_s))
-    assert len(expected) == 3
+    assert len(expected) == 4
     assert candidates(report(kind, WRITERS[kind](ROWS))) == expected
 
 

@@ -143,7 +143,7 @@ def test_an_address_is_linked_in_time_though_clocks_differ_and_the_request_is_fr
     world: MemoryWorld,
 ) -> None:
     given = links.get_physical_address(with_clock(world, HOUR_S), REPO, "main", b"path")
-    world.objects.put(given.uri, b"linked", "a/b")
+    world.objects.put(given, b"linked", "a/b")
     world.clock.tick(26 * HOUR_S - 60)  # a day for a clock that is an hour slow, less a minute
     frozen: list[str] = []
 
@@ -161,7 +161,7 @@ def test_an_address_is_linked_in_time_though_clocks_differ_and_the_request_is_fr
         REPO,
         "main",
         b"path",
-        physical_address=given.signed_uri,
+        physical_address=given,
         checksum="any",
         size_bytes=6,
         metadata={},

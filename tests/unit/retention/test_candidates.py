@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graveler.addresses import sign_address
 from graveler.ports import ListedObject
 from graveler.retention.candidates import (
     MINIMUM_AGE_S,
@@ -16,14 +17,16 @@ from tests.support.addresses import address, partition
 NAMESPACE = "s3://bucket/repo"
 TERRITORY = Territory(NAMESPACE, cutoff_ns=100)
 OURS = address(1)
+HANDED_OUT = sign_address(b"key", "repo", "main", b"path", address(2))
 
 
 def listed(uri: str, last_modified_ns: int = 99) -> ListedObject:
     return ListedObject(uri, 1, last_modified_ns)
 
 
-def test_objects_of_our_own_are_candidates_by_their_key_under_the_namespace() -> None:
-    assert TERRITORY.candidate(listed(f"{NAMESPACE}/{OURS}")) == OURS
+@pytest.mark.parametrize("ours", [OURS, HANDED_OUT])
+def test_objects_of_our_own_are_candidates_by_their_key_under_the_namespace(ours: str) -> None:
+    assert TERRITORY.candidate(listed(f"{NAMESPACE}/{ours}")) == ours
 
 
 @pytest.mark.parametrize(
@@ -38,6 +41,8 @@ def test_objects_of_our_own_are_candidates_by_their_key_under_the_namespace() ->
         f"{NAMESPACE}/data/2019/part-0.parquet",
         f"{NAMESPACE}/data/2019/{OURS.rpartition('/')[2]}",
         f"{NAMESPACE}/{partition(1)}part-0.parquet",
+        f"{NAMESPACE}/{OURS},part-0.parquet",
+        f"{NAMESPACE}/{HANDED_OUT}.parquet",
         f"{NAMESPACE}/data2/{OURS.removeprefix('data/')}",
         f"{NAMESPACE}2/{OURS}",
         f"s3://bucket/{OURS}",
