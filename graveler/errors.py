@@ -9,7 +9,7 @@
     ├ ConflictError            the histories disagree
     │ └ MergeConflictError     a merge found objects changed on both sides
     ├ GoneError                it existed; its data do not any more
-    ├ PreconditionFailedError  If-Match or If-None-Match did not hold
+    ├ PreconditionFailedError  If-Match or If-None-Match did not hold, or a hook guards the change
     ├ RangeNotSatisfiableError the byte range lies outside the object
     ├ TooLargeError            more bytes than a request or an answer can carry
     ├ UnsupportedError         a part of lakeFS's API that this system does not serve
@@ -64,7 +64,7 @@ class GoneError(GravelerError):
 
 
 class PreconditionFailedError(GravelerError):
-    """A condition that the caller set does not hold."""
+    """A condition that the caller or the repository's action files set does not hold."""
 
 
 class RangeNotSatisfiableError(GravelerError):

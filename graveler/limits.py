@@ -45,6 +45,11 @@ SINGLE_COPY_BYTES_MAX = 512 * 1024**2
 # S3's limit on one upload.
 UPLOAD_PARTS_MAX = 10_000
 
+# Every guarded operation reads them, one request each; lakeFS has no limit.
+ACTION_FILES_MAX = 200
+# Room for a Lua script inside; parsed in about 50 ms.
+ACTION_FILE_BYTES_MAX = 256 * 1024
+
 # Lambda takes and returns 6 MB of JSON; base64 makes binary a third larger.
 LAMBDA_PAYLOAD_BYTES_MAX = 6 * 1024 * 1024
 GATEWAY_BODY_BYTES_MAX = 10 * 1024 * 1024

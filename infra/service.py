@@ -55,6 +55,7 @@ class Service(Stack):
                 "GRAVELER_SETUP_TOKEN": self._storage.setup_token.secret_value.unsafe_unwrap(),
                 "GRAVELER_SECURE_COOKIES": "true",
                 "GRAVELER_NAMESPACE_PREFIX": self._namespace_prefix(),
+                "GRAVELER_IGNORE_ACTIONS": str(self._settings.ignore_actions).lower(),
             },
             # The set-up token is in it.
             environment_key=self._storage.key,

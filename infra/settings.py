@@ -90,6 +90,7 @@ class Settings:
     gc_schedule: when garbage is collected, as EventBridge Scheduler has it, in UTC; "" is never.
     gc_repositories: these only. gc_deletes: False tells what would go, and deletes nothing.
     gc_outputs: where runs may write to by `--output-uri`, besides the namespaces.
+    ignore_actions: operations succeed that action files guard with hooks, though no hook runs.
     restored_refs, restored_staging: the tables to work on instead of those of the storage stack,
         after a restore: the ARN of the one's stream, and the ARN of the other.
     """
@@ -118,6 +119,7 @@ class Settings:
     gc_repositories: tuple[str, ...] = ()
     gc_deletes: bool = True
     gc_outputs: tuple[Place, ...] = ()
+    ignore_actions: bool = False
     restored_refs: str = ""
     restored_staging: str = ""
 

@@ -10,7 +10,7 @@ _MB = 1024 * 1024
 
 _EXPORT = ExportSettings()
 
-_Value = str | int | tuple[str, ...]
+_Value = str | bool | int | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,9 @@ class Settings:
     # The Glue job that carries out exports of so many objects or more; "" where none is deployed.
     export_job: str = ""
     export_job_objects_min: int = _EXPORT.batch_objects_min
+
+    # Operations that action files guard with hooks succeed, though no hook runs.
+    ignore_actions: bool = False
 
     range_raggedness_records: int = RANGE_RAGGEDNESS_RECORDS
     range_bytes_max: int = RANGE_BYTES_MAX
@@ -83,6 +86,8 @@ class Settings:
 
 def _parsed(text: str, kind: object) -> _Value:
     """The text as a value of a field's type; a tuple's elements are separated by commas."""
+    if kind is bool:
+        return text.lower() == "true"
     if kind is int:
         return int(text)
     if kind == tuple[str, ...]:

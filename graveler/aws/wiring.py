@@ -113,4 +113,5 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
             allowed_prefixes=deployment.export_prefixes,
             batch_objects_min=deployment.export_job_objects_min,
         ),
+        ignores_actions=deployment.ignore_actions,
     )

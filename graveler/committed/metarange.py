@@ -90,3 +90,13 @@ class MetaRange:
                 return
             for block in self._committed.whole_range(self.namespace, header).blocks(start, end):
                 yield from zip(block.keys, block.values, strict=True)
+
+    def few_records(self, start: bytes, end: bytes) -> Iterator[Record]:
+        """The records with start <= key < end, by key, where few or none are expected.
+
+        A cold range is read by its tail and a block instead of whole.
+        """
+        for header in self.headers(start):
+            if header.min_key >= end:
+                return
+            yield from self._committed.range_for_lookups(self.namespace, header).scan(start, end)

@@ -103,6 +103,15 @@ class Committed:
         self._ranges.put(table.name, table, table.memory_bytes + ENTRY_BYTES)
         return table
 
+    def range_for_lookups(self, namespace: str, header: RangeHeader) -> Table:
+        """The range's file as it is held, or else opened by its tail.
+
+        Raises:
+            CorruptDataError: the file is missing, not what was written, or another range's.
+        """
+        table = self.opened_range(_name(namespace, header.id))
+        return table or self.open_range(namespace, header)
+
     def whole_range(self, namespace: str, header: RangeHeader) -> Table:
         """The range's file, its content fetched in one request unless it is held: for scans.
 

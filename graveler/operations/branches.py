@@ -20,6 +20,7 @@ from graveler.limits import (
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
 from graveler.operations import exports
+from graveler.operations.actions import refuse_guarded, refuse_guarded_name
 from graveler.operations.engine import Engine
 from graveler.operations.heads import Move, drop_after_ns, move_head, read_branch, require_clean
 from graveler.operations.lookup import (
@@ -55,11 +56,14 @@ def create(
     Raises:
         AlreadyExistsError: there is a branch or tag of that name, or a commit with that ID.
         NotFoundError: source names nothing.
+        PreconditionFailedError: an action file in the commit guards the creation.
     """
     check_branch_name(name)
     found, commit_id = current_commit_id(engine, repository, source)
     check_writable(found, force=force)
     refuse_commit_id(engine, found, name)
+    content = engine.content(found, commit_id)
+    refuse_guarded_name(engine, found, content, name, name, "pre-create-branch")
     token = engine.names.new_staging_token(found, name)
     branch = Branch(name=name, commit_id=commit_id, staging_token=token, hidden=hidden)
     event = engine.event("branch_created", found, branch=name, commit_id=commit_id)
@@ -105,12 +109,15 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
 
     Raises:
         ForbiddenError: it is the default branch, or the repository is read-only.
+        PreconditionFailedError: an action file in the branch's head guards the deletion.
     """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         found, branch = current_branch(engine, repository, name)
         check_writable(found, force=force)
         if name == found.default_branch:
             raise ForbiddenError(f"branch {name!r} is the default branch: it cannot be deleted")
+        content = engine.content(found, branch.commit_id)
+        refuse_guarded(engine, found, content, name, "pre-delete-branch")
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
         try:
             # The export ends with the branch: another branch may get the name at once.

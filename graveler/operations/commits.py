@@ -9,6 +9,7 @@ from graveler.entries import same_content
 from graveler.errors import CorruptDataError, InvalidInputError, NotFoundError
 from graveler.identity import ID_LENGTH, is_id
 from graveler.model import Branch, Commit, Page, Repository
+from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
 from graveler.operations.heads import (
     Move,
@@ -25,6 +26,8 @@ from graveler.operations.reading import View
 from graveler.refs import log as refs_log
 from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end
+
+_EVENTS = ("prepare-commit", "pre-commit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ def commit(engine: Engine, repository: str, branch: str, request: CommitRequest)
     Raises:
         InvalidInputError: nothing that is staged changes anything, and that is not allowed.
         ForbiddenError: the branch is protected, or the repository read-only.
+        PreconditionFailedError: an action file guards commits to the branch.
         ContentionError: other commits kept coming first.
     """
     found, current = current_branch(engine, repository, branch)
@@ -65,6 +69,8 @@ def commit(engine: Engine, repository: str, branch: str, request: CommitRequest)
                 raise _no_changes(branch)
             # The tokens hold nothing: taken off, they do not slow readers down.
             return Move(now, now.commit_id, now.sealed_tokens)
+        content = engine.metarange(found, applied.metarange_id)
+        refuse_guarded(engine, found, content, branch, *_EVENTS)
         return _move_to(engine, found, now, head, applied.metarange_id, request)
 
     move = move_head(engine, found, current, plan)
@@ -117,6 +123,9 @@ def _commit_metarange(
         head = engine.history(repository).commit(clean.commit_id)
         if head.metarange_id == metarange_id and not request.allow_empty:
             raise _no_changes(branch.name)
+        # As lakeFS does: the branch's own action files, not those of the metarange.
+        content = engine.metarange(repository, head.metarange_id)
+        refuse_guarded(engine, repository, content, branch.name, *_EVENTS)
         move = _move_to(engine, repository, clean, head, metarange_id, request)
         return replace(move, is_clean=True)
 

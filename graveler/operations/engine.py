@@ -40,6 +40,8 @@ class Engine:
     export_queue: ExportQueue
     batch_jobs: BatchJobs
     export_settings: ExportSettings
+    # Whether operations succeed that action files guard with hooks, which are not served.
+    ignores_actions: bool = False
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))
     repositories: BoundedCache[str, tuple[Repository, int]] = field(
         default_factory=lambda: BoundedCache(_REPOSITORIES_MAX)

@@ -13,6 +13,7 @@ from graveler.errors import ConflictError, InvalidInputError
 from graveler.merge import STRATEGIES, check_strategy
 from graveler.merge import merge as merge_metaranges
 from graveler.model import Branch, Commit, Repository
+from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
 from graveler.operations.heads import Move, commit_event, move_head, new_commit, require_clean
 from graveler.operations.lookup import check_writable, current_branch, in_repository
@@ -63,6 +64,8 @@ def merge(
             engine.metarange(found, head.metarange_id),
             request.strategy,
         )
+        content = engine.metarange(found, source.metarange_id)
+        refuse_guarded(engine, found, content, branch, "pre-merge")
         made = new_commit(
             engine,
             committer=request.committer,
@@ -141,6 +144,7 @@ def revert(engine: Engine, repository: str, branch: str, request: RevertRequest)
         metadata=request.metadata,
         committer=request.committer,
         kind="revert_completed",
+        guarded_by="pre-revert",
         allow_empty=request.allow_empty,
     )
 
@@ -199,6 +203,7 @@ def cherry_pick(engine: Engine, repository: str, branch: str, request: CherryPic
         metadata=metadata,
         committer=request.committer,
         kind="cherry_pick_completed",
+        guarded_by="pre-cherry-pick",
         allow_empty=True,
     )
 
@@ -214,6 +219,7 @@ def _commit_merge(
     metadata: Mapping[str, str],
     committer: str,
     kind: str,
+    guarded_by: str,
     allow_empty: bool,
 ) -> Commit:
     """Commit, on top of the branch's head, what changed from base to source."""
@@ -230,6 +236,7 @@ def _commit_merge(
         )
         if merged.metarange_id == destination.id and not allow_empty:
             raise InvalidInputError(f"no changes: branch {branch.name!r} has that content already")
+        refuse_guarded(engine, repository, destination, branch.name, guarded_by)
         made = new_commit(
             engine,
             committer=committer,

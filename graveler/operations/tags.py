@@ -3,6 +3,7 @@
 from graveler.errors import NotFoundError
 from graveler.model import Page, Repository, Tag
 from graveler.names import check_tag_name
+from graveler.operations.actions import refuse_guarded, refuse_guarded_name
 from graveler.operations.branches import refuse_commit_id
 from graveler.operations.engine import Engine
 from graveler.operations.lookup import (
@@ -19,11 +20,14 @@ def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool 
     Raises:
         AlreadyExistsError: there is a tag or branch of that name, or a commit with that ID.
         NotFoundError: ref names nothing.
+        PreconditionFailedError: an action file in the commit guards the creation.
     """
     check_tag_name(name)
     found, commit_id = current_commit_id(engine, repository, ref)
     check_writable(found, force=force)
     refuse_commit_id(engine, found, name)
+    content = engine.content(found, commit_id)
+    refuse_guarded_name(engine, found, content, name, "", "pre-create-tag")
     tag = Tag(name, commit_id)
     event = engine.event("tag_created", found, tag=name, commit_id=commit_id)
     engine.refs.create_tag(found, tag, event)
@@ -59,10 +63,13 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
 
     Raises:
         NotFoundError: there is none.
+        PreconditionFailedError: an action file in the commit guards the deletion.
     """
     check_tag_name(name)
     found = read_repository(engine, repository)
     check_writable(found, force=force)
     tag = _read(engine, found, name)
+    content = engine.content(found, tag.commit_id)
+    refuse_guarded(engine, found, content, "", "pre-delete-tag")
     event = engine.event("tag_deleted", found, tag=name, commit_id=tag.commit_id)
     engine.refs.delete_tag(found, tag, event)

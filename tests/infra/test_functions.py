@@ -36,7 +36,7 @@ EVERY = {"metrics"}  # read by functions.telemetry
 ENGINE = TABLES | {"kms_key_id", "export_prefixes"}
 EXPECTED = {
     # It only writes requests into the outbox: no queue, no job.
-    "api": ENGINE | {field.name for field in fields(ApiSettings)},
+    "api": ENGINE | {"ignore_actions"} | {field.name for field in fields(ApiSettings)},
     "cleanup": TABLES,
     "events": TABLES | {"event_bus"},
     "export": ENGINE | {"export_queue_url", "export_job", "export_job_objects_min"},

@@ -70,9 +70,12 @@ class Meter:
 
 @pytest.fixture
 def meter(world: ServerWorld) -> Meter:
-    """main with a commit of two objects and one staged; the process has seen all of it."""
+    """main with a commit of three objects and one staged; the process has seen all of it.
+
+    Action files would lie between the first and the second object: their range must be looked into.
+    """
     made = Meter(world)
-    for path in (b"a", b"b"):
+    for path in (b"A", b"a", b"b"):
         made.upload(path)
     made.commit()
     made.upload(b"staged")

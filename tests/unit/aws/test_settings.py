@@ -52,3 +52,11 @@ def test_a_number_must_be_one() -> None:
 
 def test_no_prefixes_are_none() -> None:
     assert Settings.from_environment(LEAST | {"GRAVELER_EXPORT_PREFIXES": ""}).export_prefixes == ()
+
+
+def test_a_switch_is_on_when_it_says_true() -> None:
+    for text, expected in (("true", True), ("True", True), ("false", False), ("", False)):
+        assert (
+            Settings.from_environment(LEAST | {"GRAVELER_IGNORE_ACTIONS": text}).ignore_actions
+            is expected
+        )

@@ -1,0 +1,1 @@
+"""Action files: which hooks a repository asks for, and at which events."""

@@ -1,0 +1,135 @@
+"""One action file: its name, the events it runs at, and its hooks.
+
+What is refused here is what lakeFS refuses, for it stops every operation that has hooks while an
+action file is malformed.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graveler.actions.branch_patterns import matches
+from graveler.actions.document import Value, read_document
+from graveler.errors import InvalidInputError
+
+_SUBJECTS = (
+    "commit",
+    "merge",
+    "create-tag",
+    "delete-tag",
+    "create-branch",
+    "delete-branch",
+    "revert",
+    "cherry-pick",
+)
+EVENTS = frozenset(
+    {"prepare-commit"} | {f"{when}-{subject}" for when in ("pre", "post") for subject in _SUBJECTS}
+)
+
+# Of each type of hook, the properties it needs: of each group at least one.
+_PROPERTIES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "webhook": (("url",),),
+    "airflow": (("url",), ("dag_id",), ("username",), ("password",)),
+    "lua": (("script", "script_path"),),
+}
+
+_NAME = re.compile(r"\w[\w\-. ]+", re.ASCII)
+_HOOK_ID = re.compile(r"[_a-zA-Z][-_a-zA-Z0-9]{1,255}")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action: the branch patterns of each of its events (none means every branch), its hooks."""
+
+    name: str
+    events: Mapping[str, tuple[str, ...]]
+    hooks: tuple[str, ...]
+
+    def runs_at(self, event: str, branch: str) -> bool:
+        """Whether lakeFS would run a hook of it at the event.
+
+        Raises:
+            InvalidInputError: a branch pattern of the event is malformed.
+        """
+        patterns = self.events.get(event)
+        if patterns is None:
+            return False
+        # Matched first: a malformed pattern stops lakeFS, whether or not there are hooks.
+        is_matched = not patterns or any(matches(pattern, branch) for pattern in patterns)
+        return is_matched and bool(self.hooks)
+
+
+def parse_action(content: bytes) -> Action:
+    """Return the action that the file describes.
+
+    Raises:
+        InvalidInputError: it describes none; the message says what is wrong, without the file.
+    """
+    fields = _mapping(read_document(content), "the document")
+    name = _text(fields, "name")
+    _text(fields, "description")
+    if not _NAME.fullmatch(name):
+        raise InvalidInputError(f"'name' is {name!r}: it must be a letter and more of them")
+    events = _mapping(fields.get("on"), "'on'")
+    if not events:
+        raise InvalidInputError("'on' is required: it names the events")
+    return Action(
+        name,
+        {event: _branches(event, value) for event, value in events.items()},
+        _hooks(_sequence(fields.get("hooks"), "'hooks'")),
+    )
+
+
+def _branches(event: str, value: Value) -> tuple[str, ...]:
+    if event not in EVENTS:
+        raise InvalidInputError(f"event {event!r} is not one of {', '.join(sorted(EVENTS))}")
+    patterns = _sequence(_mapping(value, f"{event!r}").get("branches"), "'branches'")
+    if patterns and event.endswith("-tag"):
+        raise InvalidInputError(f"'branches' is not supported for event {event!r}")
+    return tuple(_as_text(pattern, "a pattern of 'branches'") for pattern in patterns)
+
+
+def _hooks(hooks: list[Value]) -> tuple[str, ...]:
+    found: list[str] = []
+    for number, value in enumerate(hooks):
+        fields = _mapping(value, f"hook[{number}]")
+        hook_id, kind = _text(fields, "id"), _text(fields, "type")
+        for name in ("description", "if"):
+            _text(fields, name)
+        if not _HOOK_ID.fullmatch(hook_id):
+            raise InvalidInputError(f"hook[{number}]: 'id' is missing or malformed")
+        if hook_id in found:
+            raise InvalidInputError(f"hook[{number}]: 'id' {hook_id!r} is already used")
+        if kind not in _PROPERTIES:
+            raise InvalidInputError(
+                f"hook[{number}]: 'type' {kind!r} is not one of {', '.join(_PROPERTIES)}"
+            )
+        properties = _mapping(fields.get("properties"), f"hook[{number}]: 'properties'")
+        for group in _PROPERTIES[kind]:
+            if properties.keys().isdisjoint(group):
+                needed = "' or '".join(group)
+                raise InvalidInputError(f"hook[{number}]: 'properties' must have '{needed}'")
+        found.append(hook_id)
+    return tuple(found)
+
+
+def _mapping(value: Value, name: str) -> dict[str, Value]:
+    if value is not None and not isinstance(value, dict):
+        raise InvalidInputError(f"{name} is not a mapping")
+    return value or {}
+
+
+def _sequence(value: Value, name: str) -> list[Value]:
+    if value is not None and not isinstance(value, list):
+        raise InvalidInputError(f"{name} is not a list")
+    return value or []
+
+
+def _text(fields: dict[str, Value], name: str) -> str:
+    return _as_text(fields.get(name), f"'{name}'")
+
+
+def _as_text(value: Value, name: str) -> str:
+    if value is not None and not isinstance(value, str):
+        raise InvalidInputError(f"{name} is not a text")
+    return value or ""

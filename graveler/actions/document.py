@@ -1,0 +1,98 @@
+"""A YAML document as plain values: texts as they are written, lists, and dicts by text.
+
+Anyone who may write to a repository chooses these bytes, so everything is bounded. Depth is counted
+in a first pass over the events, because the parser's own tree is built by recursion in C: a deeply
+nested document would crash the process. An aliased value is made once and shared.
+"""
+
+from typing import Any
+
+from graveler.errors import InvalidInputError
+
+Value = str | list["Value"] | dict[str, "Value"] | None
+
+_DEPTH_MAX = 100
+# Each merge key copies the fields of what it names.
+_ALIASES_MAX = 100
+
+_NULL = "tag:yaml.org,2002:null"
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+def read_document(content: bytes) -> Value:
+    """Return the first document: scalars are texts, whatever YAML takes them for, null is None.
+
+    Raises:
+        InvalidInputError: it is not YAML, repeats a key, or is nested or aliased too much.
+    """
+    import yaml  # noqa: PLC0415 - hardly any repository has action files, and it takes long
+
+    try:
+        _check_bounds(yaml.parse(content, Loader=yaml.CSafeLoader))
+        loader = yaml.CSafeLoader(content)
+        node = loader.get_node() if loader.check_node() else None
+    except yaml.YAMLError as error:
+        raise InvalidInputError(f"is not YAML: {' '.join(str(error).split())}") from error
+    return None if node is None else _Values().value_of(node)
+
+
+def _check_bounds(events: Any) -> None:  # noqa: ANN401 - PyYAML has no types
+    depth = aliases = 0
+    for event in events:
+        kind = type(event).__name__
+        depth += kind.endswith(("MappingStartEvent", "SequenceStartEvent"))
+        depth -= kind.endswith(("MappingEndEvent", "SequenceEndEvent"))
+        aliases += kind == "AliasEvent"
+        if depth > _DEPTH_MAX or aliases > _ALIASES_MAX:
+            raise InvalidInputError(
+                f"is nested deeper than {_DEPTH_MAX} levels or has more than {_ALIASES_MAX} aliases"
+            )
+        if kind == "DocumentEndEvent":  # later documents are ignored, as lakeFS does
+            return
+
+
+class _Values:
+    """Makes the value of each node once."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, Value] = {}
+        self._begun: set[int] = set()
+
+    def value_of(self, node: Any) -> Value:  # noqa: ANN401 - PyYAML has no types
+        if id(node) not in self._made:
+            if id(node) in self._begun:
+                raise InvalidInputError(f"line {_line(node)}: the value contains itself")
+            self._begun.add(id(node))
+            self._made[id(node)] = self._make(node)
+        return self._made[id(node)]
+
+    def _make(self, node: Any) -> Value:  # noqa: ANN401
+        if node.id == "scalar":
+            return None if node.tag == _NULL else str(node.value)
+        if node.id == "sequence":
+            return [self.value_of(each) for each in node.value]
+        own: dict[str, Value] = {}
+        merged: dict[str, Value] = {}
+        for key, value in node.value:
+            if key.id != "scalar":
+                raise InvalidInputError(f"line {_line(key)}: the key is not a text")
+            if key.tag == _MERGE:
+                self._merge(merged, value)
+            elif key.value in own:
+                raise InvalidInputError(f"line {_line(key)}: key {key.value!r} is already defined")
+            else:
+                own[key.value] = self.value_of(value)
+        return merged | own
+
+    def _merge(self, merged: dict[str, Value], node: Any) -> None:  # noqa: ANN401
+        """Add what `<<` names: a mapping, or several of which the first wins."""
+        found = self.value_of(node)
+        for each in found if isinstance(found, list) else [found]:
+            if not isinstance(each, dict):
+                raise InvalidInputError(f"line {_line(node)}: only mappings can be merged")
+            for name, value in each.items():
+                merged.setdefault(name, value)
+
+
+def _line(node: Any) -> int:  # noqa: ANN401
+    return int(node.start_mark.line) + 1

@@ -1,0 +1,98 @@
+"""Action files are what lakeFS takes for action files."""
+
+import pytest
+
+from graveler.actions.action import EVENTS, parse_action
+from graveler.errors import InvalidInputError
+
+HOOK = """
+  - id: check_format
+    type: webhook
+    properties: {url: "http://localhost/"}
+"""
+ACTION = f"""
+name: Data quality
+description: Nothing bad on main
+on:
+  pre-merge:
+    branches: [main, release-*]
+  pre-commit:
+hooks:{HOOK}
+"""
+
+
+def test_an_action_runs_at_its_events_on_its_branches():
+    action = parse_action(ACTION.encode())
+    assert (action.name, action.hooks) == ("Data quality", ("check_format",))
+    assert action.runs_at("pre-merge", "main")
+    assert action.runs_at("pre-merge", "release-1")
+    assert not action.runs_at("pre-merge", "dev")
+    assert action.runs_at("pre-commit", "dev")
+    assert not action.runs_at("pre-create-branch", "main")
+
+
+def test_an_action_without_hooks_runs_at_nothing():
+    action = parse_action(b"name: empty\non: {pre-commit: }")
+    assert not action.runs_at("pre-commit", "main")
+
+
+def test_texts_that_yaml_takes_for_something_else_are_texts():
+    assert parse_action(b"name: 2024\non: {pre-commit: {branches: [1, on]}}").name == "2024"
+
+
+@pytest.mark.parametrize("event", sorted(EVENTS))
+def test_every_event_of_lakefs_can_be_named(event):
+    assert parse_action(f"name: any\non: {{{event}: }}".encode()).events == {event: ()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties"),
+    [
+        ("lua", "{script: x}"),
+        ("lua", "{script_path: x}"),
+        ("airflow", "{url: x, dag_id: x, username: x, password: x}"),
+    ],
+)
+def test_every_type_of_hook_is_known(kind, properties):
+    text = f"name: any\non: {{pre-commit: }}\nhooks: [{{id: hook, type: {kind}, properties: {properties}}}]"
+    assert parse_action(text.encode()).hooks == ("hook",)
+
+
+MALFORMED = {
+    "": "'name' is",
+    "just text": "the document is not a mapping",
+    "on: {pre-commit: }": "'name' is",
+    "name: x\non: {pre-commit: }": "'name' is 'x'",
+    "name: a/b\non: {pre-commit: }": "'name' is 'a/b'",
+    "name: [ab]\non: {pre-commit: }": "'name' is not a text",
+    "name: any": "'on' is required",
+    "name: any\non: pre-commit": "'on' is not a mapping",
+    "name: any\non: [pre-commit]": "'on' is not a mapping",
+    "name: any\non: {before-commit: }": "event 'before-commit' is not one of",
+    "name: any\non: {pre-commit: main}": "'pre-commit' is not a mapping",
+    "name: any\non: {pre-commit: {branches: main}}": "'branches' is not a list",
+    "name: any\non: {pre-commit: {branches: [[main]]}}": "a pattern of 'branches' is not a text",
+    "name: any\non: {pre-create-tag: {branches: [main]}}": "not supported for event 'pre-create-tag'",
+    "name: any\non: {pre-commit: }\nhooks: {a: b}": "'hooks' is not a list",
+    "name: any\non: {pre-commit: }\nhooks: [text]": "hook[0] is not a mapping",
+    "name: any\non: {pre-commit: }\nhooks: [{type: lua}]": "hook[0]: 'id' is missing",
+    "name: any\non: {pre-commit: }\nhooks: [{id: a, type: lua}]": "hook[0]: 'id' is missing",
+    "name: any\non: {pre-commit: }\nhooks: [{id: ab, type: shell}]": "'type' 'shell' is not one of",
+    "name: any\non: {pre-commit: }\nhooks: [{id: ab, type: lua}]": "'script' or 'script_path'",
+    "name: any\non: {pre-commit: }\nhooks: [{id: ab, type: lua, if: [x]}]": "'if' is not a text",
+    f"name: any\non: {{pre-commit: }}\nhooks:{HOOK}{HOOK}": "'check_format' is already used",
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), MALFORMED.items())
+def test_a_malformed_action_is_refused_with_its_reason(text, reason):
+    with pytest.raises(InvalidInputError) as refused:
+        parse_action(text.encode())
+    assert reason in refused.value.message
+
+
+def test_a_malformed_pattern_counts_when_its_event_comes():
+    action = parse_action(b"name: any\non: {pre-commit: {branches: ['[']}}")
+    assert not action.runs_at("pre-merge", "main")
+    with pytest.raises(InvalidInputError, match="malformed"):
+        action.runs_at("pre-commit", "main")

@@ -1,0 +1,301 @@
+"""What hooks guard is refused while hooks are not served; everything else goes on."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from graveler.errors import AlreadyExistsError, InvalidInputError, PreconditionFailedError
+from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
+from graveler.operations import branches, commits, merges, repositories, tags, writes
+from graveler.operations.engine import Engine
+from tests.support.lake import REPO, commit, named, new_lake, paths, upload
+
+FILE = b"_lakefs_actions/check.yaml"
+
+
+@pytest.fixture
+def world():
+    return new_lake()
+
+
+@pytest.fixture
+def engine(world):
+    return world.engine()
+
+
+def action(event: str, branch: str = "", name: str = "quality") -> bytes:
+    where = f"\n    branches: [{branch}]" if branch else ""
+    return (
+        f"name: {name}\non:\n  {event}:{where}\nhooks:\n"
+        "  - {id: check, type: lua, properties: {script: print()}}\n"
+    ).encode()
+
+
+def guarded(do: Callable[[], object]) -> str:
+    """What the refusal says."""
+    with pytest.raises(PreconditionFailedError) as refused:
+        do()
+    return refused.value.message
+
+
+def ignoring(engine: Engine) -> Engine:
+    return replace(engine, ignores_actions=True)
+
+
+@pytest.mark.parametrize("event", ["prepare-commit", "pre-commit"])
+def test_a_commit_is_refused_by_what_it_would_commit_and_by_what_is_committed(engine, event):
+    head = named(engine, "main")
+    upload(engine, FILE, action(event))
+    message = guarded(lambda: commit(engine))
+    assert (
+        f"{event}: action 'quality' in '_lakefs_actions/check.yaml' runs hooks (check)" in message
+    )
+    assert f"remove {event!r} from the file, or deploy with the setting ignore_actions" in message
+    assert named(engine, "main") == head
+    assert paths(engine, "main") == [FILE]
+    commit(ignoring(engine))
+    upload(engine, b"data", b"1")
+    assert event in guarded(lambda: commit(engine))
+
+
+def test_a_commit_that_removes_the_action_file_is_made(engine):
+    upload(engine, FILE, action("pre-commit"))
+    commit(ignoring(engine))
+    writes.delete(engine, REPO, "main", FILE)
+    assert commit(engine).id == named(engine, "main")
+
+
+def test_branch_patterns_decide_which_commits_are_guarded(engine):
+    upload(engine, FILE, action("pre-commit", branch="release-*"))
+    commit(engine)
+    branches.create(engine, REPO, name="release-1", source="main")
+    upload(engine, b"data", b"1", branch="release-1")
+    assert "pre-commit" in guarded(lambda: commit(engine, "release-1"))
+
+
+def test_what_the_commit_makes_is_checked_even_if_the_action_came_while_it_was_planned(world):
+    """The file is staged after the commit has read the branch, and before it seals."""
+    engine = world.engine()
+    upload(engine, b"data", b"1")
+    close = world.staging.close
+
+    def late(token: str) -> None:
+        world.staging.close = close
+        upload(world.engine(), FILE, action("pre-commit"))
+        close(token)
+
+    world.staging.close = late
+    assert "pre-commit" in guarded(lambda: commit(engine))
+
+
+def test_a_commit_of_a_metarange_is_guarded_by_the_branch(engine):
+    upload(engine, b"data", b"1")
+    metarange_id = commit(engine).metarange_id
+    upload(engine, FILE, action("pre-commit"))
+    commit(ignoring(engine))
+    assert "pre-commit" in guarded(lambda: commit(engine, source_metarange=metarange_id))
+
+
+def diverged(engine: Engine, event: str, branch: str = "") -> None:
+    """`source` has the action file and an object more than main; both are clean."""
+    upload(engine, b"data", b"1")
+    commit(engine)
+    branches.create(engine, REPO, name="source", source="main")
+    upload(engine, FILE, action(event, branch), branch="source")
+    commit(ignoring(engine), "source")
+
+
+def merge(engine: Engine, source: str = "source", destination: str = "main") -> commits.Commit:
+    request = merges.MergeRequest("somebody", allow_empty=True)
+    return merges.merge(engine, REPO, source, destination, request)
+
+
+def test_a_merge_is_guarded_by_its_source_on_the_destination(engine):
+    diverged(engine, "pre-merge", branch="main")
+    head = named(engine, "main")
+    assert "pre-merge" in guarded(lambda: merge(engine))
+    assert named(engine, "main") == head
+    merge(engine, "main", "source")  # main has no action file
+    merge(ignoring(engine))
+    branches.create(engine, REPO, name="dev", source="main")
+    merge(engine, "source", "dev")  # dev matches no pattern
+
+
+def test_a_revert_is_guarded_by_the_branch(engine):
+    upload(engine, FILE, action("pre-revert", branch="main"))
+    commit(engine)
+    upload(engine, b"data", b"1")
+    made = commit(engine)
+    request = merges.RevertRequest(made.id, "somebody")
+    assert "pre-revert" in guarded(lambda: merges.revert(engine, REPO, "main", request))
+    branches.create(engine, REPO, name="dev", source="main")
+    merges.revert(engine, REPO, "dev", request)
+
+
+def test_a_cherry_pick_is_guarded_by_the_branch(engine):
+    upload(engine, FILE, action("pre-cherry-pick", branch="main"))
+    commit(engine)
+    branches.create(engine, REPO, name="dev", source="main")
+    upload(engine, b"data", b"1", branch="dev")
+    request = merges.CherryPickRequest(commit(engine, "dev").id, "somebody")
+    assert "pre-cherry-pick" in guarded(lambda: merges.cherry_pick(engine, REPO, "main", request))
+    merges.cherry_pick(engine, REPO, "dev", request)
+
+
+def test_new_branches_are_guarded_by_the_commit_they_begin_at(engine):
+    upload(engine, FILE, action("pre-create-branch", branch="release-*"))
+    commit(engine)
+
+    def create(by: Engine, name: str) -> object:
+        return branches.create(by, REPO, name=name, source="main")
+
+    create(engine, "dev")
+    assert "pre-create-branch" in guarded(lambda: create(engine, "release-1"))
+    create(ignoring(engine), "release-1")
+    with pytest.raises(AlreadyExistsError):  # as without the guard
+        create(engine, "release-1")
+
+
+def test_the_deletion_of_a_branch_is_guarded_by_its_head(engine):
+    upload(engine, FILE, action("pre-delete-branch", branch="release-*"))
+    commit(engine)
+    for name in ("dev", "release-1"):
+        branches.create(engine, REPO, name=name, source="main")
+    branches.delete(engine, REPO, "dev")
+    assert "pre-delete-branch" in guarded(lambda: branches.delete(engine, REPO, "release-1"))
+    branches.delete(ignoring(engine), REPO, "release-1")
+
+
+def test_tags_are_guarded_by_the_commit_they_point_to(engine):
+    upload(engine, FILE, action("pre-create-tag"))
+    first = commit(engine)
+    assert "pre-create-tag" in guarded(lambda: tags.create(engine, REPO, name="v1", ref=first.id))
+    tags.create(ignoring(engine), REPO, name="v1", ref=first.id)
+    with pytest.raises(AlreadyExistsError):  # as without the guard
+        tags.create(engine, REPO, name="v1", ref=first.id)
+    tags.delete(engine, REPO, "v1")
+    upload(engine, FILE, action("pre-delete-tag"))
+    second = commit(engine)
+    tags.create(engine, REPO, name="v2", ref=second.id)
+    assert "pre-delete-tag" in guarded(lambda: tags.delete(engine, REPO, "v2"))
+    tags.delete(ignoring(engine), REPO, "v2")
+
+
+def test_post_events_and_actions_without_hooks_guard_nothing(engine):
+    upload(engine, FILE, action("post-commit"))
+    upload(engine, b"_lakefs_actions/none", b"name: none\non: {pre-commit: }\nhooks: []")
+    commit(engine)
+
+
+def test_read_only_repositories_have_no_hooks(world, engine):
+    upload(engine, FILE, action("pre-create-tag"))
+    made = commit(engine)
+    writable = repositories.get(engine, REPO)
+    world.refs.update_repository(writable, replace(writable, read_only=True))
+    tags.create(world.engine(), REPO, name="v1", ref=made.id, force=True)
+
+
+@pytest.mark.parametrize("name", [b"a.yaml", b"a.yml", b"a.txt", b".hidden", b"a"])
+def test_an_action_file_may_have_any_name(engine, name):
+    upload(engine, b"_lakefs_actions/" + name, action("pre-commit"))
+    assert "pre-commit" in guarded(lambda: commit(engine))
+
+
+def test_files_beside_the_folder_are_none(engine):
+    for path in (b"_lakefs_actions", b"_lakefs_actions0", b"dir/_lakefs_actions/a.yaml"):
+        upload(engine, path, action("pre-commit"))
+    commit(engine)
+
+
+def malformed(engine: Engine, **files: bytes) -> str:
+    for name, content in files.items():
+        upload(engine, f"_lakefs_actions/{name}".encode(), content)
+    return guarded(lambda: commit(engine))
+
+
+def test_a_malformed_file_refuses_whatever_its_events(engine):
+    message = malformed(engine, a=action("post-commit"), b=b"name: [")
+    assert message.startswith("pre-commit: action file '_lakefs_actions/b': is not YAML: ")
+    assert message.endswith(": correct or remove it")
+
+
+def test_two_actions_of_one_name_are_refused(engine):
+    both = action("post-commit")
+    assert "another action has the name 'quality'" in malformed(engine, a=both, b=both)
+
+
+def test_a_file_in_a_folder_below_is_refused(engine):
+    below = {"below/a.yaml": action("post-commit")}
+    assert "lie directly in the folder" in malformed(engine, **below)
+
+
+def test_a_large_file_is_refused_unread(world, engine):
+    address = "s3://elsewhere/large"
+    writes.stage(
+        engine,
+        REPO,
+        "main",
+        FILE,
+        physical_address=address,
+        checksum="x",
+        size_bytes=ACTION_FILE_BYTES_MAX + 1,
+        metadata={},
+    )
+    assert f"it has {ACTION_FILE_BYTES_MAX + 1} bytes" in guarded(lambda: commit(engine))
+
+
+def test_a_file_without_data_is_refused(engine):
+    writes.stage(
+        engine,
+        REPO,
+        "main",
+        FILE,
+        physical_address="s3://elsewhere/nothing",
+        checksum="x",
+        size_bytes=9,
+        metadata={},
+    )
+    assert "its data cannot be read" in guarded(lambda: commit(engine))
+
+
+def test_no_more_than_the_recorded_bytes_are_read(engine):
+    text = action("post-commit")
+    engine.objects.put("s3://elsewhere/longer", text + b"\n{", "text/plain")
+    writes.stage(
+        engine,
+        REPO,
+        "main",
+        FILE,
+        physical_address="s3://elsewhere/longer",
+        checksum="x",
+        size_bytes=len(text),
+        metadata={},
+    )
+    commit(engine)
+
+
+def test_very_many_files_are_refused(engine):
+    for number in range(ACTION_FILES_MAX + 1):
+        path = f"_lakefs_actions/{number:04}".encode()
+        upload(engine, path, action("post-commit", name=f"action {number}"))
+    message = guarded(lambda: commit(engine))
+    assert f"'_lakefs_actions/{ACTION_FILES_MAX:04}': there are more than" in message
+
+
+def test_nothing_to_commit_is_told_before_the_guard(engine):
+    upload(engine, FILE, action("pre-commit"))
+    commit(ignoring(engine))
+    with pytest.raises(InvalidInputError, match="no changes"):
+        commit(engine)
+
+
+def test_where_no_action_files_are_a_held_range_is_not_read_again(world, engine):
+    for path in (b"A", b"data"):
+        upload(engine, path, b"1")
+    made = commit(engine)
+    upload(engine, b"more", b"1")
+    world.files.reads.clear()
+    commit(engine)
+    tags.create(engine, REPO, name="v1", ref=made.id)
+    assert world.files.reads == []
