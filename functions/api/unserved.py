@@ -6,7 +6,7 @@ What is in neither this table nor a route module is not lakeFS's, and answers 40
 from functions.api.routing import Template
 
 # Like their served neighbours, these need no credentials.
-_PUBLIC = frozenset({"externalPrincipalLogin", "oauthCallback", "setupCommPrefs", "stsLogin"})
+_PUBLIC = frozenset({"externalPrincipalLogin", "oauthCallback", "stsLogin"})
 
 # Method and path below /api/v1, and the operationId.
 _TABLE = """
@@ -45,9 +45,7 @@ GET    /auth/users/<user_id>/policies listUserPolicies
 DELETE /auth/users/<user_id>/policies/<policy_id> detachPolicyFromUser
 PUT    /auth/users/<user_id>/policies/<policy_id> attachPolicyToUser
 GET    /oidc/callback oauthCallback
-POST   /setup_comm_prefs setupCommPrefs
 POST   /sts/login stsLogin
-GET    /usage-report/summary getUsageReportSummary
 GET    /repositories/<repository>/actions/runs listRepositoryRuns
 GET    /repositories/<repository>/actions/runs/<run_id> getRun
 GET    /repositories/<repository>/actions/runs/<run_id>/hooks listRunHooks

@@ -55,6 +55,15 @@ class Setup(Struct, frozen=True):
     key: AccessKey | None = None
 
 
+class CommunicationPreferences(Struct, frozen=True, rename="camel"):
+    feature_updates: bool
+    security_updates: bool
+    email: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    company_name: str = ""
+
+
 class Login(Struct, frozen=True):
     access_key_id: str
     secret_access_key: str

@@ -64,6 +64,17 @@ class SetupState(Struct, frozen=True):
     login_config: LoginConfig
 
 
+class UsageReport(Struct, frozen=True):
+    year: int
+    month: int
+    count: int
+
+
+class InstallationUsageReport(Struct, frozen=True):
+    installation_id: str
+    reports: Sequence[UsageReport]
+
+
 class CredentialsWithSecret(Struct, frozen=True):
     access_key_id: str
     secret_access_key: str

@@ -1,5 +1,6 @@
 """Setting up, logging in, configuration."""
 
+import json
 import re
 
 import jwt
@@ -195,3 +196,29 @@ def test_statistics_are_taken_and_checked(api):
     reply = api.ask("POST", "/statistics", {"events": [{**events[0], "count": -1}]})
     assert reply.status == 400
     assert "count" in reply.message
+
+
+PREFERENCES = {"featureUpdates": True, "securityUpdates": False, "email": "ann@example.com"}
+
+
+def test_communication_preferences_are_not_collected(api, empty):
+    def status_of(client, body):
+        raw = json.dumps(body).encode()
+        reply = client.send(event("POST", "/api/v1/setup_comm_prefs", body=raw))
+        return reply.status, reply.message
+
+    assert status_of(api, PREFERENCES) == (409, "communication preferences already set")
+    assert status_of(empty, PREFERENCES) == (412, "lakeFS is not initialized")
+    status, message = status_of(api, {"featureUpdates": True})
+    assert status == 400
+    assert "securityUpdates" in message
+
+
+def test_the_usage_summary_names_the_installation_and_reports_no_month(api):
+    reply = api.ask("GET", "/usage-report/summary")
+    models.InstallationUsageReport.from_dict(reply.json)
+    installation_id = api.accounts.installation().id
+    assert reply.json == {"installation_id": installation_id, "reports": []}
+    text = api.ask("GET", "/usage-report/summary", headers={"accept": "text/plain"})
+    assert text.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert text.content.decode() == f"Usage for installation ID: {installation_id}\n"

@@ -9,7 +9,7 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.accounts import Credential, User
-from graveler.errors import AlreadyExistsError, AuthenticationError
+from graveler.errors import AlreadyExistsError, AuthenticationError, PreconditionFailedError
 from graveler.http import requests, responses
 from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE, SESSION_LIFE_S
 
@@ -73,6 +73,15 @@ def set_up(request: Request) -> Answer:
     return answers.of_json(
         responses.CredentialsWithSecret(pair.access_key_id, pair.secret_access_key, now_s)
     )
+
+
+@operations.add("POST", "/setup_comm_prefs", "setupCommPrefs", public=True)
+def set_communication_preferences(request: Request) -> Answer:
+    # As lakeFS with `email_subscription.enabled: false`: nobody's address is asked for or kept.
+    request.decode(requests.CommunicationPreferences)
+    if not request.services.accounts.is_set_up():
+        raise PreconditionFailedError("lakeFS is not initialized")
+    raise AlreadyExistsError("communication preferences already set")
 
 
 @operations.add("POST", "/auth/login", "login", public=True)

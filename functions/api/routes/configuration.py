@@ -49,6 +49,16 @@ def post_statistics(request: Request) -> Answer:
     return answers.empty()
 
 
+@operations.add("GET", "/usage-report/summary", "getUsageReportSummary")
+def get_usage_report(request: Request) -> Answer:
+    # No month is reported: requests are counted in CloudWatch, not here.
+    installation_id = request.services.accounts.installation().id
+    if request.header("accept") == "text/plain":
+        text = f"Usage for installation ID: {installation_id}\n"
+        return answers.of_text(text, "text/plain; charset=utf-8")
+    return answers.of_json(responses.InstallationUsageReport(installation_id, ()))
+
+
 @operations.add("GET", "/healthcheck", "healthCheck", public=True)
 def healthcheck(request: Request) -> Answer:  # noqa: ARG001 - as above
     return answers.empty()
