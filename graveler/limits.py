@@ -16,6 +16,11 @@ DELETE_OBJECTS_MAX = 1000
 USER_METADATA_BYTES_MAX = 128 * 1024
 COMMIT_BYTES_MAX = 300 * 1024
 
+# Of commits that clients describe: lakeFS makes none with more than two.
+COMMIT_PARENTS_MAX = 16
+# lakeFS stores an int32; every later commit needs a greater one.
+GENERATION_MAX = 2**30
+
 # They are in the repository's item, of 400 KB, and every write goes through all of them.
 PROTECTION_RULES_MAX = 300
 

@@ -53,7 +53,6 @@ GET    /repositories/<repository>/actions/runs/<run_id>/hooks/<hook_run_id>/outp
 DELETE /repositories/<repository>/branches/<branch>/import importCancel
 GET    /repositories/<repository>/branches/<branch>/import importStatus
 POST   /repositories/<repository>/branches/<branch>/import importStart
-POST   /repositories/<repository>/commits CreateCommitRecord
 GET    /repositories/<repository>/pulls listPullRequests
 POST   /repositories/<repository>/pulls createPullRequest
 GET    /repositories/<repository>/pulls/<pull_request> getPullRequest

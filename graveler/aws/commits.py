@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from graveler.aws.errors import ConditionFailedError
 from graveler.aws.models import COMMIT, COMMITS_BY_GENERATION, CommitItem, partition_of
 from graveler.aws.records import Records
 from graveler.aws.tables import Raw, Request, key
@@ -31,6 +32,16 @@ class CommitRecords(Records):
     """The part of RefStore that concerns commits."""
 
     __slots__ = ()
+
+    def create_commit(self, repository: Repository, commit: Commit) -> Commit:
+        absent = CommitItem.sort.does_not_exist()
+        put = self.tables.put(commit_item(repository, commit), absent)
+        try:
+            self.tables.dynamodb.call("PutItem", put)
+        except ConditionFailedError:
+            # Also where an earlier attempt landed and its answer was lost: then it is ours.
+            return self.commits(repository, [commit.id])[commit.id]
+        return commit
 
     def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
         partition = partition_of(repository)

@@ -153,6 +153,19 @@ class CommitCreation(Struct, frozen=True):
     force: bool = False
 
 
+class CommitRecordCreation(Struct, frozen=True):
+    commit_id: str
+    version: Annotated[int, Meta(ge=0, le=1)]
+    committer: str
+    message: str
+    metarange_id: str
+    creation_date: UnixTime
+    parents: list[str]
+    generation: Count
+    metadata: dict[str, str] = {}
+    force: bool = False
+
+
 class Merge(Struct, frozen=True):
     message: str = ""
     metadata: dict[str, str] = {}

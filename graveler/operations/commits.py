@@ -109,14 +109,7 @@ def _commit_metarange(
 ) -> Commit:
     """Commit a metarange that is in the repository's namespace already, over a clean branch."""
     metarange_id = request.source_metarange or ""
-    not_found = NotFoundError(f"metarange not found: {metarange_id[:ID_LENGTH]!r}")
-    # It becomes part of a file's name; "" is that of no objects.
-    if metarange_id and not is_id(metarange_id):
-        raise not_found
-    try:
-        next(engine.metarange(repository, metarange_id).headers(), None)
-    except CorruptDataError as error:
-        raise not_found from error
+    require_metarange(engine, repository, metarange_id)
 
     def plan(now: Branch) -> Move:
         clean = require_clean(engine, repository, now)
@@ -132,6 +125,22 @@ def _commit_metarange(
     move = move_head(engine, repository, branch, plan)
     assert move.commit is not None
     return move.commit
+
+
+def require_metarange(engine: Engine, repository: Repository, metarange_id: str) -> None:
+    """Return if the metarange is in the repository's namespace; "" is that of no objects.
+
+    Raises:
+        NotFoundError: it is not, or cannot be read.
+    """
+    not_found = NotFoundError(f"metarange not found: {metarange_id[:ID_LENGTH]!r}")
+    # It becomes part of a file's name.
+    if metarange_id and not is_id(metarange_id):
+        raise not_found
+    try:
+        next(engine.metarange(repository, metarange_id).headers(), None)
+    except CorruptDataError as error:
+        raise not_found from error
 
 
 def get(engine: Engine, repository: str, ref: str) -> Commit:

@@ -151,6 +151,9 @@ class RefStore(TaskStore, Protocol):
 
     # Commits
 
+    def create_commit(self, repository: Repository, commit: Commit) -> Commit:
+        """Store the commit unless there is one of that ID; return the one that is stored."""
+
     def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
         """Those of the commits that exist, by ID."""
 

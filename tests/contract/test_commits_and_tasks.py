@@ -35,6 +35,15 @@ class TestCommits:
         assert found == {commit.id: commit for commit in commits}
         assert stores.refs.commits(repository, []) == {}
 
+    def test_a_commit_is_created_once(self, stores: Stores, repository: Repository) -> None:
+        commit = new_commit(2)
+        assert stores.refs.create_commit(repository, commit) == commit
+        other = replace(commit, generation=7)
+        assert stores.refs.create_commit(repository, other) == commit
+        assert stores.refs.create_commit(repository, commit) == commit
+        assert stores.refs.commits(repository, [commit.id]) == {commit.id: commit}
+        assert stores.refs.commits_below(repository, 2, 1) == (commit,)
+
     def test_a_prefix_finds_none_one_or_two(self, stores: Stores, repository: Repository) -> None:
         commits = [
             replace(new_commit(2), id=start + "0" * 60) for start in ("zab1", "zab2", "zab3")

@@ -329,6 +329,10 @@ class MemoryRefStore(Attachments):
             after = page.next_after
             self.between()
 
+    def create_commit(self, repository: Repository, commit: Commit) -> Commit:
+        with self._lock:
+            return self._of(repository).commits.setdefault(commit.id, commit)
+
     def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
         for commit in commits:
             with self._lock:

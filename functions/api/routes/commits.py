@@ -5,7 +5,8 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
-from graveler.operations import commits
+from graveler.model import Commit
+from graveler.operations import commit_records, commits
 
 operations = Operations()
 
@@ -28,6 +29,24 @@ def commit(request: Request) -> Answer:
         ),
     )
     return answers.of_json(responses.commit_row(made), 201)
+
+
+@operations.add("POST", "/repositories/<repository>/commits", "CreateCommitRecord")
+def create_commit_record(request: Request) -> Answer:
+    body = request.decode(requests.CommitRecordCreation)
+    described = Commit(
+        id=body.commit_id,
+        committer=body.committer,
+        message=body.message,
+        metarange_id=body.metarange_id,
+        creation_date=body.creation_date,
+        parents=tuple(body.parents),
+        metadata=body.metadata,
+        generation=body.generation,
+        version=body.version,
+    )
+    commit_records.create(request.engine, request.repository, described, force=body.force)
+    return answers.empty()
 
 
 @operations.add("GET", "/repositories/<repository>/commits/<commit_id>", "getCommit")

@@ -1,0 +1,77 @@
+"""Commits that a client describes field by field, as tools do that copy a history."""
+
+from graveler.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from graveler.identity import ID_LENGTH, commit_id, is_id
+from graveler.limits import COMMIT_BYTES_MAX, COMMIT_PARENTS_MAX, GENERATION_MAX
+from graveler.model import Commit
+from graveler.operations.commits import require_metarange
+from graveler.operations.engine import Engine
+from graveler.operations.lookup import check_writable, read_repository
+
+
+def create(engine: Engine, repository: str, commit: Commit, *, force: bool = False) -> None:
+    """Store the commit, which no branch or tag names yet, if readers can work with it.
+
+    lakeFS checks the ID alone. A commit whose parents or content do not exist would break every log
+    and merge that comes by it, and a commit never changes.
+
+    Raises:
+        AlreadyExistsError: there is a commit of that ID.
+        InvalidInputError: the ID is another commit's, the generation does not exceed the parents',
+            or it is too large.
+        NotFoundError: a parent or the metarange does not exist.
+        ForbiddenError: the repository is read-only.
+    """
+    found = read_repository(engine, repository)
+    check_writable(found, force=force)
+    _check_fields(commit)
+    # They become keys of the store, whose length is limited.
+    ids = [commit.id, *filter(is_id, commit.parents)]
+    known = engine.history(found).find(ids)
+    if commit.id in known:
+        raise _exists(commit)
+    _check_parents(commit, [known.get(parent) for parent in commit.parents])
+    require_metarange(engine, found, commit.metarange_id)
+    if engine.refs.create_commit(found, commit) != commit:
+        raise _exists(commit)
+
+
+def _check_fields(commit: Commit) -> None:
+    expected = commit_id(
+        committer=commit.committer,
+        message=commit.message,
+        metarange_id=commit.metarange_id,
+        creation_date=commit.creation_date,
+        metadata=commit.metadata,
+        parents=commit.parents,
+    )
+    if commit.id != expected:
+        raise InvalidInputError(f"commit_id {commit.id!r} is invalid: the fields make {expected}")
+    texts = [commit.committer, commit.message, *commit.metadata, *commit.metadata.values()]
+    size_bytes = sum(len(text.encode()) for text in texts)
+    if size_bytes > COMMIT_BYTES_MAX:
+        raise InvalidInputError(
+            f"committer, message and metadata of {size_bytes} bytes are too large for a commit: "
+            f"at most {COMMIT_BYTES_MAX} bytes fit"
+        )
+    if len(commit.parents) > COMMIT_PARENTS_MAX:
+        raise InvalidInputError(f"a commit has at most {COMMIT_PARENTS_MAX} parents")
+
+
+def _check_parents(commit: Commit, parents: list[Commit | None]) -> None:
+    above = 1
+    for parent_id, parent in zip(commit.parents, parents, strict=True):
+        if parent is None:
+            raise NotFoundError(
+                f"parent commit not found: {parent_id[:ID_LENGTH]!r}: create it first"
+            )
+        above = max(above, parent.generation + 1)
+    if not above <= commit.generation <= GENERATION_MAX:
+        raise InvalidInputError(
+            f"generation {commit.generation} is invalid: it must be {above} or more, above the "
+            f"parents', and at most {GENERATION_MAX}"
+        )
+
+
+def _exists(commit: Commit) -> AlreadyExistsError:
+    return AlreadyExistsError(f"commit already exists: not unique: {commit.id}")
