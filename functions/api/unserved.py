@@ -58,7 +58,6 @@ POST   /repositories/<repository>/pulls createPullRequest
 GET    /repositories/<repository>/pulls/<pull_request> getPullRequest
 PATCH  /repositories/<repository>/pulls/<pull_request> updatePullRequest
 PUT    /repositories/<repository>/pulls/<pull_request>/merge mergePullRequest
-POST   /repositories/<repository>/refs/<branch>/symlink createSymlinkFile
 """
 
 UNSERVED = tuple(

@@ -302,6 +302,10 @@ class StorageLocation(Struct, frozen=True, omit_defaults=True):
     presigned_url_expiry: int | None = None
 
 
+class StorageUri(Struct, frozen=True):
+    location: str
+
+
 class UnderlyingProperties(Struct, frozen=True, omit_defaults=True):
     storage_class: str | None = None
 

@@ -451,3 +451,15 @@ def test_the_merge_base_is_found(forked):
         "base_commit_id": head(forked),
     }
     assert forked.ask("GET", f"{REPO}/refs/nothing/merge/main").status == 404
+
+
+def test_symlinks_answer_with_the_place_of_the_manifests(api):
+    api.upload("table/x")
+    path = "/repositories/repo/refs/main/symlink"
+    reply = api.ask("POST", path, location="table/")
+    assert (reply.status, reply.json) == (201, {"location": "s3://bucket/repo/symlinks"})
+    models.StorageURI.from_dict(reply.json)
+    stat = api.ask("GET", "/repositories/repo/refs/main/objects/stat", path="table/x").json
+    manifest = "s3://bucket/repo/symlinks/repo/main/table/symlink.txt"
+    assert api.engine.objects.get(manifest).decode() == stat["physical_address"]
+    assert api.ask("POST", "/repositories/repo/refs/nobody/symlink").status == 404

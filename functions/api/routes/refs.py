@@ -1,4 +1,4 @@
-"""Between two refs: differences, merges, merge bases."""
+"""Between two refs: differences, merges, merge bases; and manifests of one."""
 
 from msgspec.structs import replace
 
@@ -8,7 +8,7 @@ from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError, MergeConflictError
 from graveler.http import requests, responses
-from graveler.operations import diffs, merges
+from graveler.operations import diffs, merges, symlinks
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 operations = Operations()
@@ -110,3 +110,10 @@ def _diff_row(item: diffs.DiffEntry | CommonPrefix, *, with_stats: bool) -> resp
         item.size_bytes,
         responses.right_stats(right.entry) if right else None,
     )
+
+
+@operations.add("POST", "/repositories/<repository>/refs/<branch>/symlink", "createSymlinkFile")
+def create_symlinks(request: Request) -> Answer:
+    prefix = request.query.text("location").encode()
+    place = symlinks.write(request.engine, request.repository, request.branch, prefix)
+    return answers.of_json(responses.StorageUri(place), 201)
