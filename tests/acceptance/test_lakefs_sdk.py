@@ -1,8 +1,10 @@
 """Versioning with the official `lakefs` package, as its documentation shows it."""
 
 import io
+from uuid import uuid4
 
 import lakefs
+import pyarrow.parquet as pq
 import pytest
 from lakefs.exceptions import (
     BadRequestException,
@@ -10,6 +12,7 @@ from lakefs.exceptions import (
     ForbiddenException,
     NotFoundException,
     ObjectExistsException,
+    ServerException,
     TransactionException,
 )
 from lakefs_sdk import BranchProtectionRule
@@ -51,6 +54,33 @@ def test_a_new_repository_has_a_default_branch_and_one_commit(client):
     assert [branch.id for branch in repository.branches()] == ["main"]
     assert messages_of(repository.branch("main")) == ["Repository created"]
     assert files_of(repository.branch("main")) == {}
+
+
+def test_a_repository_can_begin_with_sample_data(client):
+    name = f"sample-{uuid4().hex[:8]}"
+    repository = lakefs.Repository(name, client).create(
+        f"s3://{BUCKET}/{name}", include_samples=True
+    )
+    main = repository.branch("main")
+    assert messages_of(main) == ["Add sample data", "Repository created"]
+    files = {found.path for found in main.objects()}
+    assert {"README.md", "lakes.parquet"} < files
+    assert f"lakefs://{name}/main" in main.object("README.md").reader("r").read()
+    table = pq.read_table(io.BytesIO(main.object("lakes.parquet").reader("rb").read()))
+    assert "Denmark" in table.column("Country").to_pylist()
+    with pytest.raises(ForbiddenException):
+        main.commit("protected")
+
+
+def test_what_a_hook_guards_is_refused(repository):
+    action = "name: quality\non: {pre-commit: }\nhooks:\n- {id: check, type: lua, properties: {script: x}}"
+    main = repository.branch("main")
+    main.object("_lakefs_actions/quality.yaml").upload(action)
+    with pytest.raises(ServerException, match="hooks are not served") as refused:
+        main.commit("guarded")
+    assert refused.value.status_code == 412
+    main.object("_lakefs_actions/quality.yaml").delete()
+    commit(main, a="1")
 
 
 def test_repositories_are_listed_by_prefix_and_created_once(client, repository):

@@ -43,7 +43,7 @@ def test_a_new_repository_has_a_default_branch(api):
         ({"storage_namespace": 5}, 400, "storage_namespace"),
         ({"default_branch": "a/b"}, 400, "branch name"),
         ({"storage_id": "other"}, 400, "storage_id"),
-        ({"sample_data": True}, 501, "sample_data"),
+        ({"sample_data": True, "read_only": True}, 400, "sample data"),
     ],
 )
 def test_a_bad_repository_is_not_made(api, change, status, named):
@@ -53,6 +53,33 @@ def test_a_bad_repository_is_not_made(api, change, status, named):
     assert named in reply.message
     assert api.ask("GET", "/repositories/lake").status == 404
     assert len(api.ask("GET", "/repositories").json["results"]) == 1
+
+
+def test_a_repository_with_sample_data_is_answered_when_all_of_it_is_there(api):
+    body = models.RepositoryCreation(
+        name="sample", storage_namespace="s3://bucket/sample", default_branch="trunk"
+    ).to_dict()
+    assert api.ask("POST", "/repositories", body | {"sample_data": True}).status == 201
+    listing = api.ask("GET", "/repositories/sample/refs/trunk@/objects/ls").json["results"]
+    assert [row["path"] for row in listing] == [
+        "README.md",
+        "data/countries.json",
+        "data/lakes.csv",
+        "lakes.parquet",
+    ]
+    log = api.ask("GET", "/repositories/sample/refs/trunk/commits").json["results"]
+    assert [(row["message"], row["committer"]) for row in log] == [
+        ("Add sample data", "ann"),
+        ("Repository created", ""),
+    ]
+    rules = api.ask("GET", "/repositories/sample/settings/branch_protection").json
+    assert rules == [{"pattern": "trunk"}]
+
+
+def test_a_bare_repository_has_no_sample_data(api):
+    body = {"name": "bare", "storage_namespace": "s3://bucket/bare", "sample_data": True}
+    assert api.ask("POST", "/repositories", body, bare="true").status == 201
+    assert api.ask("GET", "/repositories/bare/refs/main/objects/ls").status == 404
 
 
 def test_repositories_are_listed_by_pages_and_prefixes(api):

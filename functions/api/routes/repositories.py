@@ -4,11 +4,11 @@ from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.errors import InvalidInputError, UnsupportedError
+from graveler.errors import InvalidInputError
 from graveler.http import requests, responses
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page, Repository
-from graveler.operations import repositories
+from graveler.operations import repositories, samples
 
 operations = Operations()
 
@@ -53,11 +53,14 @@ def _page(request: Request) -> Page[Repository]:
 def create_repository(request: Request) -> Answer:
     body = request.decode(requests.RepositoryCreation)
     bare = request.query.flag("bare")
-    if body.sample_data and not bare:  # of which lakeFS makes nothing in a bare one
-        raise UnsupportedError("sample data are not served; leave `sample_data` out")
     if body.storage_id:
         raise InvalidInputError(
             f"storage_id {body.storage_id!r} is unknown: there is one storage, leave it out"
+        )
+    with_samples = body.sample_data and not bare  # of which lakeFS makes nothing in a bare one
+    if with_samples and body.read_only:
+        raise InvalidInputError(
+            "a read-only repository takes no sample data: leave one of them out"
         )
     repository = repositories.create(
         request.engine,
@@ -67,6 +70,8 @@ def create_repository(request: Request) -> Answer:
         read_only=body.read_only,
         bare=bare,
     )
+    if with_samples:
+        samples.add(request.engine, repository, request.user)
     return answers.of_json(responses.repository_row(repository), 201)
 
 

@@ -1,0 +1,63 @@
+"""Sample data for a new repository."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+from graveler.addresses import new_address
+from graveler.committed.apply import apply_changes
+from graveler.entries import entry_value
+from graveler.errors import StaleVersionError
+from graveler.model import AddressType, Branch, Change, Entry, ProtectionRule, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.heads import Move, commit_event, move_head, new_commit, read_branch
+from graveler.samples.files import SampleFile, sample_files
+
+
+def add(engine: Engine, repository: Repository, committer: str) -> None:
+    """Commit the sample files to the repository's default branch, and protect the branch.
+
+    Nothing is staged: the commit shows all files at once. Before it, the repository is empty, and
+    it is not protected before it has the files; so a failure leaves one that works.
+
+    Raises:
+        NotFoundError: the repository has been deleted meanwhile.
+    """
+    files = sample_files(repository.name, repository.default_branch)
+    changes = [_store(engine, repository, file) for file in files]
+
+    def plan(now: Branch) -> Move:
+        head = engine.history(repository).commit(now.commit_id)
+        base = engine.metarange(repository, head.metarange_id)
+        made = new_commit(
+            engine,
+            committer=committer,
+            message="Add sample data",
+            metarange_id=apply_changes(engine.committed, base, changes).metarange_id,
+            metadata={},
+            parents=(head,),
+        )
+        event = commit_event(engine, "commit_created", repository, now.name, made)
+        return Move(now, made.id, (), made, event)
+
+    branch = read_branch(engine, repository, repository.default_branch)
+    move_head(engine, repository, branch, plan)
+    protected = replace(repository, protection_rules=(ProtectionRule(repository.default_branch),))
+    with suppress(StaleVersionError):  # somebody has set rules already, and they stay
+        engine.refs.update_repository(repository, protected)
+    engine.repositories.forget(repository.name)
+
+
+def _store(engine: Engine, repository: Repository, file: SampleFile) -> Change:
+    """Store the file as an object; the change that puts it at its path."""
+    address = new_address(engine.names.new_uid())
+    uri = f"{repository.storage_namespace}/{address}"
+    info = engine.objects.put(uri, file.content, file.content_type)
+    entry = Entry(
+        address=address,
+        address_type=AddressType.RELATIVE,
+        size_bytes=len(file.content),
+        checksum=info.checksum,
+        last_modified_ns=engine.clock.now_ns(),
+        content_type=file.content_type,
+    )
+    return file.path, entry_value(entry)
