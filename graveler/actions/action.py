@@ -69,7 +69,9 @@ def parse_action(content: bytes) -> Action:
     name = _text(fields, "name")
     _text(fields, "description")
     if not _NAME.fullmatch(name):
-        raise InvalidInputError(f"'name' is {name!r}: it must be a letter and more of them")
+        raise InvalidInputError(
+            f"'name' is {name!r}: it must have two or more letters, digits, spaces, '_', '-' or '.'"
+        )
     events = _mapping(fields.get("on"), "'on'")
     if not events:
         raise InvalidInputError("'on' is required: it names the events")
