@@ -15,6 +15,10 @@ DELETE_OBJECTS_MAX = 1000
 # A DynamoDB item holds 400 KB; the rest of the item needs room beside these.
 USER_METADATA_BYTES_MAX = 128 * 1024
 COMMIT_BYTES_MAX = 300 * 1024
+# Of one repository, all keys and values together; they are in an item of their own.
+REPOSITORY_METADATA_BYTES_MAX = 300 * 1024
+# DynamoDB's limit on names of attributes, which keys become.
+METADATA_KEY_BYTES_MAX = 65_535
 
 # Of commits that clients describe: lakeFS makes none with more than two.
 COMMIT_PARENTS_MAX = 16

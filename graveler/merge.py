@@ -27,7 +27,7 @@ from graveler.committed.slices import SLICE_WEIGHT, Slice, plan
 from graveler.committed.store import Committed
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import changed_ranges, diff
-from graveler.errors import InvalidInputError, MergeConflictError
+from graveler.messages import Refusal
 from graveler.model import Change
 
 # What the API calls a strategy, and what the merge commit's metadata call it.
@@ -44,9 +44,7 @@ def check_strategy(strategy: str) -> None:
         InvalidInputError: there is none.
     """
     if strategy not in STRATEGIES:
-        raise InvalidInputError(
-            f"invalid merge strategy {strategy!r}: use dest-wins, source-wins, or none"
-        )
+        raise Refusal.BAD_STRATEGY.error(f"{strategy!r}: use dest-wins, source-wins, or none")
 
 
 def merge_changes(
@@ -66,7 +64,7 @@ def merge_changes(
         if found.meeting is Meeting.CONFLICT:
             if not strategy:
                 path = found.change.key.decode("utf-8", "replace")
-                raise MergeConflictError(f"conflict: both sides changed {path!r} differently")
+                raise Refusal.CONFLICT_FOUND.error(f"both sides changed {path!r} differently")
             if strategy == "dest-wins":
                 continue
         yield found.change.key, found.change.right

@@ -4,6 +4,7 @@ import re
 
 from graveler.errors import InvalidInputError
 from graveler.limits import PATH_BYTES_MAX
+from graveler.messages import Refusal
 
 # A name is part of a DynamoDB sort key, which holds 1,024 bytes. lakeFS itself sets no limit.
 NAME_BYTES_MAX = 1000
@@ -38,8 +39,8 @@ def check_repository_name(name: str) -> None:
         InvalidInputError: the message says the rule.
     """
     if not _REPOSITORY_NAME.fullmatch(name):
-        raise InvalidInputError(
-            f"invalid repository name {_shown(name)}: it takes 3 to 63 lower-case letters, digits "
+        raise Refusal.BAD_REPOSITORY_NAME.error(
+            f"{_shown(name)}: it takes 3 to 63 lower-case letters, digits "
             "and hyphens, and starts with a letter or digit"
         )
 
@@ -56,8 +57,8 @@ def check_branch_name(name: str) -> None:
         InvalidInputError: the message says the rule.
     """
     if not is_branch_name(name):
-        raise InvalidInputError(
-            f"invalid branch name {_shown(name)}: it takes letters, digits, underscores and "
+        raise Refusal.BAD_BRANCH_NAME.error(
+            f"{_shown(name)}: it takes letters, digits, underscores and "
             f"hyphens, does not start with a hyphen, and has 1 to {NAME_BYTES_MAX} bytes"
         )
 
@@ -79,8 +80,8 @@ def check_tag_name(name: str) -> None:
         InvalidInputError: the message says the rule.
     """
     if not is_tag_name(name):
-        raise InvalidInputError(
-            f"invalid tag name {_shown(name)}: it has 1 to {NAME_BYTES_MAX} bytes, is not '@', "
+        raise Refusal.BAD_TAG_NAME.error(
+            f"{_shown(name)}: it has 1 to {NAME_BYTES_MAX} bytes, is not '@', "
             "does not end in '.' or '.lock', and contains no spaces, control characters, '..', "
             "'@{' or any of / ^ : ? * [ \\"
         )
@@ -93,9 +94,7 @@ def check_ref(ref: str) -> None:
         InvalidInputError: it is empty or contains white space.
     """
     if ref == "" or _SPACE.search(ref):
-        raise InvalidInputError(
-            f"invalid ref {_shown(ref)}: it must not be empty or contain white space"
-        )
+        raise Refusal.BAD_REF.error(f"{_shown(ref)} must not be empty or contain white space")
 
 
 def check_path(path: bytes) -> None:
@@ -104,9 +103,12 @@ def check_path(path: bytes) -> None:
     Raises:
         InvalidInputError: the path is empty or too long.
     """
-    if not 1 <= len(path) <= PATH_BYTES_MAX:
-        raise InvalidInputError(
-            f"invalid path of {len(path)} bytes: a path has 1 to {PATH_BYTES_MAX} bytes"
+    rule = f"a path has 1 to {PATH_BYTES_MAX} bytes"
+    if not path:
+        raise Refusal.NO_PATH.error(rule)
+    if len(path) > PATH_BYTES_MAX:
+        raise Refusal.LONG_PATH.error(
+            f"{len(path)} is above maximum length ({PATH_BYTES_MAX}): {rule}"
         )
 
 

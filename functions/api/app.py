@@ -55,12 +55,12 @@ from graveler.errors import (
     CorruptDataError,
     GravelerError,
     TooLargeError,
-    UnsupportedError,
 )
 from graveler.http import s3
 from graveler.http.auth import Authenticator
 from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
+from graveler.messages import Refusal
 from graveler.operations.engine import Engine
 
 App = Callable[[Event, Any], dict[str, Any]]
@@ -241,7 +241,7 @@ def _without_route(services: Services) -> Answer:
             _record.get().operation = template.name
             if not template.public:
                 _user_of(event.raw_event, services)
-            raise UnsupportedError(f"{template.name} is not served: see docs/api.md")
+            raise Refusal.NOT_SERVED.error(f"{template.name} is not served, see docs/api.md")
     if known:
         allowed = sorted({template.method for template in known})
         message = f"{event.http_method} is not allowed on {path}, only {', '.join(allowed)}"

@@ -62,18 +62,19 @@ class Request:
         return cookies_of(self._event)
 
     def name(self, parameter: str) -> str:
-        """A parameter of the path, percent-decoded once.
+        """A parameter of the path, percent-decoded twice: lakectl encodes twice, lakeFS decodes so.
 
         Raises:
             InvalidInputError: it is not UTF-8.
         """
-        raw = self._path_parameters[parameter]
-        if "%" not in raw:
-            return raw
+        name = self._path_parameters[parameter]
         try:
-            return unquote_to_bytes(raw).decode()
+            for _ in range(2):
+                if "%" in name:
+                    name = unquote_to_bytes(name).decode()
         except UnicodeDecodeError as error:
             raise InvalidInputError(f"path parameter `{parameter}` is not valid UTF-8") from error
+        return name
 
     @cached_property
     def repository(self) -> str:

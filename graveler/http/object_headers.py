@@ -5,7 +5,7 @@ from email.utils import formatdate
 from hashlib import sha256
 from urllib.parse import quote
 
-from graveler.errors import UnsupportedError
+from graveler.messages import Refusal
 from graveler.model import Entry
 from graveler.names import is_checksum
 
@@ -107,10 +107,10 @@ def requires_absence(headers: Mapping[str, str]) -> bool:
         UnsupportedError: any other If-None-Match, or If-Match.
     """
     if "if-match" in headers:
-        raise UnsupportedError("If-Match is not served for objects; use If-None-Match: *")
+        raise Refusal.NOT_SERVED.error("If-Match of objects; use If-None-Match: *")
     condition = headers.get("if-none-match")
     if condition is not None and condition.strip() != "*":
-        raise UnsupportedError(f"If-None-Match: {condition} is not served for writes; use *")
+        raise Refusal.NOT_SERVED.error(f"If-None-Match: {condition} of writes; use *")
     return condition is not None
 
 

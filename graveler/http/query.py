@@ -4,8 +4,9 @@ import re
 from datetime import datetime
 from urllib.parse import parse_qsl
 
-from graveler.errors import InvalidInputError
+from graveler.errors import GravelerError, InvalidInputError
 from graveler.limits import PAGE_AMOUNT_DEFAULT, PAGE_AMOUNT_MAX
+from graveler.messages import Refusal
 
 # What Go's strconv.ParseBool takes. Python clients send `True`, Go and JavaScript ones `true`.
 _BOOLEANS = {
@@ -36,8 +37,15 @@ class Query:
             self._values.setdefault(name, []).append(value)
 
     def all(self, name: str) -> tuple[str, ...]:
-        """Every value of a parameter that may be repeated, in order."""
-        return tuple(self._values.get(name, ()))
+        """Every value of a parameter that may be repeated, in order.
+
+        Raises:
+            InvalidInputError: one is empty.
+        """
+        values = tuple(self._values.get(name, ()))
+        if "" in values:
+            raise _error(name, "empty value is not allowed")
+        return values
 
     def optional_text(self, name: str) -> str | None:
         """The value, None when the parameter is absent."""
@@ -54,9 +62,11 @@ class Query:
         Raises:
             InvalidInputError: it is absent or empty.
         """
-        value = self.text(name)
+        value = self.optional_text(name)
+        if value is None:
+            raise _error(name, "value is required but missing")
         if not value:
-            raise InvalidInputError(f"query parameter `{name}` is required")
+            raise _error(name, "empty value is not allowed")
         return value
 
     def path(self, name: str = "path") -> bytes:
@@ -73,28 +83,26 @@ class Query:
         if value is None:
             return default
         if value not in _BOOLEANS:
-            raise InvalidInputError(
-                f"query parameter `{name}` must be true or false, not {value!r}"
-            )
+            raise _error(name, f"value {value}: an invalid boolean: write true or false")
         return _BOOLEANS[value]
 
-    def integer(self, name: str, *, default: int, minimum: int | None, maximum: int) -> int:
+    def integer(self, name: str, *, default: int, minimum: int, maximum: int) -> int:
         """The number within its bounds; default when the parameter is absent."""
         value = self.optional_text(name)
         if value is None:
             return default
         if not _INTEGER.fullmatch(value):
-            raise InvalidInputError(f"query parameter `{name}` must be an integer, not {value!r}")
+            raise _error(name, f"value {value}: an invalid integer")
         number = int(value)
         if number > maximum:
-            raise InvalidInputError(f"query parameter `{name}` must be at most {maximum}")
-        if minimum is not None and number < minimum:
-            raise InvalidInputError(f"query parameter `{name}` must be at least {minimum}")
+            raise _error(name, f"number must be at most {maximum}")
+        if number < minimum:
+            raise _error(name, f"number must be at least {minimum}")
         return number
 
     def amount(self) -> int:
-        """The size of the page that is asked for; absent, zero and negative mean the default."""
-        number = self.integer("amount", default=0, minimum=None, maximum=PAGE_AMOUNT_MAX)
+        """The size of the page that is asked for; absent, zero and -1 mean the default."""
+        number = self.integer("amount", default=0, minimum=-1, maximum=PAGE_AMOUNT_MAX)
         return number if number > 0 else PAGE_AMOUNT_DEFAULT
 
     def unix_time(self, name: str) -> int | None:
@@ -107,6 +115,12 @@ class Query:
                 return int(datetime.fromisoformat(value.upper()).timestamp() // 1)
             except (ValueError, OverflowError):
                 pass  # right in shape, but no such day or hour
-        raise InvalidInputError(
-            f"query parameter `{name}` must be a time such as 2026-01-31T12:00:00Z, not {value!r}"
+        raise _error(
+            name,
+            'string doesn\'t match the format "date-time": '
+            f"write a time such as 2026-01-31T12:00:00Z, not {value!r}",
         )
+
+
+def _error(name: str, problem: str) -> GravelerError:
+    return Refusal.BAD_PARAMETER.error(problem, name=name)

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from graveler.errors import InvalidInputError
 from graveler.limits import UPLOAD_PARTS_MAX
+from graveler.messages import Refusal
 
 T = TypeVar("T")
 
@@ -32,14 +32,14 @@ def decode(body: bytes, shape: type[T]) -> T:
         InvalidInputError: it is no JSON, or a field is missing or has the wrong type.
     """
     if not body:
-        raise InvalidInputError("the request has no body; a JSON object is required")
+        raise Refusal.BAD_BODY.error("value is required but missing: send JSON")
     decoder: msgspec.json.Decoder[T] | None = _decoders.get(shape)
     if decoder is None:
         decoder = _decoders[shape] = msgspec.json.Decoder(shape)
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidInputError(f"request body: {error}") from error
+        raise Refusal.BAD_BODY.error(str(error)) from error
 
 
 # Setup, login and statistics

@@ -6,7 +6,6 @@ from itertools import islice
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
-    ForbiddenError,
     InvalidInputError,
     StaleVersionError,
 )
@@ -17,6 +16,7 @@ from graveler.limits import (
     RESTORED_BYTES_MAX,
     RESTORED_MAX,
 )
+from graveler.messages import Refusal, within
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
 from graveler.operations import exports
@@ -59,7 +59,8 @@ def create(
         PreconditionFailedError: an action file in the commit guards the creation.
     """
     check_branch_name(name)
-    found, commit_id = current_commit_id(engine, repository, source)
+    step = f"source reference {source!r}"
+    found, commit_id = current_commit_id(engine, repository, source, step)
     check_writable(found, force=force)
     refuse_commit_id(engine, found, name)
     content = engine.content(found, commit_id)
@@ -67,7 +68,12 @@ def create(
     token = engine.names.new_staging_token(found, name)
     branch = Branch(name=name, commit_id=commit_id, staging_token=token, hidden=hidden)
     event = engine.event("branch_created", found, branch=name, commit_id=commit_id)
-    engine.refs.create_branch(found, branch, event)
+    try:
+        engine.refs.create_branch(found, branch, event)
+    except AlreadyExistsError as error:
+        if engine.refs.tag(found, name) is not None:
+            raise Refusal.NAME_OF_TAG.error("choose another", name=name) from error
+        raise Refusal.BRANCH_EXISTS.error(repr(name)) from error
     return branch
 
 
@@ -78,7 +84,7 @@ def refuse_commit_id(engine: Engine, repository: Repository, name: str) -> None:
         AlreadyExistsError: there is such a commit.
     """
     if len(name) == ID_LENGTH and engine.history(repository).find([name]):
-        raise AlreadyExistsError(f"{name!r} is the ID of a commit: choose another name")
+        raise Refusal.NAME_OF_COMMIT.error("choose another", name=name)
 
 
 def get(engine: Engine, repository: str, name: str) -> Branch:
@@ -115,7 +121,7 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
         found, branch = current_branch(engine, repository, name)
         check_writable(found, force=force)
         if name == found.default_branch:
-            raise ForbiddenError(f"branch {name!r} is the default branch: it cannot be deleted")
+            raise Refusal.DEFAULT_BRANCH.error(repr(name))
         content = engine.content(found, branch.commit_id)
         refuse_guarded(engine, found, content, name, "pre-delete-branch")
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
@@ -208,7 +214,8 @@ def hard_reset(
     """
     found, branch = current_branch(engine, repository, name)
     check_can_commit(found, name, force=force)
-    commit_id = resolve_commit_id(engine.refs, engine.history(found), ref)
+    with within(f"hard-reset {name} to {ref}"):
+        commit_id = resolve_commit_id(engine.refs, engine.history(found), ref)
 
     def plan(now: Branch) -> Move:
         committed = engine.content(found, now.commit_id)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from graveler.committed.apply import apply_changes
 from graveler.diff.two_way import diff
 from graveler.entries import same_content
-from graveler.errors import CorruptDataError, InvalidInputError, NotFoundError
+from graveler.errors import CorruptDataError, GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH, is_id
+from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, Page, Repository
 from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
@@ -100,8 +101,8 @@ def _move_to(
     return Move(branch, made.id, branch.sealed_tokens, made, event)
 
 
-def _no_changes(branch: str) -> InvalidInputError:
-    return InvalidInputError(f"commit: no changes on branch {branch!r}: nothing was staged on it")
+def _no_changes(branch: str) -> GravelerError:
+    return Refusal.NOTHING_TO_COMMIT.error(f"nothing was staged on branch {branch!r}")
 
 
 def _commit_metarange(
@@ -149,11 +150,14 @@ def get(engine: Engine, repository: str, ref: str) -> Commit:
     Raises:
         NotFoundError: it names none.
     """
-    return in_repository(
-        engine,
-        repository,
-        lambda found: resolve_commit(engine.refs, engine.history(found), ref),
-    )
+
+    def read(found: Repository) -> Commit:
+        try:
+            return resolve_commit(engine.refs, engine.history(found), ref)
+        except NotFoundError as error:
+            raise Refusal.COMMIT_NOT_FOUND.error(repr(ref)) from error
+
+    return in_repository(engine, repository, read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +182,20 @@ def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Comm
 
     def read(found: Repository) -> Page[Commit]:
         history = engine.history(found)
-        start_id = resolve_commit_id(engine.refs, history, ref)
-        stop_at = resolve_commit_id(engine.refs, history, query.stop_at) if query.stop_at else ""
+
+        def commit_id(role: str, text: str) -> str:
+            with within(role):
+                return resolve_commit_id(engine.refs, history, text)
+
+        start_id = commit_id("ref", ref)
+        after = commit_id("from ref", query.after) if query.after else ""
+        stop_at = commit_id("stop_at", query.stop_at) if query.stop_at else ""
         filtered = query.objects or query.prefixes
         return refs_log.log(
             history,
             start_id,
             amount=query.amount,
-            after=query.after,
+            after=after,
             limit=query.limit,
             first_parent=query.first_parent,
             since_s=query.since_s,

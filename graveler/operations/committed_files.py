@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from graveler.errors import NotFoundError
 from graveler.identity import is_id
+from graveler.messages import Refusal
 from graveler.model import Repository
 from graveler.operations.engine import Engine
 from graveler.operations.lookup import in_repository
@@ -32,6 +32,6 @@ def find(engine: Engine, repository: str, file_id: str) -> CommittedFile:
             info = engine.objects.head(uri)
             if info is not None:
                 return CommittedFile(key, uri, info.size_bytes)
-        raise NotFoundError(f"not found: no range or metarange {file_id!r} in {repository!r}")
+        raise Refusal.NOT_FOUND.error(f"no range or metarange {file_id!r} in {repository!r}")
 
     return in_repository(engine, repository, read)

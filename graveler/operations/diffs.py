@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from graveler.committed.metarange import MetaRange
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import Difference, diff
+from graveler.messages import within
 from graveler.model import Repository
 from graveler.operations.engine import Engine
 from graveler.operations.lookup import current_branch, in_repository
@@ -107,8 +108,10 @@ def between_refs(
 
     def read(found: Repository) -> ListPage[DiffEntry]:
         history = engine.history(found)
-        left = resolve_commit(engine.refs, history, left_ref)
-        resolved = resolve(engine.refs, history, right_ref)
+        with within(f"get commit by branch {left_ref}" if not two_dot else ""):
+            left = resolve_commit(engine.refs, history, left_ref)
+        with within(f"get commit by ref {right_ref}" if not two_dot else ""):
+            resolved = resolve(engine.refs, history, right_ref)
         left_content = engine.metarange(found, left.metarange_id)
         right = _Right(engine, found, resolved)
         if two_dot:

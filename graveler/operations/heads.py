@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from graveler.errors import ContentionError, InvalidInputError, StaleVersionError
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RETENTION_S
+from graveler.messages import Refusal
 from graveler.model import Branch, Change, Commit, Event, Repository
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.lookup import branch_not_found
@@ -153,8 +154,8 @@ def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Bra
         if has_staged or branch.sealed_tokens:
             view = view_of_branch(engine, repository, branch)
             if any(effective_changes(view.changes(), view.committed)):
-                raise InvalidInputError(
-                    f"branch {branch.name!r} has uncommitted changes: commit or reset them first"
+                raise Refusal.DIRTY_BRANCH.error(
+                    f"commit or reset what is staged on branch {branch.name!r} first"
                 )
         if not has_staged:
             return branch

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from graveler.errors import ForbiddenError, NotFoundError
+from graveler.errors import GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH
+from graveler.messages import Refusal, within
 from graveler.model import Branch, Repository
 from graveler.names import check_branch_name, check_repository_name, is_branch_name
 from graveler.operations.engine import NS_PER_S, Engine
@@ -22,14 +23,14 @@ T = TypeVar("T")
 REPOSITORY_AGE_MAX_S = 5
 
 
-def repository_not_found(name: str) -> NotFoundError:
+def repository_not_found(name: str) -> GravelerError:
     """The error for a repository that does not exist."""
-    return NotFoundError(f"repository not found: {name!r}")
+    return Refusal.REPOSITORY_NOT_FOUND.error(repr(name))
 
 
-def branch_not_found(name: str) -> NotFoundError:
+def branch_not_found(name: str) -> GravelerError:
     """The error for a branch that does not exist."""
-    return NotFoundError(f"branch not found: {name!r}")
+    return Refusal.BRANCH_NOT_FOUND.error(repr(name))
 
 
 def read_repository(engine: Engine, name: str) -> Repository:
@@ -96,11 +97,13 @@ def current_branch(engine: Engine, repository_name: str, name: str) -> tuple[Rep
         repository = current
 
 
-def current_commit_id(engine: Engine, repository_name: str, ref: str) -> tuple[Repository, str]:
+def current_commit_id(
+    engine: Engine, repository_name: str, ref: str, step: str = ""
+) -> tuple[Repository, str]:
     """The repository as it stands now, and the ID of the commit that ref names in it.
 
     For what is to be named anew: a branch made in a repository that was deleted a moment ago, and
-    made again, would be lost. One request if ref is a branch.
+    made again, would be lost. One request if ref is a branch. Errors about ref begin with step.
 
     Raises:
         InvalidInputError: ref is malformed.
@@ -111,7 +114,8 @@ def current_commit_id(engine: Engine, repository_name: str, ref: str) -> tuple[R
             repository, branch = current_branch(engine, repository_name, ref)
             return repository, branch.commit_id
     repository = read_repository(engine, repository_name)
-    return repository, resolve_commit_id(engine.refs, engine.history(repository), ref)
+    with within(step):
+        return repository, resolve_commit_id(engine.refs, engine.history(repository), ref)
 
 
 def check_writable(repository: Repository, *, force: bool) -> None:
@@ -121,4 +125,4 @@ def check_writable(repository: Repository, *, force: bool) -> None:
         ForbiddenError: it is read-only.
     """
     if repository.read_only and not force:
-        raise ForbiddenError(f"repository {repository.name!r} is read-only: use force to change it")
+        raise Refusal.READ_ONLY.error(f"{repository.name!r} changes by force only")

@@ -9,9 +9,9 @@ cherry-pick   a parent of it    the ref            branch head
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graveler.errors import ConflictError, InvalidInputError
 from graveler.merge import STRATEGIES, check_strategy
 from graveler.merge import merge as merge_metaranges
+from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, Repository
 from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
@@ -46,7 +46,8 @@ def merge(
     check_strategy(request.strategy)
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
-    source = resolve_commit(engine.refs, engine.history(found), source_ref)
+    with within(f"update branch {branch}: get commit by ref {source_ref}"):
+        source = resolve_commit(engine.refs, engine.history(found), source_ref)
     message = request.message or f"Merge '{source_ref}' into '{branch}'"
     metadata = {**request.metadata, ".lakefs.merge.strategy": STRATEGIES[request.strategy]}
 
@@ -56,7 +57,9 @@ def merge(
         head = history.commit(now.commit_id)
         base = refs_merge_base.merge_base(history, source.id, head.id)
         if source.metarange_id == base.metarange_id and not (request.allow_empty or request.force):
-            raise InvalidInputError(f"merge: no changes in {source_ref!r} since the merge base")
+            raise Refusal.NOTHING_TO_MERGE.error(
+                f"{source_ref!r} changed nothing since the merge base", branch=branch
+            )
         merged = merge_metaranges(
             engine.committed,
             engine.metarange(found, base.metarange_id),
@@ -95,8 +98,10 @@ def merge_base(
 
     def read(found: Repository) -> tuple[str, str, str]:
         history = engine.history(found)
-        source = resolve_commit(engine.refs, history, source_ref)
-        destination = resolve_commit(engine.refs, history, destination_ref)
+        with within(f"get commit by branch {source_ref}"):
+            source = resolve_commit(engine.refs, history, source_ref)
+        with within(f"get commit by ref {destination_ref}"):
+            destination = resolve_commit(engine.refs, history, destination_ref)
         base = refs_merge_base.merge_base(history, source.id, destination.id)
         return source.id, destination.id, base.id
 
@@ -126,12 +131,9 @@ def revert(engine: Engine, repository: str, branch: str, request: RevertRequest)
     """
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
-    undone = resolve_commit(engine.refs, engine.history(found), request.ref)
+    undone = _commit_of(engine, found, request.ref)
     if len(undone.parents) > 1 and request.parent_number <= 0:
-        raise ConflictError(
-            f"cannot revert merge commit {undone.id} without a parent: "
-            f"give a parent number from 1 to {len(undone.parents)}"
-        )
+        raise Refusal.REVERT_WITHOUT_PARENT.error(f"1 to {len(undone.parents)} of {undone.id}")
     parent = _parent(engine, found, undone, request.parent_number or 1)
     message = request.message or f"Revert {request.ref}"
     return _commit_merge(
@@ -149,10 +151,15 @@ def revert(engine: Engine, repository: str, branch: str, request: RevertRequest)
     )
 
 
+def _commit_of(engine: Engine, repository: Repository, ref: str) -> Commit:
+    with within(f"get commit from ref {ref}"):
+        return resolve_commit(engine.refs, engine.history(repository), ref)
+
+
 def _parent(engine: Engine, repository: Repository, commit: Commit, number: int) -> Commit:
     if not 1 <= number <= len(commit.parents):
-        raise InvalidInputError(
-            f"commit {commit.id} has {len(commit.parents)} parents: there is no parent {number}"
+        raise Refusal.NO_SUCH_PARENT.error(
+            f"parent {number} of commit {commit.id}, which has {len(commit.parents)}"
         )
     return engine.history(repository).commit(commit.parents[number - 1])
 
@@ -176,17 +183,16 @@ def cherry_pick(engine: Engine, repository: str, branch: str, request: CherryPic
 
     Raises:
         MergeConflictError: the branch has changed the same objects differently.
-        InvalidInputError: its parent is not settled.
+        InvalidInputError: its parent is not settled, or it changed nothing.
     """
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
-    picked = resolve_commit(engine.refs, engine.history(found), request.ref)
+    picked = _commit_of(engine, found, request.ref)
     if len(picked.parents) > 1 and not request.parent_number:
-        raise InvalidInputError(
-            f"cannot cherry-pick merge commit {picked.id} without a parent: "
-            f"give a parent number from 1 to {len(picked.parents)}"
-        )
-    parent = _parent(engine, found, picked, request.parent_number or 1)
+        raise Refusal.PICK_WITHOUT_PARENT.error(f"1 to {len(picked.parents)} of {picked.id}")
+    number = request.parent_number or 1
+    with within(f"parent {number}"):
+        parent = _parent(engine, found, picked, number)
     metadata = {
         **picked.metadata,
         **request.metadata,
@@ -204,7 +210,7 @@ def cherry_pick(engine: Engine, repository: str, branch: str, request: CherryPic
         committer=request.committer,
         kind="cherry_pick_completed",
         guarded_by="pre-cherry-pick",
-        allow_empty=True,
+        allow_empty=picked.metarange_id != parent.metarange_id,
     )
 
 
@@ -235,7 +241,9 @@ def _commit_merge(
             destination,
         )
         if merged.metarange_id == destination.id and not allow_empty:
-            raise InvalidInputError(f"no changes: branch {branch.name!r} has that content already")
+            raise Refusal.NOTHING_TO_REPEAT.error(
+                f"branch {branch.name!r} has that content already"
+            )
         refuse_guarded(engine, repository, destination, branch.name, guarded_by)
         made = new_commit(
             engine,

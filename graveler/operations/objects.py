@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from graveler.addresses import physical_uri
 from graveler.entries import value_entry
-from graveler.errors import GoneError, NotFoundError, RangeNotSatisfiableError
+from graveler.errors import GoneError, GravelerError, RangeNotSatisfiableError
+from graveler.messages import Refusal
 from graveler.model import Entry, Record, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.lookup import in_repository
@@ -41,8 +42,13 @@ def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
 
     seen = in_repository(engine, repository, read)
     if seen is None:  # in a repository that has the ref, so it is the right one
-        raise NotFoundError(f"object not found: {path.decode('utf-8', 'replace')!r}")
+        raise object_not_found(path)
     return seen
+
+
+def object_not_found(path: bytes) -> GravelerError:
+    """The error for an object that does not exist."""
+    return Refusal.NOT_FOUND.error(f"no object {path.decode('utf-8', 'replace')!r}")
 
 
 def read_content(
@@ -79,9 +85,9 @@ def check_has_data(engine: Engine, found: ObjectStat) -> None:
         raise _no_data()
 
 
-def _no_data() -> GoneError:
+def _no_data() -> GravelerError:
     # lakeFS's whole message: the request names the path, and nothing brings the data back.
-    return GoneError("No data")
+    return Refusal.NO_DATA.error()
 
 
 def _too_short(found: ObjectStat) -> GoneError:

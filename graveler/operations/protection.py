@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import re2
 
-from graveler.errors import ForbiddenError
+from graveler.messages import Refusal
 from graveler.model import ProtectionRule, Repository
 from graveler.operations.lookup import check_writable
 
@@ -62,7 +62,7 @@ def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None
     """
     check_writable(repository, force=force)
     if any(rule.block_staging_write for rule in _rules_of(repository, branch)):
-        raise ForbiddenError(f"cannot write to protected branch {branch!r}")
+        raise Refusal.PROTECTED_FROM_WRITES.error(repr(branch))
 
 
 def check_can_commit(repository: Repository, branch: str, *, force: bool) -> None:
@@ -73,7 +73,7 @@ def check_can_commit(repository: Repository, branch: str, *, force: bool) -> Non
     """
     check_writable(repository, force=force)
     if any(rule.block_commit for rule in _rules_of(repository, branch)):
-        raise ForbiddenError(f"cannot commit to protected branch {branch!r}")
+        raise Refusal.PROTECTED_FROM_COMMITS.error(repr(branch))
 
 
 def _rules_of(repository: Repository, branch: str) -> Iterator[ProtectionRule]:

@@ -8,12 +8,19 @@ from graveler.addresses import DATA_PREFIX
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
+    GravelerError,
     InvalidInputError,
     PreconditionFailedError,
     StaleVersionError,
 )
 from graveler.identity import make_commit
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX, PROTECTION_RULES_MAX
+from graveler.limits import (
+    BRANCH_UPDATE_TRIES_MAX,
+    METADATA_KEY_BYTES_MAX,
+    PROTECTION_RULES_MAX,
+    REPOSITORY_METADATA_BYTES_MAX,
+)
+from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, Page, ProtectionRule, Repository
 from graveler.names import (
     NAME_BYTES_MAX,
@@ -102,8 +109,8 @@ def _beginning(engine: Engine, repository: Repository) -> tuple[Branch, Commit]:
     return Branch(name=name, commit_id=first.id, staging_token=token), first
 
 
-def _taken(name: str) -> AlreadyExistsError:
-    return AlreadyExistsError(f"error creating repository: not unique: {name!r} exists")
+def _taken(name: str) -> GravelerError:
+    return Refusal.REPOSITORY_EXISTS.error(f"{name!r} exists")
 
 
 def _check_apart(engine: Engine, namespace: str) -> None:
@@ -115,8 +122,8 @@ def _check_apart(engine: Engine, namespace: str) -> None:
     for other in every_repository(engine):
         # A read-only repository claims nothing, and one that will be restored claims all there is.
         if not other.read_only and overlap(namespace, other.storage_namespace):
-            raise InvalidInputError(
-                f"storage namespace {namespace!r} overlaps with {other.storage_namespace!r} of "
+            raise Refusal.NAMESPACE_IN_USE.error(
+                f"{namespace!r} overlaps with {other.storage_namespace!r} of "
                 f"repository {other.name!r}: choose a prefix that neither contains the other"
             )
 
@@ -126,12 +133,12 @@ def _check_empty(engine: Engine, namespace: str) -> None:
 
     Before the claim: nothing is left behind, and a claim that another attempt has made stays.
     """
-    found = next(iter(engine.objects.list_objects(f"{namespace}/{DATA_PREFIX}")), None)
+    with within("failed to create repository: failed to access storage"):
+        found = next(iter(engine.objects.list_objects(f"{namespace}/{DATA_PREFIX}")), None)
     if found is not None:
-        raise InvalidInputError(
-            f"storage namespace {namespace!r} is already in use: it holds data, such as "
-            f"{found.uri!r}; choose another prefix, or create a bare repository to restore the "
-            "one that was there"
+        raise Refusal.NAMESPACE_IN_USE.error(
+            f"{namespace!r} holds data, such as {found.uri!r}; choose another prefix, or create a "
+            "bare repository to restore the one that was there"
         )
 
 
@@ -146,9 +153,7 @@ def _claim(engine: Engine, marker: str, namespace: str, name: str) -> None:
         engine.objects.put(marker, claim, "text/plain", if_absent=True)
     except PreconditionFailedError as error:
         if engine.objects.get(marker) != claim:
-            raise InvalidInputError(
-                f"storage namespace {namespace!r} is already in use: choose another prefix"
-            ) from error
+            raise Refusal.NAMESPACE_IN_USE.error(f"{namespace!r}, choose another prefix") from error
 
 
 def get(engine: Engine, name: str) -> Repository:
@@ -183,9 +188,27 @@ def metadata(engine: Engine, name: str) -> Mapping[str, str]:
 
 
 def set_metadata(engine: Engine, name: str, put: Mapping[str, str], *, force: bool = False) -> None:
-    """Set keys of the metadata; the others stay."""
+    """Set keys of the metadata; the others stay.
+
+    Raises:
+        InvalidInputError: a key is empty or too long, or the metadata would be too large.
+    """
     repository = read_repository(engine, name)
     check_writable(repository, force=force)
+    for key in put:
+        if not 1 <= len(key.encode()) <= METADATA_KEY_BYTES_MAX:
+            raise InvalidInputError(
+                f"invalid metadata key of {len(key.encode())} bytes: "
+                f"a key has 1 to {METADATA_KEY_BYTES_MAX} bytes"
+            )
+    together = {**engine.refs.repository_metadata(repository), **put}
+    # One byte for each, which DynamoDB counts beside them.
+    size_bytes = sum(len(key.encode()) + len(text.encode()) + 1 for key, text in together.items())
+    if size_bytes > REPOSITORY_METADATA_BYTES_MAX:
+        raise InvalidInputError(
+            f"the metadata of repository {name!r} would have {size_bytes} bytes: "
+            f"at most {REPOSITORY_METADATA_BYTES_MAX} bytes fit"
+        )
     engine.refs.update_repository_metadata(repository, put, ())
 
 
@@ -228,8 +251,8 @@ def set_protection_rules(
         old = read_repository(engine, name)
         check_writable(old, force=False)
         if if_match is not None and if_match != _checksum(old.protection_rules):
-            raise PreconditionFailedError(
-                "the branch protection rules have changed: read them again"
+            raise Refusal.RULES_CHANGED.error(
+                "the branch protection rules have changed, read them again"
             )
         try:
             engine.refs.update_repository(old, replace(old, protection_rules=tuple(rules)))

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from graveler.addresses import newest_first
-from graveler.errors import GoneError, InvalidInputError, NotFoundError
+from graveler.errors import GoneError, InvalidInputError
+from graveler.messages import Refusal
 from graveler.model import Repository, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
@@ -36,8 +37,8 @@ def read_rules(engine: Engine, repository: Repository) -> RetentionRules:
     except GoneError:
         rules = None
     if rules is None:
-        raise NotFoundError(
-            f"not found: repository {repository.name!r} has no garbage collection rules"
+        raise Refusal.NOT_FOUND.error(
+            f"repository {repository.name!r} has no garbage collection rules"
         )
     return rules
 

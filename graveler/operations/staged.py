@@ -32,11 +32,11 @@ from collections.abc import Callable, Sequence
 from graveler.entries import entry_value
 from graveler.errors import (
     ContentionError,
-    PreconditionFailedError,
     StaleVersionError,
     UnknownOutcomeError,
 )
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
+from graveler.messages import Refusal
 from graveler.model import Branch, Change, Entry, Repository
 from graveler.names import check_path
 from graveler.operations.engine import Engine
@@ -179,7 +179,7 @@ def require_absent(path: bytes, seen: bytes | None) -> None:
         PreconditionFailedError: an object is there.
     """
     if seen is not None:
-        raise PreconditionFailedError(f"path already exists: {shown(path)}")
+        raise Refusal.PATH_EXISTS.error(shown(path))
 
 
 def shown(path: bytes) -> str:

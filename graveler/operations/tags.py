@@ -1,6 +1,7 @@
 """Tags: immutable names for commits."""
 
-from graveler.errors import NotFoundError
+from graveler.errors import AlreadyExistsError
+from graveler.messages import Refusal
 from graveler.model import Page, Repository, Tag
 from graveler.names import check_tag_name
 from graveler.operations.actions import refuse_guarded, refuse_guarded_name
@@ -30,7 +31,12 @@ def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool 
     refuse_guarded_name(engine, found, content, name, "", "pre-create-tag")
     tag = Tag(name, commit_id)
     event = engine.event("tag_created", found, tag=name, commit_id=commit_id)
-    engine.refs.create_tag(found, tag, event)
+    try:
+        engine.refs.create_tag(found, tag, event)
+    except AlreadyExistsError as error:
+        if engine.refs.branch(found, name) is not None:
+            raise Refusal.NAME_OF_BRANCH.error("choose another", name=name) from error
+        raise Refusal.TAG_EXISTS.error(repr(name)) from error
     return tag
 
 
@@ -47,7 +53,7 @@ def get(engine: Engine, repository: str, name: str) -> Tag:
 def _read(engine: Engine, repository: Repository, name: str) -> Tag:
     tag = engine.refs.tag(repository, name)
     if tag is None:
-        raise NotFoundError(f"tag not found: {name!r}")
+        raise Refusal.TAG_NOT_FOUND.error(repr(name))
     return tag
 
 

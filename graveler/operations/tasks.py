@@ -7,7 +7,8 @@ would take `start` and `run` apart, with a queue between them.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from graveler.errors import GravelerError, NotFoundError
+from graveler.errors import GravelerError
+from graveler.messages import Refusal
 from graveler.model import Repository, Task
 from graveler.operations.engine import NS_PER_S, Engine
 
@@ -43,7 +44,7 @@ def status(engine: Engine, repository: Repository, kind: str, task_id: str) -> T
     """
     task = engine.refs.task(repository, task_id) if task_id.startswith(kind) else None
     if task is None:
-        raise NotFoundError(f"not found: no task {task_id!r} in repository {repository.name!r}")
+        raise Refusal.NOT_FOUND.error(f"no task {task_id!r} in repository {repository.name!r}")
     silence_s = (engine.clock.now_ns() - task.update_time_ns) // NS_PER_S
     if not task.is_done and silence_s > _SILENCE_S_MAX:
         return replace(task, is_done=True, error="the worker stopped: start it again")

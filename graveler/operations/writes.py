@@ -6,25 +6,19 @@ from dataclasses import replace
 
 from graveler.addresses import new_address, relative_address
 from graveler.entries import entry_value, value_entry
-from graveler.errors import (
-    ForbiddenError,
-    GravelerError,
-    InvalidInputError,
-    NotFoundError,
-    UnsupportedError,
-)
+from graveler.errors import ForbiddenError, GravelerError, InvalidInputError
 from graveler.limits import DELETE_OBJECTS_MAX, OBJECT_KEY_BYTES_MAX, USER_METADATA_BYTES_MAX
+from graveler.messages import Refusal, within
 from graveler.model import AddressType, Entry, Repository
 from graveler.names import check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.lookup import current_branch
-from graveler.operations.objects import ObjectStat, stat
+from graveler.operations.objects import ObjectStat, object_not_found, stat
 from graveler.operations.protection import check_can_stage
 from graveler.operations.reading import view_of_branch
 from graveler.operations.staged import (
     branch_for_staging,
     require_absent,
-    shown,
     stage_changes,
     stage_entry,
     stage_in_place,
@@ -180,9 +174,7 @@ def delete_many(
         NotFoundError: there is no such repository or branch.
     """
     if len(paths) > DELETE_OBJECTS_MAX:
-        raise InvalidInputError(
-            f"{len(paths)} paths are too many: delete at most {DELETE_OBJECTS_MAX} at a time"
-        )
+        raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=DELETE_OBJECTS_MAX)
     found, current = current_branch(engine, repository, branch)
     try:
         check_can_stage(found, branch, force=force)
@@ -222,7 +214,7 @@ def copy(
         GoneError: the source's data are gone.
     """
     if shallow:
-        raise UnsupportedError("shallow copies are not served: copy without shallow")
+        raise Refusal.NOT_SERVED.error("shallow copies; copy without shallow")
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     source = stat(engine, repository, source_ref or branch, source_path)
     address = new_address(engine.names.new_uid())
@@ -260,7 +252,8 @@ def set_user_metadata(
 
     def with_metadata(seen: bytes | None) -> bytes:
         if seen is None:
-            raise NotFoundError(f"object not found: {shown(path)}")
+            raise object_not_found(path)
         return entry_value(replace(value_entry(seen), metadata=metadata))
 
-    stage_in_place(engine, found, current, path, with_metadata)
+    with within(f"update user metadata on {repository}/{branch}/{path.decode('utf-8', 'replace')}"):
+        stage_in_place(engine, found, current, path, with_metadata)

@@ -12,7 +12,7 @@ the base names (`graveler.refs.resolve`).
 import re
 from dataclasses import dataclass
 
-from graveler.errors import InvalidInputError
+from graveler.messages import Refusal
 
 _BASE = re.compile(r"[^~^@$]+")
 _MODIFIER = re.compile(r"([~^@$])([^~^@$]*)")
@@ -45,7 +45,7 @@ def parse(text: str) -> RefExpression:
     """
     base = _BASE.match(text)
     if base is None:
-        raise InvalidInputError(f"invalid ref {text!r}: a branch, tag or commit must come first")
+        raise Refusal.BAD_REF.error(f"in {text!r}, a branch, tag or commit must come first")
     modifiers = (
         Modifier(kind, _number(text, kind, argument))
         for kind, argument in _MODIFIER.findall(text, base.end())
@@ -57,9 +57,11 @@ def _number(text: str, kind: str, argument: str) -> int:
     if argument == "":
         return 1
     if kind in "@$":
-        raise InvalidInputError(f"invalid ref {text!r}: nothing may follow '{kind}'")
+        raise Refusal.BAD_REF.error(f"in {text!r}, nothing may follow '{kind}'")
     digits = _NUMBER.fullmatch(argument)
     number = int(digits[1] + digits[2]) if digits else None
     if number is None or not -_INT64_MAX - 1 <= number <= _INT64_MAX:
-        raise InvalidInputError(f"invalid ref {text!r}: '{argument}' after '{kind}' is no number")
+        raise Refusal.BAD_MODIFIER.error(
+            f"in {text!r}, '{argument}' is no number", modifier=kind + argument
+        )
     return number

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import repeat
 
-from graveler.errors import InvalidInputError, NotFoundError
 from graveler.identity import is_id
+from graveler.messages import Refusal
 from graveler.model import Branch, Commit
 from graveler.names import check_ref, is_branch_name, is_tag_name
 from graveler.ports import RefStore
@@ -55,12 +55,15 @@ def resolve(refs: RefStore, history: History, text: str) -> Resolved:
     """
     check_ref(text)
     expression = parse(text)
+    if any(modifier.number < 0 for modifier in expression.modifiers):
+        # lakeFS takes `~-1` for `~0`, and breaks down at `^-1`.
+        raise Refusal.BAD_REF.error(f"in {text!r}, a number is below 0")
     base = _resolve_base(refs, history, expression.base)
     modifiers = expression.modifiers
     if any(modifier.kind in "@$" for modifier in modifiers):
         if base.branch is None or len(modifiers) > 1:
-            raise InvalidInputError(
-                f"invalid ref {text!r}: '@' and '$' follow a branch name, and nothing else"
+            raise Refusal.BAD_REF.error(
+                f"in {text!r}, '@' and '$' follow a branch name, and nothing else"
             )
         staging = Staging.ONLY if modifiers[0].kind == "$" else Staging.WITHOUT
         return Resolved(base.commit_id, base.branch, staging)
@@ -78,9 +81,7 @@ def resolve_commit_id(refs: RefStore, history: History, text: str) -> str:
     """
     resolved = resolve(refs, history, text)
     if resolved.staging is Staging.ONLY:
-        raise InvalidInputError(
-            f"invalid ref {text!r}: a commit is needed, and '$' names staged changes"
-        )
+        raise Refusal.STAGING_IS_NO_COMMIT.error(ref=text)
     return resolved.commit_id
 
 
@@ -105,10 +106,10 @@ def _resolve_base(refs: RefStore, history: History, base: str) -> Resolved:
         if len(commit_ids) == 1:
             return Resolved(commit_ids[0])
         if commit_ids:
-            raise NotFoundError(
-                f"ref {base!r} not found: several commit IDs start with it, write more of the one"
+            raise Refusal.NOT_FOUND.error(
+                f"several commit IDs start with {base!r}, write more of the one that is meant"
             )
-    raise NotFoundError(f"ref {base!r} not found: no branch, tag or commit of that name")
+    raise Refusal.NOT_FOUND.error(f"no branch, tag or commit {base!r}")
 
 
 def _climb(history: History, commit_id: str, modifiers: Sequence[Modifier], text: str) -> str:
@@ -119,11 +120,11 @@ def _climb(history: History, commit_id: str, modifiers: Sequence[Modifier], text
     for kind, number in _steps(modifiers):
         commit = walk.parents(child, [commit_id])[0] if child else history.commit(commit_id)
         if kind == "~" and not commit.parents:
-            raise NotFoundError(f"ref {text!r} not found: commit {commit_id} has no parent")
-        if not 1 <= number <= len(commit.parents):
-            raise InvalidInputError(
-                f"invalid ref {text!r}: commit {commit_id} has {len(commit.parents)} parents, "
-                f"and '^{number}' asks for another one"
+            raise Refusal.NOT_FOUND.error(f"{text!r} goes beyond commit {commit_id}")
+        if number > len(commit.parents):
+            raise Refusal.BAD_REF.error(
+                f"{text!r} asks for parent {number} of commit {commit_id}, which has "
+                f"{len(commit.parents)}"
             )
         commit_id, child = commit.parents[number - 1], commit
     return commit_id
@@ -133,6 +134,6 @@ def _steps(modifiers: Sequence[Modifier]) -> Iterator[tuple[str, int]]:
     """The numbers of the parents to go to, each with the kind of its modifier."""
     for modifier in modifiers:
         if modifier.kind == "~":
-            yield from repeat(("~", 1), modifier.number)  # none if the number is negative
+            yield from repeat(("~", 1), modifier.number)
         elif modifier.number != 0:
             yield "^", modifier.number

@@ -238,8 +238,8 @@ def test_collected_objects_are_listed_and_have_a_stat(api):
     [
         ("main", {"path": "nothing"}, 404, "nothing"),
         ("nowhere", {"path": "dir/a.txt"}, 404, "nowhere"),
-        ("main", {}, 400, "`path`"),
-        ("main", {"path": "dir/a.txt", "presign": "1x"}, 400, "`presign`"),
+        ("main", {}, 400, '"path"'),
+        ("main", {"path": "dir/a.txt", "presign": "1x"}, 400, '"presign"'),
     ],
 )
 def test_a_bad_read_says_why(api, ref, parameters, status, named):

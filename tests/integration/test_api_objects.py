@@ -76,10 +76,10 @@ def test_an_upload_may_require_that_the_path_is_free(api):
 @pytest.mark.parametrize(
     ("parameters", "headers", "body", "status", "named"),
     [
-        ({}, {}, b"x", 400, "`path`"),
-        ({"path": ""}, {}, b"x", 400, "`path`"),
+        ({}, {}, b"x", 400, '"path"'),
+        ({"path": ""}, {}, b"x", 400, '"path"'),
         ({"path": "p" * 1025}, {}, b"x", 400, "path"),
-        ({"path": "p", "force": "maybe"}, {}, b"x", 400, "`force`"),
+        ({"path": "p", "force": "maybe"}, {}, b"x", 400, '"force"'),
         ({"path": "p"}, {"if-none-match": '"abc"'}, b"x", 501, "If-None-Match"),
         ({"path": "p"}, {"if-match": "*"}, b"x", 501, "If-Match"),
         ({"path": "p", "storageClass": "GLACIER"}, {}, b"x", 501, "storageClass"),
@@ -116,8 +116,8 @@ def test_a_stat_may_leave_metadata_out_and_presign(api):
     ("ref", "parameters", "status", "named"),
     [
         ("main", {"path": "nothing"}, 404, "nothing"),
-        ("main", {}, 400, "`path`"),
-        ("main", {"path": "a", "presign": "?"}, 400, "`presign`"),
+        ("main", {}, 400, '"path"'),
+        ("main", {"path": "a", "presign": "?"}, 400, '"presign"'),
         ("nothing", {"path": "a"}, 404, "nothing"),
         ("main~x", {"path": "a"}, 400, "main~x"),
         ("main", {"path": "p" * 1025}, 400, "path"),
@@ -242,7 +242,7 @@ def test_a_copy_is_an_object_of_its_own(api):
     [
         ({"src_path": "nothing"}, {"dest_path": "b"}, 404, "nothing"),
         ({"src_path": "a", "src_ref": "nowhere"}, {"dest_path": "b"}, 404, "nowhere"),
-        ({"src_path": "a"}, {}, 400, "`dest_path`"),
+        ({"src_path": "a"}, {}, 400, '"dest_path"'),
         ({}, {"dest_path": "b"}, 400, "src_path"),
         ({"src_path": ""}, {"dest_path": "b"}, 400, "path"),
         ({"src_path": "a", "shallow": True}, {"dest_path": "b"}, 501, "shallow"),

@@ -37,7 +37,7 @@ def test_a_new_branch_is_told_by_its_commit_id_as_plain_text(api):
 @pytest.mark.parametrize(
     ("body", "status", "named"),
     [
-        ({"name": "a/b", "source": "main"}, 400, "branch name"),
+        ({"name": "a/b", "source": "main"}, 400, "branch id"),
         ({"name": "main", "source": "main"}, 409, "main"),
         ({"name": "dev", "source": "nothing"}, 404, "nothing"),
         ({"name": "dev", "source": "main~x"}, 400, "main~x"),
@@ -166,22 +166,37 @@ def test_tags_are_made_listed_and_deleted(api):
 
 
 @pytest.mark.parametrize("function_url", [False, True])
-@pytest.mark.parametrize("name", ["50%25", "a%41", "#1", 'é"🎉', "{x}", "a;b=c", "%2F", "+"])
-def test_any_name_is_decoded_exactly_once(api, name, function_url):
+@pytest.mark.parametrize("name", ["50%", "a%zz", "#1", 'é"🎉', "{x}", "a;b=c", "+"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_name_may_be_encoded_once_or_twice(api, name, times, function_url):
     assert api.ask("POST", f"{REPO}/tags", {"id": name, "ref": "main"}).status == 201
+    encoded = name
+    for _ in range(times):
+        encoded = quote(encoded, safe="")
     asked = event(
         "GET",
-        f"/api/v1{REPO}/tags/{quote(name, safe='')}",
+        f"/api/v1{REPO}/tags/{encoded}",
         headers={"authorization": api.authorization},
         function_url=function_url,
     )
     assert api.send(asked).json["id"] == name
 
 
+@pytest.mark.parametrize("function_url", [False, True])
+def test_a_slash_in_a_name_changes_no_route(api, function_url):
+    asked = event(
+        "GET",
+        f"/api/v1{REPO}/tags%252Fv1",
+        headers={"authorization": api.authorization},
+        function_url=function_url,
+    )
+    assert api.send(asked).message == "invalid API endpoint"
+
+
 @pytest.mark.parametrize(
     ("body", "status", "named"),
     [
-        ({"id": "a b", "ref": "main"}, 400, "tag name"),
+        ({"id": "a b", "ref": "main"}, 400, "tag id"),
         ({"id": "v", "ref": "nothing"}, 404, "nothing"),
         ({"id": "v0", "ref": "main"}, 409, "v0"),
         ({"id": "v"}, 400, "ref"),
@@ -278,7 +293,7 @@ def test_the_log_may_begin_at_a_time(api):
     assert [row["id"] for row in since["results"]] == [late["id"]]
     reply = api.ask("GET", log, since="yesterday")
     assert reply.status == 400
-    assert "`since`" in reply.message
+    assert '"since"' in reply.message
 
 
 @pytest.mark.parametrize(

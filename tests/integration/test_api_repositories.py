@@ -33,15 +33,15 @@ def test_a_new_repository_has_a_default_branch(api):
 @pytest.mark.parametrize(
     ("change", "status", "named"),
     [
-        ({"name": "A"}, 400, "repository name"),
-        ({"name": "ab"}, 400, "repository name"),
+        ({"name": "A"}, 400, "repository id"),
+        ({"name": "ab"}, 400, "repository id"),
         ({"name": None}, 400, "name"),
         ({"name": "repo"}, 409, "not unique"),
         ({"storage_namespace": "bucket/x"}, 400, "storage namespace"),
         ({"storage_namespace": "gs://bucket/x"}, 400, "storage namespace"),
         ({"storage_namespace": "s3://bucket/repo"}, 400, "in use"),
         ({"storage_namespace": 5}, 400, "storage_namespace"),
-        ({"default_branch": "a/b"}, 400, "branch name"),
+        ({"default_branch": "a/b"}, 400, "branch id"),
         ({"storage_id": "other"}, 400, "storage_id"),
         ({"sample_data": True, "read_only": True}, 400, "sample data"),
     ],
@@ -127,7 +127,7 @@ def test_a_bad_amount_is_refused_everywhere(api, amount):
     ):
         reply = api.ask("GET", path, amount=amount)
         assert reply.status == 400
-        assert "`amount`" in reply.message
+        assert '"amount"' in reply.message
 
 
 def test_a_deleted_repository_is_gone(api):

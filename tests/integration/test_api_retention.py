@@ -109,7 +109,7 @@ class TestRules:
                     "default_retention_days": 1,
                     "branches": [{"branch_id": "a/b", "retention_days": 1}],
                 },
-                "invalid branch name 'a/b'",
+                "branch id: invalid value: validation error: 'a/b'",
             ),
         ],
     )

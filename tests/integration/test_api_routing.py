@@ -316,8 +316,11 @@ def test_losing_a_race_inside_the_engine_is_no_500(monkeypatch):
     api.repository()
 
     def taken(*_):
-        raise AlreadyExistsError("branch exists")
+        raise AlreadyExistsError("by another")
 
     monkeypatch.setattr(api.world.refs, "create_branch", taken)
     reply = api.ask("POST", "/repositories/repo/branches", {"name": "b", "source": "main"})
-    assert (reply.status, reply.message) == (409, "branch exists")
+    assert (reply.status, reply.message) == (
+        409,
+        "branch already exists: not unique: 'b'",
+    )

@@ -5,8 +5,8 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
-from graveler.errors import UnsupportedError
 from graveler.http import errors, multipart, object_headers, requests, responses
+from graveler.messages import Refusal
 from graveler.operations import objects, staged, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
 
@@ -61,7 +61,7 @@ def upload_object(request: Request) -> Answer:
     path = query.path()
     force = query.flag("force")
     if query.text("storageClass") not in {"", "STANDARD"}:
-        raise UnsupportedError("storage classes are not served; leave storageClass out")
+        raise Refusal.NOT_SERVED.error("storage classes; leave storageClass out")
     if_absent = object_headers.requires_absence(request.headers)
     content_type = request.header("content-type") or ""
 

@@ -6,8 +6,9 @@ from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.errors import InvalidInputError, MergeConflictError
+from graveler.errors import MergeConflictError
 from graveler.http import requests, responses
+from graveler.messages import Refusal
 from graveler.operations import diffs, merges, symlinks
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
@@ -28,8 +29,8 @@ def diff_branch(request: Request) -> Answer:
 def diff_refs(request: Request) -> Answer:
     kind = request.query.text("type") or "three_dot"
     if kind not in {"two_dot", "three_dot"}:
-        raise InvalidInputError(
-            f"query parameter `type` must be two_dot or three_dot, not {kind!r}"
+        raise Refusal.BAD_PARAMETER.error(
+            f"value is not one of the allowed values, two_dot and three_dot: {kind!r}", name="type"
         )
     page = diffs.between_refs(
         request.engine,

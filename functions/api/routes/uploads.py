@@ -4,10 +4,11 @@ from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.errors import InvalidInputError, UnsupportedError
+from graveler.errors import InvalidInputError
 from graveler.http import object_headers, requests, responses
 from graveler.http.byte_range import parse as parse_byte_range
 from graveler.limits import UPLOAD_PARTS_MAX
+from graveler.messages import Refusal
 from graveler.operations import objects, uploads
 from graveler.ports import UploadedPart
 
@@ -53,7 +54,7 @@ def upload_part_copy(request: Request) -> Answer:
     body = request.decode(requests.UploadPartCopy)
     source = body.copy_source
     if source.repository != request.repository:
-        raise UnsupportedError("parts are copied inside one repository only")
+        raise Refusal.NOT_SERVED.error("parts are copied inside one repository only")
     source_path = source.path.encode()
     byte_range = None
     if source.range:

@@ -8,7 +8,7 @@ from graveler.http.requests import decode
 @pytest.mark.parametrize(
     ("body", "shape", "named"),
     [
-        (b"", requests.Login, "no body"),
+        (b"", requests.Login, "missing: send JSON"),
         (b"nope", requests.Merge, "malformed"),
         (b'{"message":"a"} x', requests.CommitCreation, "trailing"),
         (b"[]", requests.Merge, "Expected `object`"),

@@ -179,7 +179,9 @@ def test_a_revert_that_changes_nothing_is_refused_unless_allowed(engine):
 
 def test_a_merge_commit_is_reverted_against_a_chosen_parent(engine, forked):
     merged = merge(engine)
-    with pytest.raises(ConflictError, match="parent number from 1 to 2"):
+    with pytest.raises(
+        ConflictError, match="1-based parent number for reverting merge commit: 1 to 2"
+    ):
         revert(engine, merged.id)
     with pytest.raises(InvalidInputError, match="parent 3"):
         revert(engine, merged.id, parent_number=3)
@@ -190,13 +192,13 @@ def test_a_merge_commit_is_reverted_against_a_chosen_parent(engine, forked):
 def test_the_first_commit_cannot_be_undone(engine):
     upload(engine, b"a", b"1")
     commit(engine)
-    with pytest.raises(InvalidInputError, match="0 parents"):
+    with pytest.raises(InvalidInputError, match="which has 0"):
         revert(engine, "main~1")
 
 
 @pytest.mark.parametrize("number", [2, -1])
 def test_a_commit_of_one_parent_has_no_other(engine, forked, number):
-    with pytest.raises(InvalidInputError, match="1 parents"):
+    with pytest.raises(InvalidInputError, match="which has 1"):
         revert(engine, "main", parent_number=number)
 
 

@@ -12,7 +12,7 @@ from tests.unit.refs.graphs import vectors
 )
 def test_an_expression_parses_as_in_lakefs(case):
     if not case["parse_ok"]:
-        with pytest.raises(InvalidInputError, match="invalid ref"):
+        with pytest.raises(InvalidInputError, match="ref: invalid value"):
             parse(case["expr"])
         return
     modifiers = tuple(Modifier(kind, number) for kind, number in case.get("modifiers", []))

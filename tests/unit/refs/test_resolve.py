@@ -100,13 +100,15 @@ def test_the_commit_of_a_branch_is_its_head(line):
 
 def test_staged_changes_are_no_commit(line):
     refs, _ = line
-    with pytest.raises(InvalidInputError, match="a commit is needed"):
+    with pytest.raises(
+        InvalidInputError, match="'main\\$': reference to staging area with \\$ is not a commit"
+    ):
         resolve_commit_id(refs, refs.history(), "main$")
 
 
 def test_an_unknown_ref_is_told_by_name(line):
     refs, _ = line
-    with pytest.raises(NotFoundError, match="ref 'x' not found: no branch, tag or commit"):
+    with pytest.raises(NotFoundError, match=r"^not found: no branch, tag or commit 'x'"):
         resolve(refs, refs.history(), "x")
 
 
@@ -116,7 +118,7 @@ def test_an_ambiguous_prefix_is_not_found_and_the_message_says_why():
     refs.add(commits)
     first = [commit.id[0] for commit in commits]
     digit = next(digit for digit in first if first.count(digit) > 1)
-    with pytest.raises(NotFoundError, match="several commit IDs start with it"):
+    with pytest.raises(NotFoundError, match="several commit IDs start with"):
         resolve(refs, refs.history(), digit)
 
 
@@ -127,25 +129,28 @@ def test_white_space_is_refused_before_anything_is_read(line):
     assert refs.requests == []
 
 
-@pytest.mark.parametrize("text", ["main^-1", "main^3", "main^9223372036854775807"])
+@pytest.mark.parametrize("text", ["main^3", "main^9223372036854775807"])
 def test_a_parent_that_no_commit_has_is_refused(text):
     refs = CountingRefs()
     root = child_of()
     head = child_of(root)
     refs.add([root, head], {"main": head.id})
-    with pytest.raises(InvalidInputError, match="has 1 parents"):
+    with pytest.raises(InvalidInputError, match="which has 1"):
         resolve(refs, refs.history(), text)
 
 
 def test_an_endless_climb_ends_at_the_root(line):
     refs, commits = line
-    with pytest.raises(NotFoundError, match=f"commit {commits[0].id} has no parent"):
+    with pytest.raises(NotFoundError, match=f"beyond commit {commits[0].id}"):
         resolve(refs, refs.history(), "main~9223372036854775807")
 
 
-def test_climbing_by_a_negative_number_stays_in_place(line):
-    refs, commits = line
-    assert resolve(refs, refs.history(), "main~-1").commit_id == commits[-1].id
+@pytest.mark.parametrize("text", ["main~-1", "main^-1", "main~1~-1", "none~-1"])
+def test_a_number_below_zero_is_refused_before_anything_is_read(line, text):
+    refs, _ = line
+    with pytest.raises(InvalidInputError, match="a number is below 0"):
+        resolve(refs, refs.history(), text)
+    assert refs.requests == []
 
 
 def test_a_commit_of_another_repository_is_not_found_through_the_shared_cache(line):

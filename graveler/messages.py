@@ -1,0 +1,111 @@
+"""How errors begin: in lakeFS's words, since scripts and clients compare them.
+
+What an error says beyond that, a name or the remedy, follows after a colon. The status is that of
+the error's class (`graveler.http.errors`).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+
+from graveler.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    ForbiddenError,
+    GoneError,
+    GravelerError,
+    InvalidInputError,
+    MergeConflictError,
+    NotFoundError,
+    PreconditionFailedError,
+    UnsupportedError,
+)
+
+
+class Refusal(Enum):
+    """Each thing that the API refuses in lakeFS's words: the error's class, and how it begins."""
+
+    REPOSITORY_NOT_FOUND = NotFoundError, "repository not found"
+    BRANCH_NOT_FOUND = NotFoundError, "branch not found"
+    TAG_NOT_FOUND = NotFoundError, "tag not found"
+    COMMIT_NOT_FOUND = NotFoundError, "commit not found"
+    NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
+
+    BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error'
+    BAD_BODY = InvalidInputError, "request body has an error"
+    BAD_REPOSITORY_NAME = (
+        InvalidInputError,
+        "argument repository: repository id: invalid value: validation error",
+    )
+    BAD_BRANCH_NAME = (
+        InvalidInputError,
+        "argument branch: branch id: invalid value: validation error",
+    )
+    BAD_TAG_NAME = InvalidInputError, "argument tagID: tag id: invalid value: validation error"
+    BAD_REF = InvalidInputError, "ref: invalid value: validation error"
+    BAD_MODIFIER = (
+        InvalidInputError,
+        "could not parse modifier {modifier}: ref: invalid value: validation error",
+    )
+    STAGING_IS_NO_COMMIT = (
+        InvalidInputError,
+        "reference '{ref}': reference to staging area with $ is not a commit",
+    )
+    NO_PATH = InvalidInputError, "argument path: missing path: required value: validation error"
+    LONG_PATH = InvalidInputError, "argument path: invalid value: validation error"
+    TOO_MANY_PATHS = InvalidInputError, "request size exceeded, max paths is set to {most}"
+    NAMESPACE_IN_USE = (
+        InvalidInputError,
+        "failed to create repository: storage namespace already in use",
+    )
+
+    DIRTY_BRANCH = InvalidInputError, "uncommitted changes (dirty branch)"
+    NOTHING_TO_COMMIT = InvalidInputError, "commit: no changes"
+    NOTHING_TO_MERGE = InvalidInputError, "update branch {branch}: no changes"
+    NOTHING_TO_REPEAT = InvalidInputError, "update branch: no changes"
+    BAD_STRATEGY = InvalidInputError, "argument strategy: invalid value: validation error"
+    NO_SUCH_PARENT = InvalidInputError, "given commit does not have the given parent number"
+    PICK_WITHOUT_PARENT = (
+        InvalidInputError,
+        "must specify 1-based parent number for cherry-picking merge commit",
+    )
+    REVERT_WITHOUT_PARENT = (
+        ConflictError,
+        "must specify 1-based parent number for reverting merge commit",
+    )
+    CONFLICT_FOUND = MergeConflictError, "update branch: conflict found"
+
+    PROTECTED_FROM_WRITES = ForbiddenError, "cannot write to protected branch"
+    PROTECTED_FROM_COMMITS = ForbiddenError, "cannot commit to protected branch"
+    READ_ONLY = ForbiddenError, "read-only repository"
+    DEFAULT_BRANCH = ForbiddenError, "cannot delete repository default branch"
+
+    REPOSITORY_EXISTS = AlreadyExistsError, "error creating repository: not unique"
+    BRANCH_EXISTS = AlreadyExistsError, "branch already exists: not unique"
+    TAG_EXISTS = AlreadyExistsError, "tag already exists: not unique"
+    NAME_OF_BRANCH = AlreadyExistsError, "branch name {name}: conflict found"
+    NAME_OF_TAG = AlreadyExistsError, "tag ID {name}: conflict found"
+    NAME_OF_COMMIT = AlreadyExistsError, "commit ID {name}: conflict found"
+
+    NO_DATA = GoneError, "No data"
+    PATH_EXISTS = PreconditionFailedError, "path already exists"
+    RULES_CHANGED = PreconditionFailedError, "Precondition failed"
+    NOT_SERVED = UnsupportedError, "Not Implemented"
+
+    def __init__(self, kind: type[GravelerError], words: str) -> None:
+        self.kind = kind
+        self.words = words
+
+    def error(self, details: str = "", /, **names: object) -> GravelerError:
+        """The error to raise: the row's words, with names in their places, and then the details."""
+        beginning = self.words.format(**names)
+        return self.kind(f"{beginning}: {details}" if details else beginning)
+
+
+@contextmanager
+def within(step: str) -> Iterator[None]:
+    """Begin the messages of bad input and of what is not found with the step, if it has a name."""
+    try:
+        yield
+    except (InvalidInputError, NotFoundError) as error:
+        raise type(error)(f"{step}: {error.message}" if step else error.message) from error
