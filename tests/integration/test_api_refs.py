@@ -274,6 +274,9 @@ def test_the_log_is_newest_first_and_paged(api):
     assert page["pagination"]["next_offset"] == ids[1]
     rest = api.ask("GET", log, after=ids[1]).json
     assert [row["id"] for row in rest["results"]] == ids[2:]
+    for ref in ("main~1", "main^", ids[1][:12]):
+        assert api.ask("GET", log, after=ref).json == rest
+    assert api.ask("GET", log, after="nothing").status == 404
     touching = api.ask("GET", log, objects=["a/1", "a/2"]).json
     assert [row["id"] for row in touching["results"]] == ids[:2]
     under = api.ask("GET", log, prefixes="a/", limit="true", amount=1).json

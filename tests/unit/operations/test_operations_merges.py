@@ -237,6 +237,12 @@ def test_picking_what_is_there_makes_a_commit_that_changes_nothing(engine, forke
     assert again.metarange_id == first.metarange_id
 
 
+def test_a_commit_that_changed_nothing_cannot_be_picked(engine, forked):
+    commit(engine, "source", allow_empty=True)
+    with pytest.raises(InvalidInputError, match="update branch: no changes"):
+        pick(engine, "source")
+
+
 def test_picking_what_the_branch_changed_differently_is_a_conflict(engine):
     apart(engine, source={"a": "1"}, destination={"a": "2"})
     with pytest.raises(MergeConflictError):

@@ -1,0 +1,304 @@
+"""What is refused is told in the words of lakeFS, by which scripts tell one failure from another."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graveler.messages import Refusal
+from tests.support.api import ApiClient, Reply, event
+
+REPO = "/repositories/repo"
+MAIN = f"{REPO}/branches/main"
+DEV = f"{REPO}/branches/dev"
+SAFE = f"{REPO}/branches/safe"
+ONE = f"{REPO}/refs/main/objects"
+RULES = f"{REPO}/settings/branch_protection"
+TRANSCRIPT = Path(__file__).parent.parent / "golden" / "lakectl.txt"
+
+
+@pytest.fixture(scope="module")
+def api() -> ApiClient:
+    """A repository whose branches `main` and `dev` disagree; `main` has a merge, `dirty` is dirty."""
+    api = ApiClient()
+    api.repository()
+    _upload(api, "main", "a", b"1")
+    _commit(api, "main")
+    for branch in ("dev", "side", "safe", "dirty"):
+        api.branch(branch)
+    for branch in ("side", "dev"):
+        _upload(api, branch, "a" if branch == "dev" else "b", branch.encode())
+        _commit(api, branch)
+    assert api.ask("POST", f"{REPO}/refs/side/merge/main", {}).status == 200
+    _upload(api, "main", "a", b"2")
+    _commit(api, "main")
+    _upload(api, "dirty", "d", b"3")
+    assert api.ask("POST", f"{REPO}/tags", {"id": "v1", "ref": "main"}).status == 201
+    assert api.ask("PUT", RULES, [{"pattern": "safe"}]).status == 204
+    frozen = {"name": "frozen", "storage_namespace": "s3://bucket/repo", "read_only": True}
+    assert api.ask("POST", "/repositories", frozen).status == 201
+    gone = api.ask("GET", f"{ONE}/stat", path="b").json["physical_address"]
+    api.world.objects.delete(gone)
+    return api
+
+
+def _upload(api: ApiClient, branch: str, path: str, content: bytes) -> None:
+    target = f"{REPO}/branches/{branch}/objects"
+    assert api.ask("POST", target, content, path=path).status == 201
+
+
+def _commit(api: ApiClient, branch: str) -> None:
+    reply = api.ask("POST", f"{REPO}/branches/{branch}/commits", {"message": "m"})
+    assert reply.status == 201
+
+
+def _repository(name: str, namespace: str) -> dict[str, object]:
+    return {"name": name, "storage_namespace": f"s3://bucket/{namespace}"}
+
+
+R = Refusal
+OF_NAMES = "invalid value: validation error"
+
+# How each row of the table is provoked, and what the client gets: the texts stand here once more,
+# because others compare them.
+PROVOKED = [
+    (R.REPOSITORY_NOT_FOUND, ("GET", "/repositories/none"), 404, "repository not found"),
+    (R.BRANCH_NOT_FOUND, ("GET", f"{REPO}/branches/none"), 404, "branch not found"),
+    (R.TAG_NOT_FOUND, ("GET", f"{REPO}/tags/none"), 404, "tag not found"),
+    (R.COMMIT_NOT_FOUND, ("GET", f"{REPO}/commits/none"), 404, "commit not found"),
+    (R.NOT_FOUND, ("GET", f"{ONE}/stat?path=none"), 404, "not found"),
+    (
+        R.BAD_PARAMETER,
+        ("GET", f"{ONE}/stat"),
+        400,
+        'parameter "path" in query has an error: value is required but missing',
+    ),
+    (R.BAD_BODY, ("POST", f"{MAIN}/commits", b"{"), 400, "request body has an error"),
+    (
+        R.BAD_REPOSITORY_NAME,
+        ("GET", "/repositories/A"),
+        400,
+        f"argument repository: repository id: {OF_NAMES}",
+    ),
+    (
+        R.BAD_BRANCH_NAME,
+        ("GET", f"{REPO}/branches/a.b"),
+        400,
+        f"argument branch: branch id: {OF_NAMES}",
+    ),
+    (R.BAD_TAG_NAME, ("GET", f"{REPO}/tags/a..b"), 400, f"argument tagID: tag id: {OF_NAMES}"),
+    (R.BAD_REF, ("GET", f"{REPO}/commits/main~1@"), 400, f"ref: {OF_NAMES}"),
+    (
+        R.BAD_MODIFIER,
+        ("GET", f"{REPO}/commits/main~x"),
+        400,
+        f"could not parse modifier ~x: ref: {OF_NAMES}",
+    ),
+    (
+        R.STAGING_IS_NO_COMMIT,
+        ("GET", f"{REPO}/commits/main$"),
+        400,
+        "reference 'main$': reference to staging area with $ is not a commit",
+    ),
+    (
+        R.NO_PATH,
+        ("PUT", MAIN, {"type": "object"}),
+        400,
+        "argument path: missing path: required value: validation error",
+    ),
+    (
+        R.LONG_PATH,
+        ("GET", f"{ONE}/stat?path={'p' * 1025}"),
+        400,
+        f"argument path: {OF_NAMES}: 1025 is above maximum length (1024)",
+    ),
+    (
+        R.TOO_MANY_PATHS,
+        ("POST", f"{MAIN}/objects/delete", {"paths": ["p"] * 1001}),
+        400,
+        "request size exceeded, max paths is set to 1000",
+    ),
+    (
+        R.NAMESPACE_IN_USE,
+        ("POST", "/repositories", _repository("other", "repo")),
+        400,
+        "failed to create repository: storage namespace already in use",
+    ),
+    (
+        R.DIRTY_BRANCH,
+        ("POST", f"{REPO}/refs/dev/merge/dirty", {}),
+        400,
+        "uncommitted changes (dirty branch)",
+    ),
+    (
+        R.NOTHING_TO_COMMIT,
+        ("POST", f"{MAIN}/commits", {"message": "m"}),
+        400,
+        "commit: no changes",
+    ),
+    (
+        R.NOTHING_TO_MERGE,
+        ("POST", f"{REPO}/refs/side/merge/main", {}),
+        400,
+        "update branch main: no changes",
+    ),
+    (
+        R.NOTHING_TO_REPEAT,
+        ("POST", f"{DEV}/revert", {"ref": "side", "parent_number": 0}),
+        400,
+        "update branch: no changes",
+    ),
+    (
+        R.BAD_STRATEGY,
+        ("POST", f"{REPO}/refs/dev/merge/main", {"strategy": "ours"}),
+        400,
+        f"argument strategy: {OF_NAMES}",
+    ),
+    (
+        R.NO_SUCH_PARENT,
+        ("POST", f"{MAIN}/revert", {"ref": "main", "parent_number": 7}),
+        400,
+        "given commit does not have the given parent number: parent 7",
+    ),
+    (
+        R.PICK_WITHOUT_PARENT,
+        ("POST", f"{DEV}/cherry-pick", {"ref": "main~1"}),
+        400,
+        "must specify 1-based parent number for cherry-picking merge commit",
+    ),
+    (
+        R.REVERT_WITHOUT_PARENT,
+        ("POST", f"{MAIN}/revert", {"ref": "main~1", "parent_number": 0}),
+        409,
+        "must specify 1-based parent number for reverting merge commit",
+    ),
+    (
+        R.CONFLICT_FOUND,
+        ("POST", f"{MAIN}/cherry-pick", {"ref": "dev"}),
+        409,
+        "update branch: conflict found",
+    ),
+    (
+        R.PROTECTED_FROM_WRITES,
+        ("DELETE", f"{SAFE}/objects?path=a"),
+        403,
+        "cannot write to protected branch",
+    ),
+    (
+        R.PROTECTED_FROM_COMMITS,
+        ("POST", f"{SAFE}/commits", {"message": "m"}),
+        403,
+        "cannot commit to protected branch",
+    ),
+    (R.READ_ONLY, ("DELETE", "/repositories/frozen"), 403, "read-only repository"),
+    (R.DEFAULT_BRANCH, ("DELETE", MAIN), 403, "cannot delete repository default branch"),
+    (
+        R.REPOSITORY_EXISTS,
+        ("POST", "/repositories", _repository("repo", "other")),
+        409,
+        "error creating repository: not unique",
+    ),
+    (
+        R.BRANCH_EXISTS,
+        ("POST", f"{REPO}/branches", {"name": "dev", "source": "main"}),
+        409,
+        "branch already exists: not unique",
+    ),
+    (
+        R.TAG_EXISTS,
+        ("POST", f"{REPO}/tags", {"id": "v1", "ref": "main"}),
+        409,
+        "tag already exists: not unique",
+    ),
+    (
+        R.NAME_OF_BRANCH,
+        ("POST", f"{REPO}/tags", {"id": "dev", "ref": "main"}),
+        409,
+        "branch name dev: conflict found",
+    ),
+    (
+        R.NAME_OF_TAG,
+        ("POST", f"{REPO}/branches", {"name": "v1", "source": "main"}),
+        409,
+        "tag ID v1: conflict found",
+    ),
+    (
+        R.NAME_OF_COMMIT,
+        ("POST", f"{REPO}/tags", {"id": "HEAD", "ref": "main"}),
+        409,
+        "commit ID HEAD: conflict found",
+    ),
+    (R.NO_DATA, ("GET", f"{ONE}?path=b"), 410, "No data"),
+    (
+        R.PATH_EXISTS,
+        ("POST", f"{MAIN}/objects?path=a", b"new", {"if-none-match": "*"}),
+        412,
+        "path already exists",
+    ),
+    (
+        R.RULES_CHANGED,
+        ("PUT", RULES, [], {"if-match": '"other"'}),
+        412,
+        "Precondition failed",
+    ),
+    (R.NOT_SERVED, ("GET", "/auth/groups"), 501, "Not Implemented"),
+]
+
+
+def _send(
+    api: ApiClient,
+    method: str,
+    target: str,
+    body: object = None,
+    headers: dict[str, str] | None = None,
+) -> Reply:
+    """Ask for a target as it stands on the wire, percent-encoded."""
+    path, _, query = target.partition("?")
+    sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+    given = {"authorization": api.authorization, **(headers or {})}
+    return api.send(event(method, f"/api/v1{path}", query=query, headers=given, body=sent))
+
+
+@pytest.mark.parametrize(
+    ("row", "request_", "status", "beginning"),
+    PROVOKED,
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_refusal_begins_with_the_words_of_lakefs(api, row, request_, status, beginning):
+    head = api.ask("GET", MAIN).json["commit_id"]
+    method, target, *more = request_
+    if row is Refusal.NAME_OF_COMMIT:
+        more, beginning = [{"id": head, "ref": "main"}], f"commit ID {head}: conflict found"
+    reply = _send(api, method, target, *more)
+    assert (reply.status, reply.message[: len(beginning)]) == (status, beginning)
+    assert api.ask("GET", MAIN).json["commit_id"] == head
+
+
+def test_every_refusal_is_provoked():
+    assert [row for row, *_ in PROVOKED] == list(Refusal)
+
+
+def _steps() -> Iterator[tuple[str, str, str]]:
+    """Each request of the transcript with its answer, and the command that they belong to."""
+    command, asked = "", ""
+    for line in TRANSCRIPT.read_text(encoding="utf-8").splitlines():
+        if line.startswith("$ "):
+            command = line
+        elif line[:3].isdigit():
+            yield command, asked, line
+        elif line and not line.startswith("#"):
+            asked = line
+
+
+def test_lakectl_prints_what_it_printed():
+    api, answer, different = ApiClient(), "", []
+    for command, asked, expected in _steps():
+        method, target, *body = asked.split(" ", 2)
+        sent = body[0].replace("ANSWER", answer).encode() if body else None
+        reply = _send(api, method, target, sent)
+        answer = reply.content.decode()
+        told = f"{reply.status} {reply.json.get('message', '')}" if reply.status >= 400 else ""
+        if not (told or str(reply.status)).startswith(expected):
+            different.append((command, asked, expected, answer))
+    assert different == []
