@@ -343,7 +343,7 @@ def _outcome(record: Record, reply: Reply) -> str:
 
 
 def _not_found(record: Record, message: str) -> str:
-    if not message.startswith("object not found"):
+    if "not found: no object" not in message:
         return "refused" if record.name in _SEVERAL_NAMES else "no_branch"
     if record.kind in ("read", "read_head"):
         return "ok"

@@ -218,7 +218,7 @@ def test_a_failure_is_one_line_and_an_exit_code(run, stack, repository, main):
     endpoint = {"LAKECTL_SERVER_ENDPOINT_URL": "http://127.0.0.1:1"}
     key = {"LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": "wrong"}
     for args, variables, code, told in [
-        (("fs", "stat", f"{uri}b"), {}, 1, "object not found"),
+        (("fs", "stat", f"{uri}b"), {}, 1, "not found: no object"),
         (("fs", "stat", f"lakefs://{repository.id}/nope/a"), {}, 1, "'nope'"),
         (("fs", "stat", f"lakefs://{repository.id}"), {}, 2, "lakefs://REPO/REF/PATH"),
         (("fs", "stat", uri), endpoint, 1, "connection refused"),

@@ -139,7 +139,8 @@ def test_a_repository_with_a_bad_name_or_namespace_is_refused(stack, field, valu
         timeout=30,
     )
     assert answer.status_code == 400
-    assert field.split("_")[-1] in answer.json()["message"]
+    said = {"name": "repository id: invalid value", "storage_namespace": "namespace"}[field]
+    assert said in answer.json()["message"]
 
 
 def test_a_storage_namespace_serves_one_repository(client, repository):

@@ -264,13 +264,13 @@ def _outcome(op: Op, error: GravelerError) -> str:
     if isinstance(error, _UNKNOWN):
         return "unknown"
     if isinstance(error, NotFoundError):
-        if error.message.startswith("object not found"):
+        if "not found: no object" in error.message:
             return "absent" if op.kind in ("set_metadata", "get", "get_head") else "refused"
         # Operations name other refs, too, which may be missing.
         is_read = ACTIONS[op.kind].reads_only
         missing = ("repository not found", f"branch not found: {op.branch!r}")
-        missing = (*missing, f"ref {op.branch!r} not found") if is_read else missing
-        return "no_branch" if error.message.startswith(missing) else "refused"
+        missing = (*missing, f"no branch, tag or commit {op.branch!r}") if is_read else missing
+        return "no_branch" if any(text in error.message for text in missing) else "refused"
     if isinstance(error, InvalidInputError) and op.kind.startswith("commit"):
         return "no_changes" if "no changes" in error.message else "refused"
     return kinds.get(type(error), "refused")
