@@ -64,11 +64,11 @@ def create(
     check_writable(found, force=force)
     refuse_commit_id(engine, found, name)
     content = engine.content(found, commit_id)
-    refuse_guarded_name(engine, found, content, name, name, "pre-create-branch")
     token = engine.names.new_staging_token(found, name)
     branch = Branch(name=name, commit_id=commit_id, staging_token=token, hidden=hidden)
     event = engine.event("branch_created", found, branch=name, commit_id=commit_id)
     try:
+        refuse_guarded_name(engine, found, content, name, name, "pre-create-branch")
         engine.refs.create_branch(found, branch, event)
     except AlreadyExistsError as error:
         if engine.refs.tag(found, name) is not None:

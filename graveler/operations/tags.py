@@ -28,10 +28,10 @@ def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool 
     check_writable(found, force=force)
     refuse_commit_id(engine, found, name)
     content = engine.content(found, commit_id)
-    refuse_guarded_name(engine, found, content, name, "", "pre-create-tag")
     tag = Tag(name, commit_id)
     event = engine.event("tag_created", found, tag=name, commit_id=commit_id)
     try:
+        refuse_guarded_name(engine, found, content, name, "", "pre-create-tag")
         engine.refs.create_tag(found, tag, event)
     except AlreadyExistsError as error:
         if engine.refs.branch(found, name) is not None:

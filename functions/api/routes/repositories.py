@@ -7,7 +7,6 @@ from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
 from graveler.http import requests, responses
 from graveler.limits import PAGE_AMOUNT_MAX
-from graveler.messages import Refusal
 from graveler.model import Page, Repository
 from graveler.operations import repositories, samples
 
