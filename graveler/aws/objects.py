@@ -16,6 +16,7 @@ from graveler.aws.descriptions import (
 )
 from graveler.aws.listing import S3Listing
 from graveler.aws.s3 import S3, Location, S3Error
+from graveler.aws.signing import Credentials
 from graveler.aws.uploads import (
     Answer,
     S3Uploads,
@@ -55,9 +56,11 @@ class S3ObjectStore(S3Uploads, S3Listing):
         self,
         s3: S3,
         public: "S3Client | None" = None,
+        credentials: Callable[[], Credentials] | None = None,
+        *,
         copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
     ) -> None:
-        super().__init__(s3, public)
+        super().__init__(s3, public, credentials)
         self._copy_bytes_max = copy_bytes_max
 
     def put(

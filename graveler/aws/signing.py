@@ -9,7 +9,7 @@ from hashlib import sha256
 from hmac import digest
 from typing import Protocol
 
-_ALGORITHM = "AWS4-HMAC-SHA256"
+ALGORITHM = "AWS4-HMAC-SHA256"
 
 
 class Credentials(Protocol):
@@ -55,10 +55,10 @@ class Signer:
         canonical = f"POST\n/\n\n{lines}\n{names}\n{sha256(body).hexdigest()}"
         scope = f"{moment[:8]}/{self._scope_suffix}"
         hashed = sha256(canonical.encode()).hexdigest()
-        text = f"{_ALGORITHM}\n{moment}\n{scope}\n{hashed}"
+        text = f"{ALGORITHM}\n{moment}\n{scope}\n{hashed}"
         signature = digest(self._key(credentials.secret_key, moment[:8]), text.encode(), sha256)
         result["authorization"] = (
-            f"{_ALGORITHM} Credential={credentials.access_key}/{scope}, "
+            f"{ALGORITHM} Credential={credentials.access_key}/{scope}, "
             f"SignedHeaders={names}, Signature={signature.hex()}"
         )
         return result
@@ -66,8 +66,14 @@ class Signer:
     def _key(self, secret: str, date: str) -> bytes:
         source, key = self._derived
         if source != (secret, date):
-            key = digest(b"AWS4" + secret.encode(), date.encode(), sha256)
-            for part in self._scope_suffix.split("/"):
-                key = digest(key, part.encode(), sha256)
+            key = derived_key(secret, f"{date}/{self._scope_suffix}")
             self._derived = ((secret, date), key)
         return key
+
+
+def derived_key(secret_key: str, scope: str) -> bytes:
+    """Return the key that signs in one scope: `date/region/service/aws4_request`."""
+    key = b"AWS4" + secret_key.encode()
+    for part in scope.split("/"):
+        key = digest(key, part.encode(), sha256)
+    return key

@@ -1,13 +1,15 @@
 """Multipart uploads to S3, and what S3 says of an object."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from hashlib import md5
 from typing import TYPE_CHECKING, Any
 
 from graveler.aws.descriptions import content_type_parameters
+from graveler.aws.presigning import part_urls
 from graveler.aws.s3 import S3, Location, S3Error
+from graveler.aws.signing import Credentials
 from graveler.errors import GoneError, InvalidInputError, NotFoundError
 from graveler.ports import ObjectInfo, UploadedPart
 
@@ -25,9 +27,16 @@ _MD5 = re.compile("[0-9a-f]{32}")
 class S3Uploads:
     """The part of ObjectStore that concerns multipart uploads."""
 
-    def __init__(self, s3: S3, public: "S3Client | None" = None) -> None:
+    def __init__(
+        self,
+        s3: S3,
+        public: "S3Client | None" = None,
+        credentials: Callable[[], Credentials] | None = None,
+    ) -> None:
+        """Credentials are those that the public client signs with."""
         self._s3 = s3
         self._public = public or s3.client
+        self._credentials = credentials
 
     def head(self, uri: str) -> ObjectInfo | None:
         stored = self._head(Location.of(uri))
@@ -50,6 +59,18 @@ class S3Uploads:
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
         part = {"UploadId": upload_id, "PartNumber": part_number}
         return self._presign("upload_part", uri, expires_s, part)
+
+    def presign_parts(self, uri: str, upload_id: str, parts: int, expires_s: int) -> Sequence[str]:
+        if parts == 0:
+            return ()
+        first = self.presign_part(uri, upload_id, 1, expires_s)
+        if self._credentials is not None:
+            urls = part_urls(first, parts, self._credentials())
+            if urls is not None:
+                return urls
+        # The credentials were renewed just now, or boto3 signs in a way of its own.
+        rest = range(2, parts + 1)
+        return [first, *(self.presign_part(uri, upload_id, each, expires_s) for each in rest)]
 
     def _presign(
         self, operation: str, uri: str, expires_s: int, parameters: Mapping[str, object]

@@ -99,7 +99,11 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
     return Engine(
         refs=DynamoRefStore(stores),
         staging=DynamoStagingStore(stores),
-        objects=S3ObjectStore(s3, connect.s3_client(deployment, public) if public else None),
+        objects=S3ObjectStore(
+            s3,
+            connect.s3_client(deployment, public) if public else None,
+            connect.credentials(),
+        ),
         committed=committed,
         clock=clock,
         names=SystemNames(clock),

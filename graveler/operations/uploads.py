@@ -24,7 +24,7 @@ class MultipartUpload:
 
     upload_id: str
     physical_address: str
-    presigned_urls: tuple[str, ...]
+    presigned_urls: Sequence[str]
 
 
 def create(
@@ -42,10 +42,7 @@ def create(
     branch_for_staging(engine, repository, branch, path, force=False)
     address = get_physical_address(engine, repository, branch, path)
     upload_id = engine.objects.create_upload(address, DEFAULT_CONTENT_TYPE)
-    urls = tuple(
-        engine.objects.presign_part(address, upload_id, number, PRESIGNED_URL_LIFE_S)
-        for number in range(1, parts + 1)
-    )
+    urls = engine.objects.presign_parts(address, upload_id, parts, PRESIGNED_URL_LIFE_S)
     return MultipartUpload(upload_id, address, urls)
 
 

@@ -142,6 +142,9 @@ class ObjectStore(Protocol):
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
         """A URL that accepts one part by PUT."""
 
+    def presign_parts(self, uri: str, upload_id: str, parts: int, expires_s: int) -> Sequence[str]:
+        """URLs that accept the parts from 1 to `parts`, each by PUT."""
+
     def copy_part(
         self,
         uri: str,

@@ -79,7 +79,7 @@ def world(request: pytest.FixtureRequest) -> World:
         return s3.client.head_object(Bucket=BUCKET, Key=Location.of(uri).key)["Metadata"]
 
     # So small a limit makes a copy in parts cheap to try.
-    objects = S3ObjectStore(s3, copy_bytes_max=LEAST_PART_BYTES)
+    objects = S3ObjectStore(s3, None, lambda: STACK_KEYS, copy_bytes_max=LEAST_PART_BYTES)
     return World(objects, f"s3://{BUCKET}/{uuid4().hex}", _get, _put, metadata)
 
 
@@ -263,6 +263,14 @@ class TestUploads:
         assert (info.size_bytes, info.content_type) == (LEAST_PART_BYTES + 3, "text/csv")
         assert info.checksum.endswith("-2")
         assert world.objects.head(world.uri()) == info
+
+    def test_each_part_has_a_url_of_its_own(self, world: World, upload: str) -> None:
+        urls = world.objects.presign_parts(world.uri(), upload, 12, 60)
+        assert len(urls) == 12
+        contents = {1: b"1" * LEAST_PART_BYTES, 12: b"last"}
+        parts = [UploadedPart(n, world.put(urls[n - 1], contents[n])) for n in contents]
+        world.objects.complete_upload(world.uri(), upload, parts)
+        assert world.objects.get(world.uri()) == b"".join(contents.values())
 
     def test_parts_can_be_stored_from_here(self, world: World, upload: str) -> None:
         contents = [b"1" * LEAST_PART_BYTES, b"last"]

@@ -258,6 +258,10 @@ class MemoryObjectStore:
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
         return _url("PART", uri=uri, upload=upload_id, part=part_number, expires_s=expires_s)
 
+    def presign_parts(self, uri: str, upload_id: str, parts: int, expires_s: int) -> Sequence[str]:
+        asked = {"uri": uri, "upload": upload_id, "expires_s": expires_s}
+        return [_url("PART", **asked, part=number) for number in range(1, parts + 1)]
+
     def request_presigned(self, url: str, content: bytes = b"") -> bytes:
         """Do what a presigned URL allows: the content of a GET, the checksum after a PUT."""
         parsed = urlsplit(url)
