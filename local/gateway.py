@@ -38,9 +38,17 @@ _STORED_HEADERS = ("HTTP_X_LAKEFS_META_", "HTTP_X_LAKEFS_INTERNAL_")
 _UNREADABLE = (
     "a header with user metadata is empty or not ASCII: send such metadata with a presigned upload"
 )
+_CUT_OFF = (
+    "the body is incomplete: send all of it, and the last chunk of a chunked body; "
+    "an empty body needs Content-Length: 0"
+)
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 # What is read and thrown away of a refused body, so that the client hears the answer.
 _DRAINED_BYTES_MAX = 1024**3
+
+
+class _BadBodyError(Exception):
+    """The body is not what its headers say."""
 
 
 class _Answer(msgspec.Struct):
@@ -69,7 +77,10 @@ def application(function: Function) -> Application:
 
 
 def _respond(function: Function, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
-    body = _body_of(environ)
+    try:
+        body = _body_of(environ)
+    except _BadBodyError as error:
+        return _message(400, str(error))
     if body is None:
         return _message(413, _TOO_LARGE)
     if any(name.startswith(_STORED_HEADERS) and not value for name, value in environ.items()):
@@ -85,17 +96,39 @@ def _respond(function: Function, environ: Environ) -> tuple[int, list[tuple[str,
 
 
 def _body_of(environ: Environ) -> bytes | None:
-    """The request's body; None when API Gateway would not take it."""
+    """Return the request's body, or None when API Gateway would not take it.
+
+    Raises:
+        _BadBodyError: the body was cut off, or is encoded in another way than in chunks.
+    """
     stream = environ["wsgi.input"]
-    if int(environ.get("CONTENT_LENGTH") or 0) <= GATEWAY_BODY_BYTES_MAX:
-        # A chunked body does not tell its length before its end.
-        body: bytes = stream.read(GATEWAY_BODY_BYTES_MAX + 1)
-        if len(body) <= GATEWAY_BODY_BYTES_MAX:
-            return body
-    drained = 0
-    while drained < _DRAINED_BYTES_MAX and (block := stream.read(1024 * 1024)):
-        drained += len(block)
-    return None
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    if coding := environ.get("HTTP_TRANSFER_ENCODING"):
+        if coding.lower() != "chunked":
+            raise _BadBodyError(f"Transfer-Encoding {coding!r} is not served: send chunked")
+        return _chunked_body_of(stream)
+    if length > GATEWAY_BODY_BYTES_MAX:
+        drained = 0
+        while drained < _DRAINED_BYTES_MAX and (block := stream.read(1024 * 1024)):
+            drained += len(block)
+        return None
+    body: bytes = stream.read(length)
+    if len(body) != length:
+        raise _BadBodyError(_CUT_OFF)
+    return body
+
+
+def _chunked_body_of(stream: Any) -> bytes | None:  # noqa: ANN401 - Granian's own class
+    """Return the whole body, or None when it is too large.
+
+    Granian reports no broken chunk and no early end. But its read() without a size returns either
+    the whole body or nothing, whereas read(size) returns whatever came. An empty chunked body looks
+    like a broken one, and is refused as well.
+    """
+    body: bytes = stream.read()
+    if not body:
+        raise _BadBodyError(_CUT_OFF)
+    return body if len(body) <= GATEWAY_BODY_BYTES_MAX else None
 
 
 def event_of(environ: Environ, body: bytes) -> dict[str, Any]:

@@ -11,6 +11,17 @@ from local.gateway import application
 from local.lambda_runtime import Function, LambdaContext
 
 
+class GranianInput(io.BytesIO):
+    """Granian's stream of a body: a broken one reads as nothing, or as the part that came."""
+
+    def __init__(self, came, *, broken):
+        super().__init__(came)
+        self._broken = broken
+
+    def read(self, size=None):
+        return b"" if self._broken and size is None else super().read(size)
+
+
 class Gateway:
     """The gateway before a function that answers as it is told, and remembers what it was asked."""
 
@@ -27,9 +38,11 @@ class Gateway:
             raise self.answer
         return self.answer
 
-    def ask(self, method="GET", path="/", query="", body=b"", **environ):
+    def ask(self, method="GET", path="/", query="", body=b"", *, broken=False, **environ):
         """The status, the headers (a list, since names repeat) and the body of the answer."""
         started = []
+        if body and "HTTP_TRANSFER_ENCODING" not in environ:
+            environ = {"CONTENT_LENGTH": str(len(body)), **environ}
         chunks = self._application(
             {
                 "REQUEST_METHOD": method,
@@ -37,7 +50,7 @@ class Gateway:
                 "QUERY_STRING": query,
                 "SERVER_PROTOCOL": "HTTP/1.1",
                 "REMOTE_ADDR": "127.0.0.1",
-                "wsgi.input": io.BytesIO(body),
+                "wsgi.input": GranianInput(body, broken=broken),
                 **environ,
             },
             lambda status, headers: started.append((status, headers)),
@@ -118,11 +131,27 @@ def test_a_chunked_body_has_its_length_by_the_time_it_arrives():
 def test_a_body_that_api_gateway_refuses_never_reaches_the_function(tells_length):
     gateway = Gateway()
     body = bytes(GATEWAY_BODY_BYTES_MAX + 1)
-    length = {"CONTENT_LENGTH": str(len(body))} if tells_length else {}
+    length = {} if tells_length else {"HTTP_TRANSFER_ENCODING": "chunked"}
     status, headers, content = gateway.ask("POST", body=body, **length)
     assert (status, gateway.events) == (413, [])
     assert ("Content-Type", "application/json") in headers
     assert "presigned URL" in json.loads(content)["message"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "broken"),
+    [
+        ({"CONTENT_LENGTH": "6"}, True),
+        ({"HTTP_TRANSFER_ENCODING": "chunked"}, True),
+        ({"HTTP_TRANSFER_ENCODING": "gzip,chunked"}, False),
+    ],
+    ids=["cut off", "broken chunks", "another coding"],
+)
+def test_a_body_that_is_not_what_its_headers_say_never_reaches_the_function(environ, broken):
+    gateway = Gateway()
+    status, _, content = gateway.ask("POST", body=b"12345", broken=broken, **environ)
+    assert (status, gateway.events) == (400, [])
+    assert "send" in json.loads(content)["message"]
 
 
 def test_a_body_that_lambda_refuses_never_reaches_the_function():

@@ -13,7 +13,16 @@ def form(content: bytes, name: bytes = b'"content"', extra: bytes = b"") -> byte
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"hello", b"\r\n", b"a\r\n--xy\r\nb", b"\x00\xff" * 1000, b" --xyz", b"\r\n\r\n"],
+    [
+        b"",
+        b"hello",
+        b"\r\n",
+        b"a\r\n--xy\r\nb",
+        b"a\r\n--xyzz\r\n--xyz-\r\nb",
+        b"\x00\xff" * 1000,
+        b" --xyz",
+        b"\r\n\r\n",
+    ],
 )
 def test_the_content_comes_out_as_it_was(content):
     assert content_part(form(content), TYPE).content == content
@@ -107,6 +116,18 @@ def test_an_unquoted_name_is_fine():
 def test_a_broken_form_is_refused(body, content_type, named):
     with pytest.raises(InvalidInputError, match=named):
         content_part(body, content_type)
+
+
+@pytest.mark.parametrize("more", [b"", b"\r\nContent-Disposition: form-data; name=b\r\n\r\nother"])
+def test_a_form_is_whole_or_refused(more):
+    """Wherever a connection is cut: an object of half its bytes would replace the old one."""
+    body = form(b"x\r\n" * 3)
+    whole = body.replace(b"--xyz--", b"--xyz" + more + b"\r\n--xyz--") if more else body
+    for length in range(len(whole) - len(b"\r\n")):
+        with pytest.raises(InvalidInputError):
+            content_part(whole[:length], TYPE)
+    for length in range(len(whole) - len(b"\r\n"), len(whole) + 1):
+        assert content_part(whole[:length], TYPE).content == b"x\r\n" * 3
 
 
 @pytest.mark.parametrize("content_type", ["", "application/json", "multipart/mixed; boundary=xyz"])
