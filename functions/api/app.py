@@ -232,8 +232,7 @@ def _without_route(services: Services) -> Answer:
     if not f"{path}/".startswith(f"{API_PREFIX}/"):
         return _outside_the_api(path, event.http_method)
     segments = path[len(API_PREFIX) :].split("/")
-    # An empty name would match a template's parameter, and no operation has one.
-    if "" in segments[1:]:
+    if not segments[-1]:
         return _of_no_endpoint()
     known = [template for template in _templates() if template.matches(segments)]
     for template in known:
@@ -241,6 +240,8 @@ def _without_route(services: Services) -> Answer:
             _record.get().operation = template.name
             if not template.public:
                 _user_of(event.raw_event, services)
+            if missing := template.missing_parameter(segments):
+                raise Refusal.NO_PATH_PARAMETER.error(name=missing)
             raise Refusal.NOT_SERVED.error(f"{template.name} is not served, see docs/api.md")
     if known:
         allowed = sorted({template.method for template in known})

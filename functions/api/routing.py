@@ -14,6 +14,17 @@ from functions.api.request import Request
 Route = Callable[[Request], Answer]
 
 
+# Parameters with an underscore in lakeFS's specification, too; it writes all others as `uploadId`.
+_WITH_UNDERSCORE = frozenset({"hook_run_id", "meta_range", "object_id", "pull_request", "run_id"})
+
+
+def _lakefs_name(parameter: str) -> str:
+    first, *others = parameter.split("_")
+    if parameter in _WITH_UNDERSCORE:
+        return parameter
+    return first + "".join(other.title() for other in others)
+
+
 @dataclass(frozen=True)
 class Template:
     """One operation's method and path; a public one needs no credentials."""
@@ -26,6 +37,13 @@ class Template:
     @cached_property
     def _segments(self) -> tuple[str, ...]:
         return tuple(self.path.split("/"))
+
+    def missing_parameter(self, segments: list[str]) -> str | None:
+        """Return lakeFS's name of the first parameter that is empty in a path that matches."""
+        for ours, theirs in zip(self._segments, segments, strict=True):
+            if ours.startswith("<") and not theirs:
+                return _lakefs_name(ours[1:-1])
+        return None
 
     def matches(self, segments: list[str]) -> bool:
         """Whether a path, split at its slashes, is one that the template describes."""

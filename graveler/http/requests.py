@@ -227,7 +227,7 @@ class Part(Struct, frozen=True):
 
 class UploadCompletion(Struct, frozen=True):
     physical_address: str
-    parts: Annotated[list[Part], Meta(min_length=1, max_length=UPLOAD_PARTS_MAX)]
+    parts: Annotated[list[Part], Meta(max_length=UPLOAD_PARTS_MAX)]
     user_metadata: dict[str, str] = {}
     content_type: str = ""
 

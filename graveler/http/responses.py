@@ -310,10 +310,10 @@ class UnderlyingProperties(Struct, frozen=True, omit_defaults=True):
     storage_class: str | None = None
 
 
-class MultipartUploadRow(Struct, frozen=True):
+class MultipartUploadRow(Struct, frozen=True, omit_defaults=True):
     upload_id: str
     physical_address: str
-    presigned_urls: Sequence[str]
+    presigned_urls: Sequence[str] | None = None
 
 
 class UploadTo(Struct, frozen=True):

@@ -74,6 +74,12 @@ PROVOKED = [
         400,
         'parameter "path" in query has an error: value is required but missing',
     ),
+    (
+        R.NO_PATH_PARAMETER,
+        ("GET", "/repositories//branches"),
+        400,
+        'parameter "repository" in path has an error: value is required but missing',
+    ),
     (R.BAD_BODY, ("POST", f"{MAIN}/commits", b"{"), 400, "request body has an error"),
     (
         R.BAD_REPOSITORY_NAME,

@@ -170,10 +170,36 @@ def test_a_wrong_method_is_told_the_right_ones(api):
 
 
 @pytest.mark.parametrize(
-    "path", ["/repositories//branches", "/repositories/", "/repositories/r/branches//staging/pmpu"]
+    ("method", "path", "parameter"),
+    [
+        ("GET", "/repositories//branches", "repository"),
+        ("GET", "/repositories/r/refs//objects", "ref"),
+        ("POST", "/repositories/r/branches//staging/pmpu", "branch"),
+        ("PUT", "/repositories/r/branches/main/staging/pmpu//parts/1", "uploadId"),
+        ("PUT", "/repositories/r/branches/main/staging/pmpu//parts/0/copy", "uploadId"),
+        ("POST", "/repositories/r/refs//merge/main", "sourceRef"),
+        ("GET", "/repositories/r/actions/runs//hooks", "run_id"),
+    ],
 )
-def test_an_empty_name_in_a_path_is_no_endpoint(api, path):
-    reply = api.ask("GET", path)
+def test_an_empty_name_in_a_path_is_refused(api, method, path, parameter):
+    reply = api.ask(method, path)
+    assert reply.status == 400
+    missing = "value is required but missing"
+    assert reply.message == f'parameter "{parameter}" in path has an error: {missing}'
+    assert api.send(event(method, f"/api/v1{path}")).status == 401
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/repositories/",
+        "/repositories/r/branches/main/staging/pmpu/",
+        "/repositories/r/branches/main/staging/pmpu//parts/",
+    ],
+)
+def test_a_path_that_ends_with_a_slash_is_no_endpoint(api, method, path):
+    reply = api.ask(method, path)
     assert (reply.status, reply.message) == (404, "invalid API endpoint")
 
 

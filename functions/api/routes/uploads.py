@@ -1,5 +1,7 @@
 """Presigned multipart uploads: the parts go straight to the object store."""
 
+import re
+
 from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
@@ -11,6 +13,9 @@ from graveler.limits import UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.operations import objects, uploads
 from graveler.ports import UploadedPart
+
+# int() alone would also take "1_0" and other scripts.
+_INTEGER = re.compile("[+-]?[0-9]{1,18}")
 
 operations = Operations()
 
@@ -26,7 +31,7 @@ def create_upload(request: Request) -> Answer:
         request.engine, request.repository, request.branch, request.query.path(), parts=parts
     )
     row = responses.MultipartUploadRow(
-        upload.upload_id, upload.physical_address, upload.presigned_urls
+        upload.upload_id, upload.physical_address, upload.presigned_urls or None
     )
     return answers.of_json(row, 201)
 
@@ -79,6 +84,8 @@ def upload_part_copy(request: Request) -> Answer:
 def complete_upload(request: Request) -> Answer:
     path = request.query.path()
     body = request.decode(requests.UploadCompletion)
+    if not body.parts:
+        raise InvalidInputError("parts are required: list those that were uploaded")
     stat = uploads.complete(
         request.engine,
         request.repository,
@@ -112,7 +119,12 @@ def abort_upload(request: Request) -> Answer:
 
 def _part_number(request: Request) -> int:
     text = request.name("part_number")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 5 else 0
-    if not 1 <= number <= UPLOAD_PARTS_MAX:
-        raise InvalidInputError(f"part number {text!r} is not between 1 and {UPLOAD_PARTS_MAX}")
-    return number
+    if not _INTEGER.fullmatch(text):
+        problem = f"value {text}: an invalid integer"
+    elif (number := int(text)) < 1:
+        problem = "number must be at least 1"
+    elif number > UPLOAD_PARTS_MAX:
+        problem = f"number must be at most {UPLOAD_PARTS_MAX}"
+    else:
+        return number
+    raise InvalidInputError(f'parameter "partNumber" in path has an error: {problem}')
