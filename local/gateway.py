@@ -10,7 +10,7 @@ import base64
 import binascii
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl
@@ -38,17 +38,25 @@ _STORED_HEADERS = ("HTTP_X_LAKEFS_META_", "HTTP_X_LAKEFS_INTERNAL_")
 _UNREADABLE = (
     "a header with user metadata is empty or not ASCII: send such metadata with a presigned upload"
 )
-_CUT_OFF = (
-    "the body is incomplete: send all of it, and the last chunk of a chunked body; "
-    "an empty body needs Content-Length: 0"
+_CUT_OFF = "the body is shorter than Content-Length: send all of it"
+_NOTHING_CAME = (
+    "the chunks are broken or empty: send all of them; if the body is empty, follow the redirect "
+    "or send Content-Length: 0"
 )
+# In the query of a request whose client was asked again whether the body is empty.
+_CONFIRMED = "graveler-empty-body"
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 # What is read and thrown away of a refused body, so that the client hears the answer.
 _DRAINED_BYTES_MAX = 1024**3
 
 
-class _BadBodyError(Exception):
-    """The body is not what its headers say."""
+class _RefusedError(Exception):
+    """The gateway answers by itself."""
+
+    def __init__(self, status: int, message: str, headers: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = headers
 
 
 class _Answer(msgspec.Struct):
@@ -79,10 +87,9 @@ def application(function: Function) -> Application:
 def _respond(function: Function, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
     try:
         body = _body_of(environ)
-    except _BadBodyError as error:
-        return _message(400, str(error))
-    if body is None:
-        return _message(413, _TOO_LARGE)
+    except _RefusedError as error:
+        status, headers, content = _message(error.status, str(error))
+        return status, [*headers, *error.headers], content
     if any(name.startswith(_STORED_HEADERS) and not value for name, value in environ.items()):
         return _message(400, _UNREADABLE)
     try:
@@ -95,40 +102,44 @@ def _respond(function: Function, environ: Environ) -> tuple[int, list[tuple[str,
         return _message(502, "Internal Server Error")
 
 
-def _body_of(environ: Environ) -> bytes | None:
-    """Return the request's body, or None when API Gateway would not take it.
+def _body_of(environ: Environ) -> bytes:
+    """Return the request's body.
 
     Raises:
-        _BadBodyError: the body was cut off, or is encoded in another way than in chunks.
+        _RefusedError: API Gateway would not take it, or it did not come whole.
     """
     stream = environ["wsgi.input"]
-    length = int(environ.get("CONTENT_LENGTH") or 0)
     if coding := environ.get("HTTP_TRANSFER_ENCODING"):
         if coding.lower() != "chunked":
-            raise _BadBodyError(f"Transfer-Encoding {coding!r} is not served: send chunked")
-        return _chunked_body_of(stream)
+            raise _RefusedError(400, f"Transfer-Encoding {coding!r} is not served: send chunked")
+        return _chunked_body_of(stream, environ.get("QUERY_STRING", ""))
+    length = int(environ.get("CONTENT_LENGTH") or 0)
     if length > GATEWAY_BODY_BYTES_MAX:
         drained = 0
         while drained < _DRAINED_BYTES_MAX and (block := stream.read(1024 * 1024)):
             drained += len(block)
-        return None
+        raise _RefusedError(413, _TOO_LARGE)
     body: bytes = stream.read(length)
     if len(body) != length:
-        raise _BadBodyError(_CUT_OFF)
+        raise _RefusedError(400, _CUT_OFF)
     return body
 
 
-def _chunked_body_of(stream: Any) -> bytes | None:  # noqa: ANN401 - Granian's own class
-    """Return the whole body, or None when it is too large.
+def _chunked_body_of(stream: Any, query: str) -> bytes:  # noqa: ANN401 - Granian's own class
+    """Return the whole of a body in chunks.
 
-    Granian reports no broken chunk and no early end. But its read() without a size returns either
-    the whole body or nothing, whereas read(size) returns whatever came. An empty chunked body looks
-    like a broken one, and is refused as well.
+    Granian reports no broken chunk and no early end. Its read(size) returns whatever came; its
+    read() returns either the whole body or nothing. So nothing means broken or empty, and official
+    clients do upload empty files in chunks. A redirect to the same place tells them apart: only
+    a client that is still there, and sent what it wanted to, follows it.
     """
     body: bytes = stream.read()
-    if not body:
-        raise _BadBodyError(_CUT_OFF)
-    return body if len(body) <= GATEWAY_BODY_BYTES_MAX else None
+    if len(body) > GATEWAY_BODY_BYTES_MAX:
+        raise _RefusedError(413, _TOO_LARGE)
+    if not body and _CONFIRMED not in query.split("&"):
+        location = f"?{query}&{_CONFIRMED}" if query else f"?{_CONFIRMED}"
+        raise _RefusedError(307, _NOTHING_CAME, [("Location", location)])
+    return body
 
 
 def event_of(environ: Environ, body: bytes) -> dict[str, Any]:
