@@ -33,15 +33,20 @@ _PIECE_CHARACTERS = 11
 _PLAIN = re.compile(r"(?! )[ -~]*(?<! )")
 
 
+# curl sends it with any body. Servers of S3's API may read such a body as a form, and lose it.
+_FORM = "application/x-www-form-urlencoded"
+
+
 def content_type_parameters(content_type: str) -> dict[str, object]:
-    """The content type; an empty one leaves the choice to S3.
+    """The content type; an empty one, and that of a form, leave the choice to S3.
 
     Raises:
         InvalidInputError: no header can carry it.
     """
     if not (content_type.isascii() and content_type.isprintable()):
         raise InvalidInputError(f"{content_type!r} is no content type")
-    return {"ContentType": content_type} if content_type else {}
+    is_form = content_type.partition(";")[0].strip().lower() == _FORM
+    return {} if is_form or not content_type else {"ContentType": content_type}
 
 
 def description_parameters(description: ObjectDescription) -> dict[str, object]:

@@ -214,9 +214,11 @@ class S3ObjectStore(S3Uploads, S3Listing):
                 problems[listed[error["Key"]]] = f"{error['Code']}: {error.get('Message', '')}"
         return problems
 
-    def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
-        name = {"ResponseContentDisposition": _attachment(file_name)}
-        return self._presign("get_object", uri, expires_s, name)
+    def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
+        answered = {"ResponseContentDisposition": _attachment(file_name)}
+        if content_type:
+            answered["ResponseContentType"] = content_type
+        return self._presign("get_object", uri, expires_s, answered)
 
     def presign_put(self, uri: str, expires_s: int) -> str:
         return self._presign("put_object", uri, expires_s, {})

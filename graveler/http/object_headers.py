@@ -66,7 +66,7 @@ def of_object(entry: Entry, path: bytes) -> dict[str, str]:
     return {
         "ETag": etag_of(entry),
         "Last-Modified": formatdate(entry.last_modified_ns // 10**9, usegmt=True),
-        "Content-Type": _header_of_type(entry.content_type),
+        "Content-Type": content_type_of(entry),
         "Content-Disposition": disposition,
         "Accept-Ranges": "bytes",
         # Every read is checked again: the branch may have moved and access been withdrawn.
@@ -125,7 +125,7 @@ def user_metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
     return metadata
 
 
-def _header_of_type(content_type: str) -> str:
-    """A stored content type, made safe for a header: stage and link take it from JSON."""
-    plain = "".join(letter for letter in content_type if " " <= letter <= "~").strip()
+def content_type_of(entry: Entry) -> str:
+    """The stored content type, made safe for a header: stage and link take it from JSON."""
+    plain = "".join(letter for letter in entry.content_type if " " <= letter <= "~").strip()
     return plain if 0 < len(plain) <= _CONTENT_TYPE_BYTES_MAX else "application/octet-stream"

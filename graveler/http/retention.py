@@ -20,8 +20,8 @@ class Rules(Struct, frozen=True):
     """Asked for and answered in the same shape."""
 
     default_retention_days: RetentionDays
-    # Go clients send null for a list without elements.
-    branches: list[BranchRule] | None = None
+    # Required, as in lakeFS: lakectl sends null, and 0 days, for what a file misspells.
+    branches: list[BranchRule]
 
 
 def rules_of(body: Rules) -> RetentionRules:
@@ -30,7 +30,7 @@ def rules_of(body: Rules) -> RetentionRules:
     Raises:
         InvalidInputError: a branch is no branch's name, or there twice.
     """
-    branch_days = [(rule.branch_id, rule.retention_days) for rule in body.branches or ()]
+    branch_days = [(rule.branch_id, rule.retention_days) for rule in body.branches]
     return make_rules(body.default_retention_days, branch_days)
 
 

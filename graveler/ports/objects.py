@@ -130,8 +130,11 @@ class ObjectStore(Protocol):
     def list_uploads(self, prefix_uri: str) -> Iterator[UnfinishedUpload]:
         """Every unfinished upload to a URI that begins with prefix_uri, fetched page by page."""
 
-    def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
-        """A URL that reads the object and offers it under that file name."""
+    def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
+        """A URL that reads the object and offers it under that file name.
+
+        The answer has the content type, or, if that is empty, the one that was stored.
+        """
 
     def presign_put(self, uri: str, expires_s: int) -> str:
         """A URL that accepts the content by PUT."""

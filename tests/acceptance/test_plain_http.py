@@ -77,6 +77,18 @@ def test_a_token_works_instead_of_the_key(stack, api):
     assert requests.get(f"{api}/repositories", headers=forged, timeout=10).status_code == 401
 
 
+def test_what_curl_sends_without_a_content_type_is_stored(session, objects, api, repository):
+    form = "application/x-www-form-urlencoded"
+    sent = session.post(
+        objects, params={"path": "curl"}, data=b"a=1&b=2", headers={"Content-Type": form}
+    )
+    assert (sent.status_code, sent.json()["content_type"]) == (201, form)
+    at = f"{api}/repositories/{repository.id}/refs/main/objects"
+    for presign in ("false", "true"):
+        read = session.get(at, params={"path": "curl", "presign": presign})
+        assert (read.content, read.headers["Content-Type"]) == (b"a=1&b=2", form)
+
+
 def test_a_browser_form_uploads_a_file(session, objects, api, repository):
     sent = session.post(
         objects,

@@ -106,6 +106,15 @@ def test_empty_content_comes_back(world: World) -> None:
     assert found.size_bytes == 0
 
 
+FORM_TYPES = ["application/x-www-form-urlencoded", "Application/X-WWW-Form-Urlencoded; charset=a"]
+
+
+@pytest.mark.parametrize("content_type", FORM_TYPES)
+def test_what_is_sent_like_a_form_is_stored_as_it_is(world: World, content_type: str) -> None:
+    world.objects.put(world.uri(), b"a=1&b=2", content_type)
+    assert world.objects.get(world.uri()) == b"a=1&b=2"
+
+
 def test_put_replaces(world: World) -> None:
     world.objects.put(world.uri(), b"1", "a/b")
     world.objects.put(world.uri(), b"22", "a/c")
@@ -336,6 +345,17 @@ class TestPresignedUrls:
         assert "\n" not in disposition
         encoded = disposition.partition("filename*=UTF-8''")[2]
         assert requests.utils.unquote(encoded) == name
+
+    @pytest.mark.parametrize("stored", ["a/b", ""])
+    def test_the_content_has_the_type_that_was_asked_for(
+        self, s3_endpoint: str, stored: str
+    ) -> None:
+        objects = S3ObjectStore(s3_of(s3_endpoint))
+        uri = f"s3://{BUCKET}/{uuid4().hex}"
+        objects.put(uri, b"content", stored)
+        answer = requests.get(objects.presign_get(uri, 60, "a", "text/csv; a=b"), timeout=10)
+        assert answer.headers["Content-Type"].replace(" ", "") == "text/csv;a=b"
+        assert answer.content == b"content"
 
     def test_a_tampered_url_is_refused(self, s3_endpoint: str) -> None:
         objects = S3ObjectStore(s3_of(s3_endpoint))

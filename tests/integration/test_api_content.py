@@ -1,5 +1,7 @@
 """Reading content: whole, ranges, conditions, redirects."""
 
+from urllib.parse import quote
+
 import pytest
 
 from functions.api.routes.content import CONTENT_BYTES_MAX
@@ -122,6 +124,8 @@ def test_a_presigned_read_is_a_redirect(api):
     assert (reply.status, reply.content) == (302, b"")
     assert api.world.objects.request_presigned(reply.headers["Location"]) == b"0123456789"
     assert "file_name=a.txt" in reply.headers["Location"]
+    stored = api.ask("HEAD", READ, path="dir/a.txt").headers["Content-Type"]
+    assert f"content_type={quote(stored, safe='')}" in reply.headers["Location"]
 
 
 def test_what_is_too_large_for_lambda_is_read_from_the_object_store(api):

@@ -249,8 +249,9 @@ class MemoryObjectStore:
             if upload.uri.startswith(prefix_uri):
                 yield UnfinishedUpload(upload.uri, upload_id, upload.initiated_ns)
 
-    def presign_get(self, uri: str, expires_s: int, file_name: str) -> str:
-        return _url("GET", uri=uri, expires_s=expires_s, file_name=file_name)
+    def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
+        answered = {"content_type": content_type} if content_type else {}
+        return _url("GET", uri=uri, expires_s=expires_s, file_name=file_name, **answered)
 
     def presign_put(self, uri: str, expires_s: int) -> str:
         return _url("PUT", uri=uri, expires_s=expires_s)

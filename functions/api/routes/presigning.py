@@ -9,7 +9,10 @@ from graveler.operations.objects import ObjectStat
 def presigned_get(request: Request, found: ObjectStat) -> str:
     """A URL from which anybody can read the object's content for a while."""
     return request.engine.objects.presign_get(
-        found.physical_address, PRESIGNED_URL_LIFE_S, object_headers.file_name_of(found.path)
+        found.physical_address,
+        PRESIGNED_URL_LIFE_S,
+        object_headers.file_name_of(found.path),
+        object_headers.content_type_of(found.entry),
     )
 
 
