@@ -12,7 +12,14 @@ from typing import Any
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
-from graveler.aws.models import ACCOUNTS, CLEANUPS, COMMITS_BY_GENERATION, EXPORTS, REPOSITORIES
+from graveler.aws.models import (
+    ACCOUNTS,
+    CLEANUPS,
+    COMMITS_BY_GENERATION,
+    ENDING,
+    EXPORTS,
+    REPOSITORIES,
+)
 from infra.settings import Place, Settings
 from infra.storage import Storage
 
@@ -77,7 +84,7 @@ class Access:
         """Reads what is due, drops it."""
         drop = ("dynamodb:BatchWriteItem", "dynamodb:Query")
         return [
-            self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, EXPORTS, "repository#*")),
+            self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, ENDING, EXPORTS, "repository#*")),
             self._staging(drop),
             self._tables_key(),
         ]

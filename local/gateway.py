@@ -131,15 +131,20 @@ def _chunked_body_of(stream: Any, query: str) -> bytes:  # noqa: ANN401 - Grania
     Granian reports no broken chunk and no early end. Its read(size) returns whatever came; its
     read() returns either the whole body or nothing. So nothing means broken or empty, and official
     clients do upload empty files in chunks. A redirect to the same place tells them apart: only
-    a client that is still there, and sent what it wanted to, follows it.
+    a client that is still there, and sent what it wanted to, follows it. Of what it sends then, the
+    first byte is read by itself, for a broken body may have one.
     """
-    body: bytes = stream.read()
-    if len(body) > GATEWAY_BODY_BYTES_MAX:
+    is_confirmed = _CONFIRMED in query.split("&")
+    first: bytes = stream.read(1) if is_confirmed else b""
+    rest: bytes = stream.read()
+    if len(rest) > GATEWAY_BODY_BYTES_MAX:
         raise _RefusedError(413, _TOO_LARGE)
-    if not body and _CONFIRMED not in query.split("&"):
+    if first and not rest:
+        raise _RefusedError(400, _NOTHING_CAME)
+    if not rest and not is_confirmed:
         location = f"?{query}&{_CONFIRMED}" if query else f"?{_CONFIRMED}"
         raise _RefusedError(307, _NOTHING_CAME, [("Location", location)])
-    return body
+    return first + rest
 
 
 def event_of(environ: Environ, body: bytes) -> dict[str, Any]:

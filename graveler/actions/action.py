@@ -124,7 +124,8 @@ def _mapping(value: Value, name: str) -> dict[str, Value]:
 def _sequence(value: Value, name: str) -> list[Value]:
     if value is not None and not isinstance(value, list):
         raise InvalidInputError(f"{name} is not a list")
-    return value or []
+    # As in lakeFS, nulls count as nothing.
+    return [each for each in value or [] if each is not None]
 
 
 def _text(fields: dict[str, Value], name: str) -> str:

@@ -11,6 +11,9 @@ import re2
 
 from graveler.errors import InvalidInputError
 
+# More than a branch's name can have, and few enough for RE2.
+_PATTERN_LENGTH_MAX = 4096
+
 _MEMBER = r"(?:\\.|[^\\\]-])"
 _SPANS = rf"(?:{_MEMBER}(?:-{_MEMBER})?)+"
 _PART = re.compile(rf"\[(\^?+)({_SPANS})\]|([*?])|\\(.)|([^\[\\])", re.DOTALL)
@@ -31,6 +34,10 @@ def matches(pattern: str, branch: str) -> bool:
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> "re2._Regexp":
     """The glob as a pattern of RE2, whose time is linear in the text."""
+    if len(pattern) > _PATTERN_LENGTH_MAX:
+        raise InvalidInputError(
+            f"a branch pattern has {len(pattern)} characters, and may have {_PATTERN_LENGTH_MAX}"
+        )
     expression, position = "", 0
     while position < len(pattern):
         part = _PART.match(pattern, position)

@@ -17,6 +17,7 @@ _ALIASES_MAX = 100
 
 _NULL = "tag:yaml.org,2002:null"
 _MERGE = "tag:yaml.org,2002:merge"
+_BINARY = "tag:yaml.org,2002:binary"
 
 
 def read_document(content: bytes) -> Value:
@@ -68,6 +69,8 @@ class _Values:
 
     def _make(self, node: Any) -> Value:  # noqa: ANN401
         if node.id == "scalar":
+            if node.tag == _BINARY:  # its text is not what it says
+                raise InvalidInputError(f"line {_line(node)}: binary values are not supported")
             return None if node.tag == _NULL else str(node.value)
         if node.id == "sequence":
             return [self.value_of(each) for each in node.value]

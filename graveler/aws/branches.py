@@ -7,7 +7,15 @@ from pynamodb.expressions.update import Action
 
 from graveler.aws.commits import commit_item
 from graveler.aws.errors import ConditionFailedError
-from graveler.aws.models import BRANCH, TAG, BranchItem, StagedItem, partition_of
+from graveler.aws.models import (
+    BRANCH,
+    COMMIT,
+    TAG,
+    BranchItem,
+    CommitItem,
+    StagedItem,
+    partition_of,
+)
 from graveler.aws.records import Records, cleanup_item, outbox_item
 from graveler.aws.tables import Raw, Tables, key
 from graveler.errors import (
@@ -178,8 +186,12 @@ class BranchRecords(Records):
             {"Put": self.tables.put(restored_item(old, *each), is_restored)} for each in restored
         ]
         if commit is not None:
-            # Without a condition: whatever has this ID is this commit.
-            writes.append({"Put": self.tables.put(commit_item(repository, commit))})
+            # Whatever has this ID is this commit, but for the generation, which is not part of it.
+            is_new = CommitItem.sort.does_not_exist()
+            is_same = CommitItem.generation == commit.generation
+            writes.append(
+                {"Put": self.tables.put(commit_item(repository, commit), is_new | is_same)}
+            )
         if event is None:
             is_done = self._transact(writes, cleanup)
         else:
@@ -190,7 +202,16 @@ class BranchRecords(Records):
             return
         if self.branch(repository, old.name) is None:
             raise NotFoundError(f"branch {old.name} does not exist any more")
+        if commit is not None:
+            self._require_no_other(repository, commit)
         raise StaleVersionError(f"branch {old.name} changed since it was read")
+
+    def _require_no_other(self, repository: Repository, commit: Commit) -> None:
+        stored = self.tables.get(partition_of(repository), COMMIT + commit.id)
+        if stored is not None and int(stored["generation"]["N"]) != commit.generation:
+            raise AlreadyExistsError(
+                f"commit {commit.id} exists with another generation: try again a second later"
+            )
 
 
 def _is_unedited(branch: Branch) -> Condition:

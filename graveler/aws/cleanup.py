@@ -5,12 +5,14 @@ is done: a sweep that stops is picked up by the next, and doing a piece twice do
 that fails is registered again for an hour later, so that it holds up no other.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import uuid4
 
 from graveler.aws.branches import branch_of
+from graveler.aws.errors import ConditionFailedError
 from graveler.aws.exports import listed_key
-from graveler.aws.models import BRANCH, CLEANUPS, EXPORT, CleanupItem
+from graveler.aws.models import BRANCH, CLEANUPS, ENDING, EXPORT, CleanupItem, RepositoryItem
 from graveler.aws.tables import Raw, Request, Tables, key
 from graveler.ports import StagingStore
 
@@ -121,6 +123,11 @@ class CleanupStore:
                 self._tables.write_batch(
                     self._tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
                 )
+        # It is there if the deletion was cut short and nobody has taken the name since.
+        _, name, uid = partition.split("#")
+        delete = self._tables.delete(key(ENDING, name), RepositoryItem.uid == uid)
+        with suppress(ConditionFailedError):
+            self._tables.dynamodb.call("DeleteItem", delete)
 
 
 def _cleanup_of(raw: Raw) -> Cleanup:

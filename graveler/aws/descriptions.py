@@ -33,12 +33,16 @@ _PIECE_CHARACTERS = 11
 _PLAIN = re.compile(r"(?! )[ -~]*(?<! )")
 
 
+# What S3 has to know: its servers refuse longer headers, and types that are none. Entries hold the
+# content type that readers get.
+_SENT_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+[ \t]*(?:;.*)?", re.ASCII)
+_SENT_TYPE_BYTES_MAX = 1024
 # curl sends it with any body. Servers of S3's API may read such a body as a form, and lose it.
 _FORM = "application/x-www-form-urlencoded"
 
 
 def content_type_parameters(content_type: str) -> dict[str, object]:
-    """The content type; an empty one, and that of a form, leave the choice to S3.
+    """The content type; S3 chooses where it is empty, malformed, too long or that of a form.
 
     Raises:
         InvalidInputError: no header can carry it.
@@ -46,7 +50,8 @@ def content_type_parameters(content_type: str) -> dict[str, object]:
     if not (content_type.isascii() and content_type.isprintable()):
         raise InvalidInputError(f"{content_type!r} is no content type")
     is_form = content_type.partition(";")[0].strip().lower() == _FORM
-    return {} if is_form or not content_type else {"ContentType": content_type}
+    is_type = len(content_type) <= _SENT_TYPE_BYTES_MAX and _SENT_TYPE.fullmatch(content_type)
+    return {"ContentType": content_type} if is_type and not is_form else {}
 
 
 def description_parameters(description: ObjectDescription) -> dict[str, object]:

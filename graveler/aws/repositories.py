@@ -98,11 +98,15 @@ class RepositoryRecords(Records):
             writes.append({"Put": put(branch_item(repository, branch))})
         if commit is not None:
             writes.append({"Put": put(commit_item(repository, commit))})
-        while not self._transact(writes, outbox_item(repository, event)):
-            ending = self.tables.get(ENDING, repository.name)
-            if ending is None:
+        for _ in self.tables.dynamodb.retries.attempts():
+            if self._transact(writes, outbox_item(repository, event)):
+                return
+            if self.repository(repository.name) is not None:
                 raise AlreadyExistsError(f"repository {repository.name} already exists")
-            self._end(repository_of(ending), event)
+            ending = self.tables.get(ENDING, repository.name)
+            if ending is not None:  # else its deletion has ended just now
+                self._end(repository_of(ending), event)
+        raise ContentionError(f"repository {repository.name} is created and deleted too often")
 
     def update_repository(
         self, old: Repository, new: Repository, event: Event | None = None

@@ -16,7 +16,8 @@ from graveler.model import Branch, Commit, Entry, Repository, Tag
 
 T = TypeVar("T")
 
-_encoder = msgspec.json.Encoder()
+# Metadata by key, as lakeFS answers them.
+_encoder = msgspec.json.Encoder(order="deterministic")
 
 
 def encode(answer: object) -> str:

@@ -27,7 +27,7 @@ from graveler.operations.staged import (
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
 # Nothing else could be read, and one such object would spoil every listing with presigned URLs.
-_OBJECT_URI = re.compile(r"s3://[^/\x00]+/[^\x00]+")
+_OBJECT_URI = re.compile(r"s3://(?!\.{1,2}/)[^/\x00]+/[^\x00]+")
 
 
 def check_user_metadata(metadata: Mapping[str, str]) -> None:

@@ -162,6 +162,21 @@ def test_a_request_that_is_not_whole_is_refused_and_changes_nothing(sender, make
     assert sender.state() == before
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in BROKEN if "chunk" in name and name != "no chunk"]
+)
+def test_broken_chunks_are_refused_also_where_the_body_may_be_empty(sender, name):
+    before = sender.state()
+    header, sent = BROKEN[name](NEW)
+    at = "objects?path=good&graveler-empty-body"
+    with sender.connect("POST", at, BYTES, header) as connection:
+        with suppress(OSError):
+            connection.sendall(sent)
+            connection.shutdown(socket.SHUT_WR)
+        assert status_of(connection) in (0, 400)
+    assert sender.state() == before
+
+
 @operations
 @pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
 @pytest.mark.parametrize("name", ["half of its length", "all but a line end", "no last chunk"])

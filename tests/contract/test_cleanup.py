@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from graveler.aws.cleanup import POSTPONED_NS, CleanupStore
-from graveler.aws.models import partition_of
+from graveler.aws.models import ENDING, partition_of
+from graveler.aws.refs import DynamoRefStore
 from graveler.errors import ThrottledError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Event, Tag
@@ -157,6 +158,47 @@ def test_a_name_is_free_when_the_repository_that_had_it_is_not_found_any_more(
     assert stores.refs.tag(repository, "v1") is None
     stores.refs.delete_repository(again, new_event())
     create(stores, repository.name)
+
+
+def test_a_deletion_that_ends_beside_a_creation_frees_the_name_for_it(
+    stores: DynamoDBStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = create(stores)
+    call, made = stores.tables.dynamodb.call, []
+
+    def create_meanwhile(operation: str, request: dict[str, Any], *more: Any) -> Any:
+        if operation != "DeleteItem" or made:
+            return call(operation, request, *more)
+        made.append(operation)
+
+        def end_meanwhile(operation: str, inner: dict[str, Any], *more: Any) -> Any:
+            if operation == "GetItem" and "ending-repositories" in str(inner) and len(made) == 1:
+                made.append(operation)
+                call("DeleteItem", request)
+            return call(operation, inner, *more)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(stores.tables.dynamodb, "call", end_meanwhile)
+            create(stores, repository.name)
+        assert len(made) == 2
+        return call(operation, request, *more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.tables.dynamodb, "call", create_meanwhile)
+        stores.refs.delete_repository(repository, new_event())
+    assert stores.refs.repository(repository.name) is not None
+
+
+def test_a_deletion_that_was_cut_short_leaves_nothing_for_ever(
+    stores: DynamoDBStores, cleanup: CleanupStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = create(stores)
+    monkeypatch.setattr(DynamoRefStore, "_end", lambda *_: None)
+    stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
+    assert stores.tables.get(ENDING, repository.name) is not None
+    while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).total:
+        continue
+    assert stores.tables.get(ENDING, repository.name) is None
 
 
 def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: CleanupStore) -> None:

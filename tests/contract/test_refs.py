@@ -226,6 +226,19 @@ class TestMovingABranch:
         to_drop = stores.tokens_to_drop()
         assert [to_drop.get(token) for token in sealed.tokens] == [None, 5, 5]
 
+    def test_a_stored_commit_keeps_its_generation(
+        self, stores: Stores, repository: Repository, sealed: Branch
+    ) -> None:
+        commit = new_commit(7, (sealed.commit_id,))
+        stores.refs.create_commit(repository, commit)
+        other, event = replace(commit, generation=2), new_event()
+        with pytest.raises(AlreadyExistsError):
+            self.finish(stores, repository, sealed, commit=other, commit_id=commit.id, event=event)
+        assert main_of(stores, repository) == sealed
+        assert stores.refs.commits(repository, [commit.id]) == {commit.id: commit}
+        self.finish(stores, repository, sealed, commit=commit, commit_id=commit.id)
+        assert main_of(stores, repository).commit_id == commit.id
+
     def test_tokens_sealed_meanwhile_stay(
         self, stores: Stores, repository: Repository, sealed: Branch
     ) -> None:

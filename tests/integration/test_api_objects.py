@@ -295,6 +295,8 @@ def test_an_object_that_lies_elsewhere_is_staged_as_it_is_told(api):
     ("change", "named"),
     [
         ({"physical_address": "no uri"}, "physical address"),
+        ({"physical_address": "s3://../x"}, "physical address"),
+        ({"physical_address": "s3://./x"}, "physical address"),
         ({"checksum": ""}, "checksum"),
         ({"size_bytes": -1}, "size_bytes"),
         ({"size_bytes": None}, "size_bytes"),

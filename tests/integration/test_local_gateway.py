@@ -162,9 +162,14 @@ def test_chunks_of_which_nothing_came_count_as_empty_once_the_client_says_so_aga
     assert "Content-Length: 0" in json.loads(content)["message"]
     location = dict(headers)["Location"]
     assert location.startswith(f"?{query}")
-    event = gateway.event("POST", **{**chunked, "query": location[1:]})
+    confirmed = {**chunked, "query": location[1:]}
+    event = gateway.event("POST", **confirmed)
     assert "body" not in event
     assert query in event["rawQueryString"]
+    event = gateway.event("POST", body=b"12345", **{**confirmed, "broken": False})
+    assert event["body"] == "MTIzNDU="
+    status, _, _ = gateway.ask("POST", body=b"12345", **confirmed)
+    assert (status, len(gateway.events)) == (400, 2)
 
 
 def test_a_body_that_lambda_refuses_never_reaches_the_function():

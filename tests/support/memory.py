@@ -88,20 +88,22 @@ class MemoryRefStore(Attachments):
     def create_repository(
         self, repository: Repository, branch: Branch | None, commit: Commit | None, event: Event
     ) -> None:
-        while True:
+        while not self._is_created(repository, branch, commit, event):
+            self.between()
+            if self.repository(repository.name) is not None:
+                raise AlreadyExistsError(f"repository {repository.name} exists")
+            self.between()
             with self._lock:
                 ending = self._ending.get(repository.name)
-                if ending is None:
-                    self._create_repository(repository, branch, commit, event)
-                    return
-            self._end(ending, event)
+            if ending is not None:
+                self._end(ending, event)
 
-    def _create_repository(
+    def _is_created(
         self, repository: Repository, branch: Branch | None, commit: Commit | None, event: Event
-    ) -> None:
+    ) -> bool:
         with self._lock:
-            if repository.name in self._repositories:
-                raise AlreadyExistsError(f"repository {repository.name} exists")
+            if repository.name in self._repositories or repository.name in self._ending:
+                return False
             self._repositories[repository.name] = repository
             records = self._of(repository)
             if branch is not None:
@@ -109,6 +111,7 @@ class MemoryRefStore(Attachments):
             if commit is not None:
                 records.commits[commit.id] = commit
             self.events.append(event)
+            return True
 
     def update_repository(
         self, old: Repository, new: Repository, event: Event | None = None
@@ -250,7 +253,9 @@ class MemoryRefStore(Attachments):
                 raise StaleVersionError(f"branch {old.name} is another branch of that name")
             records = self._of(repository)
             if commit is not None:
-                records.commits[commit.id] = commit
+                stored = records.commits.setdefault(commit.id, commit)
+                if stored.generation != commit.generation:
+                    raise AlreadyExistsError(f"commit {commit.id} has another generation")
             records.branches[old.name] = replace(
                 now,
                 commit_id=commit_id,

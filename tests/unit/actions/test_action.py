@@ -36,6 +36,12 @@ def test_an_action_without_hooks_runs_at_nothing():
     assert not action.runs_at("pre-commit", "main")
 
 
+def test_nulls_in_lists_count_as_nothing():
+    everywhere = b"name: any\non: {pre-commit: {branches: [~]}}\nhooks:" + HOOK.encode()
+    assert parse_action(everywhere).runs_at("pre-commit", "dev")
+    assert parse_action(b"name: any\non: {pre-commit: }\nhooks: [~]").hooks == ()
+
+
 def test_texts_that_yaml_takes_for_something_else_are_texts():
     assert parse_action(b"name: 2024\non: {pre-commit: {branches: [1, on]}}").name == "2024"
 

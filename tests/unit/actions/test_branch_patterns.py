@@ -35,3 +35,10 @@ def test_a_pattern_matches_whole_names(pattern, matched, others):
 def test_a_malformed_pattern_is_refused(pattern):
     with pytest.raises(InvalidInputError, match="malformed"):
         matches(pattern, "main")
+
+
+@pytest.mark.parametrize("part", ["?", "*", "[^a]", "[!-\U0010ffff]", "[^é-ü]"])
+def test_a_pattern_is_compiled_or_too_long(part):
+    assert not matches(part * (4096 // len(part)), "/")
+    with pytest.raises(InvalidInputError, match="5000 characters"):
+        matches("?" * 5000, "main")

@@ -49,6 +49,7 @@ def test_aliases_and_merges_are_resolved_and_own_keys_win():
         (b"a: 1\nb: 2\na: 3", "line 3: key 'a' is already defined"),
         (b"? [a]\n: b", "line 1: the key is not a text"),
         (b"a: {<<: text}", "only mappings can be merged"),
+        (b"a: !!binary bWFpbg==", "binary values"),
         (b"a: &a [*a]", "contains itself"),
         (b"a: &a {<<: *a}", "contains itself"),
         # What the parser's own tree would crash the process on.

@@ -168,10 +168,19 @@ class TestDescriptions:
         aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
         assert header(aws.requests[0], "x-amz-meta-key") == "2"
 
-    def test_no_content_type_leaves_the_choice_to_s3(self) -> None:
+    @pytest.mark.parametrize("content_type", ["", '"', "text", "a/b c", "a/" + "b" * 1023, "/"])
+    def test_no_content_type_leaves_the_choice_to_s3(self, content_type: str) -> None:
         aws = ScriptedS3(COPIED)
-        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, ObjectDescription("", {"a": "b"}))
+        described = ObjectDescription(content_type, {"a": "b"})
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, described)
         assert header(aws.requests[0], "Content-Type") is None
+
+    @pytest.mark.parametrize("content_type", ["text/csv", 'a/b; c="d, e"', "a/b ;charset=utf-8"])
+    def test_a_content_type_reaches_s3_as_it_is(self, content_type: str) -> None:
+        aws = ScriptedS3(COPIED)
+        described = ObjectDescription(content_type, {"a": "b"})
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, described)
+        assert header(aws.requests[0], "Content-Type") == content_type
 
 
 class TestDeletingMany:
