@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import count
 
 from graveler.model import Commit, Page
 from graveler.refs.history import READ_AHEAD_MAX, History
@@ -60,11 +61,12 @@ def _newest_first(
     start = history.commit(start_id)
     reached = {start_id}
     queue: list[_Waiting] = []
+    numbers = count()
     arrived = [start]
     while arrived or queue:
         for commit in arrived:
             if since_s is None or commit.creation_date >= since_s:
-                heappush(queue, _Waiting(commit))
+                heappush(queue, _Waiting(commit, next(numbers)))
         if not queue:
             return
         commit = heappop(queue).commit
@@ -80,15 +82,17 @@ class _Waiting:
     """A commit in the queue; the newest comes out first.
 
     A date is a whole second, and a script makes several commits in one: of one date the greatest
-    generation comes first, so that no commit stands before one it led to; then the greatest ID.
+    generation comes first, so that no commit stands before one it led to; then the one that was
+    reached first, so that a merge's first parent stands before the second.
     """
 
     commit: Commit
+    number: int
 
     def __lt__(self, other: "_Waiting") -> bool:
         one, another = self.commit, other.commit
-        return (one.creation_date, one.generation, one.id) > (
+        return (one.creation_date, one.generation, -self.number) > (
             another.creation_date,
             another.generation,
-            another.id,
+            -other.number,
         )

@@ -133,15 +133,17 @@ def test_of_one_date_no_commit_comes_before_one_that_it_led_to():
     assert page.results == (merge, second, first, root)
 
 
-def test_commits_of_one_date_and_generation_come_by_id_greatest_first():
+def test_parents_of_one_date_and_generation_come_in_their_order():
     refs = CountingRefs()
     root = child_of(date=4)
     sides = [child_of(root, message=str(i), date=5) for i in range(8)]
     merge = child_of(*sides, date=6)
     refs.add([root, *sides, merge])
     page = log(refs.history(), merge.id, amount=100)
-    ids = sorted((side.id for side in sides), reverse=True)
+    ids = [side.id for side in sides]
     assert [commit.id for commit in page.results[1:-1]] == ids
+    paged = [log(refs.history(), merge.id, amount=1, after=before) for before in (merge.id, *ids)]
+    assert [page.results[0].id for page in paged] == [*ids, root.id]
 
 
 def test_older_commits_hide_newer_ones_that_only_they_lead_to():
