@@ -32,10 +32,7 @@ class Refusal(Enum):
     NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
 
     BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error'
-    NO_PATH_PARAMETER = (
-        InvalidInputError,
-        'parameter "{name}" in path has an error: value is required but missing',
-    )
+    BAD_PATH_PARAMETER = InvalidInputError, 'parameter "{name}" in path has an error'
     BAD_BODY = InvalidInputError, "request body has an error"
     BAD_REPOSITORY_NAME = (
         InvalidInputError,

@@ -1,7 +1,9 @@
 """The query string of a request, typed: every wrong value is named in a 400."""
 
 import re
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from urllib.parse import parse_qsl
 
 from graveler.errors import GravelerError, InvalidInputError
@@ -91,14 +93,7 @@ class Query:
         value = self.optional_text(name)
         if value is None:
             return default
-        if not _INTEGER.fullmatch(value):
-            raise _error(name, f"value {value}: an invalid integer")
-        number = int(value)
-        if number > maximum:
-            raise _error(name, f"number must be at most {maximum}")
-        if number < minimum:
-            raise _error(name, f"number must be at least {minimum}")
-        return number
+        return bounded_integer(value, minimum, maximum, partial(_error, name))
 
     def amount(self) -> int:
         """The size of the page that is asked for; absent, zero and -1 mean the default."""
@@ -120,6 +115,24 @@ class Query:
             'string doesn\'t match the format "date-time": '
             f"write a time such as 2026-01-31T12:00:00Z, not {value!r}",
         )
+
+
+def bounded_integer(
+    text: str, minimum: int, maximum: int, error: Callable[[str], GravelerError]
+) -> int:
+    """The number that the text states, within its bounds.
+
+    Raises:
+        GravelerError: what `error` makes of the problem, in lakeFS's words.
+    """
+    if not _INTEGER.fullmatch(text):
+        raise error(f"value {text}: an invalid integer")
+    number = int(text)
+    if number > maximum:
+        raise error(f"number must be at most {maximum}")
+    if number < minimum:
+        raise error(f"number must be at least {minimum}")
+    return number
 
 
 def _error(name: str, problem: str) -> GravelerError:

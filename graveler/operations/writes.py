@@ -68,20 +68,30 @@ def upload(
     if if_absent:
         require_absent(path, view_of_branch(engine, found, current).get(path))
     content, content_type = read_content()
+    entry = stored_entry(engine, found, content, content_type or DEFAULT_CONTENT_TYPE, metadata)
+    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)
+
+
+def stored_entry(
+    engine: Engine,
+    repository: Repository,
+    content: bytes,
+    content_type: str,
+    metadata: Mapping[str, str],
+) -> Entry:
+    """Store the content at a new address; return the entry that names it."""
     address = new_address(engine.names.new_uid())
-    info = engine.objects.put(
-        f"{found.storage_namespace}/{address}", content, content_type or DEFAULT_CONTENT_TYPE
-    )
-    entry = Entry(
+    uri = f"{repository.storage_namespace}/{address}"
+    info = engine.objects.put(uri, content, content_type)
+    return Entry(
         address=address,
         address_type=AddressType.RELATIVE,
         size_bytes=len(content),
         checksum=info.checksum,
         last_modified_ns=engine.clock.now_ns(),
-        content_type=content_type or DEFAULT_CONTENT_TYPE,
+        content_type=content_type,
         metadata=metadata,
     )
-    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)
 
 
 def described_entry(

@@ -75,7 +75,7 @@ PROVOKED = [
         'parameter "path" in query has an error: value is required but missing',
     ),
     (
-        R.NO_PATH_PARAMETER,
+        R.BAD_PATH_PARAMETER,
         ("GET", "/repositories//branches"),
         400,
         'parameter "repository" in path has an error: value is required but missing',

@@ -55,7 +55,7 @@ def get_usage_report(request: Request) -> Answer:
     installation_id = request.services.accounts.installation().id
     if request.header("accept") == "text/plain":
         text = f"Usage for installation ID: {installation_id}\n"
-        return answers.of_text(text, "text/plain; charset=utf-8")
+        return answers.of_text(text)
     return answers.of_json(responses.InstallationUsageReport(installation_id, ()))
 
 

@@ -1,6 +1,6 @@
 """Presigned multipart uploads: the parts go straight to the object store."""
 
-import re
+from functools import partial
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -9,13 +9,11 @@ from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
 from graveler.http import object_headers, requests, responses
 from graveler.http.byte_range import parse as parse_byte_range
+from graveler.http.query import bounded_integer
 from graveler.limits import UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.operations import objects, uploads
 from graveler.ports import UploadedPart
-
-# int() alone would also take "1_0" and other scripts.
-_INTEGER = re.compile("[+-]?[0-9]{1,18}")
 
 operations = Operations()
 
@@ -118,13 +116,5 @@ def abort_upload(request: Request) -> Answer:
 
 
 def _part_number(request: Request) -> int:
-    text = request.name("part_number")
-    if not _INTEGER.fullmatch(text):
-        problem = f"value {text}: an invalid integer"
-    elif (number := int(text)) < 1:
-        problem = "number must be at least 1"
-    elif number > UPLOAD_PARTS_MAX:
-        problem = f"number must be at most {UPLOAD_PARTS_MAX}"
-    else:
-        return number
-    raise InvalidInputError(f'parameter "partNumber" in path has an error: {problem}')
+    error = partial(Refusal.BAD_PATH_PARAMETER.error, name="partNumber")
+    return bounded_integer(request.name("part_number"), 1, UPLOAD_PARTS_MAX, error)
