@@ -6,7 +6,6 @@ goes through its own transport, so that credentials and TLS settings are always 
 failure becomes a CommandError with one line for the user.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +27,13 @@ TIMEOUT_S = (10.0, 60.0)
 
 _AUTHENTICATION = ["basic_auth", "cookie_auth", "jwt_token"]
 _KEY_VARIABLES = "LAKECTL_CREDENTIALS_ACCESS_KEY_ID and LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY"
+
+
+class _ErrorBody(msgspec.Struct, frozen=True):
+    """What the server says of a failure: lakeFS's message, and Graveler's details of it."""
+
+    message: str
+    details: str = ""
 
 
 class Server:
@@ -119,26 +125,25 @@ class Server:
 
 def _refusal(error: ApiException, endpoint: str) -> str:
     """What the server said, and what to do about it."""
-    message = _message(error.body)
+    told = _told(error.body)
     if error.status == 0:  # the SDK's way to tell of TLS
         return f"cannot reach {endpoint} by TLS: {error.reason}"
     if error.status == 401:
-        said = message or "error authenticating request"
+        said = told.message or "error authenticating request"
         return f"{said}: check {_KEY_VARIABLES}, or credentials in the configuration file"
-    if message == "invalid API endpoint":
+    if told.message == "invalid API endpoint":
         return f"{endpoint} does not have this operation: is it Graveler, and recent enough?"
-    if message:
-        return message
+    if told.message:
+        return f"{told.message}: {told.details}" if told.details else told.message
     return f"{endpoint} answered {error.status} {error.reason}: is the endpoint right?"
 
 
-def _message(body: object) -> str:
-    """The message of lakeFS's error body, "" if it is something else."""
+def _told(body: object) -> _ErrorBody:
+    """The server's error body; without a message if it is something else."""
     try:
-        message = json.loads(str(body))["message"]
-    except (ValueError, LookupError, TypeError):
-        return ""
-    return message if isinstance(message, str) else ""
+        return msgspec.json.decode(str(body), type=_ErrorBody)
+    except msgspec.DecodeError:
+        return _ErrorBody("")
 
 
 def _reason(error: BaseException) -> str:

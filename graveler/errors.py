@@ -19,16 +19,21 @@
     ├ UnknownOutcomeError      a write may have landed: read back, never guess
     └ CorruptDataError         stored bytes are not what was written: alarm, never retry
 
-`graveler.http.errors` maps each leaf to an HTTP status; messages name the thing and the remedy.
+`graveler.http.errors` maps each leaf to an HTTP status. Messages name the thing and the remedy.
+Where scripts compare the whole message of lakeFS, it stands alone, and the details say the rest.
 """
 
 
 class GravelerError(Exception):
     """Root of every error that the engine raises on purpose."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, details: str = "") -> None:
         super().__init__(message)
         self.message = message
+        self.details = details
+
+    def __str__(self) -> str:
+        return f"{self.message}: {self.details}" if self.details else self.message
 
 
 class NotFoundError(GravelerError):
@@ -70,8 +75,8 @@ class PreconditionFailedError(GravelerError):
 class RangeNotSatisfiableError(GravelerError):
     """The byte range lies outside the object; size_bytes is the object's size, None if unknown."""
 
-    def __init__(self, message: str, size_bytes: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, details: str, size_bytes: int | None = None) -> None:
+        super().__init__("Requested Range Not Satisfiable", details)
         self.size_bytes = size_bytes
 
 

@@ -66,3 +66,7 @@ GATEWAY_BODY_BYTES_MAX = 10 * 1024 * 1024
 # Range breaking (docs/adr/0004). Settings of a deployment; changing them changes later IDs only.
 RANGE_RAGGEDNESS_RECORDS = 8_192
 RANGE_BYTES_MAX = 20 * 1024 * 1024
+
+# Bounds of the integers that clients send and records hold.
+INT64_MIN = -(2**63)
+INT64_MAX = 2**63 - 1

@@ -1,7 +1,7 @@
-"""How errors begin: in lakeFS's words, since scripts and clients compare them.
+"""What the API refuses in lakeFS's words: whole messages, since scripts and clients compare them.
 
-What an error says beyond that, a name or the remedy, follows after a colon. The status is that of
-the error's class (`graveler.http.errors`).
+What an error says beyond that, a name or the remedy, are its details, which clients get beside the
+message. The status is that of the error's class (`graveler.http.errors`).
 """
 
 from collections.abc import Iterator
@@ -23,17 +23,18 @@ from graveler.errors import (
 
 
 class Refusal(Enum):
-    """Each thing that the API refuses in lakeFS's words: the error's class, and how it begins."""
+    """Each thing that the API refuses in lakeFS's words: the error's class, and its message."""
 
     REPOSITORY_NOT_FOUND = NotFoundError, "repository not found"
     BRANCH_NOT_FOUND = NotFoundError, "branch not found"
+    BRANCH_OF_UPLOAD_NOT_FOUND = NotFoundError, "branch '{branch}' not found"
     TAG_NOT_FOUND = NotFoundError, "tag not found"
     COMMIT_NOT_FOUND = NotFoundError, "commit not found"
     NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
 
-    BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error'
-    BAD_PATH_PARAMETER = InvalidInputError, 'parameter "{name}" in path has an error'
-    BAD_BODY = InvalidInputError, "request body has an error"
+    BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error: {problem}'
+    BAD_PATH_PARAMETER = InvalidInputError, 'parameter "{name}" in path has an error: {problem}'
+    BAD_BODY = InvalidInputError, "request body has an error: {problem}"
     BAD_REPOSITORY_NAME = (
         InvalidInputError,
         "argument repository: repository id: invalid value: validation error",
@@ -41,6 +42,13 @@ class Refusal(Enum):
     BAD_BRANCH_NAME = (
         InvalidInputError,
         "argument branch: branch id: invalid value: validation error",
+    )
+    BAD_NAME_OF_NEW_BRANCH = (
+        InvalidInputError,
+        (
+            "argument branch: branch id: invalid value: validation error: branch id must consist "
+            "of letters, digits, underscores and dashes, and cannot start with a dash"
+        ),
     )
     BAD_TAG_NAME = InvalidInputError, "argument tagID: tag id: invalid value: validation error"
     BAD_REF = InvalidInputError, "ref: invalid value: validation error"
@@ -53,11 +61,31 @@ class Refusal(Enum):
         "reference '{ref}': reference to staging area with $ is not a commit",
     )
     NO_PATH = InvalidInputError, "argument path: missing path: required value: validation error"
-    LONG_PATH = InvalidInputError, "argument path: invalid value: validation error"
+    LONG_PATH = (
+        InvalidInputError,
+        "argument path: invalid value: validation error: {size} is above maximum length ({most})",
+    )
     TOO_MANY_PATHS = InvalidInputError, "request size exceeded, max paths is set to {most}"
+    TOO_MANY_PARTS = InvalidInputError, "parts can be between 0 and {most}"
+    NO_PARTS = InvalidInputError, "parts are required"
+    FOREIGN_ADDRESS = (
+        InvalidInputError,
+        "physical address must be relative to the storage namespace",
+    )
+    NAMESPACE_OF_ANOTHER_STORE = (
+        InvalidInputError,
+        "failed to match required regex ^s3://: invalid namespace",
+    )
+    NAMESPACE_WITHOUT_ACCESS = (
+        InvalidInputError,
+        "failed to create repository: failed to access storage",
+    )
     NAMESPACE_IN_USE = (
         InvalidInputError,
-        "failed to create repository: storage namespace already in use",
+        (
+            "failed to create repository: found lakeFS objects in the storage (:{namespace}) "
+            "key(_lakefs/dummy): storage namespace already in use"
+        ),
     )
 
     DIRTY_BRANCH = InvalidInputError, "uncommitted changes (dirty branch)"
@@ -65,7 +93,14 @@ class Refusal(Enum):
     NOTHING_TO_MERGE = InvalidInputError, "update branch {branch}: no changes"
     NOTHING_TO_REPEAT = InvalidInputError, "update branch: no changes"
     BAD_STRATEGY = InvalidInputError, "argument strategy: invalid value: validation error"
-    NO_SUCH_PARENT = InvalidInputError, "given commit does not have the given parent number"
+    REVERT_BEYOND_PARENTS = (
+        InvalidInputError,
+        "given commit does not have the given parent number: parent {number}",
+    )
+    PICK_BEYOND_PARENTS = (
+        InvalidInputError,
+        "parent {number}: given commit does not have the given parent number",
+    )
     PICK_WITHOUT_PARENT = (
         InvalidInputError,
         "must specify 1-based parent number for cherry-picking merge commit",
@@ -98,9 +133,8 @@ class Refusal(Enum):
         self.words = words
 
     def error(self, details: str = "", /, **names: object) -> GravelerError:
-        """The error to raise: the row's words, with names in their places, and then the details."""
-        beginning = self.words.format(**names)
-        return self.kind(f"{beginning}: {details}" if details else beginning)
+        """The error to raise: the row's words with names in their places, and the details."""
+        return self.kind(self.words.format(**names), details)
 
 
 @contextmanager
@@ -109,4 +143,5 @@ def within(step: str) -> Iterator[None]:
     try:
         yield
     except (InvalidInputError, NotFoundError) as error:
-        raise type(error)(f"{step}: {error.message}" if step else error.message) from error
+        message = f"{step}: {error.message}" if step else error.message
+        raise type(error)(message, error.details) from error

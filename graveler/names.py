@@ -50,14 +50,14 @@ def is_branch_name(name: str) -> bool:
     return _BRANCH_NAME.fullmatch(name) is not None and len(name) <= NAME_BYTES_MAX
 
 
-def check_branch_name(name: str) -> None:
+def check_branch_name(name: str, refusal: Refusal = Refusal.BAD_BRANCH_NAME) -> None:
     """Refuse a text that cannot name a branch.
 
     Raises:
-        InvalidInputError: the message says the rule.
+        InvalidInputError: the refusal; its details say the rule.
     """
     if not is_branch_name(name):
-        raise Refusal.BAD_BRANCH_NAME.error(
+        raise refusal.error(
             f"{_shown(name)}: it takes letters, digits, underscores and "
             f"hyphens, does not start with a hyphen, and has 1 to {NAME_BYTES_MAX} bytes"
         )
@@ -103,13 +103,10 @@ def check_path(path: bytes) -> None:
     Raises:
         InvalidInputError: the path is empty or too long.
     """
-    rule = f"a path has 1 to {PATH_BYTES_MAX} bytes"
     if not path:
-        raise Refusal.NO_PATH.error(rule)
+        raise Refusal.NO_PATH.error(f"a path has 1 to {PATH_BYTES_MAX} bytes")
     if len(path) > PATH_BYTES_MAX:
-        raise Refusal.LONG_PATH.error(
-            f"{len(path)} is above maximum length ({PATH_BYTES_MAX}): {rule}"
-        )
+        raise Refusal.LONG_PATH.error(size=len(path), most=PATH_BYTES_MAX)
 
 
 def is_checksum(text: str) -> bool:
@@ -141,6 +138,10 @@ def normalized_storage_namespace(uri: str) -> str:
     Raises:
         InvalidInputError: it is no S3 URI that could hold a repository.
     """
+    if "://" in uri and not uri.startswith("s3://"):
+        raise Refusal.NAMESPACE_OF_ANOTHER_STORE.error(
+            f"{_shown(uri)}: only S3 is served, as s3://<bucket>/<prefix>"
+        )
     return normalized_location(uri, "storage namespace")
 
 

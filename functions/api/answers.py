@@ -35,10 +35,9 @@ def of_json(
 
 
 def of_error(error: GravelerError) -> Response[str]:
-    """The status and the message of an error."""
-    return of_json(
-        errors.ErrorBody(error.message), errors.status_of(error), errors.headers_of(error)
-    )
+    """The status of an error, its message and its details."""
+    body = errors.ErrorBody(error.message, error.details)
+    return of_json(body, errors.status_of(error), errors.headers_of(error))
 
 
 def of_text(

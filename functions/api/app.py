@@ -241,9 +241,8 @@ def _without_route(services: Services) -> Answer:
             if not template.public:
                 _user_of(event.raw_event, services)
             if missing := template.missing_parameter(segments):
-                raise Refusal.BAD_PATH_PARAMETER.error(
-                    "value is required but missing", name=missing
-                )
+                problem = "value is required but missing"
+                raise Refusal.BAD_PATH_PARAMETER.error(name=missing, problem=problem)
             raise Refusal.NOT_SERVED.error(f"{template.name} is not served, see docs/api.md")
     if known:
         allowed = sorted({template.method for template in known})

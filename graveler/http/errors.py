@@ -28,10 +28,11 @@ STATUSES: Mapping[type[errors.GravelerError], int] = {
 RETRY_AFTER_S = 1
 
 
-class ErrorBody(msgspec.Struct, frozen=True):
-    """lakeFS's error body; clients print the message as it is."""
+class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
+    """lakeFS's error body, of which clients print the message, and what there is to say beyond."""
 
     message: str
+    details: str = ""
 
 
 def status_of(error: errors.GravelerError) -> int:

@@ -1,9 +1,7 @@
 """The query string of a request, typed: every wrong value is named in a 400."""
 
 import re
-from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 from urllib.parse import parse_qsl
 
 from graveler.errors import GravelerError, InvalidInputError
@@ -85,7 +83,9 @@ class Query:
         if value is None:
             return default
         if value not in _BOOLEANS:
-            raise _error(name, f"value {value}: an invalid boolean: write true or false")
+            raise _error(
+                name, f"value {value}: an invalid boolean: invalid syntax", "write true or false"
+            )
         return _BOOLEANS[value]
 
     def integer(self, name: str, *, default: int, minimum: int, maximum: int) -> int:
@@ -93,7 +93,7 @@ class Query:
         value = self.optional_text(name)
         if value is None:
             return default
-        return bounded_integer(value, minimum, maximum, partial(_error, name))
+        return bounded_integer(value, minimum, maximum, Refusal.BAD_PARAMETER, name)
 
     def amount(self) -> int:
         """The size of the page that is asked for; absent, zero and -1 mean the default."""
@@ -112,28 +112,26 @@ class Query:
                 pass  # right in shape, but no such day or hour
         raise _error(
             name,
-            'string doesn\'t match the format "date-time": '
+            'string doesn\'t match the format "date-time"',
             f"write a time such as 2026-01-31T12:00:00Z, not {value!r}",
         )
 
 
-def bounded_integer(
-    text: str, minimum: int, maximum: int, error: Callable[[str], GravelerError]
-) -> int:
+def bounded_integer(text: str, minimum: int, maximum: int, refusal: Refusal, name: str) -> int:
     """The number that the text states, within its bounds.
 
     Raises:
-        GravelerError: what `error` makes of the problem, in lakeFS's words.
+        InvalidInputError: it states none, or one beyond them; refusal is of parameters like `name`.
     """
     if not _INTEGER.fullmatch(text):
-        raise error(f"value {text}: an invalid integer")
+        raise refusal.error(name=name, problem=f"value {text}: an invalid integer: invalid syntax")
     number = int(text)
     if number > maximum:
-        raise error(f"number must be at most {maximum}")
+        raise refusal.error(name=name, problem=f"number must be at most {maximum}")
     if number < minimum:
-        raise error(f"number must be at least {minimum}")
+        raise refusal.error(name=name, problem=f"number must be at least {minimum}")
     return number
 
 
-def _error(name: str, problem: str) -> GravelerError:
-    return Refusal.BAD_PARAMETER.error(problem, name=name)
+def _error(name: str, problem: str, details: str = "") -> GravelerError:
+    return Refusal.BAD_PARAMETER.error(details, name=name, problem=problem)

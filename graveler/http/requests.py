@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from graveler.limits import UPLOAD_PARTS_MAX
+from graveler.limits import INT64_MAX, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 
 T = TypeVar("T")
 
 # Bounds of an int64, which Go clients send and DynamoDB and protobuf can hold.
-Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Count = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 # The largest Unix second that is still an int64 of nanoseconds.
-UnixTime = Annotated[int, Meta(ge=0, le=(2**63 - 1) // 10**9)]
+UnixTime = Annotated[int, Meta(ge=0, le=INT64_MAX // 10**9)]
 PartNumber = Annotated[int, Meta(ge=1, le=UPLOAD_PARTS_MAX)]
 NonEmpty = Annotated[str, Meta(min_length=1)]
 
@@ -32,14 +32,14 @@ def decode(body: bytes, shape: type[T]) -> T:
         InvalidInputError: it is no JSON, or a field is missing or has the wrong type.
     """
     if not body:
-        raise Refusal.BAD_BODY.error("value is required but missing: send JSON")
+        raise Refusal.BAD_BODY.error("send JSON", problem="value is required but missing")
     decoder: msgspec.json.Decoder[T] | None = _decoders.get(shape)
     if decoder is None:
         decoder = _decoders[shape] = msgspec.json.Decoder(shape)
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refusal.BAD_BODY.error(str(error)) from error
+        raise Refusal.BAD_BODY.error(problem=error) from error
 
 
 # Setup, login and statistics

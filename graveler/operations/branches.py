@@ -58,7 +58,7 @@ def create(
         NotFoundError: source names nothing.
         PreconditionFailedError: an action file in the commit guards the creation.
     """
-    check_branch_name(name)
+    check_branch_name(name, Refusal.BAD_NAME_OF_NEW_BRANCH)
     step = f"source reference {source!r}"
     found, commit_id = current_commit_id(engine, repository, source, step)
     check_writable(found, force=force)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from graveler.addresses import DATA_PREFIX, new_address, sign_address, verify_address
-from graveler.errors import InvalidInputError
+from graveler.messages import Refusal
 from graveler.model import Repository
 from graveler.names import check_path
 from graveler.operations.engine import Engine
@@ -43,9 +43,7 @@ def check_issued(
         InvalidInputError: it was not, or has expired.
     """
     if not _is_in_data(repository, physical_address):
-        raise InvalidInputError(
-            f"physical address {physical_address!r} was not issued for this path"
-        )
+        raise Refusal.FOREIGN_ADDRESS.error(f"{physical_address!r} was not issued for this path")
     signed = physical_address.removeprefix(f"{repository.storage_namespace}/")
     verify_address(engine.signing_key, repository.name, branch, path, signed, engine.now_s())
 

@@ -33,6 +33,11 @@ def branch_not_found(name: str) -> GravelerError:
     return Refusal.BRANCH_NOT_FOUND.error(repr(name))
 
 
+def branch_of_upload_not_found(name: str) -> GravelerError:
+    """The same, for those that bring content: lakeFS tells them in other words."""
+    return Refusal.BRANCH_OF_UPLOAD_NOT_FOUND.error(branch=name)
+
+
 def read_repository(engine: Engine, name: str) -> Repository:
     """The repository as it stands now.
 
@@ -73,11 +78,16 @@ def in_repository(engine: Engine, name: str, read: Callable[[Repository], T]) ->
         return read(current)
 
 
-def current_branch(engine: Engine, repository_name: str, name: str) -> tuple[Repository, Branch]:
+def current_branch(
+    engine: Engine,
+    repository_name: str,
+    name: str,
+    not_found: Callable[[str], GravelerError] = branch_not_found,
+) -> tuple[Repository, Branch]:
     """Repository and branch as they stand now; one request if the repository is remembered.
 
     Raises:
-        NotFoundError: one of them does not exist.
+        NotFoundError: one of them does not exist; not_found makes the error for the branch.
     """
     check_branch_name(name)
     held = engine.repositories.get(repository_name)
@@ -91,7 +101,7 @@ def current_branch(engine: Engine, repository_name: str, name: str) -> tuple[Rep
             engine.repositories.put(repository_name, (current, engine.clock.now_ns()))
         if current.uid == repository.uid:
             if branch is None:
-                raise branch_not_found(name)
+                raise not_found(name)
             engine.remember(current, branch)
             return current, branch
         repository = current

@@ -134,7 +134,8 @@ def revert(engine: Engine, repository: str, branch: str, request: RevertRequest)
     undone = _commit_of(engine, found, request.ref)
     if len(undone.parents) > 1 and request.parent_number <= 0:
         raise Refusal.REVERT_WITHOUT_PARENT.error(f"1 to {len(undone.parents)} of {undone.id}")
-    parent = _parent(engine, found, undone, request.parent_number or 1)
+    number = request.parent_number or 1
+    parent = _parent(engine, found, undone, number, Refusal.REVERT_BEYOND_PARENTS)
     message = request.message or f"Revert {request.ref}"
     return _commit_merge(
         engine,
@@ -156,11 +157,12 @@ def _commit_of(engine: Engine, repository: Repository, ref: str) -> Commit:
         return resolve_commit(engine.refs, engine.history(repository), ref)
 
 
-def _parent(engine: Engine, repository: Repository, commit: Commit, number: int) -> Commit:
+def _parent(
+    engine: Engine, repository: Repository, commit: Commit, number: int, refusal: Refusal
+) -> Commit:
     if not 1 <= number <= len(commit.parents):
-        raise Refusal.NO_SUCH_PARENT.error(
-            f"parent {number} of commit {commit.id}, which has {len(commit.parents)}"
-        )
+        numbers = f"parents of commit {commit.id}: {len(commit.parents)}"
+        raise refusal.error(numbers, number=number)
     return engine.history(repository).commit(commit.parents[number - 1])
 
 
@@ -191,8 +193,7 @@ def cherry_pick(engine: Engine, repository: str, branch: str, request: CherryPic
     if len(picked.parents) > 1 and not request.parent_number:
         raise Refusal.PICK_WITHOUT_PARENT.error(f"1 to {len(picked.parents)} of {picked.id}")
     number = request.parent_number or 1
-    with within(f"parent {number}"):
-        parent = _parent(engine, found, picked, number)
+    parent = _parent(engine, found, picked, number, Refusal.PICK_BEYOND_PARENTS)
     metadata = {
         **picked.metadata,
         **request.metadata,

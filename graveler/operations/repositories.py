@@ -20,7 +20,7 @@ from graveler.limits import (
     PROTECTION_RULES_MAX,
     REPOSITORY_METADATA_BYTES_MAX,
 )
-from graveler.messages import Refusal, within
+from graveler.messages import Refusal
 from graveler.model import Branch, Commit, Page, ProtectionRule, Repository
 from graveler.names import (
     NAME_BYTES_MAX,
@@ -124,7 +124,8 @@ def _check_apart(engine: Engine, namespace: str) -> None:
         if not other.read_only and overlap(namespace, other.storage_namespace):
             raise Refusal.NAMESPACE_IN_USE.error(
                 f"{namespace!r} overlaps with {other.storage_namespace!r} of "
-                f"repository {other.name!r}: choose a prefix that neither contains the other"
+                f"repository {other.name!r}: choose a prefix that neither contains the other",
+                namespace=namespace,
             )
 
 
@@ -133,12 +134,15 @@ def _check_empty(engine: Engine, namespace: str) -> None:
 
     Before the claim: nothing is left behind, and a claim that another attempt has made stays.
     """
-    with within("failed to create repository: failed to access storage"):
+    try:
         found = next(iter(engine.objects.list_objects(f"{namespace}/{DATA_PREFIX}")), None)
+    except InvalidInputError as error:
+        raise Refusal.NAMESPACE_WITHOUT_ACCESS.error(error.message) from error
     if found is not None:
         raise Refusal.NAMESPACE_IN_USE.error(
-            f"{namespace!r} holds data, such as {found.uri!r}; choose another prefix, or create a "
-            "bare repository to restore the one that was there"
+            f"it holds data, such as {found.uri!r}; choose another prefix, or create a bare "
+            "repository to restore the one that was there",
+            namespace=namespace,
         )
 
 
@@ -153,7 +157,9 @@ def _claim(engine: Engine, marker: str, namespace: str, name: str) -> None:
         engine.objects.put(marker, claim, "text/plain", if_absent=True)
     except PreconditionFailedError as error:
         if engine.objects.get(marker) != claim:
-            raise Refusal.NAMESPACE_IN_USE.error(f"{namespace!r}, choose another prefix") from error
+            raise Refusal.NAMESPACE_IN_USE.error(
+                "choose another prefix", namespace=namespace
+            ) from error
 
 
 def get(engine: Engine, name: str) -> Repository:

@@ -32,6 +32,7 @@ from collections.abc import Callable, Sequence
 from graveler.entries import entry_value
 from graveler.errors import (
     ContentionError,
+    GravelerError,
     StaleVersionError,
     UnknownOutcomeError,
 )
@@ -51,17 +52,23 @@ _SEAL_PAUSE_S = 0.02
 
 
 def branch_for_staging(
-    engine: Engine, repository: str, branch: str, path: bytes, *, force: bool
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    *,
+    force: bool,
+    not_found: Callable[[str], GravelerError] = branch_not_found,
 ) -> tuple[Repository, Branch]:
     """Repository and branch, if a change of the path may be staged there.
 
     Raises:
         InvalidInputError: a name or the path is malformed.
-        NotFoundError: there is no such repository or branch.
+        NotFoundError: there is no such repository or branch; not_found makes the branch's error.
         ForbiddenError: the branch is protected, or the repository read-only.
     """
     check_path(path)
-    found, current = current_branch(engine, repository, branch)
+    found, current = current_branch(engine, repository, branch, not_found)
     check_can_stage(found, branch, force=force)
     return found, current
 

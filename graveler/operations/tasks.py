@@ -30,7 +30,7 @@ def run(
     try:
         ended = replace(task, result=work())
     except GravelerError as error:
-        ended = replace(task, error=error.message)
+        ended = replace(task, error=str(error))
     ended = replace(ended, is_done=True, update_time_ns=engine.clock.now_ns())
     engine.refs.put_task(repository, ended)
     return ended

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from graveler.errors import InvalidInputError
 from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
+from graveler.messages import Refusal
 from graveler.operations.engine import Engine
 from graveler.operations.links import check_issued, get_physical_address
-from graveler.operations.lookup import current_branch
+from graveler.operations.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.objects import ObjectStat, stat
 from graveler.operations.staged import branch_for_staging, stage_entry
 from graveler.operations.writes import (
@@ -38,8 +39,10 @@ def create(
         ForbiddenError: the branch is protected, or the repository read-only.
     """
     if not 0 <= parts <= UPLOAD_PARTS_MAX:
-        raise InvalidInputError(f"parts is {parts}: it must be from 0 to {UPLOAD_PARTS_MAX}")
-    branch_for_staging(engine, repository, branch, path, force=False)
+        raise Refusal.TOO_MANY_PARTS.error(f"not {parts}", most=UPLOAD_PARTS_MAX)
+    branch_for_staging(
+        engine, repository, branch, path, force=False, not_found=branch_of_upload_not_found
+    )
     address = get_physical_address(engine, repository, branch, path)
     upload_id = engine.objects.create_upload(address, DEFAULT_CONTENT_TYPE)
     urls = engine.objects.presign_parts(address, upload_id, parts, PRESIGNED_URL_LIFE_S)

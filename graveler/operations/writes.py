@@ -12,7 +12,7 @@ from graveler.messages import Refusal, within
 from graveler.model import AddressType, Entry, Repository
 from graveler.names import check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import NS_PER_S, Engine
-from graveler.operations.lookup import current_branch
+from graveler.operations.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.objects import ObjectStat, object_not_found, stat
 from graveler.operations.protection import check_can_stage
 from graveler.operations.reading import view_of_branch
@@ -63,7 +63,9 @@ def upload(
     Raises:
         PreconditionFailedError: if_absent, and there is an object.
     """
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    found, current = branch_for_staging(
+        engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
+    )
     check_user_metadata(metadata)
     if if_absent:
         require_absent(path, view_of_branch(engine, found, current).get(path))
@@ -225,7 +227,9 @@ def copy(
     """
     if shallow:
         raise Refusal.NOT_SERVED.error("shallow copies; copy without shallow")
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    found, current = branch_for_staging(
+        engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
+    )
     source = stat(engine, repository, source_ref or branch, source_path)
     address = new_address(engine.names.new_uid())
     info = engine.objects.copy(

@@ -12,13 +12,13 @@ the base names (`graveler.refs.resolve`).
 import re
 from dataclasses import dataclass
 
+from graveler.limits import INT64_MAX, INT64_MIN
 from graveler.messages import Refusal
 
 _BASE = re.compile(r"[^~^@$]+")
 _MODIFIER = re.compile(r"([~^@$])([^~^@$]*)")
 # Numbers are those of Go's Atoi: a sign and leading zeros are fine, ASCII digits only, 64 bits.
 _NUMBER = re.compile(r"([+-]?)0*([0-9]{1,19})")
-_INT64_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def _number(text: str, kind: str, argument: str) -> int:
         raise Refusal.BAD_REF.error(f"in {text!r}, nothing may follow '{kind}'")
     digits = _NUMBER.fullmatch(argument)
     number = int(digits[1] + digits[2]) if digits else None
-    if number is None or not -_INT64_MAX - 1 <= number <= _INT64_MAX:
+    if number is None or not INT64_MIN <= number <= INT64_MAX:
         raise Refusal.BAD_MODIFIER.error(
             f"in {text!r}, '{argument}' is no number", modifier=kind + argument
         )

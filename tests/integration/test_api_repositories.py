@@ -38,7 +38,7 @@ def test_a_new_repository_has_a_default_branch(api):
         ({"name": None}, 400, "name"),
         ({"name": "repo"}, 409, "not unique"),
         ({"storage_namespace": "bucket/x"}, 400, "storage namespace"),
-        ({"storage_namespace": "gs://bucket/x"}, 400, "storage namespace"),
+        ({"storage_namespace": "gs://bucket/x"}, 400, "invalid namespace: 'gs:"),
         ({"storage_namespace": "s3://bucket/repo"}, 400, "in use"),
         ({"storage_namespace": 5}, 400, "storage_namespace"),
         ({"default_branch": "a/b"}, 400, "branch id"),

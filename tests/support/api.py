@@ -34,8 +34,10 @@ class Reply:
 
     @property
     def message(self) -> str:
-        assert set(self.json) == {"message"}
-        return self.json["message"]
+        """What an error says: lakeFS's message, and the details."""
+        body = self.json
+        assert set(body) <= {"message", "details"}
+        return ": ".join([body["message"], *([body["details"]] if "details" in body else [])])
 
 
 def event(

@@ -45,9 +45,11 @@ def test_a_path_of_1_to_1024_bytes_is_good(length):
     names.check_path(b"\xff" * length)
 
 
-@pytest.mark.parametrize(("length", "told"), [(0, "missing path"), (1025, "1025 is above")])
+@pytest.mark.parametrize(
+    ("length", "told"), [(0, "missing path.*1 to 1024"), (1025, "1025 is above.*1024")]
+)
 def test_a_path_of_another_length_is_refused_with_the_rule(length, told):
-    with pytest.raises(InvalidInputError, match=f"{told}.*1 to 1024 bytes"):
+    with pytest.raises(InvalidInputError, match=told):
         names.check_path(b"a" * length)
 
 

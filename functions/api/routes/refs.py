@@ -29,9 +29,8 @@ def diff_branch(request: Request) -> Answer:
 def diff_refs(request: Request) -> Answer:
     kind = request.query.text("type") or "three_dot"
     if kind not in {"two_dot", "three_dot"}:
-        raise Refusal.BAD_PARAMETER.error(
-            f"value is not one of the allowed values, two_dot and three_dot: {kind!r}", name="type"
-        )
+        problem = f"value is not one of the allowed values, two_dot and three_dot: {kind!r}"
+        raise Refusal.BAD_PARAMETER.error(name="type", problem=problem)
     page = diffs.between_refs(
         request.engine,
         request.repository,

@@ -1,16 +1,13 @@
 """Presigned multipart uploads: the parts go straight to the object store."""
 
-from functools import partial
-
 from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.errors import InvalidInputError
 from graveler.http import object_headers, requests, responses
 from graveler.http.byte_range import parse as parse_byte_range
 from graveler.http.query import bounded_integer
-from graveler.limits import UPLOAD_PARTS_MAX
+from graveler.limits import INT64_MAX, INT64_MIN, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.operations import objects, uploads
 from graveler.ports import UploadedPart
@@ -24,7 +21,7 @@ _PART = f"{_UPLOAD}/parts/<part_number>"
 
 @operations.add("POST", _UPLOADS, "createPresignMultipartUpload")
 def create_upload(request: Request) -> Answer:
-    parts = request.query.integer("parts", default=0, minimum=0, maximum=UPLOAD_PARTS_MAX)
+    parts = request.query.integer("parts", default=0, minimum=INT64_MIN, maximum=INT64_MAX)
     upload = uploads.create(
         request.engine, request.repository, request.branch, request.query.path(), parts=parts
     )
@@ -83,7 +80,7 @@ def complete_upload(request: Request) -> Answer:
     path = request.query.path()
     body = request.decode(requests.UploadCompletion)
     if not body.parts:
-        raise InvalidInputError("parts are required: list those that were uploaded")
+        raise Refusal.NO_PARTS.error("list those that were uploaded")
     stat = uploads.complete(
         request.engine,
         request.repository,
@@ -116,5 +113,6 @@ def abort_upload(request: Request) -> Answer:
 
 
 def _part_number(request: Request) -> int:
-    error = partial(Refusal.BAD_PATH_PARAMETER.error, name="partNumber")
-    return bounded_integer(request.name("part_number"), 1, UPLOAD_PARTS_MAX, error)
+    number = request.name("part_number")
+    refusal = Refusal.BAD_PATH_PARAMETER
+    return bounded_integer(number, 1, UPLOAD_PARTS_MAX, refusal, "partNumber")

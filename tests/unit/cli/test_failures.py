@@ -158,6 +158,11 @@ def test_a_refusal_is_the_server_s_own_message_on_one_line(graveler, server, com
     assert len(server.asked) == 1
 
 
+def test_a_refusal_is_told_with_its_details(graveler, server):
+    server.will_answer({"message": "branch not found", "details": "'dev'"}, status=404)
+    assert graveler.fails(*GET) == "branch not found: 'dev'"
+
+
 def test_a_server_that_knows_no_export_is_told(graveler, server):
     server.will_answer({"message": "invalid API endpoint"}, status=404)
     assert graveler.fails(*GET).startswith(f"{server.endpoint}/api/v1 does not have this operation")

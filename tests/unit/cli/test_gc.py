@@ -115,7 +115,7 @@ def test_what_names_no_repository_is_refused(graveler, server, uri):
 
 
 def test_missing_rules_are_told_as_the_server_tells_them(graveler, server):
-    server.will_answer({"message": "not found: no rules"}, status=404)
+    server.will_answer({"message": "not found", "details": "no rules"}, status=404)
     assert graveler.fails("gc", "get-config", URI) == "not found: no rules"
 
 

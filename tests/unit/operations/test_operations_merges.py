@@ -192,13 +192,13 @@ def test_a_merge_commit_is_reverted_against_a_chosen_parent(engine, forked):
 def test_the_first_commit_cannot_be_undone(engine):
     upload(engine, b"a", b"1")
     commit(engine)
-    with pytest.raises(InvalidInputError, match="which has 0"):
+    with pytest.raises(InvalidInputError, match=r"parents of .*: 0"):
         revert(engine, "main~1")
 
 
 @pytest.mark.parametrize("number", [2, -1])
 def test_a_commit_of_one_parent_has_no_other(engine, forked, number):
-    with pytest.raises(InvalidInputError, match="which has 1"):
+    with pytest.raises(InvalidInputError, match=r"parents of .*: 1"):
         revert(engine, "main", parent_number=number)
 
 
