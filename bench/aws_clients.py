@@ -20,11 +20,11 @@ from pynamodb.attributes import BinaryAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
 from graveler.aws import connect
-from graveler.aws.objects import S3ObjectStore
-from graveler.aws.s3 import S3
+from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.settings import Settings
-from graveler.aws.staging import DynamoStagingStore
-from graveler.aws.tables import Tables
 from graveler.limits import UPLOAD_PARTS_MAX
 
 ROUNDS = 7

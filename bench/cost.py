@@ -24,9 +24,9 @@ from bench.prices import (
     total,
 )
 from bench.servers import servers
-from graveler.aws.cleanup import CleanupStore
+from graveler.aws.dynamodb.cleanup import CleanupStore
+from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.settings import Settings
-from graveler.aws.staging import DynamoStagingStore
 from graveler.entries import entry_value
 from graveler.export.settings import ExportSettings
 from graveler.limits import TOKEN_RETENTION_S

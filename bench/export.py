@@ -25,12 +25,12 @@ from glue_jobs.export.options import Options
 from glue_jobs.export.run import run
 from glue_jobs.session import Deployment, local_spark
 from graveler.aws import connect
-from graveler.aws.committed_files import S3CommittedFiles
-from graveler.aws.exports import DynamoExportStore
-from graveler.aws.objects import S3ObjectStore
-from graveler.aws.refs import DynamoRefStore
-from graveler.aws.s3 import S3
-from graveler.aws.tables import Tables
+from graveler.aws.dynamodb.exports import DynamoExportStore
+from graveler.aws.dynamodb.refs import DynamoRefStore
+from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.committed_files import S3CommittedFiles
+from graveler.aws.s3.objects import S3ObjectStore
 from graveler.committed.apply import apply_changes
 from graveler.committed.store import Committed
 from graveler.entries import entry_value
@@ -43,8 +43,10 @@ from graveler.export.model import (
 )
 from graveler.export.settings import ExportSettings
 from graveler.model import AddressType, Change, Entry
-from graveler.operations import commits, exports, repositories
+from graveler.operations import commits, repositories
 from graveler.operations.engine import Engine
+from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
 from graveler.ports import ObjectDescription
 from local.stores import BUCKET
 
@@ -106,7 +108,7 @@ class Lake:
     def configure(self, name: str) -> None:
         """Export to a place of that name, which is empty, with status and manifest."""
         configuration = ExportConfiguration(f"s3://{BUCKET}/{name}", _STATUS_PATH)
-        exports.configure(self.engine, REPOSITORY, "main", configuration)
+        requests.configure(self.engine, REPOSITORY, "main", configuration)
 
     def claim(self, name: str, status_path: str) -> None:
         """Have it exported to a place of that name, and say that this holds the head already."""
@@ -120,7 +122,7 @@ class Lake:
     def export(self, engine: Engine | None = None) -> int:
         """What the function does, in one invocation; how many objects it copied or deleted."""
         runner = f"function {self.engine.clock.now_ns()}"
-        exports.advance(engine or self.engine, _REQUEST, runner=runner, time_left_s=lambda: inf)
+        advance(engine or self.engine, _REQUEST, runner=runner, time_left_s=lambda: inf)
         return self.done()
 
     def done(self) -> int:
@@ -129,7 +131,7 @@ class Lake:
         Raises:
             RuntimeError: it did not succeed.
         """
-        status = exports.status(self.engine, REPOSITORY, "main")
+        status = requests.status(self.engine, REPOSITORY, "main")
         if status.state is not ExportState.SUCCEEDED:
             raise RuntimeError(f"the export has {status.state}: {status.error_message}")
         return status.done

@@ -11,14 +11,14 @@ import msgspec
 
 from bench.prices import Usage
 from graveler.aws import connect, wiring
-from graveler.aws.committed_files import S3CommittedFiles
-from graveler.aws.file_cache import CachedFiles
-from graveler.aws.http_client import Answer, HttpClient, Pending
-from graveler.aws.objects import S3ObjectStore
-from graveler.aws.s3 import S3
+from graveler.aws.dynamodb.http_client import Answer, HttpClient, Pending
+from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.committed_files import S3CommittedFiles
+from graveler.aws.s3.file_cache import CachedFiles
+from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Signer
-from graveler.aws.tables import Tables
 from graveler.committed.store import Committed
 
 _READS = frozenset({"BatchGetItem", "GetItem", "Query", "Scan"})

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from functions.api import key_pairs
 from glue_jobs.session import Deployment, deployment
 from graveler.aws import connect
+from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.settings import Settings
-from graveler.aws.tables import Tables
 from local.ports import free_port
 from local.stores import start_dynamodb, start_s3proxy
 

@@ -18,14 +18,14 @@ from pyspark.sql import SparkSession
 
 from graveler import errors
 from graveler.aws import connect, wiring
-from graveler.aws.committed_files import S3CommittedFiles
-from graveler.aws.job_records import DynamoJobStore
-from graveler.aws.objects import S3ObjectStore
+from graveler.aws.dynamodb.job_records import DynamoJobStore
+from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.retries import Retries
-from graveler.aws.s3 import S3
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.committed_files import S3CommittedFiles
+from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.settings import Settings
-from graveler.aws.staging import DynamoStagingStore
-from graveler.aws.tables import Tables
 from graveler.operations.engine import Engine
 from graveler.ports import ObjectStore, StagingStore
 from graveler.retention.ports import JobStore

@@ -12,7 +12,7 @@ from typing import Any
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
-from graveler.aws.models import (
+from graveler.aws.dynamodb.models import (
     ACCOUNTS,
     CLEANUPS,
     COMMITS_BY_GENERATION,

@@ -9,7 +9,7 @@ from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from graveler.aws.models import OUTBOX
+from graveler.aws.dynamodb.models import OUTBOX
 from graveler.events import SOURCE, detail_type
 from infra.function import Function, Shape
 from infra.settings import Settings

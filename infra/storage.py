@@ -8,7 +8,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from graveler.aws.models import COMMITS_BY_GENERATION
+from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
 from infra.settings import CREATE, NONE, Settings
 
 # An upload that nobody finished in a week has been given up; its parts cost as objects do.

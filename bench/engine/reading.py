@@ -9,7 +9,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Record
 from graveler.model import Repository as RepositoryRecord
-from graveler.operations.objects import object_stat
+from graveler.operations.protocol.views import object_stat
 from graveler.staging.listing import CommonPrefix, PageQuery, list_page
 
 _RECORD = RepositoryRecord("bench", "", NAMESPACE, "main", 0)

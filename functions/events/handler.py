@@ -12,7 +12,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import Record, Telemetry
 from graveler.aws import wiring
-from graveler.aws.records import event_of
+from graveler.aws.dynamodb.records import event_of
 from graveler.model import Event
 
 telemetry = Telemetry("graveler-events")

@@ -12,7 +12,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.telemetry import Record, Telemetry
 from graveler.aws import wiring
 from graveler.export.model import ExportRequest, ExportRun, ExportState
-from graveler.operations import exports
+from graveler.operations.exports.advance import advance
 
 telemetry = Telemetry("graveler-export")
 
@@ -34,7 +34,7 @@ def _look_after(body: str, context: LambdaContext, record: Record) -> None:
     message = msgspec.json.decode(body, type=dict[str, Any])
     request = msgspec.convert(message.get("detail", message), ExportRequest)
     record.tell(repository=request.repository, ref=request.branch)
-    export = exports.advance(
+    export = advance(
         wiring.engine(),
         request,
         runner=context.aws_request_id,

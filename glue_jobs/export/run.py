@@ -25,12 +25,12 @@ from glue_jobs.session import Deployment, deployment
 from graveler.aws.settings import Settings
 from graveler.export.model import ExportRequest
 from graveler.export.stretches import Carried, Stretch
-from graveler.operations import exports
 from graveler.operations.engine import Engine
-from graveler.operations.export_batch import export_in_batch
-from graveler.operations.export_lease import StoppedError
-from graveler.operations.export_stretches import RunInHand, carry_out_stretch
-from graveler.operations.exports import ExportStatus
+from graveler.operations.exports import requests
+from graveler.operations.exports.batch import export_in_batch
+from graveler.operations.exports.lease import StoppedError
+from graveler.operations.exports.requests import ExportStatus
+from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
 
 # Threads that wait for tasks: no less than there are cores in a large cluster.
 _TASKS_MAX = 1024
@@ -52,11 +52,11 @@ def run(spark: SparkSession, stores: Deployment, options: Options) -> ExportStat
             runner=f"job {uuid4()}",
             workers=workers,
         )
-    return exports.status(stores.engine, options.repository, options.branch)
+    return requests.status(stores.engine, options.repository, options.branch)
 
 
 class SparkWorkers:
-    """`graveler.operations.export_stretches.Workers` on the cores of a Spark."""
+    """`graveler.operations.exports.stretches.Workers` on the cores of a Spark."""
 
     def __init__(
         self, context: SparkContext, pool: ThreadPoolExecutor, settings: Settings, objects_min: int

@@ -64,8 +64,8 @@ from graveler.errors import (
 )
 from graveler.model import Repository
 from graveler.operations.engine import NS_PER_S
-from graveler.operations.every import every_repository
 from graveler.operations.garbage import holds_metadata
+from graveler.operations.protocol.pages import every_repository
 from graveler.operations.retention import changeable_repository
 from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder

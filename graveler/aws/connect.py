@@ -11,8 +11,8 @@ import boto3
 import msgspec
 from botocore.config import Config
 
-from graveler.aws.dynamodb import DynamoDB
-from graveler.aws.http_client import HttpClient, Pending
+from graveler.aws.dynamodb.client import DynamoDB
+from graveler.aws.dynamodb.http_client import HttpClient, Pending
 from graveler.aws.retries import Retries
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
@@ -142,7 +142,7 @@ def s3_config(endpoint: str | None) -> Config:
             # Signed content is checked on its way in, SSTables when they are read.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
-            retries={"total_max_attempts": 1},  # graveler.aws.s3 tells why
+            retries={"total_max_attempts": 1},  # graveler.aws.s3.client tells why
         )
     )
 

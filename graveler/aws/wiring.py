@@ -7,24 +7,24 @@ from pathlib import Path
 
 from graveler.accounts import AccountStore
 from graveler.aws import connect
-from graveler.aws.accounts import DynamoAccountStore
 from graveler.aws.bus import EventBus
 from graveler.aws.cipher import Cipher
-from graveler.aws.cleanup import CleanupStore
 from graveler.aws.clock import SystemClock
-from graveler.aws.committed_files import S3CommittedFiles
-from graveler.aws.exports import DynamoExportStore
-from graveler.aws.file_cache import CachedFiles
+from graveler.aws.dynamodb.accounts import DynamoAccountStore
+from graveler.aws.dynamodb.cleanup import CleanupStore
+from graveler.aws.dynamodb.exports import DynamoExportStore
+from graveler.aws.dynamodb.refs import DynamoRefStore
+from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.jobs import GlueBatchJobs
 from graveler.aws.kms import KmsCipher
 from graveler.aws.names import SystemNames
-from graveler.aws.objects import S3ObjectStore
 from graveler.aws.queue import SqsExportQueue
-from graveler.aws.refs import DynamoRefStore
-from graveler.aws.s3 import S3
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.committed_files import S3CommittedFiles
+from graveler.aws.s3.file_cache import CachedFiles
+from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.settings import Settings
-from graveler.aws.staging import DynamoStagingStore
-from graveler.aws.tables import Tables
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.export.settings import ExportSettings
 from graveler.operations.engine import Engine

@@ -27,7 +27,7 @@ RENEWAL_S = 5
 # ...and stops writing so long before its lease ends. The rule: a request that passes the check ends
 # before the lease, by every clock. The longest request makes attempts for 8 s, and the last attempt
 # connects for 2 s and waits for 10 s (graveler/aws/retries.py, connect.py): 20 s. The rest is for
-# clocks that differ and for hosts with several addresses. tests/unit/aws/test_s3.py holds the rule.
+# clocks that differ and hosts with several addresses (held by tests/unit/aws/s3/test_client.py).
 LEASE_MARGIN_S = 40
 # By so much a message may be early or late to be taken for one on its way.
 WATCH_MARGIN_S = 20

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from graveler.export.model import ExportConfiguration
 from graveler.http.requests import NonEmpty
-from graveler.operations import exports
+from graveler.operations.exports import requests
 
 
 class ConfigurationBody(Struct, frozen=True, rename="camel"):
@@ -53,7 +53,7 @@ class StatusBody(Struct, frozen=True, rename="camel"):
     error_message: str
 
 
-def status_body(status: exports.ExportStatus) -> StatusBody:
+def status_body(status: requests.ExportStatus) -> StatusBody:
     return StatusBody(
         state=status.state or "none",
         is_pending=status.is_pending,

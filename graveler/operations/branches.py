@@ -19,19 +19,25 @@ from graveler.limits import (
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
-from graveler.operations import exports
 from graveler.operations.actions import refuse_guarded, refuse_guarded_name
 from graveler.operations.engine import Engine
-from graveler.operations.heads import Move, drop_after_ns, move_head, read_branch, require_clean
-from graveler.operations.lookup import (
+from graveler.operations.exports import requests
+from graveler.operations.protocol.heads import (
+    Move,
+    drop_after_ns,
+    move_head,
+    read_branch,
+    require_clean,
+)
+from graveler.operations.protocol.lookup import (
     check_writable,
     current_branch,
     current_commit_id,
     read_repository,
 )
-from graveler.operations.protection import check_can_commit, check_can_stage
-from graveler.operations.reading import View, view_of_branch
-from graveler.operations.staged import restore_changes
+from graveler.operations.protocol.protection import check_can_commit, check_can_stage
+from graveler.operations.protocol.staging import restore_changes
+from graveler.operations.protocol.views import View, view_of_branch
 from graveler.refs.resolve import resolve_commit_id
 from graveler.staging.listing import prefix_end
 from graveler.staging.overlay import effective_changes
@@ -127,7 +133,7 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
         try:
             # The export ends with the branch: another branch may get the name at once.
-            exports.delete_branch(engine, found, branch, event, drop_after_ns(engine))
+            requests.delete_branch(engine, found, branch, event, drop_after_ns(engine))
         except StaleVersionError:
             continue
         engine.tokens.forget((found.uid, name))

@@ -6,7 +6,7 @@ from graveler.limits import COMMIT_BYTES_MAX, COMMIT_PARENTS_MAX, GENERATION_MAX
 from graveler.model import Commit
 from graveler.operations.commits import require_metarange
 from graveler.operations.engine import Engine
-from graveler.operations.lookup import check_writable, read_repository
+from graveler.operations.protocol.lookup import check_writable, read_repository
 
 
 def create(engine: Engine, repository: str, commit: Commit, *, force: bool = False) -> None:

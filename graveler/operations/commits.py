@@ -12,7 +12,7 @@ from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, Page, Repository
 from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
-from graveler.operations.heads import (
+from graveler.operations.protocol.heads import (
     Move,
     commit_event,
     move_head,
@@ -21,9 +21,9 @@ from graveler.operations.heads import (
     seal,
     seal_restored,
 )
-from graveler.operations.lookup import current_branch, in_repository
-from graveler.operations.protection import check_can_commit
-from graveler.operations.reading import View
+from graveler.operations.protocol.lookup import current_branch, in_repository
+from graveler.operations.protocol.protection import check_can_commit
+from graveler.operations.protocol.views import View
 from graveler.refs import log as refs_log
 from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end

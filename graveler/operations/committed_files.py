@@ -6,7 +6,7 @@ from graveler.identity import is_id
 from graveler.messages import Refusal
 from graveler.model import Repository
 from graveler.operations.engine import Engine
-from graveler.operations.lookup import in_repository
+from graveler.operations.protocol.lookup import in_repository
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from graveler.diff.two_way import Difference, diff
 from graveler.messages import within
 from graveler.model import Repository
 from graveler.operations.engine import Engine
-from graveler.operations.lookup import current_branch, in_repository
-from graveler.operations.objects import ObjectStat, object_stat
-from graveler.operations.reading import View, view_of_branch
+from graveler.operations.protocol.lookup import current_branch, in_repository
+from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
 from graveler.refs.merge_base import merge_base
 from graveler.refs.resolve import Resolved, Staging, resolve, resolve_commit
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, list_page

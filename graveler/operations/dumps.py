@@ -40,8 +40,8 @@ from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Commit, Repository, Tag, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
-from graveler.operations.every import every_branch, every_tag, missing_ancestors
-from graveler.operations.lookup import check_writable, read_repository
+from graveler.operations.protocol.lookup import check_writable, read_repository
+from graveler.operations.protocol.pages import every_branch, every_tag, missing_ancestors
 from graveler.refs.closure import CommitSet
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from graveler.addresses import DATA_PREFIX
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.model import Repository
 from graveler.operations.engine import Engine
-from graveler.operations.every import closed_commits, every_branch, every_repository
+from graveler.operations.protocol.pages import closed_commits, every_branch, every_repository
 from graveler.operations.retention import active_commit_ids, read_rules, refuse_bare
 from graveler.ports import ObjectStore, StagingStore
 from graveler.retention.candidates import METADATA_FOLDER, Territory, namespaces_inside

@@ -7,9 +7,9 @@ from graveler.messages import Refusal
 from graveler.model import Repository
 from graveler.names import check_path
 from graveler.operations.engine import Engine
-from graveler.operations.lookup import read_repository
-from graveler.operations.objects import ObjectStat
-from graveler.operations.staged import branch_for_staging, stage_entry
+from graveler.operations.protocol.lookup import read_repository
+from graveler.operations.protocol.staging import branch_for_staging, stage_entry
+from graveler.operations.protocol.views import ObjectStat
 from graveler.operations.writes import described_entry
 
 

@@ -15,8 +15,14 @@ from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, Repository
 from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
-from graveler.operations.heads import Move, commit_event, move_head, new_commit, require_clean
-from graveler.operations.lookup import check_writable, current_branch, in_repository
+from graveler.operations.protocol.heads import (
+    Move,
+    commit_event,
+    move_head,
+    new_commit,
+    require_clean,
+)
+from graveler.operations.protocol.lookup import check_writable, current_branch, in_repository
 from graveler.refs import merge_base as refs_merge_base
 from graveler.refs.resolve import resolve_commit
 

@@ -1,31 +1,12 @@
 """Reading objects: stat and list at any ref."""
 
-from dataclasses import dataclass
-
-from graveler.addresses import physical_uri
-from graveler.entries import value_entry
 from graveler.errors import GoneError, GravelerError, RangeNotSatisfiableError
 from graveler.messages import Refusal
-from graveler.model import Entry, Record, Repository
+from graveler.model import Record, Repository
 from graveler.operations.engine import Engine
-from graveler.operations.lookup import in_repository
-from graveler.operations.reading import read_value, view_with_staged
+from graveler.operations.protocol.lookup import in_repository
+from graveler.operations.protocol.views import ObjectStat, object_stat, read_value, view_with_staged
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, list_page
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectStat:
-    """An object as a reader of its path sees it; physical_address is the whole URI of its data."""
-
-    path: bytes
-    entry: Entry
-    physical_address: str
-
-
-def object_stat(repository: Repository, path: bytes, stored: bytes) -> ObjectStat:
-    """The object that a stored value describes."""
-    entry = value_entry(stored)
-    return ObjectStat(path, entry, physical_uri(repository.storage_namespace, entry))
 
 
 def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:

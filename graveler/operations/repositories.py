@@ -29,9 +29,9 @@ from graveler.names import (
     normalized_storage_namespace,
 )
 from graveler.operations.engine import Engine
-from graveler.operations.every import every_repository
-from graveler.operations.export_places import check_outside_of_exports
-from graveler.operations.lookup import check_writable, read_repository
+from graveler.operations.exports.places import check_outside_of_exports
+from graveler.operations.protocol.lookup import check_writable, read_repository
+from graveler.operations.protocol.pages import every_repository
 from graveler.retention.candidates import overlap
 
 # Its presence says that a namespace is taken; lakeFS's tools look for it, too.

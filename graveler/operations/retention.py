@@ -9,8 +9,8 @@ from graveler.messages import Refusal
 from graveler.model import Repository, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
-from graveler.operations.every import closed_commits, every_branch
-from graveler.operations.lookup import check_writable, read_repository
+from graveler.operations.protocol.lookup import check_writable, read_repository
+from graveler.operations.protocol.pages import closed_commits, every_branch
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules

@@ -8,7 +8,13 @@ from graveler.entries import entry_value
 from graveler.errors import StaleVersionError
 from graveler.model import Branch, Change, ProtectionRule, Repository
 from graveler.operations.engine import Engine
-from graveler.operations.heads import Move, commit_event, move_head, new_commit, read_branch
+from graveler.operations.protocol.heads import (
+    Move,
+    commit_event,
+    move_head,
+    new_commit,
+    read_branch,
+)
 from graveler.operations.writes import stored_entry
 from graveler.samples.files import SampleFile, sample_files
 

@@ -15,8 +15,8 @@ from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.model import Record, Repository
 from graveler.names import leaves_its_folder
 from graveler.operations.engine import Engine
-from graveler.operations.lookup import in_repository
-from graveler.operations.reading import view_with_staged
+from graveler.operations.protocol.lookup import in_repository
+from graveler.operations.protocol.views import view_with_staged
 from graveler.staging.listing import prefix_end
 
 _FOLDER = "symlinks"

@@ -7,7 +7,7 @@ from graveler.names import check_tag_name
 from graveler.operations.actions import refuse_guarded, refuse_guarded_name
 from graveler.operations.branches import refuse_commit_id
 from graveler.operations.engine import Engine
-from graveler.operations.lookup import (
+from graveler.operations.protocol.lookup import (
     check_writable,
     current_commit_id,
     in_repository,

@@ -24,7 +24,7 @@ from graveler.errors import InvalidInputError
 from graveler.model import Branch, Change, Entry, Repository
 from graveler.names import check_branch_name, check_path
 from graveler.operations.engine import NS_PER_S, Engine
-from graveler.operations.every import every_branch
+from graveler.operations.protocol.pages import every_branch
 from graveler.operations.retention import changeable_repository
 from graveler.retention.files import uncommitted_folder
 from graveler.retention.liveness import address_in_namespace

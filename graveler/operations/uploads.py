@@ -8,9 +8,10 @@ from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
 from graveler.operations.links import check_issued, get_physical_address
-from graveler.operations.lookup import branch_of_upload_not_found, current_branch
-from graveler.operations.objects import ObjectStat, stat
-from graveler.operations.staged import branch_for_staging, stage_entry
+from graveler.operations.objects import stat
+from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
+from graveler.operations.protocol.staging import branch_for_staging, stage_entry
+from graveler.operations.protocol.views import ObjectStat
 from graveler.operations.writes import (
     DEFAULT_CONTENT_TYPE,
     check_user_metadata,

@@ -12,17 +12,17 @@ from graveler.messages import Refusal, within
 from graveler.model import AddressType, Entry, Repository
 from graveler.names import check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import NS_PER_S, Engine
-from graveler.operations.lookup import branch_of_upload_not_found, current_branch
-from graveler.operations.objects import ObjectStat, object_not_found, stat
-from graveler.operations.protection import check_can_stage
-from graveler.operations.reading import view_of_branch
-from graveler.operations.staged import (
+from graveler.operations.objects import object_not_found, stat
+from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
+from graveler.operations.protocol.protection import check_can_stage
+from graveler.operations.protocol.staging import (
     branch_for_staging,
     require_absent,
     stage_changes,
     stage_entry,
     stage_in_place,
 )
+from graveler.operations.protocol.views import ObjectStat, view_of_branch
 
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 

@@ -12,15 +12,7 @@ import pytest
 from graveler.errors import NotFoundError
 from graveler.identity import commit_id
 from graveler.model import AddressType
-from graveler.operations import (
-    branches,
-    commits,
-    diffs,
-    objects,
-    repositories,
-    tags,
-    writes,
-)
+from graveler.operations import branches, commits, diffs, objects, repositories, tags, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.counting import engine_around

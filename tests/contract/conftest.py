@@ -13,16 +13,16 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from graveler.aws.cleanup import CleanupStore
-from graveler.aws.dynamodb import DynamoDB
-from graveler.aws.exports import DynamoExportStore
-from graveler.aws.http_client import Answer, HttpClient, NoAnswerError, Pending
-from graveler.aws.models import CLEANUPS, OUTBOX, partition_of
-from graveler.aws.refs import DynamoRefStore
+from graveler.aws.dynamodb.cleanup import CleanupStore
+from graveler.aws.dynamodb.client import DynamoDB
+from graveler.aws.dynamodb.exports import DynamoExportStore
+from graveler.aws.dynamodb.http_client import Answer, HttpClient, NoAnswerError, Pending
+from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, partition_of
+from graveler.aws.dynamodb.refs import DynamoRefStore
+from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.retries import Retries
 from graveler.aws.signing import Signer
-from graveler.aws.staging import DynamoStagingStore
-from graveler.aws.tables import Tables
 from graveler.export.ports import ExportStore
 from graveler.model import Branch, Commit, Event, Repository
 from graveler.ports import RefStore, StagingStore

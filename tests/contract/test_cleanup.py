@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from graveler.aws.cleanup import POSTPONED_NS, CleanupStore
-from graveler.aws.models import ENDING, partition_of
-from graveler.aws.refs import DynamoRefStore
+from graveler.aws.dynamodb.cleanup import POSTPONED_NS, CleanupStore
+from graveler.aws.dynamodb.models import ENDING, partition_of
+from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.errors import ThrottledError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Event, Tag

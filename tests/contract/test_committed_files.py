@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from graveler.aws.committed_files import S3CommittedFiles
-from graveler.aws.file_cache import CachedFiles
+from graveler.aws.s3.committed_files import S3CommittedFiles
+from graveler.aws.s3.file_cache import CachedFiles
 from graveler.errors import CorruptDataError
 from graveler.ports import CommittedFiles
 from tests.contract.test_objects import s3_of

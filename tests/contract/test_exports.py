@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from graveler.aws.cleanup import CleanupStore
+from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.export.model import (
     BranchExport,

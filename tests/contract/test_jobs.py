@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from graveler.aws.job_records import DynamoJobStore
+from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.model import Repository
 from graveler.retention.ports import JobStore
 from tests.contract.conftest import Stores, create, new_event

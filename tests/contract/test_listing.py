@@ -2,9 +2,9 @@
 
 import pytest
 
-from graveler.aws.objects import S3ObjectStore
 from graveler.aws.retries import Retries
-from graveler.aws.s3 import S3
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.objects import S3ObjectStore
 from graveler.errors import InvalidInputError
 from graveler.ports import ListedObject, ObjectStore
 from tests.support.memory import MemoryObjectStore

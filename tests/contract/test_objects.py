@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 import requests
 
-from graveler.aws.objects import S3ObjectStore
 from graveler.aws.retries import Retries
-from graveler.aws.s3 import S3, Location
+from graveler.aws.s3.client import S3, Location
+from graveler.aws.s3.objects import S3ObjectStore
 from graveler.errors import (
     GoneError,
     InvalidInputError,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from graveler.aws.commits import commit_item
+from graveler.aws.dynamodb.commits import commit_item
 from graveler.export.model import BranchExport, ExportConfiguration
 from graveler.model import Branch, Event, Repository, Tag
 from tests.contract.conftest import DynamoDBStores, new_commit, new_event, new_repository, new_token

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graveler.aws.branches import branch_key
+from graveler.aws.dynamodb.branches import branch_key
 from graveler.errors import StaleVersionError
 from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
 from graveler.model import Branch, Repository

@@ -16,7 +16,7 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from graveler.aws.tables import _refs_description, _staging_description
+from graveler.aws.dynamodb.tables import _refs_description, _staging_description
 from infra.packages import function_code
 from layers.graveler import build
 from layers.graveler.archive import copy_sources, find_compiler, write_zip

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from graveler.aws.models import ExportItem, OutboxItem, TaskItem
-from graveler.aws.tables import _refs_description, _staging_description
+from graveler.aws.dynamodb.models import ExportItem, OutboxItem, TaskItem
+from graveler.aws.dynamodb.tables import _refs_description, _staging_description
 
 # Never to be changed: another logical ID means another table, and this one deleted or orphaned.
 STATEFUL = {

@@ -3,7 +3,7 @@
 import pytest
 
 from graveler.export.model import ExportRequest
-from graveler.operations import exports
+from graveler.operations.exports.advance import advance
 from tests.support.api import ApiClient
 
 MAIN = "/repositories/repo/branches/main"
@@ -55,7 +55,7 @@ def run(api):
 def work(api):
     """What the export function does when it is called."""
     request = ExportRequest("repo", "main")
-    exports.advance(api.engine, request, runner="runner", time_left_s=lambda: 900.0)
+    advance(api.engine, request, runner="runner", time_left_s=lambda: 900.0)
 
 
 def status(api):

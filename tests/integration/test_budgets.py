@@ -13,8 +13,8 @@ import pytest
 
 from graveler.operations import branches, commits, links, merges, objects, tags, writes
 from graveler.operations.engine import Engine
-from graveler.operations.heads import new_commit
-from graveler.operations.lookup import current_branch
+from graveler.operations.protocol.heads import new_commit
+from graveler.operations.protocol.lookup import current_branch
 from graveler.staging.listing import PageQuery
 from tests.support.server_world import Keys, ServerWorld
 from tests.support.stack import BUCKET, KEYS

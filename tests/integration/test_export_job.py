@@ -27,11 +27,13 @@ from graveler.export.lifecycle import LEASE_S
 from graveler.export.model import ExportConfiguration, ExportRequest, ExportState
 from graveler.export.settings import ExportSettings
 from graveler.model import AddressType, Entry, Repository
-from graveler.operations import commits, exports, writes
+from graveler.operations import commits, writes
 from graveler.operations.engine import Engine
-from graveler.operations.exports import ExportStatus
-from graveler.operations.lookup import current_branch
-from graveler.operations.staged import stage_changes
+from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
+from graveler.operations.exports.requests import ExportStatus
+from graveler.operations.protocol.lookup import current_branch
+from graveler.operations.protocol.staging import stage_changes
 from graveler.ports import Clock
 from local.bus import EventBus
 from local.config import EVENT_BUS, EXPORT_QUEUE, ROOT
@@ -77,7 +79,7 @@ class Lake:
 
     def configure(self, **more: Any) -> None:
         configuration = ExportConfiguration(self.path, self.status_path, PATTERNS)
-        exports.configure(self.engine, self.repository, "main", replace(configuration, **more))
+        requests.configure(self.engine, self.repository, "main", replace(configuration, **more))
 
     def put(self, contents: Mapping[str, str]) -> dict[str, str]:
         """Stage objects; the URIs of their data by content, which equal ones share."""
@@ -113,9 +115,7 @@ class Lake:
 
     def look_after(self, engine: Engine | None = None, runner: str = "function") -> None:
         """What the function does with a message."""
-        exports.advance(
-            engine or self.engine, self.request, runner=runner, time_left_s=lambda: 900.0
-        )
+        advance(engine or self.engine, self.request, runner=runner, time_left_s=lambda: 900.0)
 
     def run_job(
         self,
@@ -158,7 +158,7 @@ class Lake:
         )
 
     def status(self) -> ExportStatus:
-        return exports.status(self.engine, self.repository, "main")
+        return requests.status(self.engine, self.repository, "main")
 
     def exported(self) -> dict[str, bytes]:
         """What lies under the export path, by key."""
@@ -308,7 +308,7 @@ def test_what_failed_is_told_and_exported_after_the_repair(lake: Lake, spark: Sp
     lake.engine.objects.put(lost, b"found", "text/csv")
     with pytest.raises(ConflictError, match="repair it first"):
         lake.run_job(spark)
-    exports.repair(lake.engine, lake.repository, "main")
+    requests.repair(lake.engine, lake.repository, "main")
     status = lake.run_job(spark)
     assert status.state is ExportState.SUCCEEDED
     assert lake.exported().keys() == CONTENTS.keys() | {"lost"} | MARKS

@@ -10,8 +10,9 @@ import pytest
 from functions.export.handler import handler
 from graveler.aws import wiring
 from graveler.export.model import ExportConfiguration, ExportState
-from graveler.operations import commits, exports, writes
+from graveler.operations import commits, writes
 from graveler.operations.engine import Engine
+from graveler.operations.exports import requests
 from tests.support.invocation import Context
 from tests.support.server_world import Keys, ServerWorld
 from tests.support.stack import BUCKET, KEYS
@@ -58,9 +59,9 @@ def test_a_branch_is_exported_and_followed(world: ServerWorld, engine: Engine) -
     commits.commit(engine, repository, "main", commits.CommitRequest("why", "somebody"))
     path = f"s3://{BUCKET}/{uuid4().hex}"
     configuration = ExportConfiguration(path, is_continuous=True)
-    exports.configure(engine, repository, "main", configuration)
+    requests.configure(engine, repository, "main", configuration)
     assert look_after(repository) == {"batchItemFailures": []}
-    assert exports.status(engine, repository, "main").state is ExportState.SUCCEEDED
+    assert requests.status(engine, repository, "main").state is ExportState.SUCCEEDED
     assert engine.objects.get(f"{path}/first") == b"1"
     found = engine.objects.head(f"{path}/second")
     assert found is not None
@@ -70,6 +71,6 @@ def test_a_branch_is_exported_and_followed(world: ServerWorld, engine: Engine) -
     writes.delete(engine, repository, "main", b"second")
     made = commits.commit(engine, repository, "main", commits.CommitRequest("why", "somebody"))
     assert look_after(repository) == {"batchItemFailures": []}
-    assert exports.status(engine, repository, "main").exported_commit == made.id
+    assert requests.status(engine, repository, "main").exported_commit == made.id
     assert engine.objects.get(f"{path}/first") == b"one"
     assert engine.objects.head(f"{path}/second") is None

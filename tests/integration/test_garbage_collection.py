@@ -13,11 +13,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from glue_jobs.session import join_by_sorting
-from graveler.aws.models import OUTBOX, partition_of
+from graveler.aws.dynamodb.models import OUTBOX, partition_of
 from graveler.errors import GoneError, NotFoundError
 from graveler.model import Event
 from graveler.operations import branches, links, objects, repositories, uploads, writes
-from graveler.operations.lookup import read_repository
+from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report, text
 from tests.support.addresses import address, partition
 from tests.support.collected import MARKS, Collected, world

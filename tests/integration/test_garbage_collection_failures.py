@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from graveler.errors import CorruptDataError, ForbiddenError, PreconditionFailedError
 from graveler.operations import repositories
-from graveler.operations.lookup import current_branch
+from graveler.operations.protocol.lookup import current_branch
 from graveler.retention.files import RULES_FILE
 from tests.support.collected import MARKS, Collected, world
 from tests.support.server_world import ServerWorld

@@ -15,7 +15,7 @@ from glue_jobs.garbage_collection.sweeping import LOOK_IS_OLD, Round, Swept, swe
 from graveler.aws.settings import Settings
 from graveler.errors import ContentionError, PreconditionFailedError
 from graveler.operations import branches
-from graveler.operations.lookup import read_repository
+from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import ObjectStore
 from graveler.retention.looks import Look, begin_look
 from tests.support.collected import DAY_S, MARKS, Collected, world

@@ -8,9 +8,9 @@ import pytest
 from functions.events.handler import handler
 from graveler.accounts import Credential, User
 from graveler.aws import wiring
-from graveler.aws.accounts import DynamoAccountStore
 from graveler.aws.bus import Published
-from graveler.aws.models import (
+from graveler.aws.dynamodb.accounts import DynamoAccountStore
+from graveler.aws.dynamodb.models import (
     ACCOUNTS,
     CREDENTIAL,
     FIRST_ADMINISTRATOR,
@@ -18,11 +18,11 @@ from graveler.aws.models import (
     OUTBOX,
     partition_of,
 )
-from graveler.aws.tables import Tables, key
+from graveler.aws.dynamodb.tables import Tables, key
 from graveler.errors import AlreadyExistsError
 from graveler.model import Event
 from graveler.operations import branches
-from graveler.operations.lookup import read_repository
+from graveler.operations.protocol.lookup import read_repository
 from local.cipher import LocalCipher
 from tests.support.server_world import ServerWorld
 

@@ -18,20 +18,20 @@ from pyspark.sql import SparkSession
 from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.run import run
 from glue_jobs.session import Deployment
-from graveler.aws.cleanup import CleanupStore
-from graveler.aws.dynamodb import binary
-from graveler.aws.exports import DynamoExportStore
-from graveler.aws.job_records import DynamoJobStore
-from graveler.aws.models import CLEANUPS, OUTBOX, REPOSITORIES, partition_of
-from graveler.aws.refs import DynamoRefStore
-from graveler.aws.staging import DynamoStagingStore
-from graveler.aws.tables import Raw, Tables
+from graveler.aws.dynamodb.cleanup import CleanupStore
+from graveler.aws.dynamodb.client import binary
+from graveler.aws.dynamodb.exports import DynamoExportStore
+from graveler.aws.dynamodb.job_records import DynamoJobStore
+from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, REPOSITORIES, partition_of
+from graveler.aws.dynamodb.refs import DynamoRefStore
+from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.dynamodb.tables import Raw, Tables
 from graveler.errors import GoneError, NotFoundError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.operations import branches, commits, dumps, objects, repositories
 from graveler.operations.commits import LogQuery
 from graveler.operations.engine import NS_PER_S
-from graveler.operations.lookup import read_repository
+from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report
 from graveler.staging.listing import PageQuery
 from tests.support.collected import MARKS, Collected, world

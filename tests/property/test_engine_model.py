@@ -17,7 +17,8 @@ from graveler.errors import (
 )
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Commit
-from graveler.operations import branches, commits, heads, lookup, merges, objects, tags, writes
+from graveler.operations import branches, commits, merges, objects, tags, writes
+from graveler.operations.protocol import heads, lookup
 from tests.support.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
 from tests.support.model import same_records
 from tests.support.repository_model import ModelBranch

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from graveler.export.model import ExportRequest
-from graveler.operations.export_batch import export_in_batch
+from graveler.operations.exports.batch import export_in_batch
 from tests.property.test_export_machine import STEPS, ExportMachine
 from tests.support.counting import engine_around
 from tests.support.export_jobs import WorkersInTurns

@@ -22,7 +22,9 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.export.model import ExportRequest, ExportState
-from graveler.operations import branches, commits, exports, writes
+from graveler.operations import branches, commits, writes
+from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
 from tests.support.counting import engine_around
 from tests.support.export_world import REPO, ExportWorld, export_world
 from tests.support.runners import SteppedRunner
@@ -151,17 +153,17 @@ class ExportMachine(RuleBasedStateMachine):
 
     @rule()
     def run(self) -> None:
-        do = lambda: exports.run(self.exported.engine(), REPO, "live")  # noqa: E731
+        do = lambda: requests.run(self.exported.engine(), REPO, "live")  # noqa: E731
         self.attempt(do, ConflictError, NotFoundError)
 
     @rule()
     def repair(self) -> None:
-        do = lambda: exports.repair(self.exported.engine(), REPO, "live")  # noqa: E731
+        do = lambda: requests.repair(self.exported.engine(), REPO, "live")  # noqa: E731
         self.attempt(do, ConflictError, NotFoundError)
 
     @rule()
     def forget(self) -> None:
-        do = lambda: exports.forget(self.exported.engine(), REPO, "live")  # noqa: E731
+        do = lambda: requests.forget(self.exported.engine(), REPO, "live")  # noqa: E731
         self.attempt(do, NotFoundError)
 
     # Runners
@@ -205,7 +207,7 @@ class ExportMachine(RuleBasedStateMachine):
 
         def work(runner: SteppedRunner) -> None:
             engine = engine_around(self.exported.engine(), runner)
-            exports.advance(
+            advance(
                 engine,
                 request,
                 runner=name,
@@ -282,10 +284,10 @@ class ExportMachine(RuleBasedStateMachine):
         if record is None:
             return
         if record.state is ExportState.FAILED:
-            exports.repair(self.exported.engine(), REPO, "live")
+            requests.repair(self.exported.engine(), REPO, "live")
             self.quiesce()
         if not record.configuration.is_continuous:
-            self.attempt(lambda: exports.run(self.exported.engine(), REPO, "live"), ConflictError)
+            self.attempt(lambda: requests.run(self.exported.engine(), REPO, "live"), ConflictError)
             self.quiesce()
         record = self.exported.record
         assert record is not None

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graveler.errors import ConflictError
-from graveler.operations import exports
+from graveler.operations.exports import requests
 from tests.support.export_jobs import attempt, commit, finish, outcome, refuse
 from tests.support.export_world import MARK, REPO, export_world
 
@@ -73,7 +73,7 @@ def test_exports_in_stretches_that_die_end_as_those_of_one_runner(
         world.settle()
         commit(world, second, first)
         with suppress(ConflictError):  # nothing to export
-            exports.run(world.engine(), REPO, "main")
+            requests.run(world.engine(), REPO, "main")
         # Time that goes by between two calls has runners store how far they are.
         world.world.clock._step_ns = step_s * 10**9 + 10**6
         for number, (is_job, calls_max, refused) in enumerate(attempts if is_disturbed else ()):

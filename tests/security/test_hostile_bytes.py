@@ -9,7 +9,8 @@ from graveler.entries import entry_value, value_entry
 from graveler.errors import InvalidInputError
 from graveler.limits import PROTECTION_RULES_MAX
 from graveler.model import ProtectionRule
-from graveler.operations import repositories, staged
+from graveler.operations import repositories
+from graveler.operations.protocol import staging
 from graveler.sstable.format import VARINT, _checksum, open_block, seal_block
 from tests.support.api import ApiClient
 from tests.support.engines import memory_world
@@ -39,7 +40,7 @@ def test_no_protection_pattern_makes_writers_wait(pattern):
     engine = memory_world().engine()
     repositories.create(engine, name="repo", storage_namespace="s3://bucket/repo")
     repositories.set_protection_rules(engine, "repo", [ProtectionRule(pattern)])
-    staged.branch_for_staging(engine, "repo", "main", b"a", force=False)
+    staging.branch_for_staging(engine, "repo", "main", b"a", force=False)
 
 
 def test_patterns_are_counted_and_measured():

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 import requests
 
-from graveler.aws.objects import S3ObjectStore
 from graveler.aws.retries import Retries
-from graveler.aws.s3 import S3
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.objects import S3ObjectStore
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from tests.support.api import ApiClient
 from tests.support.server_world import Keys, s3_client

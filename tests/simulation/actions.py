@@ -12,15 +12,16 @@ from graveler.operations import (
     branches,
     commits,
     dumps,
-    exports,
     links,
     merges,
     objects,
     repositories,
     writes,
 )
+from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
 from graveler.operations.garbage import active_metaranges
-from graveler.operations.objects import ObjectStat
+from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
 from tests.simulation.schedule import Op
@@ -212,19 +213,19 @@ def _prepare_commits(actor: "Actor", op: Op) -> None:
 
 
 def _configure_export(actor: "Actor", op: Op) -> None:
-    exports.configure(actor.engine, REPO, op.branch, ExportConfiguration(EXPORTED))
+    requests.configure(actor.engine, REPO, op.branch, ExportConfiguration(EXPORTED))
     actor.exports(op.branch, is_wanted=True)
 
 
 def _forget_export(actor: "Actor", op: Op) -> None:
     actor.exports(op.branch, is_wanted=False)
-    exports.forget(actor.engine, REPO, op.branch)
+    requests.forget(actor.engine, REPO, op.branch)
 
 
 def _run_export(actor: "Actor", op: Op) -> None:
     request = ExportRequest(REPO, op.branch)
     runner = f"runner {op.id}"
-    exports.advance(actor.engine, request, runner=runner, time_left_s=lambda: 900.0)
+    advance(actor.engine, request, runner=runner, time_left_s=lambda: 900.0)
 
 
 def _clean_up(actor: "Actor", op: Op) -> None:

@@ -24,7 +24,7 @@ from graveler.errors import (
 )
 from graveler.operations import objects
 from graveler.operations.engine import NS_PER_S
-from graveler.operations.objects import ObjectStat
+from graveler.operations.protocol.views import ObjectStat
 from tests.simulation.actions import ACTIONS
 from tests.simulation.schedule import Op
 from tests.simulation.stores import SkewedClock, carry_out, simulated

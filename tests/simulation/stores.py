@@ -13,7 +13,7 @@ from typing import Any
 
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
 from graveler.operations.engine import Engine
-from graveler.operations.export_lease import StoppedError
+from graveler.operations.exports.lease import StoppedError
 from tests.simulation.schedule import Fault, Place
 from tests.support.counting import PORTS
 from tests.support.faults import Crash

@@ -8,7 +8,7 @@ from graveler.entries import value_entry
 from graveler.errors import GravelerError, NotFoundError
 from graveler.model import Branch, Repository
 from graveler.operations import commits, dumps, repositories
-from graveler.operations.reading import view_of_branch
+from graveler.operations.protocol.views import view_of_branch
 from tests.simulation.worlds import NAMESPACE, REPO, stored_value
 from tests.support.linearizability import Operation, check_history
 

@@ -11,17 +11,11 @@ from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.model import ExportConfiguration, ExportRequest
 from graveler.model import Entry, Repository
-from graveler.operations import (
-    branches,
-    commits,
-    dumps,
-    exports,
-    repositories,
-    retention,
-    writes,
-)
+from graveler.operations import branches, commits, dumps, repositories, retention, writes
 from graveler.operations.engine import Engine
-from graveler.operations.heads import seal
+from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
+from graveler.operations.protocol.heads import seal
 from graveler.retention.rules import make_rules
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.linearizability import Operation, Value
@@ -146,10 +140,10 @@ def exported() -> Start:
     """dev is exported, and holds its head there."""
     start = plain()
     engine = start.world.engine()
-    exports.configure(engine, REPO, "dev", ExportConfiguration(EXPORTED))
+    requests.configure(engine, REPO, "dev", ExportConfiguration(EXPORTED))
     request = ExportRequest(REPO, "dev")
     for number in range(3):
-        exports.advance(engine, request, runner=f"start {number}", time_left_s=lambda: 900.0)
+        advance(engine, request, runner=f"start {number}", time_left_s=lambda: 900.0)
     return start
 
 

@@ -16,7 +16,7 @@ from glue_jobs.garbage_collection.run import run
 from graveler.model import Commit
 from graveler.operations import commits, links, objects, repositories, retention, writes
 from graveler.operations.engine import Engine
-from graveler.operations.objects import ObjectStat
+from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import ObjectStore
 from graveler.retention.report import Report
 from graveler.retention.rules import make_rules

@@ -15,6 +15,7 @@ from graveler.entries import entry_value
 from graveler.errors import GravelerError, NotFoundError
 from graveler.operations import commits, diffs, objects, repositories
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.engines import memory_world
 from tests.support.model import Records, differences, listed
@@ -149,6 +150,4 @@ class EngineBesideModel(RuleBasedStateMachine):
 
     def read(self, engine: Engine, ref: str) -> Records:
         page = objects.list_objects(engine, REPO, ref, PageQuery(1000))
-        return {
-            i.path: entry_value(i.entry) for i in page.results if isinstance(i, objects.ObjectStat)
-        }
+        return {i.path: entry_value(i.entry) for i in page.results if isinstance(i, ObjectStat)}

@@ -7,10 +7,12 @@ from contextlib import suppress
 from graveler.errors import ConflictError, InvalidInputError
 from graveler.export.model import ExportRequest, ExportState
 from graveler.export.stretches import Carried, Stretch
-from graveler.operations import branches, commits, exports, writes
+from graveler.operations import branches, commits, writes
 from graveler.operations.engine import Engine
-from graveler.operations.export_batch import export_in_batch
-from graveler.operations.export_stretches import RunInHand, carry_out_stretch
+from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
+from graveler.operations.exports.batch import export_in_batch
+from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
 from tests.support.counting import engine_around
 from tests.support.export_world import REPO, ExportWorld
 from tests.support.faults import Crash, CrashAt
@@ -73,7 +75,7 @@ def attempt(world: ExportWorld, is_job: bool, name: str, calls_max: int) -> None
             workers = WorkersInTurns(engine_around(world.engine(), calls))
             export_in_batch(engine, request, "", runner=name, workers=workers)
         else:
-            exports.advance(engine, request, runner=name, time_left_s=lambda: 900.0)
+            advance(engine, request, runner=name, time_left_s=lambda: 900.0)
     world.runner = ""
     assert world.violations == []
 
@@ -87,7 +89,7 @@ def finish(world: ExportWorld, is_job: bool) -> None:
         record = world.record
         assert record is not None
         if record.state is ExportState.FAILED:
-            exports.repair(world.engine(), REPO, "main")
+            requests.repair(world.engine(), REPO, "main")
         elif record.state is ExportState.SUCCEEDED:
             assert world.destination().exported_commit == head
             return

@@ -1,7 +1,8 @@
 """Branches whose export was asked for, and runners of it that go step by step."""
 
 from graveler.export.model import ExportRequest
-from graveler.operations import branches, exports
+from graveler.operations import branches
+from graveler.operations.exports.advance import advance
 from tests.support.counting import engine_around
 from tests.support.export_world import REPO, ExportWorld, export_world
 from tests.support.lake import commit, upload
@@ -34,7 +35,7 @@ def stepped(lake: ExportWorld, name: str) -> SteppedRunner:
 
     def work(runner: SteppedRunner) -> None:
         engine = engine_around(lake.engine(), runner)
-        exports.advance(engine, REQUEST, runner=name, time_left_s=lambda: 900)
+        advance(engine, REQUEST, runner=name, time_left_s=lambda: 900)
 
     return SteppedRunner(name, work)
 

@@ -18,8 +18,10 @@ from graveler.committed.store import Breaking
 from graveler.entries import value_entry
 from graveler.export.model import BranchExport, Destination, ExportConfiguration, ExportRequest
 from graveler.model import Entry, Repository
-from graveler.operations import exports, repositories
+from graveler.operations import repositories
 from graveler.operations.engine import Engine
+from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
 from graveler.ports import ObjectDescription, ObjectInfo
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.memory import FixedClock, MemoryObjectStore
@@ -247,7 +249,7 @@ class ExportWorld:
             last_keys_in_prefix_regexps=patterns,  # type: ignore[arg-type]
             **more,  # type: ignore[arg-type]
         )
-        exports.configure(self.engine(), REPO, self.branch, configuration)
+        requests.configure(self.engine(), REPO, self.branch, configuration)
 
     def destination(self, path: str = "s3://out/latest") -> Destination:
         assert self.record is not None
@@ -257,7 +259,7 @@ class ExportWorld:
         """What one invocation of the export function does, whatever the message was."""
         deadline_ns = self.world.clock._now_ns + round(time_s * 1e9)
         self.runner = runner
-        exports.advance(
+        advance(
             engine or self.engine(),
             ExportRequest(REPO, self.branch),
             runner=runner,

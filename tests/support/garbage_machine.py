@@ -22,8 +22,8 @@ from graveler.operations import (
     retention,
     writes,
 )
-from graveler.operations.heads import seal
-from graveler.operations.lookup import current_branch, read_repository
+from graveler.operations.protocol.heads import seal
+from graveler.operations.protocol.lookup import current_branch, read_repository
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.rules import RetentionRules, make_rules
 from graveler.staging.listing import CommonPrefix, PageQuery

@@ -13,7 +13,7 @@ from graveler.operations.garbage import (
     staging_tokens,
     territory,
 )
-from graveler.operations.lookup import read_repository
+from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import Territory
 from graveler.retention.files import looks_folder, run_folder
 from graveler.retention.looks import FRUITLESS_LOOKS_MAX, LOOK_S, Look, begin_look

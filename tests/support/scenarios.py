@@ -26,6 +26,7 @@ from graveler.operations import (
     writes,
 )
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.engines import MemoryWorld, memory_world
@@ -41,7 +42,7 @@ DONE_ALREADY = (AlreadyExistsError, InvalidInputError, NotFoundError, Preconditi
 
 def upload(
     engine: Engine, path: bytes, content: bytes = b"new", branch: str = "main", **options: Any
-) -> objects.ObjectStat:
+) -> ObjectStat:
     """An object of that content."""
     return writes.upload(
         engine,

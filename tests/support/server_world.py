@@ -9,17 +9,17 @@ import boto3
 from botocore.awsrequest import AWSPreparedRequest
 
 from graveler.aws.clock import SystemClock
-from graveler.aws.committed_files import S3CommittedFiles
 from graveler.aws.connect import dynamodb_over, observe_requests, s3_config
-from graveler.aws.exports import DynamoExportStore
-from graveler.aws.http_client import HttpClient
+from graveler.aws.dynamodb.exports import DynamoExportStore
+from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.refs import DynamoRefStore
+from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.names import SystemNames
-from graveler.aws.objects import S3ObjectStore
-from graveler.aws.refs import DynamoRefStore
-from graveler.aws.s3 import S3
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.committed_files import S3CommittedFiles
+from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.signing import Signer
-from graveler.aws.staging import DynamoStagingStore
-from graveler.aws.tables import Tables
 from graveler.committed.store import Breaking, Committed
 from graveler.operations import repositories
 from graveler.operations.engine import Engine

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from glue_jobs.session import Deployment, local_spark
-from graveler.aws.job_records import DynamoJobStore
+from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.settings import Settings
 from tests.support.server_world import REGION, ServerWorld
 from tests.support.stack import KEYS

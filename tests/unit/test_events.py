@@ -13,7 +13,9 @@ from jsonschema import Draft202012Validator
 from graveler.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_type
 from graveler.export.model import ExportConfiguration, ExportRequest
 from graveler.model import Event
-from graveler.operations import branches, exports, merges, repositories, tags
+from graveler.operations import branches, merges, repositories, tags
+from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
 from local.patterns import matches
 from tests.support.lake import REPO, commit, named, new_lake, upload
 
@@ -58,8 +60,8 @@ def reported() -> list[Event]:
     request = merges.RevertRequest("main", "somebody", parent_number=1)
     merges.revert(engine, REPO, "main", request)
     branches.hard_reset(engine, REPO, "main", ref="main~1")
-    exports.configure(engine, REPO, "main", ExportConfiguration("s3://out/latest"))
-    exports.advance(engine, ExportRequest(REPO, "main"), runner="runner", time_left_s=lambda: 900)
+    requests.configure(engine, REPO, "main", ExportConfiguration("s3://out/latest"))
+    advance(engine, ExportRequest(REPO, "main"), runner="runner", time_left_s=lambda: 900)
     tags.create(engine, REPO, name="v1", ref="main")
     tags.delete(engine, REPO, "v1")
     branches.delete(engine, REPO, "source")

@@ -9,6 +9,7 @@ from graveler.http import byte_range, object_headers
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.model import Entry
 from graveler.operations import objects
+from graveler.operations.protocol.views import ObjectStat
 
 operations = Operations()
 
@@ -62,7 +63,7 @@ def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
     return byte_range.parse(header, entry.size_bytes)
 
 
-def _redirect(request: Request, found: objects.ObjectStat) -> Answer:
+def _redirect(request: Request, found: ObjectStat) -> Answer:
     # Behind the redirect, data that were collected would look like an object that never was.
     objects.check_has_data(request.engine, found)
     # The URL is a credential for its short life: no cache may keep it.

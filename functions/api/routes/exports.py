@@ -14,7 +14,7 @@ from graveler.http.exports import (
     configuration_of,
     status_body,
 )
-from graveler.operations import exports
+from graveler.operations.exports import requests
 
 operations = Operations()
 
@@ -24,36 +24,36 @@ _CONFIGURATION = f"{_BRANCH}/continuous-export"
 
 @operations.add("GET", _CONFIGURATION, "getContinuousExport")
 def get_configuration(request: Request) -> Answer:
-    configuration = exports.get(request.engine, request.repository, request.branch)
+    configuration = requests.get(request.engine, request.repository, request.branch)
     return answers.of_json(configuration_body(configuration))
 
 
 @operations.add("PUT", _CONFIGURATION, "setContinuousExport")
 def set_configuration(request: Request) -> Answer:
     configuration = configuration_of(request.decode(ConfigurationBody))
-    exports.configure(request.engine, request.repository, request.branch, configuration)
+    requests.configure(request.engine, request.repository, request.branch, configuration)
     return answers.empty(201)
 
 
 @operations.add("DELETE", _CONFIGURATION, "deleteContinuousExport")
 def delete_configuration(request: Request) -> Answer:
-    exports.forget(request.engine, request.repository, request.branch)
+    requests.forget(request.engine, request.repository, request.branch)
     return answers.empty()
 
 
 @operations.add("POST", f"{_BRANCH}/export-hook", "runExport")
 def run(request: Request) -> Answer:
-    export_id = exports.run(request.engine, request.repository, request.branch)
+    export_id = requests.run(request.engine, request.repository, request.branch)
     return answers.of_json(export_id, 201)
 
 
 @operations.add("POST", f"{_BRANCH}/repair-export", "repairExport")
 def repair(request: Request) -> Answer:
-    exports.repair(request.engine, request.repository, request.branch)
+    requests.repair(request.engine, request.repository, request.branch)
     return answers.empty(201)
 
 
 @operations.add("GET", f"{_BRANCH}/export-status", "getExportStatus")
 def get_status(request: Request) -> Answer:
-    status = exports.status(request.engine, request.repository, request.branch)
+    status = requests.status(request.engine, request.repository, request.branch)
     return answers.of_json(status_body(status))

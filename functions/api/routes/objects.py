@@ -7,7 +7,8 @@ from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
 from graveler.http import errors, multipart, object_headers, requests, responses
 from graveler.messages import Refusal
-from graveler.operations import objects, staged, writes
+from graveler.operations import objects, writes
+from graveler.operations.protocol import staging
 from graveler.staging.listing import CommonPrefix, PageQuery
 
 operations = Operations()
@@ -162,7 +163,7 @@ def stage_object(request: Request) -> Answer:
 
 @operations.add("GET", f"{_WRITE}/stage_allowed", "uploadObjectPreflight")
 def upload_object_preflight(request: Request) -> Answer:
-    staged.branch_for_staging(
+    staging.branch_for_staging(
         request.engine, request.repository, request.branch, request.query.path(), force=False
     )
     return answers.empty()

@@ -3,7 +3,7 @@
 from functions.api.request import Request
 from graveler.http import object_headers, responses
 from graveler.limits import PRESIGNED_URL_LIFE_S
-from graveler.operations.objects import ObjectStat
+from graveler.operations.protocol.views import ObjectStat
 
 
 def presigned_get(request: Request, found: ObjectStat) -> str:

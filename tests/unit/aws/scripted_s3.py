@@ -9,8 +9,8 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from urllib3 import HTTPResponse
 
 from graveler.aws.connect import s3_config
-from graveler.aws.objects import S3ObjectStore
-from graveler.aws.s3 import S3
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.objects import S3ObjectStore
 from tests.unit.aws.scripted import FakeTime
 
 REGION = "eu-west-1"

@@ -7,19 +7,19 @@ from threading import Barrier
 import pytest
 
 from graveler.aws import usage
-from graveler.aws.dynamodb import Call, DynamoDB
-from graveler.aws.file_cache import CachedFiles
-from graveler.aws.http_client import Answer as HttpAnswer
-from graveler.aws.http_client import NoAnswerError
-from graveler.aws.s3 import Location
+from graveler.aws.dynamodb.client import Call, DynamoDB
+from graveler.aws.dynamodb.http_client import Answer as HttpAnswer
+from graveler.aws.dynamodb.http_client import NoAnswerError
+from graveler.aws.s3.client import Location
+from graveler.aws.s3.file_cache import CachedFiles
 from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted
 from graveler.ports import ObjectDescription
 from graveler.threads import ContextThreads
 from tests.contract.test_committed_files import MemorySource
+from tests.unit.aws.s3.test_objects import COPIED
 from tests.unit.aws.scripted import FakeTime, Keys, ScriptedHttp, Step
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal
-from tests.unit.aws.test_objects import COPIED
 
 OK = HttpAnswer(200, {}, b'{"Item":{"a":{"S":"b"}}}')
 

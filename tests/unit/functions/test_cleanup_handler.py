@@ -6,7 +6,7 @@ import pytest
 
 from functions.cleanup.handler import handler
 from graveler.aws import wiring
-from graveler.aws.cleanup import Swept
+from graveler.aws.dynamodb.cleanup import Swept
 from graveler.errors import ThrottledError
 from tests.support.invocation import Context
 from tests.support.lines import lines_of

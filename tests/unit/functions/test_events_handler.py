@@ -8,9 +8,9 @@ import pytest
 
 from functions.events.handler import handler
 from graveler.aws import wiring
-from graveler.aws.branches import branch_item
 from graveler.aws.bus import Published
-from graveler.aws.records import outbox_item
+from graveler.aws.dynamodb.branches import branch_item
+from graveler.aws.dynamodb.records import outbox_item
 from graveler.model import Branch, Event, Repository
 from tests.support.lines import lines_of
 

@@ -20,7 +20,6 @@ from graveler.export.model import (
     Progress,
 )
 from graveler.model import Event
-from graveler.operations import exports
 from graveler.operations.engine import Engine
 from tests.support.invocation import Context
 from tests.support.lines import lines_of
@@ -71,7 +70,7 @@ class Exports:
 def looked_after(monkeypatch: pytest.MonkeyPatch) -> Exports:
     made = Exports()
     monkeypatch.setattr(wiring, "engine", lambda: made.engine)
-    monkeypatch.setattr(exports, "advance", made.advance)
+    monkeypatch.setattr("functions.export.handler.advance", made.advance)
     return made
 
 

@@ -7,7 +7,7 @@ from glue_jobs.session import Deployment
 from graveler.aws.settings import Settings
 from graveler.errors import ContentionError
 from graveler.model import Repository
-from graveler.operations.lookup import read_repository
+from graveler.operations.protocol.lookup import read_repository
 from tests.support.engines import MemoryWorld
 from tests.support.lake import REPO, new_lake
 from tests.support.memory_jobs import MemoryJobStore

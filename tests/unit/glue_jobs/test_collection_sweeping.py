@@ -20,7 +20,7 @@ from glue_jobs.garbage_collection.sweeping import (
 from graveler.errors import CorruptDataError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import Repository
-from graveler.operations.lookup import read_repository
+from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import Territory
 from graveler.retention.looks import begin_look
 from tests.support.addresses import address, partition

@@ -18,8 +18,8 @@ from graveler.errors import (
 )
 from graveler.operations import branches, commits, merges, objects, writes
 from graveler.operations.engine import Engine
-from graveler.operations.heads import replace_token
-from graveler.operations.lookup import current_branch
+from graveler.operations.protocol.heads import replace_token
+from graveler.operations.protocol.lookup import current_branch
 from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
 from tests.support.faults import Crash

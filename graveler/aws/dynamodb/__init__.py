@@ -1,0 +1,1 @@
+"""The stores whose records live in DynamoDB."""

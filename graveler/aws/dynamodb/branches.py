@@ -1,0 +1,248 @@
+"""Branches in DynamoDB: sealing, and the finishing transaction."""
+
+from collections.abc import Sequence
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from graveler.aws.dynamodb.commits import commit_item
+from graveler.aws.dynamodb.models import (
+    BRANCH,
+    COMMIT,
+    TAG,
+    BranchItem,
+    CommitItem,
+    StagedItem,
+    partition_of,
+)
+from graveler.aws.dynamodb.records import Records, cleanup_item, outbox_item
+from graveler.aws.dynamodb.tables import Raw, Tables, key
+from graveler.aws.errors import ConditionFailedError
+from graveler.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    StaleVersionError,
+    UnknownOutcomeError,
+)
+from graveler.model import Branch, Change, Commit, Event, Page, Repository
+
+# An update expression has at most 4 KB, of which removing one list element takes about ten bytes.
+_REMOVALS_MAX = 300
+
+
+def branch_item(repository: Repository, branch: Branch) -> BranchItem:
+    """The item that holds the branch."""
+    return BranchItem(
+        partition_of(repository),
+        BRANCH + branch.name,
+        commit_id=branch.commit_id,
+        staging_token=branch.staging_token,
+        sealed_tokens=list(reversed(branch.sealed_tokens)),
+        version=branch.version,
+        hidden=branch.hidden,
+        edits=branch.edits,
+        restored_token=branch.restored_token,
+    )
+
+
+def branch_of(raw: Raw) -> Branch:
+    """The branch that the raw item holds."""
+    item = BranchItem.from_raw_data(dict(raw))
+    return Branch(
+        name=item.sort.removeprefix(BRANCH),
+        commit_id=item.commit_id,
+        staging_token=item.staging_token,
+        sealed_tokens=tuple(reversed(item.sealed_tokens)),
+        version=int(item.version),
+        hidden=item.hidden,
+        edits=int(item.edits),
+        restored_token=item.restored_token,
+    )
+
+
+def branch_key(repository: Repository, name: str) -> Raw:
+    """The key of a branch's item."""
+    return key(partition_of(repository), BRANCH + name)
+
+
+def restored_item(branch: Branch, path: bytes, value: bytes | None) -> StagedItem:
+    """The entry that says what the branch's head says of the path."""
+    return StagedItem(branch.staging_token, path, value=value, restored=True)
+
+
+def is_unchanged(branch: Branch) -> Condition:
+    """The condition that the branch has the head, version and staging token that it had."""
+    condition: Condition = (
+        (BranchItem.version == branch.version)
+        & (BranchItem.commit_id == branch.commit_id)
+        & (BranchItem.staging_token == branch.staging_token)
+    )
+    return condition
+
+
+def branch_deletion(
+    tables: Tables, repository: Repository, branch: Branch, drop_after_ns: int
+) -> list[Raw]:
+    """The writes of a transaction that delete the branch, if it is what was read."""
+    delete = tables.delete(branch_key(repository, branch.name), is_unchanged(branch))
+    cleanup = tables.put(cleanup_item(drop_after_ns, branch.tokens))
+    return [{"Delete": delete}, {"Put": cleanup}]
+
+
+class BranchRecords(Records):
+    """The part of RefStore that concerns branches."""
+
+    __slots__ = ()
+
+    def branch(self, repository: Repository, name: str) -> Branch | None:
+        raw = self.tables.get(partition_of(repository), BRANCH + name)
+        return None if raw is None else branch_of(raw)
+
+    def branches(
+        self, repository: Repository, prefix: str, after: str, amount: int, *, show_hidden: bool
+    ) -> Page[Branch]:
+        def shown(raw: Raw) -> Branch | None:
+            branch = branch_of(raw)
+            return branch if show_hidden or not branch.hidden else None
+
+        return self._page(partition_of(repository), BRANCH, prefix, after, amount, shown)
+
+    def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
+        put = self.tables.put(branch_item(repository, branch), BranchItem.sort.does_not_exist())
+        no_tag = self.tables.absent(key(partition_of(repository), TAG + branch.name))
+        writes = [{"Put": put}, {"ConditionCheck": no_tag}]
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise AlreadyExistsError(f"a branch or tag {branch.name!r} already exists")
+
+    def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
+        self._put_absent([branch_item(repository, branch) for branch in branches])
+
+    def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
+        request = self.tables.update(
+            branch_key(repository, branch.name),
+            [
+                BranchItem.staging_token.set(new_token),
+                BranchItem.sealed_tokens.set(
+                    BranchItem.sealed_tokens.append([branch.staging_token])
+                ),
+            ],
+            BranchItem.staging_token == branch.staging_token,
+        )
+        request["ReturnValues"] = "ALL_NEW"
+        request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        try:
+            return branch_of(self.tables.dynamodb.call("UpdateItem", request)["Attributes"])
+        except ConditionFailedError as error:
+            if error.item is None:
+                raise NotFoundError(f"branch {branch.name} does not exist any more") from error
+            current = branch_of(error.item)
+            if new_token not in current.tokens:
+                raise StaleVersionError(f"branch {branch.name} was sealed by another") from error
+            return current  # by an earlier attempt of this very call
+        except UnknownOutcomeError:
+            after = self.branch(repository, branch.name)
+            if after is None or new_token not in after.tokens:
+                raise
+            return after
+
+    def bump_version(self, repository: Repository, name: str, token: str) -> bool:
+        request = self.tables.update(
+            branch_key(repository, name),
+            [BranchItem.version.add(1)],
+            BranchItem.sealed_tokens.contains(token),
+        )
+        try:
+            self.tables.dynamodb.call("UpdateItem", request)
+        except ConditionFailedError:
+            return False
+        return True
+
+    def move_branch(
+        self,
+        repository: Repository,
+        old: Branch,
+        *,
+        commit: Commit | None,
+        commit_id: str,
+        applied_tokens: Sequence[str],
+        new_staging_token: str | None,
+        event: Event | None,
+        drop_after_ns: int,
+        restored: Sequence[Change] = (),
+        is_clean: bool = False,
+    ) -> None:
+        actions, condition = _move(old, commit_id, applied_tokens, new_staging_token)
+        if is_clean:
+            condition &= _is_unedited(old)
+        if restored:
+            condition &= BranchItem.staging_token == old.staging_token
+        update = self.tables.update(branch_key(repository, old.name), actions, condition)
+        dropped = [*applied_tokens, *([] if new_staging_token is None else [old.staging_token])]
+        cleanup = cleanup_item(drop_after_ns, dropped)
+        writes: list[Raw] = [{"Update": update}]
+        # Unless somebody has written the path since.
+        is_restored = StagedItem.restored.exists()
+        writes += [
+            {"Put": self.tables.put(restored_item(old, *each), is_restored)} for each in restored
+        ]
+        if commit is not None:
+            # Whatever has this ID is this commit, but for the generation, which is not part of it.
+            is_new = CommitItem.sort.does_not_exist()
+            is_same = CommitItem.generation == commit.generation
+            writes.append(
+                {"Put": self.tables.put(commit_item(repository, commit), is_new | is_same)}
+            )
+        if event is None:
+            is_done = self._transact(writes, cleanup)
+        else:
+            if dropped:
+                writes.append({"Put": self.tables.put(cleanup)})
+            is_done = self._transact(writes, outbox_item(repository, event))
+        if is_done:
+            return
+        if self.branch(repository, old.name) is None:
+            raise NotFoundError(f"branch {old.name} does not exist any more")
+        if commit is not None:
+            self._require_no_other(repository, commit)
+        raise StaleVersionError(f"branch {old.name} changed since it was read")
+
+    def _require_no_other(self, repository: Repository, commit: Commit) -> None:
+        stored = self.tables.get(partition_of(repository), COMMIT + commit.id)
+        if stored is not None and int(stored["generation"]["N"]) != commit.generation:
+            raise AlreadyExistsError(
+                f"commit {commit.id} exists with another generation: try again a second later"
+            )
+
+
+def _is_unedited(branch: Branch) -> Condition:
+    """The condition that no change was staged that depends on what readers saw."""
+    same: Condition = BranchItem.edits == branch.edits
+    # Branches that were stored before there was a count do not have one.
+    return same if branch.edits else same | BranchItem.edits.does_not_exist()
+
+
+def _move(
+    old: Branch, commit_id: str, applied_tokens: Sequence[str], new_staging_token: str | None
+) -> tuple[list[Action], Condition]:
+    """The update that moves a branch, and the condition under which it may.
+
+    Sealing meanwhile does not matter: it appends to the list from whose front this removes. A
+    branch that was deleted and made again may have the same version and head; the newest token
+    that goes must therefore be where it was.
+    """
+    count = len(applied_tokens)
+    kept = len(old.sealed_tokens) - count
+    assert tuple(applied_tokens) == old.sealed_tokens[kept:]
+    sealed = BranchItem.sealed_tokens
+    actions: list[Action] = [BranchItem.commit_id.set(commit_id), BranchItem.version.add(1)]
+    condition = (BranchItem.version == old.version) & (BranchItem.commit_id == old.commit_id)
+    if new_staging_token is not None:
+        actions.append(BranchItem.staging_token.set(new_staging_token))
+    if new_staging_token is not None or count > _REMOVALS_MAX:
+        condition &= BranchItem.staging_token == old.staging_token
+    if count > _REMOVALS_MAX:
+        actions.append(sealed.set(list(reversed(old.sealed_tokens[:kept]))))
+    elif count:
+        condition &= sealed[count - 1] == applied_tokens[0]
+        actions += [sealed[position].remove() for position in range(count)]
+    return actions, condition

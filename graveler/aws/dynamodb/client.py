@@ -1,0 +1,197 @@
+"""DynamoDB's JSON protocol: signed, and repeated while that may help.
+
+An attempt ends in one of four ways: done; refused for good (raised at once); not done, worth
+another attempt (throttling, no connection); and unknown (no answer, or a server error). Attempts
+go on while there is time. Every write of ours may be repeated: it has a condition, or a client
+request token, or it stores the same value again. If none succeeds, a write that may have had its
+effect ends in UnknownOutcomeError, everything else in ThrottledError.
+
+DynamoDB remembers a client request token for ten minutes. A process may be frozen between two
+attempts, so none is sent later than five minutes after the first: a signature is valid for five
+minutes more, and DynamoDB refuses what arrives after that.
+
+Items travel as DynamoDB writes them: `{"name": {"S": "main"}}`; binary values are encoded from
+bytes, and arrive as base64 text unless a decoder says otherwise.
+"""
+
+import binascii
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+from graveler.aws import traces, usage
+from graveler.aws.dynamodb.http_client import (
+    Answer,
+    HttpClient,
+    NoAnswerError,
+    NotSentError,
+    Pending,
+)
+from graveler.aws.errors import (
+    THROTTLING_CODES,
+    ConditionFailedError,
+    RequestRefusedError,
+    TransactionCancelledError,
+)
+from graveler.aws.retries import Retries
+from graveler.aws.signing import Signer
+from graveler.aws.usage import Counted
+from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
+
+ANYTHING: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
+
+_REPEATABLE_S = 5 * 60
+
+_READS = frozenset({"BatchGetItem", "DescribeTable", "GetItem", "Query", "Scan"})
+
+
+class _TooLateError(Exception):
+    """The process was frozen for so long that DynamoDB may not know the first attempt any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request: an operation of the API, its parameters, and how its answer is decoded."""
+
+    operation: str
+    request: Mapping[str, Any]
+    decoder: msgspec.json.Decoder[Any] = ANYTHING
+
+
+class DynamoDB:
+    """One endpoint of DynamoDB, shared by all threads.
+
+    observe is told of every round trip, by the operations that it carries.
+    """
+
+    def __init__(
+        self,
+        http: HttpClient,
+        signer: Signer,
+        retries: Retries | None = None,
+        observe: Callable[[str], None] | None = None,
+    ) -> None:
+        self._http = http
+        self._signer = signer
+        self.retries = retries or Retries()
+        self._observe = observe
+
+    def call(
+        self,
+        operation: str,
+        request: Mapping[str, Any],
+        decoder: msgspec.json.Decoder[Any] = ANYTHING,
+    ) -> Any:  # noqa: ANN401 - what the decoder makes
+        """The answer to one request.
+
+        Raises:
+            ConditionFailedError, TransactionCancelledError: a condition did not hold.
+            InvalidInputError: an item would be too large.
+            RequestRefusedError: no repetition will mend it.
+            ThrottledError: not done in the time there was; nothing happened.
+            UnknownOutcomeError: a write that may have happened.
+        """
+        if self._observe is not None:
+            self._observe(operation)
+        with traces.call("DynamoDB", operation):
+            return self._settle(Call(operation, request, decoder), None)
+
+    def call_together(self, first: Call, second: Call) -> tuple[Any, Any]:
+        """The answers to two reads that travel at the same time; raises as `call` does."""
+        operations = f"{first.operation}+{second.operation}"
+        if self._observe is not None:
+            self._observe(operations)
+        with traces.call("DynamoDB", operations):
+            ahead = self._try_begin(first), self._try_begin(second)
+            try:
+                return self._settle(first, ahead[0]), self._settle(second, ahead[1])
+            finally:
+                for pending in ahead:
+                    if pending is not None:
+                        pending.abandon()
+
+    def _begin(self, operation: str, body: bytes, deadline_s: float = math.inf) -> Pending:
+        usage.count(Counted.DYNAMODB_REQUESTS)
+        headers = {
+            "content-type": "application/x-amz-json-1.0",
+            "host": self._http.host,
+            "x-amz-target": f"DynamoDB_20120810.{operation}",
+        }
+        signed = self._signer.signed(headers, body)
+        if time.monotonic() > deadline_s:  # after signing: the signature's own time is earlier
+            raise _TooLateError
+        return self._http.begin(signed, body)
+
+    def _try_begin(self, call: Call) -> Pending | None:
+        try:
+            return self._begin(call.operation, msgspec.json.encode(call.request))
+        except (NotSentError, NoAnswerError):
+            return None  # _settle will try again
+
+    def _settle(self, call: Call, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
+        body = msgspec.json.encode(call.request)
+        may_have_landed = False
+        problem = ""
+        deadline_s = time.monotonic() + _REPEATABLE_S
+        for _ in self.retries.attempts():
+            pending, begun = begun, None
+            try:
+                answer = (pending or self._begin(call.operation, body, deadline_s)).finish()
+            except _TooLateError:
+                break
+            except NotSentError as error:
+                problem = str(error)
+                continue
+            except NoAnswerError as error:
+                problem, may_have_landed = str(error), True
+                continue
+            if answer.status == 200 and _is_whole(answer):
+                return call.decoder.decode(answer.body)
+            if answer.status == 200 or answer.status >= 500:
+                problem, may_have_landed = f"{call.operation}: status {answer.status}", True
+                continue
+            problem = _throttling(call.operation, answer)
+        if may_have_landed and call.operation not in _READS:
+            raise UnknownOutcomeError(f"DynamoDB did not confirm a write: {problem}")
+        raise ThrottledError(f"DynamoDB cannot serve this now, try again later: {problem}")
+
+
+def _is_whole(answer: Answer) -> bool:
+    expected = answer.headers.get("x-amz-crc32")
+    return expected is None or int(expected) == crc32(answer.body)
+
+
+def _throttling(operation: str, answer: Answer) -> str:
+    """What the refusal says, if it is worth another attempt; raises what it means otherwise."""
+    try:
+        document = ANYTHING.decode(answer.body)
+    except msgspec.DecodeError:
+        document = {}
+    code = str(document.get("__type", answer.status)).rpartition("#")[2]
+    message = str(document.get("message") or document.get("Message") or "")
+    if code in THROTTLING_CODES:
+        return f"{operation}: {code}"
+    if code == "ConditionalCheckFailedException":
+        raise ConditionFailedError(document.get("Item"))
+    if code == "TransactionCanceledException":
+        reasons = document.get("CancellationReasons") or []
+        codes = tuple(str(reason.get("Code", "None")) for reason in reasons)
+        if "ConditionalCheckFailed" in codes:
+            raise TransactionCancelledError(codes)
+        if any(each in THROTTLING_CODES for each in codes):
+            return f"{operation}: {', '.join(codes)}"
+        message = " ".join(str(reason.get("Message") or "") for reason in reasons) or message
+    if "size" in message and "exceeded" in message:
+        # "Item size has exceeded the maximum allowed size", and the like for updates and keys.
+        raise InvalidInputError(f"a record is too large to be stored: {message.strip()}")
+    raise RequestRefusedError(operation, code, message)
+
+
+def binary(attribute: Mapping[str, str]) -> bytes:
+    """The bytes of a binary attribute value as it arrived."""
+    return binascii.a2b_base64(attribute["B"])

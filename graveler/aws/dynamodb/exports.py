@@ -1,0 +1,183 @@
+"""The export records of branches in DynamoDB.
+
+A record that was forgotten and made anew begins with another version. Whoever slept through that
+must not go on with the new record: conditions compare the version, and the run as well.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+import msgspec
+from pynamodb.expressions.condition import Condition
+
+from graveler.aws.dynamodb.branches import branch_deletion, branch_key
+from graveler.aws.dynamodb.models import (
+    EXPORT,
+    EXPORTS,
+    ExportItem,
+    ListedExportItem,
+    partition_named,
+    partition_of,
+)
+from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.tables import Raw, Request, key
+from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
+from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.export.model import BranchExport, next_version
+from graveler.export.places import ListedExport, places_of
+from graveler.model import Branch, Event, Repository
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoExportStore(Records):
+    """`graveler.export.ports.ExportStore` in the refs table."""
+
+    def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
+        return self._record(partition_of(repository), branch)
+
+    def listed_record(self, listed: ListedExport) -> BranchExport | None:
+        return self._record(
+            partition_named(listed.repository, listed.repository_uid), listed.branch
+        )
+
+    def _record(self, partition: str, branch: str) -> BranchExport | None:
+        raw = self.tables.get(partition, EXPORT + branch)
+        if raw is None:
+            return None
+        # A decoder made in advance would cost every process time that hardly any gets back.
+        return msgspec.json.decode(raw["export"]["S"], type=BranchExport)
+
+    def replace_branch_export(
+        self,
+        repository: Repository,
+        old: BranchExport | None,
+        new: BranchExport,
+        event: Event | None = None,
+    ) -> BranchExport:
+        stored = replace(new, version=next_version(old, event))
+        item = _export_item(repository, stored)
+        unchanged = ExportItem.sort.does_not_exist() if old is None else _is(old)
+        put = self.tables.put(item, unchanged)
+        if event is None:
+            is_done = self._put(put, item)
+        else:
+            writes = [{"Put": put}]
+            if old is None:
+                branch = branch_key(repository, new.branch)
+                writes.append({"ConditionCheck": self.tables.present(branch)})
+            if old is None or old.configuration != new.configuration:
+                writes.append({"Put": self.tables.put(_listed_item(repository, stored))})
+            is_done = self._transact(writes, outbox_item(repository, event))
+        if not is_done:
+            raise _stale(new)
+        return stored
+
+    def _put(self, put: Raw, item: ExportItem) -> bool:
+        """Put the item; False when its condition did not hold.
+
+        Raises:
+            UnknownOutcomeError: the answer was lost, and the item is not there.
+        """
+        try:
+            self.tables.dynamodb.call(
+                "PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+            )
+        except ConditionFailedError as error:
+            return _is_same_write(error.item, item)
+        except UnknownOutcomeError:
+            if not _is_same_write(self.tables.get(item.partition, item.sort), item):
+                raise
+        return True
+
+    def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
+        item_key = key(partition_of(repository), EXPORT + old.branch)
+        listed = self.tables.delete(listed_key(partition_of(repository), old.branch))
+        try:
+            self.tables.transact(
+                [{"Delete": self.tables.delete(item_key, _is(old))}, {"Delete": listed}]
+            )
+        except (TransactionCancelledError, UnknownOutcomeError) as error:
+            if self.branch_export(repository, old.branch) is None:
+                return  # by an earlier attempt, or by another who wanted the same
+            if isinstance(error, UnknownOutcomeError):
+                raise
+            raise _stale(old) from error
+
+    def delete_branch(
+        self,
+        repository: Repository,
+        branch: Branch,
+        event: Event,
+        drop_after_ns: int,
+        *,
+        export: BranchExport | None = None,
+        left: BranchExport | None = None,
+    ) -> None:
+        partition = partition_of(repository)
+        export_key = key(partition, EXPORT + branch.name)
+        writes = branch_deletion(self.tables, repository, branch, drop_after_ns)
+        if export is None:
+            writes.append({"ConditionCheck": self.tables.absent(export_key)})
+        elif left is None:
+            listed = self.tables.delete(listed_key(partition, branch.name))
+            writes.append({"Delete": self.tables.delete(export_key, _is(export))})
+            writes.append({"Delete": listed})
+        else:
+            item = _export_item(repository, replace(left, version=next_version(export, event)))
+            writes.append({"Put": self.tables.put(item, _is(export))})
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise StaleVersionError(f"branch {branch.name} or its export changed since it was read")
+
+    def listed_exports(self) -> Iterator[ListedExport]:
+        for raws in self.tables.pages(self.tables.query(EXPORTS, "")):
+            for raw in raws:
+                yield msgspec.json.decode(raw["listed"]["S"], type=ListedExport)
+
+
+def listed_key(partition: str, branch: str) -> Request:
+    """The key of what lists the export of the branch, by the partition of its repository."""
+    return key(EXPORTS, _listed_sort(partition, branch))
+
+
+def _listed_sort(partition: str, branch: str) -> str:
+    return f"{partition}#{branch}"
+
+
+def _listed_item(repository: Repository, export: BranchExport) -> ListedExportItem:
+    listed = ListedExport(repository.name, repository.uid, export.branch, places_of(export))
+    return ListedExportItem(
+        EXPORTS,
+        _listed_sort(partition_of(repository), export.branch),
+        listed=msgspec.json.encode(listed).decode(),
+    )
+
+
+def _export_item(repository: Repository, export: BranchExport) -> ExportItem:
+    return ExportItem(
+        partition_of(repository),
+        EXPORT + export.branch,
+        export=msgspec.json.encode(export).decode(),
+        version=export.version,
+        run=_run_id(export),
+        write=str(uuid4()),
+    )
+
+
+def _is(export: BranchExport) -> Condition:
+    condition: Condition = (ExportItem.version == export.version) & (
+        ExportItem.run == _run_id(export)
+    )
+    return condition
+
+
+def _run_id(export: BranchExport) -> str:
+    return "" if export.run is None else export.run.id
+
+
+def _is_same_write(raw: Raw | None, item: ExportItem) -> bool:
+    return raw is not None and raw["write"]["S"] == item.write
+
+
+def _stale(export: BranchExport) -> StaleVersionError:
+    return StaleVersionError(f"the export of branch {export.branch} changed since it was read")

@@ -1,0 +1,42 @@
+"""Leases of jobs, and what jobs tell, in DynamoDB."""
+
+from graveler.aws.dynamodb.models import LEASE, LeaseItem, partition_of
+from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.tables import key
+from graveler.aws.errors import ConditionFailedError
+from graveler.model import Event, Repository
+
+
+class DynamoJobStore(Records):
+    """`graveler.retention.ports.JobStore` over the refs table."""
+
+    __slots__ = ()
+
+    def take_lease(
+        self, repository: Repository, kind: str, holder: str, *, now_ns: int, until_ns: int
+    ) -> bool:
+        item = LeaseItem(partition_of(repository), LEASE + kind, holder=holder, until_ns=until_ns)
+        # The holder's own: a renewal, or an attempt that landed and whose answer was lost.
+        is_free = LeaseItem.sort.does_not_exist() | (LeaseItem.until_ns <= now_ns)
+        condition = is_free | (LeaseItem.holder == holder)
+        try:
+            self.tables.dynamodb.call("PutItem", self.tables.put(item, condition))
+        except ConditionFailedError:
+            return False
+        return True
+
+    def has_lease(self, repository: Repository, kind: str, holder: str) -> bool:
+        found = self.tables.get(partition_of(repository), LEASE + kind)
+        return found is not None and found["holder"]["S"] == holder
+
+    def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
+        item_key = key(partition_of(repository), LEASE + kind)
+        delete = self.tables.delete(item_key, LeaseItem.holder == holder)
+        try:
+            self.tables.dynamodb.call("DeleteItem", delete)
+        except ConditionFailedError:
+            return  # ended by an earlier attempt, or another's by now
+
+    def put_event(self, repository: Repository, event: Event) -> None:
+        # The ID is unique: a repeated put stores the same again.
+        self.tables.dynamodb.call("PutItem", self.tables.put(outbox_item(repository, event)))

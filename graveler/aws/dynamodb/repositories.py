@@ -1,0 +1,260 @@
+"""Repositories in DynamoDB."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from uuid import uuid4
+
+import msgspec
+
+from graveler.aws.dynamodb.branches import branch_item, branch_key, branch_of
+from graveler.aws.dynamodb.commits import commit_item
+from graveler.aws.dynamodb.models import (
+    BRANCH,
+    CLEANUPS,
+    ENDING,
+    METADATA,
+    REPOSITORIES,
+    TAG,
+    BranchItem,
+    CleanupItem,
+    MetadataItem,
+    RepositoryItem,
+    partition_of,
+)
+from graveler.aws.dynamodb.records import Records, cleanup_item, outbox_item
+from graveler.aws.dynamodb.tables import Raw, key
+from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
+from graveler.errors import (
+    AlreadyExistsError,
+    ContentionError,
+    NotFoundError,
+    StaleVersionError,
+    UnknownOutcomeError,
+)
+from graveler.limits import TOKEN_RETENTION_S
+from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Repository
+
+# A token has at most some 1,100 bytes, an item 400 KB.
+_TOKENS_IN_ITEM_MAX = 300
+# A transaction has at most 100 writes, one of which registers the tokens.
+_BRANCHES_AT_ONCE = 99
+
+_RULES = msgspec.json.Decoder(tuple[ProtectionRule, ...])
+
+
+def _repository_item(repository: Repository, partition: str = REPOSITORIES) -> RepositoryItem:
+    return RepositoryItem(
+        partition,
+        repository.name,
+        uid=repository.uid,
+        storage_namespace=repository.storage_namespace,
+        default_branch=repository.default_branch,
+        creation_date=repository.creation_date,
+        read_only=repository.read_only,
+        protection_rules=msgspec.json.encode(repository.protection_rules).decode(),
+        restoring=repository.restoring,
+    )
+
+
+def repository_of(raw: Raw) -> Repository:
+    """The repository that the raw item holds."""
+    item = RepositoryItem.from_raw_data(dict(raw))
+    return Repository(
+        name=item.sort,
+        uid=item.uid,
+        storage_namespace=item.storage_namespace,
+        default_branch=item.default_branch,
+        creation_date=int(item.creation_date),
+        read_only=item.read_only,
+        protection_rules=_RULES.decode(item.protection_rules),
+        restoring=item.restoring,
+    )
+
+
+class RepositoryRecords(Records):
+    """The part of RefStore that concerns repositories."""
+
+    __slots__ = ()
+
+    def repository(self, name: str) -> Repository | None:
+        raw = self.tables.get(REPOSITORIES, name)
+        return None if raw is None else repository_of(raw)
+
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
+        return self._page(REPOSITORIES, "", prefix, after, amount, repository_of)
+
+    def create_repository(
+        self, repository: Repository, branch: Branch | None, commit: Commit | None, event: Event
+    ) -> None:
+        put = self.tables.put
+        is_new = RepositoryItem.sort.does_not_exist()
+        metadata = MetadataItem(partition_of(repository), METADATA, metadata={})
+        writes = [
+            {"Put": put(_repository_item(repository), is_new)},
+            {"Put": put(metadata)},
+            {"ConditionCheck": self.tables.absent(key(ENDING, repository.name))},
+        ]
+        if branch is not None:
+            writes.append({"Put": put(branch_item(repository, branch))})
+        if commit is not None:
+            writes.append({"Put": put(commit_item(repository, commit))})
+        for _ in self.tables.dynamodb.retries.attempts():
+            if self._transact(writes, outbox_item(repository, event)):
+                return
+            if self.repository(repository.name) is not None:
+                raise AlreadyExistsError(f"repository {repository.name} already exists")
+            ending = self.tables.get(ENDING, repository.name)
+            if ending is not None:  # else its deletion has ended just now
+                self._end(repository_of(ending), event)
+        raise ContentionError(f"repository {repository.name} is created and deleted too often")
+
+    def update_repository(
+        self, old: Repository, new: Repository, event: Event | None = None
+    ) -> None:
+        raw = self.tables.get(REPOSITORIES, old.name)
+        current = None if raw is None else repository_of(raw)
+        if current == new and event is None:
+            return
+        if raw is None or current != old:
+            raise StaleVersionError(f"repository {old.name} changed since it was read")
+        stored = RepositoryItem.from_raw_data(dict(raw))
+        # The rules are compared as they are stored, whichever version of the code wrote them.
+        unchanged = (
+            (RepositoryItem.uid == stored.uid)
+            & (RepositoryItem.storage_namespace == stored.storage_namespace)
+            & (RepositoryItem.default_branch == stored.default_branch)
+            & (RepositoryItem.read_only == stored.read_only)
+            & (RepositoryItem.protection_rules == stored.protection_rules)
+        )
+        if stored.restoring is None:
+            unchanged &= RepositoryItem.restoring.does_not_exist()
+        else:
+            unchanged &= RepositoryItem.restoring == stored.restoring
+        put = self.tables.put(_repository_item(new), unchanged)
+        if event is not None:
+            if not self._transact([{"Put": put}], outbox_item(new, event)):
+                raise StaleVersionError(f"repository {old.name} changed since it was read")
+            return
+        try:
+            self.tables.dynamodb.call("PutItem", put)
+        except (ConditionFailedError, UnknownOutcomeError) as error:
+            if self.repository(old.name) == new:
+                return  # by an earlier attempt
+            if isinstance(error, UnknownOutcomeError):
+                raise
+            raise StaleVersionError(f"repository {old.name} changed since it was read") from error
+
+    def delete_repository(self, repository: Repository, event: Event) -> None:
+        due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
+        cleanup = CleanupItem(
+            CLEANUPS, f"{due_ns:020d}#{uuid4()}", repository=partition_of(repository)
+        )
+        is_this_one = RepositoryItem.uid == repository.uid
+        writes = [
+            {"Delete": self.tables.delete(key(REPOSITORIES, repository.name), is_this_one)},
+            {"Put": self.tables.put(_repository_item(repository, ENDING))},
+            {"Put": self.tables.put(cleanup)},
+        ]
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise NotFoundError(f"repository {repository.name} does not exist any more")
+        self._end(repository, event)
+
+    def _end(self, repository: Repository, event: Event) -> None:
+        """Drop the names of a repository that is being deleted; then its own may be taken again.
+
+        Who is to take it does the same, for the deletion may have been cut short: otherwise, one
+        who remembers the repository could go on reading it when another has its name.
+        """
+        self._drop_names(repository, event.time_ns + TOKEN_RETENTION_S * 10**9)
+        is_this_one = RepositoryItem.uid == repository.uid
+        delete = self.tables.delete(key(ENDING, repository.name), is_this_one)
+        with suppress(ConditionFailedError):  # somebody else has ended it
+            self.tables.dynamodb.call("DeleteItem", delete)
+
+    def _drop_names(self, repository: Repository, due_ns: int) -> None:
+        """Drop branches and tags: who remembers the repository must not find them any more.
+
+        Who has read a branch goes on reading, since its tokens are only registered to be dropped.
+        """
+        partition = partition_of(repository)
+        for raws in self.tables.pages(self.tables.query(partition, BRANCH)):
+            for branches in _groups([branch_of(raw) for raw in raws]):
+                if not self._drop_branches(repository, branches, due_ns):
+                    for branch in branches:
+                        self._drop_branch(repository, branch.name, due_ns)
+        for raws in self.tables.pages(self.tables.query(partition, TAG)):
+            keys = [key(partition, raw["sort"]["S"]) for raw in raws]
+            self.tables.write_batch(
+                self.tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
+            )
+
+    def _drop_branches(
+        self, repository: Repository, branches: Sequence[Branch], due_ns: int
+    ) -> bool:
+        """Delete the branches and register their tokens, all or nothing; False if one changed.
+
+        A seal that comes between would put a token on a branch that nobody reads any more, and
+        what is staged under it would stay for ever.
+        """
+        writes = [
+            {
+                "Delete": self.tables.delete(
+                    branch_key(repository, branch.name),
+                    BranchItem.staging_token == branch.staging_token,
+                )
+            }
+            for branch in branches
+        ]
+        tokens = [token for branch in branches for token in branch.tokens]
+        return self._transact(writes, cleanup_item(due_ns, tokens))
+
+    def _drop_branch(self, repository: Repository, name: str, due_ns: int) -> None:
+        for _ in self.tables.dynamodb.retries.attempts():
+            raw = self.tables.get(partition_of(repository), BRANCH + name)
+            if raw is None or self._drop_branches(repository, [branch_of(raw)], due_ns):
+                return
+
+    def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
+        raw = self.tables.get(partition_of(repository), METADATA)
+        return {} if raw is None else _metadata_of(raw)
+
+    def update_repository_metadata(
+        self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
+    ) -> None:
+        # One update expression could do it, but holds some 250 keys at most.
+        for _ in self.tables.dynamodb.retries.attempts():
+            raw = self.tables.get(partition_of(repository), METADATA)
+            if raw is None:
+                raise NotFoundError(f"repository {repository.name} does not exist any more")
+            old = _metadata_of(raw)
+            new = {name: value for name, value in old.items() if name not in remove} | dict(put)
+            item = MetadataItem(partition_of(repository), METADATA, metadata=new)
+            unchanged = MetadataItem.metadata == old
+            try:
+                # A transaction, so that a repeated request has no second effect.
+                self.tables.transact([{"Put": self.tables.put(item, unchanged)}])
+            except TransactionCancelledError:
+                continue
+            except UnknownOutcomeError:
+                if self.repository_metadata(repository) != new:
+                    raise
+            return
+        raise ContentionError(f"too many writers of the metadata of repository {repository.name}")
+
+
+def _groups(branches: Sequence[Branch]) -> Iterator[list[Branch]]:
+    """The branches in groups, each as large as one transaction may delete."""
+    group: list[Branch] = []
+    tokens = 0
+    for branch in branches:
+        tokens += len(branch.tokens)
+        if group and (tokens > _TOKENS_IN_ITEM_MAX or len(group) == _BRANCHES_AT_ONCE):
+            yield group
+            group, tokens = [], len(branch.tokens)
+        group.append(branch)
+    if group:
+        yield group
+
+
+def _metadata_of(raw: Raw) -> dict[str, str]:
+    return {name: value["S"] for name, value in raw["metadata"]["M"].items()}

@@ -1,0 +1,306 @@
+"""The StagingStore on DynamoDB: partition = staging token, sort key = path.
+
+Theory of operation. DynamoDB conditions a write on other items only in a transaction, and cancels
+transactions that touch one item at the same time, even if both only check it. So a token has
+several gates (`dynamodb.gates`): a write puts its entry and checks the one gate that the path's
+hash selects, in one transaction. Closing a token closes its gates, one after the other. Writes of
+different gates do not meet, and a write that meets another at a gate is sent again.
+
+A transaction carries a client request token, so a repeated request has no second effect.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+from pynamodb.expressions.condition import Condition
+
+from graveler.aws.dynamodb import gates
+from graveler.aws.dynamodb.branches import branch_key, branch_of, is_unchanged, restored_item
+from graveler.aws.dynamodb.client import Call, binary
+from graveler.aws.dynamodb.models import BranchItem, StagedItem
+from graveler.aws.dynamodb.tables import Raw, Request, Tables
+from graveler.aws.errors import TransactionCancelledError
+from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.limits import PATH_BYTES_MAX
+from graveler.model import Branch, Change, Repository
+from graveler.ports import Staged
+from graveler.threads import ContextThreads
+
+# A listing shows at most 1,000 paths, and mostly nothing but what is staged under few of them; a
+# scan that goes on takes DynamoDB's full pages of 1 MB.
+_FIRST_PAGE_ITEMS = 1_000
+
+# A transaction has at most 100 parts, one of which is the check, and 4 MB.
+_CHANGES_MAX = 99
+_CHANGES_BYTES_MAX = 3 * 1024**2
+_TRANSACTIONS_AT_ONCE = 8
+
+
+class _Binary(msgspec.Struct):
+    B: bytes
+
+
+class _Change(msgspec.Struct):
+    path: _Binary
+    value: _Binary | None = None
+
+
+class _Changes(msgspec.Struct):
+    """A page of a query, decoded straight to bytes: scans read thousands of items."""
+
+    Items: list[_Change]
+    LastEvaluatedKey: Mapping[str, Any] | None = None
+
+
+_CHANGES = msgspec.json.Decoder(_Changes)
+
+
+class DynamoStagingStore:
+    """`graveler.ports.StagingStore` over the staging table."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._dynamodb = tables.dynamodb
+
+    def get(self, token: str, path: bytes) -> Staged | None:
+        raw = self._item_of(token, path)
+        return None if raw is None else _staged_of(raw)
+
+    def _item_of(self, token: str, path: bytes) -> Raw | None:
+        request = {
+            "TableName": self._tables.staging,
+            "Key": _key(token, path),
+            "ConsistentRead": True,
+        }
+        answer: Raw = self._dynamodb.call("GetItem", request)
+        return answer.get("Item")
+
+    def get_with_branch(
+        self, repository: Repository, branch: str, token: str, path: bytes
+    ) -> tuple[Branch | None, Staged | None]:
+        refs, staging = self._tables.refs, self._tables.staging
+        wanted = {
+            refs: {"Keys": [branch_key(repository, branch)], "ConsistentRead": True},
+            staging: {"Keys": [_key(token, path)], "ConsistentRead": True},
+        }
+        found = self._tables.get_requests(wanted)
+        branches, staged = found.get(refs), found.get(staging)
+        return (
+            branch_of(branches[0]) if branches else None,
+            _staged_of(staged[0]) if staged else None,
+        )
+
+    def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
+        by_gate: dict[int, list[Change]] = defaultdict(list)
+        for change in changes:
+            by_gate[gates.gate_of(change[0])].append(change)
+        batches = [(gate, batch) for gate, some in by_gate.items() for batch in _batches(some)]
+        if len(batches) == 1:  # no threads for most writes: they change one path
+            return self._stage_at(token, *batches[0])
+        with ContextThreads(_TRANSACTIONS_AT_ONCE) as pool:
+            refused = pool.map(lambda batch: self._stage_at(token, *batch), batches)
+            return list(chain.from_iterable(refused))
+
+    def _stage_at(self, token: str, gate: int, batch: Sequence[Change]) -> Sequence[Change]:
+        """Stage changes of one gate in one transaction; return them if the gate is closed."""
+        check = gates.is_open(self._tables.staging, token, gate)
+        puts = [self._put(_item(token, path, value)) for path, value in batch]
+        try:
+            self._tables.transact([*puts, {"ConditionCheck": check}])
+        except TransactionCancelledError:
+            return batch
+        return ()
+
+    def _put(self, item: Request) -> Request:
+        return {"Put": {"TableName": self._tables.staging, "Item": item}}
+
+    def stage_if(
+        self,
+        repository: Repository,
+        branch: Branch,
+        path: bytes,
+        value: bytes,
+        expected: Staged | None,
+    ) -> None:
+        token, nonce = branch.staging_token, uuid4().bytes
+        item = StagedItem(token, path, value=value, write=nonce)
+        put = self._tables.put(item, _says(expected))
+        key = branch_key(repository, branch.name)
+        update = self._tables.update(key, [BranchItem.edits.add(1)], is_unchanged(branch))
+        try:
+            self._tables.transact([{"Put": put}, {"Update": update}])
+        except TransactionCancelledError as error:
+            if not self._is_written(token, path, nonce):
+                raise StaleVersionError("the branch or the path changed meanwhile") from error
+        except UnknownOutcomeError:
+            if not self._is_written(token, path, nonce):
+                raise
+
+    def _is_written(self, token: str, path: bytes, nonce: bytes) -> bool:
+        """Whether the item is of the write with that nonce: an attempt whose answer was lost."""
+        raw = self._item_of(token, path)
+        return raw is not None and "write" in raw and binary(raw["write"]) == nonce
+
+    def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
+        for batch in _batches(changes):
+            update = self._tables.update(
+                branch_key(repository, branch.name),
+                [
+                    BranchItem.version.set(branch.version + 1),
+                    BranchItem.restored_token.set(branch.staging_token),
+                ],
+                is_unchanged(branch),
+            )
+            puts = [{"Put": self._tables.put(restored_item(branch, *each))} for each in batch]
+            try:
+                self._tables.transact([*puts, {"Update": update}])
+            except TransactionCancelledError as error:
+                # Also if an earlier attempt did it: to restore once more does no harm.
+                raise StaleVersionError(f"branch {branch.name} changed meanwhile") from error
+            branch = replace(
+                branch, version=branch.version + 1, restored_token=branch.staging_token
+            )
+        return branch
+
+    def restored_paths(self, token: str) -> Iterator[bytes]:
+        request = self._scan_request(token, b"", None)
+        assert request is not None
+        request["FilterExpression"] = "attribute_exists(#r)"
+        request["ExpressionAttributeNames"]["#r"] = "restored"
+        del request["Limit"]
+        for raws in self._tables.pages(request):
+            yield from (binary(raw["path"]) for raw in raws)
+
+    def close(self, token: str) -> None:
+        closed = [{"PutRequest": {"Item": key}} for key in gates.keys(token)]
+        self._tables.write_batch(self._tables.staging, closed)
+
+    def scan(
+        self, token: str, start: bytes, end: bytes | None
+    ) -> Iterator[tuple[bytes, bytes | None]]:
+        request = self._scan_request(token, start, end)
+        if request is None:
+            return
+        page = self._dynamodb.call("Query", request, _CHANGES)
+        yield from self._changes(request, page, start, end)
+
+    def scan_with_branch(
+        self, repository: Repository, branch: str, token: str, start: bytes, end: bytes | None
+    ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
+        branch_request = {
+            "TableName": self._tables.refs,
+            "Key": branch_key(repository, branch),
+            "ConsistentRead": True,
+        }
+        request = self._scan_request(token, start, end)
+        if request is None:
+            raw = self._dynamodb.call("GetItem", branch_request).get("Item")
+            return (None if raw is None else branch_of(raw)), iter(())
+        answer, page = self._dynamodb.call_together(
+            Call("GetItem", branch_request), Call("Query", request, _CHANGES)
+        )
+        raw = answer.get("Item")
+        changes = self._changes(request, page, start, end)
+        return (None if raw is None else branch_of(raw)), changes
+
+    def drop(self, token: str) -> None:
+        request = self._scan_request(token, b"", None)
+        if request is None:
+            return
+        # The whole key, and nothing else: that is what items are deleted by.
+        request["ExpressionAttributeNames"] = {"#t": "token", "#p": "path"}
+        request["ProjectionExpression"] = "#t, #p"
+        del request["Limit"]
+        # The gates go last: until then nothing can be staged that this would not see.
+        for raws in chain(self._tables.pages(request), [gates.keys(token)]):
+            self._tables.write_batch(
+                self._tables.staging, [{"DeleteRequest": {"Key": raw}} for raw in raws]
+            )
+
+    def _scan_request(self, token: str, start: bytes, end: bytes | None) -> Request | None:
+        """The first page of the interval, a little wider at its ends; None if it is empty."""
+        if end is not None and start >= end:
+            return None
+        condition = "#t = :t"
+        values: dict[str, Any] = {":t": {"S": token}}
+        # A bound may be longer than a key can be; cut off, it still lies outside.
+        if start:
+            values[":start"] = {"B": start[:PATH_BYTES_MAX]}
+        if end is not None:
+            values[":end"] = {"B": end[:PATH_BYTES_MAX]}
+        if start and end is not None:
+            condition += " AND #p BETWEEN :start AND :end"
+        elif start:
+            condition += " AND #p >= :start"
+        elif end is not None:
+            condition += " AND #p <= :end"
+        return {
+            "TableName": self._tables.staging,
+            "KeyConditionExpression": condition,
+            "ProjectionExpression": "#p, #v",
+            "ExpressionAttributeNames": {"#t": "token", "#p": "path", "#v": "value"},
+            "ExpressionAttributeValues": values,
+            "ConsistentRead": True,
+            "Limit": _FIRST_PAGE_ITEMS,
+        }
+
+    def _changes(
+        self, request: Request, page: _Changes, start: bytes, end: bytes | None
+    ) -> Iterator[tuple[bytes, bytes | None]]:
+        while True:
+            for item in page.Items:
+                path = item.path.B
+                if path >= start and (end is None or path < end):
+                    yield path, None if item.value is None else item.value.B
+            if page.LastEvaluatedKey is None:
+                return
+            request = {**request, "ExclusiveStartKey": page.LastEvaluatedKey}
+            request.pop("Limit", None)
+            page = self._dynamodb.call("Query", request, _CHANGES)
+
+
+def _key(token: str, path: bytes) -> Request:
+    return {"token": {"S": token}, "path": {"B": path}}
+
+
+def _batches(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
+    """The changes in stretches that fit into a transaction each."""
+    batch: list[Change] = []
+    size_bytes = 0
+    for path, value in changes:
+        change_bytes = len(path) + len(value or b"")
+        if batch and (len(batch) == _CHANGES_MAX or size_bytes + change_bytes > _CHANGES_BYTES_MAX):
+            yield batch
+            batch, size_bytes = [], 0
+        batch.append((path, value))
+        size_bytes += change_bytes
+    if batch:
+        yield batch
+
+
+def _says(expected: Staged | None) -> Condition:
+    """The condition that the token says exactly that of the path."""
+    if expected is None:
+        return StagedItem.path.does_not_exist()
+    if expected.value is None:
+        void: Condition = StagedItem.path.exists() & StagedItem.value.does_not_exist()
+        return void
+    equal: Condition = StagedItem.value == expected.value
+    return equal
+
+
+def _item(token: str, path: bytes, value: bytes | None) -> Request:
+    # Not by way of the model: every write of an object passes here.
+    item = _key(token, path)
+    if value is not None:
+        item["value"] = {"B": value}
+    return item
+
+
+def _staged_of(raw: Raw) -> Staged:
+    return Staged(binary(raw["value"]) if "value" in raw else None)

@@ -1,0 +1,235 @@
+"""The two tables and the requests to them, built from PynamoDB's items, conditions and actions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action, Update
+from pynamodb.models import Model
+
+from graveler.aws.dynamodb.client import DynamoDB
+from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION, RefsItem
+from graveler.aws.errors import RequestRefusedError
+from graveler.errors import ThrottledError
+from graveler.threads import ContextThreads
+
+# A raw item or key, as DynamoDB writes it; a request's parameters.
+Raw = Mapping[str, Any]
+Request = dict[str, Any]
+
+_BATCH_READ_MAX = 100
+_BATCH_WRITE_MAX = 25
+_BATCHES_AT_ONCE = 8
+
+
+def key(partition: str, sort: str) -> Request:
+    """The key of an item of the refs table."""
+    return {"partition": {"S": partition}, "sort": {"S": sort}}
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Where the two tables are."""
+
+    refs: str
+    staging: str
+    dynamodb: DynamoDB
+
+    # Parts of requests
+
+    def put(self, item: Model, condition: Condition | None = None) -> Request:
+        """The parameters that put an item of either table."""
+        raw = item.serialize()
+        table = self.staging if "token" in raw else self.refs
+        return with_condition({"TableName": table, "Item": raw}, condition)
+
+    def update(
+        self, item_key: Raw, actions: Sequence[Action], condition: Condition | None = None
+    ) -> Request:
+        """The parameters that update an item of the refs table."""
+        names: dict[str, str] = {}
+        values: dict[str, Any] = {}
+        request: Request = {"TableName": self.refs, "Key": item_key}
+        request["UpdateExpression"] = Update(*actions).serialize(names, values)
+        return with_condition(request, condition, names, values)
+
+    def delete(self, item_key: Raw, condition: Condition | None = None) -> Request:
+        """The parameters that delete an item of the refs table."""
+        return with_condition({"TableName": self.refs, "Key": item_key}, condition)
+
+    def check(self, item_key: Raw, condition: Condition) -> Request:
+        """The parameters of a transaction's check of an item of the refs table."""
+        return with_condition({"TableName": self.refs, "Key": item_key}, condition)
+
+    def absent(self, item_key: Raw) -> Request:
+        """The parameters of a transaction's check that the refs table has no such item."""
+        return self.check(item_key, RefsItem.sort.does_not_exist())
+
+    def present(self, item_key: Raw) -> Request:
+        """The parameters of a transaction's check that the refs table has such an item."""
+        return self.check(item_key, RefsItem.sort.exists())
+
+    def query(self, partition: str, prefix: str, limit: int | None = None) -> Request:
+        """The parameters that read, consistently, what begins with a prefix in a partition."""
+        request: Request = {
+            "TableName": self.refs,
+            "KeyConditionExpression": "#p = :p",
+            "ExpressionAttributeNames": {"#p": "partition"},
+            "ExpressionAttributeValues": {":p": {"S": partition}},
+            "ConsistentRead": True,
+        }
+        if prefix:  # an empty one is refused
+            request["KeyConditionExpression"] += " AND begins_with(#s, :s)"
+            request["ExpressionAttributeNames"]["#s"] = "sort"
+            request["ExpressionAttributeValues"][":s"] = {"S": prefix}
+        if limit is not None:
+            request["Limit"] = limit
+        return request
+
+    # Requests
+
+    def get(self, partition: str, sort: str) -> Raw | None:
+        """An item of the refs table as it stands."""
+        request = {"TableName": self.refs, "Key": key(partition, sort), "ConsistentRead": True}
+        answer: Raw = self.dynamodb.call("GetItem", request)
+        return answer.get("Item")
+
+    def get_batch(self, table: str, keys: Sequence[Raw]) -> list[Raw]:
+        """Those of the items that exist, in no order, as they stand."""
+        found: list[Raw] = []
+        for start in range(0, len(keys), _BATCH_READ_MAX):
+            wanted = {
+                table: {"Keys": keys[start : start + _BATCH_READ_MAX], "ConsistentRead": True}
+            }
+            found += self.get_requests(wanted).get(table, [])
+        return found
+
+    def get_requests(self, wanted: Raw) -> dict[str, list[Raw]]:
+        """One BatchGetItem over either table; what DynamoDB leaves out is asked for again."""
+        found: dict[str, list[Raw]] = {}
+        for _ in self.dynamodb.retries.attempts():
+            answer = self.dynamodb.call("BatchGetItem", {"RequestItems": wanted})
+            for table, items in answer["Responses"].items():
+                found.setdefault(table, []).extend(items)
+            wanted = answer.get("UnprocessedKeys") or {}
+            if not wanted:
+                return found
+        raise _left_out("BatchGetItem")
+
+    def write_batch(self, table: str, writes: Sequence[Raw]) -> None:
+        """Any number of PutRequests and DeleteRequests of distinct keys, in no order."""
+        batches = [
+            {table: writes[start : start + _BATCH_WRITE_MAX]}
+            for start in range(0, len(writes), _BATCH_WRITE_MAX)
+        ]
+        if len(batches) <= 1:
+            for batch in batches:
+                self._write_requests(batch)
+            return
+        with ContextThreads(_BATCHES_AT_ONCE) as pool:
+            for _ in pool.map(self._write_requests, batches):
+                pass
+
+    def _write_requests(self, wanted: Raw) -> None:
+        for _ in self.dynamodb.retries.attempts():
+            answer = self.dynamodb.call("BatchWriteItem", {"RequestItems": wanted})
+            wanted = answer.get("UnprocessedItems") or {}
+            if not wanted:
+                return
+        raise _left_out("BatchWriteItem")
+
+    def transact(self, writes: Sequence[Raw]) -> None:
+        """All the writes or none; each is {"Put" | "Update" | "Delete": parameters}.
+
+        Raises:
+            TransactionCancelledError: a condition did not hold.
+        """
+        # The token makes a repeated request the same transaction for ten minutes.
+        request = {"TransactItems": writes, "ClientRequestToken": str(uuid4())}
+        self.dynamodb.call("TransactWriteItems", request)
+
+    def pages(self, request: Request) -> Iterator[list[Raw]]:
+        """The pages of a query, fetched as they are asked for."""
+        while True:
+            answer = self.dynamodb.call("Query", request)
+            yield answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return
+            request = {**request, "ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    # Tables
+
+    def create(self) -> None:
+        """Make the tables if they do not exist; deployments make theirs with CDK instead."""
+        for description in (_refs_description(self.refs), _staging_description(self.staging)):
+            try:
+                self.dynamodb.call("CreateTable", description)
+            except RequestRefusedError as error:
+                if error.code != "ResourceInUseException":
+                    raise
+
+
+def _left_out(operation: str) -> Exception:
+    return ThrottledError(f"DynamoDB leaves out parts of {operation}, try again later")
+
+
+def with_condition(
+    request: Request,
+    condition: Condition | None,
+    names: dict[str, str] | None = None,
+    values: dict[str, Any] | None = None,
+) -> Request:
+    """The request with the condition added, and the names and values that it stands on."""
+    names = {} if names is None else names
+    values = {} if values is None else values
+    if condition is not None:
+        request["ConditionExpression"] = condition.serialize(names, values)
+    if names:
+        request["ExpressionAttributeNames"] = {alias: name for name, alias in names.items()}
+    if values:
+        request["ExpressionAttributeValues"] = values
+    return request
+
+
+def _refs_description(name: str) -> Request:
+    return {
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [
+            {"AttributeName": "partition", "AttributeType": "S"},
+            {"AttributeName": "sort", "AttributeType": "S"},
+            {"AttributeName": "generation", "AttributeType": "N"},
+        ],
+        "KeySchema": [
+            {"AttributeName": "partition", "KeyType": "HASH"},
+            {"AttributeName": "sort", "KeyType": "RANGE"},
+        ],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": COMMITS_BY_GENERATION,
+                "KeySchema": [
+                    {"AttributeName": "partition", "KeyType": "HASH"},
+                    {"AttributeName": "generation", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+    }
+
+
+def _staging_description(name: str) -> Request:
+    return {
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [
+            {"AttributeName": "token", "AttributeType": "S"},
+            {"AttributeName": "path", "AttributeType": "B"},
+        ],
+        "KeySchema": [
+            {"AttributeName": "token", "KeyType": "HASH"},
+            {"AttributeName": "path", "KeyType": "RANGE"},
+        ],
+    }

@@ -1,0 +1,1 @@
+"""The stores whose files live in S3."""

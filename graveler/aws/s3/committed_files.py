@@ -1,0 +1,69 @@
+"""The CommittedFiles on S3: `_lakefs/<id>` under the storage namespace."""
+
+from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.errors import CorruptDataError
+
+
+class S3CommittedFiles:
+    """`graveler.ports.CommittedFiles` over S3."""
+
+    def __init__(self, s3: S3) -> None:
+        self._s3 = s3
+
+    def forget(self) -> None:
+        """All that is read is read from the store; nothing is kept here."""
+
+    def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
+        return self._get(_uri(namespace, file_id), f"bytes=-{length}")
+
+    def _get(self, uri: str, byte_range: str | None) -> tuple[bytes, int]:
+        """The bytes of the range, and the size of the whole file."""
+        optional = {} if byte_range is None else {"Range": byte_range}
+        try:
+            answer = self._s3.call("get_object", Location.of(uri), **optional)
+        except S3Error as error:
+            if error.status == 404:
+                raise CorruptDataError(f"{uri} is missing") from error
+            if error.status == 416:
+                raise CorruptDataError(f"{uri} ends before {byte_range}") from error
+            raise
+        content: bytes = answer["Body"]
+        size = answer.get("ContentRange", "").rpartition("/")[2]
+        return content, int(size) if size.isdecimal() else len(content)
+
+    def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
+        if length == 0:
+            return b""
+        uri = _uri(namespace, file_id)
+        content, _ = self._get(uri, f"bytes={offset}-{offset + length - 1}")
+        if len(content) != length:
+            raise CorruptDataError(
+                f"{uri} at {offset}: {len(content)} bytes where {length} should be"
+            )
+        return content
+
+    def read_all(self, namespace: str, file_id: str) -> bytes:
+        return self._get(_uri(namespace, file_id), None)[0]
+
+    def write(self, namespace: str, file_id: str, content: bytes) -> None:
+        self.store(namespace, file_id, content)
+
+    def store(self, namespace: str, file_id: str, content: bytes) -> bool:
+        """Store the file; False if one of that ID exists, which may have other bytes."""
+        try:
+            self._s3.call(
+                "put_object",
+                Location.of(_uri(namespace, file_id)),
+                Body=content,
+                ContentType="application/octet-stream",
+                IfNoneMatch="*",
+            )
+        except S3Error as error:
+            if error.status != 412:
+                raise
+            return False
+        return True
+
+
+def _uri(namespace: str, file_id: str) -> str:
+    return f"{namespace}/_lakefs/{file_id}"

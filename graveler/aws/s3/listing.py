@@ -1,0 +1,55 @@
+"""Listing what S3 holds, page by page."""
+
+from collections.abc import Iterator
+
+from graveler.aws.s3.client import S3, Location
+from graveler.aws.s3.uploads import Answer, time_ns
+from graveler.ports import ListedObject, UnfinishedUpload
+
+
+class S3Listing:
+    """The part of ObjectStore that lists."""
+
+    _s3: S3
+
+    def list_objects(self, prefix_uri: str) -> Iterator[ListedObject]:
+        prefix = Location.of(prefix_uri)
+        for page in self._object_pages(prefix, ""):
+            for item in page.get("Contents", ()):
+                yield _listed(prefix.bucket, item)
+
+    def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
+        folder = Location.of(folder_uri)
+        for page in self._object_pages(folder, "/"):
+            for item in page.get("Contents", ()):
+                yield _listed(folder.bucket, item)
+            for item in page.get("CommonPrefixes", ()):
+                yield f"s3://{folder.bucket}/{item['Prefix']}"
+
+    def _object_pages(self, prefix: Location, delimiter: str) -> Iterator[Answer]:
+        parameters = {"Prefix": prefix.key}
+        if delimiter:
+            parameters["Delimiter"] = delimiter
+        while True:
+            page = self._s3.call("list_objects_v2", prefix.whole_bucket, **parameters)
+            yield page
+            if not page.get("IsTruncated"):
+                return
+            parameters["ContinuationToken"] = page["NextContinuationToken"]
+
+    def list_uploads(self, prefix_uri: str) -> Iterator[UnfinishedUpload]:
+        prefix = Location.of(prefix_uri)
+        parameters = {"Prefix": prefix.key}
+        while True:
+            page = self._s3.call("list_multipart_uploads", prefix.whole_bucket, **parameters)
+            for item in page.get("Uploads", ()):
+                uri = f"s3://{prefix.bucket}/{item['Key']}"
+                yield UnfinishedUpload(uri, item["UploadId"], time_ns(item["Initiated"]))
+            if not page.get("IsTruncated"):
+                return
+            parameters["KeyMarker"] = page["NextKeyMarker"]
+            parameters["UploadIdMarker"] = page["NextUploadIdMarker"]
+
+
+def _listed(bucket: str, item: Answer) -> ListedObject:
+    return ListedObject(f"s3://{bucket}/{item['Key']}", item["Size"], time_ns(item["LastModified"]))

@@ -1,0 +1,243 @@
+"""The ObjectStore on S3; `uploads` has its multipart uploads, `listing` what lists."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+from uuid import uuid4
+
+from graveler.aws import usage
+from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.aws.s3.descriptions import (
+    content_type_parameters,
+    description_parameters,
+    parameters_of_stored,
+)
+from graveler.aws.s3.listing import S3Listing
+from graveler.aws.s3.uploads import (
+    Answer,
+    S3Uploads,
+    checksum_of,
+    gone,
+    info_of,
+    range_header,
+    time_ns,
+)
+from graveler.aws.signing import Credentials
+from graveler.aws.usage import Counted
+from graveler.errors import (
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+    RangeNotSatisfiableError,
+)
+from graveler.limits import DELETE_OBJECTS_MAX, SINGLE_COPY_BYTES_MAX, UPLOAD_PARTS_MAX
+from graveler.ports import ObjectDescription, ObjectInfo, UploadedPart
+from graveler.threads import ContextThreads
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_COPIES_AT_ONCE = 8
+
+# Metadata that name the one attempt that stored an object: known again after a lost answer.
+_WRITE_ID = "graveler-write"
+
+# XML cannot carry these, not even escaped: keys with them cannot be in a list to delete.
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+class S3ObjectStore(S3Uploads, S3Listing):
+    """`graveler.ports.ObjectStore` over S3; presigned URLs lead to the public endpoint."""
+
+    def __init__(
+        self,
+        s3: S3,
+        public: "S3Client | None" = None,
+        credentials: Callable[[], Credentials] | None = None,
+        *,
+        copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
+    ) -> None:
+        super().__init__(s3, public, credentials)
+        self._copy_bytes_max = copy_bytes_max
+
+    def put(
+        self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
+    ) -> ObjectInfo:
+        location = Location.of(uri)
+        optional = content_type_parameters(content_type)
+        write_id = str(uuid4())
+        if if_absent:
+            optional |= {"IfNoneMatch": "*", "Metadata": {_WRITE_ID: write_id}}
+        try:
+            answer = self._s3.call("put_object", location, Body=content, **optional)
+        except S3Error as error:
+            if error.status != 412:
+                raise
+            stored = self._head(location)
+            if stored is None or stored["Metadata"].get(_WRITE_ID) != write_id:
+                raise PreconditionFailedError(f"{uri} exists already") from error
+            return info_of(stored)
+        return ObjectInfo(
+            size_bytes=len(content),
+            checksum=checksum_of(answer),
+            last_modified_ns=time_ns(
+                parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"])
+            ),
+            content_type=content_type,
+        )
+
+    def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+        optional = {} if byte_range is None else {"Range": range_header(byte_range)}
+        try:
+            content: bytes = self._s3.call("get_object", Location.of(uri), **optional)["Body"]
+        except S3Error as error:
+            if error.status == 416:
+                size = error.headers.get("content-range", "").rpartition("/")[2]
+                raise RangeNotSatisfiableError(
+                    f"{uri} has no {optional.get('Range')}",
+                    int(size) if size.isdecimal() else None,
+                ) from error
+            raise gone(uri, error) from error
+        return content
+
+    def copy(
+        self,
+        source_uri: str,
+        target_uri: str,
+        size_bytes: int,
+        description: ObjectDescription | None = None,
+        before_request: Callable[[], None] | None = None,
+    ) -> ObjectInfo:
+        before = before_request or _nothing
+        described = None if description is None else description_parameters(description)
+        if size_bytes > self._copy_bytes_max:
+            copied = self._copy_in_parts(source_uri, target_uri, described, before)
+            _count_copy(copied.size_bytes)
+            return copied
+        # The source's tags stay behind: to copy them takes permissions that nothing else needs.
+        optional: dict[str, object] = {"TaggingDirective": "REPLACE"}
+        if described is not None:
+            optional |= {"MetadataDirective": "REPLACE", **described}
+        source = Location.of(source_uri).parameters
+        before()
+        try:
+            answer = self._s3.call(
+                "copy_object", Location.of(target_uri), CopySource=source, **optional
+            )
+        except (S3Error, InvalidInputError) as error:
+            raise self._why_not_copied(source_uri, target_uri, error) from error
+        _count_copy(size_bytes)
+        if description is None:
+            return info_of(self._head_existing(target_uri))
+        # Nothing is left to ask: an export copies millions, and would pay for each answer.
+        result: Answer = answer["CopyObjectResult"]
+        return ObjectInfo(
+            size_bytes=size_bytes,
+            checksum=checksum_of(result),
+            last_modified_ns=time_ns(result["LastModified"]),
+            content_type=description.content_type,
+        )
+
+    def _why_not_copied(self, source_uri: str, target_uri: str, error: Exception) -> Exception:
+        """What to tell of a copy that S3 refused: it does not say which of the two it means."""
+        if isinstance(error, S3Error):
+            if error.status == 404:
+                return gone(source_uri, error)
+            return InvalidInputError(f"{source_uri} cannot be copied to {target_uri}: {error}")
+        self._head_existing(source_uri)  # raises if it is the source's bucket that refuses us
+        return error
+
+    def _copy_in_parts(
+        self,
+        source_uri: str,
+        target_uri: str,
+        described: Mapping[str, object] | None,
+        before_request: Callable[[], None],
+    ) -> ObjectInfo:
+        source = self._head_existing(source_uri)
+        # The true size: a part beyond the end is refused, and what is not asked for is lost.
+        size_bytes: int = source["ContentLength"]
+        least = -(-size_bytes // UPLOAD_PARTS_MAX)
+        part_bytes = max(least, self._copy_bytes_max)
+        parameters = parameters_of_stored(source) if described is None else described
+        before_request()
+        upload_id = self._create_upload(target_uri, parameters)
+
+        def copied(start: int) -> UploadedPart:
+            number = start // part_bytes + 1
+            last = min(start + part_bytes, size_bytes) - 1
+            before_request()
+            return UploadedPart(
+                number, self.copy_part(target_uri, upload_id, number, source_uri, (start, last))
+            )
+
+        try:
+            with ContextThreads(_COPIES_AT_ONCE) as pool:
+                parts = list(pool.map(copied, range(0, size_bytes, part_bytes)))
+            before_request()
+            return self.complete_upload(target_uri, upload_id, parts)
+        except BaseException:
+            with suppress(NotFoundError):  # completed, but the answer was lost
+                self.abort_upload(target_uri, upload_id)
+            raise
+
+    def delete(self, uri: str) -> None:
+        try:
+            self._s3.call("delete_object", Location.of(uri))
+        except S3Error as error:
+            if error.status != 404:
+                raise
+        usage.count(Counted.OBJECTS_DELETED)
+
+    def delete_many(self, uris: Sequence[str]) -> Mapping[str, str]:
+        problems: dict[str, str] = {}
+        listed: dict[str, str] = {}  # URI by key
+        for uri in uris:
+            if _NOT_XML.search(uri):
+                self.delete(uri)
+            else:
+                listed[Location.of(uri).key] = uri
+        keys = list(listed)
+        for start in range(0, len(keys), DELETE_OBJECTS_MAX):
+            batch = [{"Key": key} for key in keys[start : start + DELETE_OBJECTS_MAX]]
+            answer = self._s3.call(
+                "delete_objects",
+                Location.of(uris[0]).whole_bucket,
+                Delete={"Objects": batch, "Quiet": True},
+            )
+            refused = [each for each in answer.get("Errors", ()) if each["Code"] != "NoSuchKey"]
+            usage.count(Counted.OBJECTS_DELETED, len(batch) - len(refused))
+            for error in refused:
+                problems[listed[error["Key"]]] = f"{error['Code']}: {error.get('Message', '')}"
+        return problems
+
+    def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
+        answered = {"ResponseContentDisposition": _attachment(file_name)}
+        if content_type:
+            answered["ResponseContentType"] = content_type
+        return self._presign("get_object", uri, expires_s, answered)
+
+    def presign_put(self, uri: str, expires_s: int) -> str:
+        return self._presign("put_object", uri, expires_s, {})
+
+
+def _count_copy(size_bytes: int) -> None:
+    usage.count(Counted.OBJECTS_COPIED)
+    usage.count(Counted.BYTES_COPIED, size_bytes)
+
+
+def _nothing() -> None:
+    """What happens before a request when nobody wants anything else."""
+
+
+def _attachment(file_name: str) -> str:
+    """A Content-Disposition for any file name (RFC 6266): plain for old clients, and exact."""
+    plain = "".join(
+        letter if letter.isascii() and letter.isprintable() and letter not in '"\\%' else "_"
+        for letter in file_name
+    )
+    exact = quote(file_name, safe="", errors="replace")
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{exact}"

@@ -1,0 +1,1 @@
+"""Continuous export: what users ask for, and the runner that carries it out."""

@@ -1,0 +1,270 @@
+"""Continuous export of branches: what users ask for, and where it stands."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from graveler.errors import (
+    ConflictError,
+    ContentionError,
+    InvalidInputError,
+    NotFoundError,
+    StaleVersionError,
+)
+from graveler.export import lifecycle
+from graveler.export.addresses import allowed_location, object_uri
+from graveler.export.model import (
+    BranchExport,
+    ExportConfiguration,
+    ExportState,
+)
+from graveler.export.patterns import Patterns
+from graveler.export.status import longest_name
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX
+from graveler.model import Branch, Event, Repository
+from graveler.names import check_branch_name
+from graveler.operations.engine import Engine
+from graveler.operations.exports.advance import delete_record, new_run_id
+from graveler.operations.exports.places import check_places
+from graveler.operations.exports.reports import delete_pieces
+from graveler.operations.protocol.lookup import branch_not_found, current_branch, read_repository
+
+_REQUESTED = "export_requested"
+# All of them together, as they are stored in the record: twice, and control characters are long.
+_PATTERNS_BYTES_MAX = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ExportStatus:
+    """Where a branch's export stands."""
+
+    state: ExportState | None  # None: nothing was exported yet
+    error_message: str
+    exported_commit: str  # what the configured path holds whole; "" if nothing
+    is_pending: bool  # another run is to follow
+    # The run at work, or the last one; "" and 0 if there was none.
+    export_id: str = ""
+    commit_id: str = ""
+    started_ns: int = 0
+    done: int = 0
+    total: int = 0
+    failed: int = 0
+    first_errors: tuple[str, ...] = ()
+
+
+def configure(
+    engine: Engine, repository: str, branch: str, configuration: ExportConfiguration
+) -> None:
+    """Export the branch as configured from now on, beginning with what it holds now.
+
+    Raises:
+        InvalidInputError: a path is not allowed, or a pattern does not compile.
+        AlreadyExistsError: another branch is exported there.
+        ConflictError: an export of the branch was deleted, and its runner has not stopped yet.
+        NotFoundError: there is no such branch.
+    """
+
+    def change(found: Repository, current: Branch, record: BranchExport | None) -> BranchExport:
+        checked = _checked(engine, found.name, branch, configuration)
+        check_places(engine, found, branch, checked)
+        if record is not None and record.is_forgotten:
+            raise ConflictError("the export that was deleted has not stopped yet: try again")
+        return lifecycle.configured(record, branch, checked, current.commit_id)
+
+    _change(engine, repository, branch, change)
+
+
+def forget(engine: Engine, repository: str, branch: str) -> None:
+    """Export the branch no more; what it brought to its path stays, and others may have the path.
+
+    A run at work stops within its lease, and its path is free then.
+
+    Raises:
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+    found, _ = current_branch(engine, repository, branch)
+    event = engine.event(_REQUESTED, found, branch=branch)
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        record = _configured(engine.exports.branch_export(found, branch), branch)
+        left = lifecycle.ended(record, engine.clock.now_ns())
+        try:
+            if left is None:
+                delete_record(engine, found, record)
+            else:
+                engine.exports.replace_branch_export(found, record, left, event)
+        except StaleVersionError:
+            continue
+        return
+    raise _changed_all_the_time(branch)
+
+
+def delete_branch(
+    engine: Engine, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
+) -> None:
+    """Delete the branch, and its export with it: both or neither.
+
+    The event brings somebody to look after a runner that is at work.
+
+    Raises:
+        StaleVersionError: the branch or its export changed.
+    """
+    record = engine.exports.branch_export(repository, branch.name)
+    left = None if record is None else lifecycle.ended(record, engine.clock.now_ns())
+    engine.exports.delete_branch(repository, branch, event, drop_after_ns, export=record, left=left)
+    if record is not None and left is None:
+        delete_pieces(engine, repository, record.run)
+
+
+def get(engine: Engine, repository: str, branch: str) -> ExportConfiguration:
+    """How the branch is exported.
+
+    Raises:
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+    return _record(engine, repository, branch).configuration
+
+
+def status(engine: Engine, repository: str, branch: str) -> ExportStatus:
+    """Where the branch's export stands.
+
+    Raises:
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+    record = _record(engine, repository, branch)
+    known = lifecycle.destination_of(record, record.configuration.path)
+    told = ExportStatus(
+        state=record.state,
+        error_message=record.error_message,
+        exported_commit="" if known.touched_commits else known.exported_commit,
+        is_pending=record.is_pending,
+    )
+    if record.run is None:
+        return told
+    progress = record.run.progress
+    return replace(
+        told,
+        export_id=record.run.id,
+        commit_id=record.run.commit_id,
+        started_ns=record.run.started_ns,
+        done=progress.done,
+        total=progress.total,
+        failed=progress.failed,
+        first_errors=progress.first_errors,
+    )
+
+
+def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False) -> str:
+    """Begin to export what the branch holds now; the ID of the export.
+
+    With in_batch, the run is left to a batch job, whatever its size.
+
+    Raises:
+        ConflictError: one is at work, the last one failed, or there is nothing to export.
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+    run_id = ""
+
+    def change(found: Repository, current: Branch, record: BranchExport | None) -> BranchExport:
+        nonlocal run_id
+        now = _configured(record, branch)
+        if now.state is ExportState.IN_PROGRESS:
+            raise ConflictError("export currently in progress: wait until it has ended")
+        if now.state is ExportState.FAILED:
+            raise ConflictError("export failed: repair it first")
+        if now.state is not ExportState.REPAIRED and not lifecycle.has_work(now, current.commit_id):
+            raise ConflictError("nothing to export: the branch is exported as it is")
+        now_ns = engine.clock.now_ns()
+        run_id = new_run_id(engine, found, current)
+        begun = lifecycle.begun(now, found.name, run_id, current.commit_id, now_ns)
+        return lifecycle.left_to_batch(begun, now_ns) if in_batch else begun
+
+    _change(engine, repository, branch, change)
+    return run_id
+
+
+def repair(engine: Engine, repository: str, branch: str) -> None:
+    """Say that what made the export fail is mended: it resumes.
+
+    Raises:
+        ConflictError: it has not failed.
+        NotFoundError: there is no such branch, or it is not exported.
+    """
+
+    def change(_found: Repository, _current: Branch, record: BranchExport | None) -> BranchExport:
+        now = _configured(record, branch)
+        if now.state is not ExportState.FAILED:
+            raise ConflictError("incorrect status: only a failed export can be repaired")
+        return replace(now, state=ExportState.REPAIRED, is_pending=True)
+
+    _change(engine, repository, branch, change)
+
+
+def _record(engine: Engine, repository: str, branch: str) -> BranchExport:
+    found, _ = current_branch(engine, repository, branch)
+    return _configured(engine.exports.branch_export(found, branch), branch)
+
+
+def _configured(record: BranchExport | None, branch: str) -> BranchExport:
+    if record is None or record.is_forgotten:
+        raise _not_configured(branch)
+    return record
+
+
+def _not_configured(branch: str) -> NotFoundError:
+    return NotFoundError(f"branch {branch!r} has no export configuration: set one first")
+
+
+def _change(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    change: Callable[[Repository, Branch, BranchExport | None], BranchExport],
+) -> None:
+    """Change the record as it stands, and ask for a look at it.
+
+    The record goes with its branch, so it is read first: as long as it does not change, the branch
+    that is read next is the one that it belongs to, and not another one of the same name.
+
+    Raises:
+        NotFoundError: there is no such branch.
+    """
+    check_branch_name(branch)
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+        found = read_repository(engine, repository)
+        record = engine.exports.branch_export(found, branch)
+        current = engine.refs.branch(found, branch)
+        if current is None:
+            raise branch_not_found(branch)
+        changed = change(found, current, record)
+        event = engine.event(_REQUESTED, found, branch=branch)
+        try:
+            engine.exports.replace_branch_export(found, record, changed, event)
+        except StaleVersionError:
+            continue
+        return
+    raise _changed_all_the_time(branch)
+
+
+def _changed_all_the_time(branch: str) -> ContentionError:
+    return ContentionError(f"the export of branch {branch!r} is changed all the time: try again")
+
+
+def _checked(
+    engine: Engine, repository: str, branch: str, configuration: ExportConfiguration
+) -> ExportConfiguration:
+    """The configuration of the branch's export, normalized.
+
+    Raises:
+        InvalidInputError: the export could not do what it says.
+    """
+    Patterns(configuration.last_keys_in_prefix_regexps)
+    prefixes = engine.export_settings.allowed_prefixes
+    path = allowed_location(configuration.path, "export path", prefixes)
+    status_path = configuration.status_path
+    if status_path:
+        status_path = allowed_location(status_path, "export status path", prefixes)
+        object_uri(status_path, longest_name(repository, branch).encode())
+    patterns = configuration.last_keys_in_prefix_regexps
+    if len(json.dumps(patterns)) > _PATTERNS_BYTES_MAX:
+        raise InvalidInputError(f"patterns have at most {_PATTERNS_BYTES_MAX} bytes of JSON")
+    return replace(configuration, path=path, status_path=status_path)

@@ -1,0 +1,110 @@
+"""What the steps of an export do at the destination, each tried several times."""
+
+from collections.abc import Sequence
+
+from graveler.addresses import physical_uri
+from graveler.entries import value_entry
+from graveler.errors import InvalidInputError
+from graveler.export.addresses import SUCCESS_MARK, object_uri
+from graveler.export.schedule import Outcome, RunFailedError
+from graveler.export.work import Work
+from graveler.operations.exports.retrying import ExportWrites, GaveUpError
+from graveler.ports import ObjectDescription
+from graveler.staging.listing import prefix_end
+
+
+class ExportTransfer:
+    """`graveler.export.schedule.Transfer` from a repository to an export path."""
+
+    def __init__(self, writes: ExportWrites, work: Work, path: str) -> None:
+        """Bring objects of the work's head to path."""
+        self._writes = writes
+        self._objects = writes.engine.objects
+        self._work = work
+        self._head = work.head
+        self._path = path
+
+    def copy(self, key: bytes, value: bytes) -> Outcome:
+        """Bring the object to the destination, as the branch describes it."""
+        entry = value_entry(value)
+        source = physical_uri(self._head.namespace, entry)
+        # An imported object of which nothing is known keeps its own description.
+        is_described = bool(entry.content_type or entry.metadata)
+        description = ObjectDescription(entry.content_type, entry.metadata)
+        try:
+            target = object_uri(self._path, key)
+            info = self._writes.repeat(
+                target,
+                lambda: self._objects.copy(
+                    source,
+                    target,
+                    entry.size_bytes,
+                    description if is_described else None,
+                    self._writes.before_write,
+                ),
+            )
+        except (InvalidInputError, GaveUpError) as error:
+            return Outcome(errors=(str(error),))
+        return Outcome(done=1, etags=((key, info.checksum),))
+
+    def delete(self, keys: Sequence[bytes]) -> Outcome:
+        """Delete the objects at the destination; what cannot be there is deleted already."""
+        uris = [uri for key in keys if (uri := self._uri(key)) is not None]
+        stayed: dict[str, str] = {}
+
+        def delete() -> None:
+            nonlocal uris, stayed
+            stayed = dict(self._objects.delete_many(uris))
+            if stayed:
+                uris = list(stayed)
+                raise GaveUpError(stayed[uris[0]])
+
+        if uris:
+            try:
+                self._writes.repeat(uris[0], delete)
+            except GaveUpError as error:
+                reasons = stayed or dict.fromkeys(uris, str(error))
+                errors = tuple(f"{uri}: {reason}" for uri, reason in reasons.items())
+                return Outcome(done=len(keys) - len(errors), errors=errors)
+        return Outcome(done=len(keys))
+
+    def unmark(self, directory: bytes) -> Outcome:
+        """Take the directory's mark away.
+
+        Raises:
+            RunFailedError: it stays, so nothing under the directory may change.
+        """
+        mark = self._uri(directory + SUCCESS_MARK)
+        if mark is not None and not self._stays(directory + SUCCESS_MARK):
+            try:
+                self._writes.delete(mark)
+            except GaveUpError as error:
+                raise RunFailedError(f"cannot take an old success mark away: {error}") from error
+        return Outcome()
+
+    def mark(self, directory: bytes, *, has_objects: bool) -> Outcome:
+        """Put the directory's mark, if there is anything in it; the branch's own object wins."""
+        if self._owns(directory + SUCCESS_MARK) or not (has_objects or self._holds(directory)):
+            return Outcome()
+        try:
+            mark = object_uri(self._path, directory + SUCCESS_MARK)
+            self._writes.put(mark, b"", "application/octet-stream")
+        except (InvalidInputError, GaveUpError) as error:
+            return Outcome(errors=(str(error),))
+        return Outcome()
+
+    def _stays(self, key: bytes) -> bool:
+        """Whether the branch's own object is at the destination, and does not change."""
+        return self._owns(key) and next(self._work.changes(key, key + b"\0"), None) is None
+
+    def _owns(self, key: bytes) -> bool:
+        return self._head.get(key) is not None
+
+    def _holds(self, directory: bytes) -> bool:
+        return next(self._head.records(directory, prefix_end(directory)), None) is not None
+
+    def _uri(self, key: bytes) -> str | None:
+        try:
+            return object_uri(self._path, key)
+        except InvalidInputError:
+            return None

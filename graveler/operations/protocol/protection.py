@@ -1,0 +1,80 @@
+"""Branch protection: which rules hold for a branch, and what they block.
+
+A rule's pattern is a glob, as lakeFS matches it: `*`, `?`, `[a-z]`, `[!a-z]`, `{main,release-*}`.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+import re2
+
+from graveler.messages import Refusal
+from graveler.model import ProtectionRule, Repository
+from graveler.operations.protocol.lookup import check_writable
+
+# The parts of a glob: a set, a choice of texts (`{main,release-*}`) or a wildcard, another letter.
+_GLOB_PART = re.compile(r"\[(!?)([^]]+)]|([{,}*?])|(.)", re.DOTALL)
+_SPAN = re.compile(r"(.)-(.)|(.)", re.DOTALL)
+_CHOICES = {"{": "(?:", ",": "|", "}": ")"}
+# Any letter of a branch's name, and none.
+_WILDCARDS = {"*": "[!-~]*", "?": "[!-~]"}
+_NOTHING = r"[^\x00-\x{10FFFF}]"
+
+
+@lru_cache(maxsize=1024)
+def _glob(pattern: str) -> "re2._Regexp":
+    """The glob as a pattern of RE2: users write them, and every write waits for them.
+
+    RE2 takes time in proportion to the text; Python's own engine would take days for some.
+    """
+    depth = 0
+    expression = ""
+    for part in _GLOB_PART.finditer(pattern):
+        negation, members, special, letter = part.groups()
+        if members is not None:
+            expression += _set(negation, members)
+        elif special in _WILDCARDS:
+            expression += _WILDCARDS[special]
+        elif special is not None and (depth > 0 or special == "{"):
+            depth += {"{": 1, "}": -1}.get(special, 0)
+            expression += _CHOICES[special]
+        else:
+            expression += re2.escape(special or letter)
+    return re2.compile(expression + ")" * depth)
+
+
+def _set(negation: str, members: str) -> str:
+    spans = ((first or one, last or one) for first, last, one in _SPAN.findall(members))
+    inside = "".join(
+        f"\\x{{{ord(first):x}}}-\\x{{{ord(last):x}}}" for first, last in spans if first <= last
+    )
+    if not inside:
+        return _WILDCARDS["?"] if negation else _NOTHING
+    return f"[{'^' if negation else ''}{inside}]"
+
+
+def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None:
+    """Refuse to stage changes on a protected branch or in a read-only repository.
+
+    Raises:
+        ForbiddenError: the rules block it.
+    """
+    check_writable(repository, force=force)
+    if any(rule.block_staging_write for rule in _rules_of(repository, branch)):
+        raise Refusal.PROTECTED_FROM_WRITES.error(repr(branch))
+
+
+def check_can_commit(repository: Repository, branch: str, *, force: bool) -> None:
+    """Refuse to commit to a protected branch or in a read-only repository.
+
+    Raises:
+        ForbiddenError: the rules block it.
+    """
+    check_writable(repository, force=force)
+    if any(rule.block_commit for rule in _rules_of(repository, branch)):
+        raise Refusal.PROTECTED_FROM_COMMITS.error(repr(branch))
+
+
+def _rules_of(repository: Repository, branch: str) -> Iterator[ProtectionRule]:
+    return (rule for rule in repository.protection_rules if _glob(rule.pattern).fullmatch(branch))

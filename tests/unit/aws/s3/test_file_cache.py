@@ -1,0 +1,175 @@
+"""The file cache: bounded, shared by threads and processes, and never in the way."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from graveler.aws.s3.file_cache import CachedFiles
+from graveler.errors import CorruptDataError
+from tests.contract.test_committed_files import MemorySource
+
+NAMESPACE = "s3://bucket/path"
+CONTENT = b"0123456789"
+
+
+@pytest.fixture
+def source() -> MemorySource:
+    source = MemorySource()
+    for number in range(10):
+        source.files[NAMESPACE, f"f{number}"] = CONTENT
+    return source
+
+
+def cache_of(source: MemorySource, folder: Path, bytes_max: int = 50) -> CachedFiles:
+    return CachedFiles(source, folder, bytes_max, reads_before_fetch=2)
+
+
+def bytes_in(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def test_a_file_that_is_read_often_is_fetched_once(source: MemorySource, tmp_path: Path) -> None:
+    cache = cache_of(source, tmp_path)
+    for offset in range(6):
+        assert cache.read(NAMESPACE, "f0", offset, 1) == CONTENT[offset : offset + 1]
+    assert [method for method, _ in source.reads] == ["read", "read", "read_all"]
+
+
+def test_a_file_whose_tail_is_all_of_it_is_kept_at_once(
+    source: MemorySource, tmp_path: Path
+) -> None:
+    cache = cache_of(source, tmp_path)
+    assert cache.read_tail(NAMESPACE, "f0", 10) == (CONTENT, 10)
+    assert cache.read(NAMESPACE, "f0", 3, 2) == b"34"
+    assert cache.read_all(NAMESPACE, "f0") == CONTENT
+    assert len(source.reads) == 1
+
+
+def test_a_file_that_was_written_here_is_read_here(source: MemorySource, tmp_path: Path) -> None:
+    cache = cache_of(source, tmp_path)
+    cache.write(NAMESPACE, "new", CONTENT)
+    assert cache.read_tail(NAMESPACE, "new", 2) == (b"89", 10)
+    assert source.reads == []
+    assert source.files[NAMESPACE, "new"] == CONTENT
+
+
+def test_a_file_that_another_wrote_first_is_read_as_that_one(
+    source: MemorySource, tmp_path: Path
+) -> None:
+    cache = cache_of(source, tmp_path)
+    cache.write(NAMESPACE, "f0", b"the same records, compressed in another way")
+    assert cache.read_all(NAMESPACE, "f0") == CONTENT
+
+
+def test_the_least_recently_used_file_goes_first(source: MemorySource, tmp_path: Path) -> None:
+    cache = cache_of(source, tmp_path, bytes_max=30)
+    for name in ("f0", "f1", "f2", "f0", "f3"):
+        cache.read_all(NAMESPACE, name)
+    assert bytes_in(tmp_path) == 30
+    source.reads.clear()
+    for name in ("f0", "f2", "f3", "f1"):
+        cache.read_all(NAMESPACE, name)
+    assert source.reads == [("read_all", "f1")]
+
+
+def test_what_is_larger_than_the_cache_passes_through(source: MemorySource, tmp_path: Path) -> None:
+    cache = cache_of(source, tmp_path, bytes_max=9)
+    for _ in range(5):
+        assert cache.read_all(NAMESPACE, "f0") == CONTENT
+        assert cache.read(NAMESPACE, "f0", 1, 2) == b"12"
+    assert bytes_in(tmp_path) == 0
+
+
+def test_threads_that_want_one_file_wait_for_one_fetch(tmp_path: Path) -> None:
+    everybody_waits = threading.Event()
+
+    class SlowSource(MemorySource):
+        def read_all(self, namespace: str, file_id: str) -> bytes:
+            assert everybody_waits.wait(10)
+            return super().read_all(namespace, file_id)
+
+    source = SlowSource()
+    source.files[NAMESPACE, "f0"] = CONTENT
+    cache = cache_of(source, tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        reads = [pool.submit(cache.read_all, NAMESPACE, "f0") for _ in range(8)]
+        everybody_waits.set()
+        assert [read.result() for read in reads] == [CONTENT] * 8
+    assert source.reads == [("read_all", "f0")]
+
+
+def test_a_fetch_that_failed_is_tried_again(source: MemorySource, tmp_path: Path) -> None:
+    cache = cache_of(source, tmp_path)
+    with pytest.raises(CorruptDataError):
+        cache.read_all(NAMESPACE, "late")
+    source.files[NAMESPACE, "late"] = CONTENT
+    assert cache.read_all(NAMESPACE, "late") == CONTENT
+
+
+def test_the_next_process_finds_the_files(source: MemorySource, tmp_path: Path) -> None:
+    cache_of(source, tmp_path).read_all(NAMESPACE, "f0")
+    source.reads.clear()
+    assert cache_of(source, tmp_path).read_all(NAMESPACE, "f0") == CONTENT
+    assert source.reads == []
+
+
+def test_the_next_process_keeps_to_its_own_bound(source: MemorySource, tmp_path: Path) -> None:
+    first = cache_of(source, tmp_path)
+    for number in range(5):
+        first.read_all(NAMESPACE, f"f{number}")
+    cache_of(source, tmp_path, bytes_max=20)
+    assert bytes_in(tmp_path) == 20
+    for number in range(5):
+        assert first.read(NAMESPACE, f"f{number}", 0, 10) == CONTENT
+
+
+def test_what_a_crash_left_half_written_is_removed(source: MemorySource, tmp_path: Path) -> None:
+    (tmp_path / "0123456789abcdef-f0.0123").write_bytes(b"012")
+    assert cache_of(source, tmp_path).read_all(NAMESPACE, "f0") == CONTENT
+    assert bytes_in(tmp_path) == 10
+
+
+def test_a_folder_that_cannot_be_written_makes_it_slower_only(
+    source: MemorySource, tmp_path: Path
+) -> None:
+    folder = tmp_path / "cache"
+    cache = cache_of(source, folder)
+    folder.rmdir()
+    for _ in range(3):
+        assert cache.read_all(NAMESPACE, "f0") == CONTENT
+        assert cache.read(NAMESPACE, "f0", 1, 2) == b"12"
+
+
+def test_many_threads_read_right_while_files_come_and_go(
+    source: MemorySource, tmp_path: Path
+) -> None:
+    for number in range(10):
+        source.files[NAMESPACE, f"f{number}"] = b"%d" % number * 10
+    cache = cache_of(source, tmp_path, bytes_max=25)
+
+    def read(turn: int) -> bool:
+        number = turn * 7 % 10
+        expected = b"%d" % number
+        return cache.read(NAMESPACE, f"f{number}", turn % 10, 1) == expected and cache.read_tail(
+            NAMESPACE, f"f{number}", 3
+        ) == (expected * 3, 10)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(read, range(500)))
+    assert bytes_in(tmp_path) <= 25
+
+
+def test_what_is_forgotten_is_read_from_the_source_as_it_is_now(
+    source: MemorySource, tmp_path: Path
+) -> None:
+    cache, other_process = cache_of(source, tmp_path), cache_of(source, tmp_path)
+    for reader in (cache, other_process):
+        assert reader.read_all(NAMESPACE, "f0") == CONTENT
+    source.files[NAMESPACE, "f0"] = b"mended"
+    assert cache.read_all(NAMESPACE, "f0") == CONTENT
+    cache.forget()
+    assert bytes_in(tmp_path) == 0
+    for reader in (cache, other_process):
+        assert reader.read_all(NAMESPACE, "f0") == b"mended"

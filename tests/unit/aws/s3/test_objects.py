@@ -1,0 +1,226 @@
+"""What S3 is asked for, and what it answers, where the local endpoint is less strict."""
+
+import re
+from email.header import decode_header, make_header
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from graveler.aws.s3.objects import S3ObjectStore
+from graveler.errors import (
+    GoneError,
+    InvalidInputError,
+    NotFoundError,
+    ThrottledError,
+    UnknownOutcomeError,
+)
+from graveler.limits import DELETE_OBJECTS_MAX
+from graveler.ports import ObjectDescription
+from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal
+
+COPIED = Answer(
+    200,
+    {},
+    b'<CopyObjectResult><ETag>"e2"</ETag><LastModified>2027-01-15T08:00:00.000Z</LastModified>'
+    b"</CopyObjectResult>",
+)
+FOUND = Answer(
+    200,
+    {
+        "ETag": '"e1"',
+        "Last-Modified": "Fri, 15 Jan 2027 08:00:00 GMT",
+        "Content-Length": "7",
+        "Content-Type": "a/b",
+        "Content-Encoding": "gzip",
+        "Cache-Control": "no-store",
+        "x-amz-meta-key": "value",
+    },
+)
+BEGUN = Answer(200, {}, b"<R><UploadId>u1</UploadId></R>")
+PART = Answer(200, {}, b'<CopyPartResult><ETag>"p"</ETag></CopyPartResult>')
+COMPLETED = Answer(200, {}, b'<R><ETag>"whole-1"</ETag></R>')
+DELETED = Answer(200, {}, b"<DeleteResult></DeleteResult>")
+
+
+def header(request: object, name: str) -> str | None:
+    value = request.headers.get(name)  # type: ignore[attr-defined]
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def listed(body: bytes) -> list[str]:
+    """The keys that a request to delete many names."""
+    namespace = "{http://s3.amazonaws.com/doc/2006-03-01/}"
+    return [key.text or "" for key in ET.fromstring(body).iter(f"{namespace}Key")]
+
+
+class TestCopies:
+    def test_a_described_copy_is_one_request(self) -> None:
+        aws = ScriptedS3(COPIED)
+        description = ObjectDescription("text/csv", {"key": "value"})
+        info = aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
+        assert (info.size_bytes, info.checksum, info.content_type) == (7, "e2", "text/csv")
+        assert info.last_modified_ns == 1_800_000_000 * 10**9
+        (request,) = aws.requests
+        assert header(request, "x-amz-metadata-directive") == "REPLACE"
+        assert header(request, "x-amz-meta-key") == "value"
+
+    @pytest.mark.parametrize("description", [None, ObjectDescription("text/csv", {})])
+    def test_a_copy_asks_for_no_tags_which_would_take_permissions_of_their_own(
+        self, description: ObjectDescription | None
+    ) -> None:
+        aws = ScriptedS3(COPIED, FOUND)
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
+        assert header(aws.requests[0], "x-amz-tagging-directive") == "REPLACE"
+        assert header(aws.requests[0], "x-amz-tagging") is None
+
+    def test_a_copy_in_parts_keeps_what_describes_its_source(self) -> None:
+        aws = ScriptedS3(FOUND, BEGUN, PART, COMPLETED, FOUND)
+        S3ObjectStore(aws.s3, copy_bytes_max=7).copy("s3://bucket/a", "s3://bucket/b", 8)
+        begin = aws.requests[1]
+        assert {
+            name: header(begin, name)
+            for name in ("Content-Type", "Content-Encoding", "Cache-Control", "x-amz-meta-key")
+        } == {
+            "Content-Type": "a/b",
+            "Content-Encoding": "gzip",
+            "Cache-Control": "no-store",
+            "x-amz-meta-key": "value",
+        }
+
+    def test_a_copy_in_parts_that_nobody_confirms_is_of_unknown_outcome(self) -> None:
+        unavailable = refusal(500, "InternalError")
+
+        def complete(aws: ScriptedS3) -> Answer:
+            # Every attempt to complete fails on its way back; the upload is gone all the same.
+            is_abort = aws.requests[-1].method == "DELETE"
+            return refusal(404, "NoSuchUpload") if is_abort else unavailable
+
+        aws = ScriptedS3(FOUND, BEGUN, PART, complete)
+        with pytest.raises(UnknownOutcomeError):
+            S3ObjectStore(aws.s3, copy_bytes_max=7).copy("s3://bucket/a", "s3://bucket/b", 8)
+
+    def test_the_bucket_that_refuses_is_named(self) -> None:
+        refused = refusal(403, "AccessDenied")
+        aws = ScriptedS3(refused, Answer(403))
+        with pytest.raises(InvalidInputError, match="bucket source refuses"):
+            aws.objects.copy("s3://source/a", "s3://target/b", 7)
+        aws = ScriptedS3(refused, FOUND)
+        with pytest.raises(InvalidInputError, match="bucket target refuses"):
+            aws.objects.copy("s3://source/a", "s3://target/b", 7)
+        aws = ScriptedS3(refusal(404, "NoSuchBucket"), Answer(404))
+        with pytest.raises(GoneError, match="s3://source/a"):
+            aws.objects.copy("s3://source/a", "s3://target/b", 7)
+
+    @pytest.mark.parametrize("code", ["MetadataTooLarge", "KeyTooLongError", "InvalidObjectState"])
+    def test_a_copy_that_can_never_be_is_bad_input(self, code: str) -> None:
+        aws = ScriptedS3(refusal(400, code))
+        with pytest.raises(InvalidInputError, match=f"s3://bucket/a .* s3://bucket/b: .*{code}"):
+            aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7)
+
+    def test_throttling_is_throttling(self) -> None:
+        with pytest.raises(ThrottledError):
+            ScriptedS3(refusal(503, "SlowDown")).objects.copy("s3://b/a", "s3://b/b", 7)
+
+
+class TestDescriptions:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "é",
+            "日本語" * 40,
+            "two  spaces",
+            " around ",
+            "a\nb\r\n",
+            "=?UTF-8?B?eA==?=",
+            "\x00\x7f",
+            "",
+        ],
+    )
+    def test_any_text_is_metadata(self, text: str) -> None:
+        aws = ScriptedS3(COPIED)
+        description = ObjectDescription("a/b", {"key": text})
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
+        sent = header(aws.requests[0], "x-amz-meta-key")
+        assert sent is not None
+        assert re.fullmatch("[!-~]([ -~]*[!-~])?|", sent)
+        assert all(len(word) <= 75 for word in sent.split(" ") if word.startswith("=?"))
+        assert (str(make_header(decode_header(sent))) if sent else "") == text
+
+    @pytest.mark.parametrize(
+        ("name", "sent"),
+        [
+            ("Key", "x-amz-meta-key"),
+            ("X-Amz-Meta-Key", "x-amz-meta-key"),
+            ("a b:é%", "x-amz-meta-a%20b%3a%c3%a9%25"),
+            ("mtime_1.x~", "x-amz-meta-mtime_1.x~"),
+        ],
+    )
+    def test_any_name_is_metadata(self, name: str, sent: str) -> None:
+        aws = ScriptedS3(COPIED)
+        description = ObjectDescription("a/b", {name: "value"})
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
+        names = [each.lower() for each in aws.requests[0].headers if "meta-" in each.lower()]
+        assert names == [sent]
+
+    def test_names_that_differ_in_case_are_one(self) -> None:
+        aws = ScriptedS3(COPIED)
+        description = ObjectDescription("a/b", {"Key": "1", "key": "2"})
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
+        assert header(aws.requests[0], "x-amz-meta-key") == "2"
+
+    @pytest.mark.parametrize("content_type", ["", '"', "text", "a/b c", "a/" + "b" * 1023, "/"])
+    def test_no_content_type_leaves_the_choice_to_s3(self, content_type: str) -> None:
+        aws = ScriptedS3(COPIED)
+        described = ObjectDescription(content_type, {"a": "b"})
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, described)
+        assert header(aws.requests[0], "Content-Type") is None
+
+    @pytest.mark.parametrize("content_type", ["text/csv", 'a/b; c="d, e"', "a/b ;charset=utf-8"])
+    def test_a_content_type_reaches_s3_as_it_is(self, content_type: str) -> None:
+        aws = ScriptedS3(COPIED)
+        described = ObjectDescription(content_type, {"a": "b"})
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, described)
+        assert header(aws.requests[0], "Content-Type") == content_type
+
+
+class TestDeletingMany:
+    def test_a_request_names_a_thousand(self) -> None:
+        aws = ScriptedS3(DELETED)
+        uris = [f"s3://bucket/{n}" for n in range(2 * DELETE_OBJECTS_MAX + 1)]
+        assert aws.objects.delete_many(uris) == {}
+        batches = [listed(request.body) for request in aws.requests]
+        assert list(map(len, batches)) == [DELETE_OBJECTS_MAX, DELETE_OBJECTS_MAX, 1]
+        assert [f"s3://bucket/{key}" for batch in batches for key in batch] == uris
+
+    def test_those_that_stay_are_named_with_the_reason(self) -> None:
+        errors = (
+            b"<Error><Key>a b</Key><Code>InternalError</Code><Message>sorry</Message></Error>"
+            b"<Error><Key>gone</Key><Code>NoSuchKey</Code></Error>"
+        )
+        aws = ScriptedS3(Answer(200, {}, b"<DeleteResult>" + errors + b"</DeleteResult>"))
+        uris = ["s3://bucket/a b", "s3://bucket/gone", "s3://bucket/c"]
+        assert aws.objects.delete_many(uris) == {"s3://bucket/a b": "InternalError: sorry"}
+
+    def test_keys_that_no_list_can_carry_are_deleted_one_by_one(self) -> None:
+        aws = ScriptedS3(Answer(204), DELETED)
+        assert aws.objects.delete_many(["s3://bucket/a\x01", "s3://bucket/b\t"]) == {}
+        assert [request.method for request in aws.requests] == ["DELETE", "POST"]
+        assert aws.requests[0].url.endswith("/a%01")
+        assert listed(aws.requests[1].body) == ["b\t"]
+
+    @pytest.mark.parametrize("code", ["NoSuchBucket", "AccessDenied"])
+    def test_a_bucket_that_refuses_is_bad_input(self, code: str) -> None:
+        with pytest.raises(InvalidInputError, match="bucket"):
+            ScriptedS3(refusal(404, code)).objects.delete_many(["s3://bucket/a"])
+
+
+def test_a_part_of_an_unknown_upload_is_not_found() -> None:
+    with pytest.raises(NotFoundError):
+        ScriptedS3(refusal(404, "NoSuchUpload")).objects.upload_part("s3://b/k", "u", 1, b"1")
+
+
+def test_a_part_is_sent_at_once() -> None:
+    aws = ScriptedS3(Answer(200, {"ETag": '"p1"'}))
+    assert aws.objects.upload_part("s3://b/k", "u", 1, b"content") == "p1"
+    assert aws.requests[0].body == b"content"
+    assert header(aws.requests[0], "Expect") is None

@@ -1,0 +1,348 @@
+"""Jobs that carry exports out: dying at every call, refused at every object, too late, or twice."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from graveler.errors import ConflictError, NotFoundError, ThrottledError
+from graveler.export.lifecycle import BATCH_START_S, BATCH_STARTS_MAX, LEASE_MARGIN_S, LEASE_S
+from graveler.export.model import ExportRequest, ExportState, Progress
+from graveler.export.stretches import stretches_of
+from graveler.operations.exports import requests
+from graveler.operations.exports.batch import export_in_batch
+from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
+from graveler.operations.exports.run import work_of
+from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
+from tests.support.counting import Calls, engine_around
+from tests.support.export_jobs import WorkersInTurns, attempt, commit, finish, outcome, refuse
+from tests.support.export_world import MARK, REPO, ExportWorld, export_world
+
+# Stretches end within directories; some of these have objects that come last, in their middle, too.
+FIRST = {
+    f"{folder}{name}": b"A" for folder in ("", "a/", "a/b/", "c/d/") for name in ("1", "5", "_")
+}
+SECOND = {key: b"B" for key in FIRST if key not in ("a/b/5", "c/d/1")} | {
+    "a/b/4": b"B",
+    "b/1": b"B",
+    "c/d/2": b"B",
+    "c/d/e/1": b"B",
+}
+PATTERNS = ("^$", "^a/", "_$", "^a/[1-4]$")
+REQUEST = ExportRequest(REPO, "main")
+
+# Renewals, and with them checkpoints, come after every few calls.
+STEP_NS = 5 * 10**8
+
+
+def changed_branch(**more: object) -> ExportWorld:
+    """A branch that was exported whole, and changed since; a run of its export is to be begun."""
+    world = export_world(raggedness=2)
+    commit(world, FIRST, {})
+    world.configure(patterns=PATTERNS, status_path="s3://out/status", **more)
+    world.settle()
+    commit(world, SECOND, FIRST)
+    return world
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, bytes]:
+    """What the function alone makes of it."""
+    world = changed_branch()
+    requests.run(world.engine(), REPO, "main")
+    finish(world, is_job=False)
+    return outcome(world)
+
+
+def run_job(world: ExportWorld, run_id: str = "", name: str = "job") -> str:
+    world.runner = name
+    workers = WorkersInTurns(world.engine())
+    try:
+        return export_in_batch(world.engine(), REQUEST, run_id, runner=name, workers=workers)
+    finally:
+        world.runner = ""
+        assert world.violations == []
+
+
+def test_a_job_ends_as_the_function_does(expected: dict[str, bytes]) -> None:
+    world = changed_branch()
+    run_job(world)
+    assert outcome(world) == expected
+    assert {uri for uri in expected if uri.endswith(MARK)} == {
+        f"s3://out/latest/{directory}{MARK}" for directory in ("", "a/", "a/b/", "c/d/")
+    }
+    assert requests.status(world.engine(), REPO, "main").state is ExportState.SUCCEEDED
+    assert [uri for uri in world.objects.uris("s3://bucket") if "/exports/" in uri] == []
+
+
+def end_what_was_left(
+    expected: dict[str, bytes], *, calls: range, is_begun_by_job: bool, is_ended_by_job: bool
+) -> int:
+    """Have a runner die after each number of calls, and another end its run; in how many, on its way."""
+    resumed = 0
+    for calls_max in calls:
+        world = changed_branch()
+        requests.run(world.engine(), REPO, "main")
+        world.world.clock._step_ns = STEP_NS
+        attempt(world, is_job=is_begun_by_job, name="dead", calls_max=calls_max)
+        record = world.record
+        assert record is not None
+        assert record.run is not None
+        if record.state is ExportState.SUCCEEDED:
+            break
+        resumed += bool(record.run.progress.after)
+        world.world.clock.tick(LEASE_S)
+        finish(world, is_ended_by_job)
+        assert outcome(world) == expected, calls_max
+    return resumed
+
+
+@pytest.mark.parametrize("is_ended_by_job", [True, False])
+def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
+    expected: dict[str, bytes], is_ended_by_job: bool
+) -> None:
+    calls = range(1 + is_ended_by_job, 1000, 2)
+    resumed = end_what_was_left(
+        expected, calls=calls, is_begun_by_job=True, is_ended_by_job=is_ended_by_job
+    )
+    assert resumed > 10
+
+
+def test_a_job_goes_on_where_the_function_died(expected: dict[str, bytes]) -> None:
+    resumed = end_what_was_left(
+        expected, calls=range(1, 1000, 2), is_begun_by_job=False, is_ended_by_job=True
+    )
+    assert resumed > 10
+
+
+@pytest.mark.parametrize("refused", sorted(SECOND))
+def test_an_object_that_fails_keeps_marks_around_it_away_until_the_repair(
+    expected: dict[str, bytes], refused: str
+) -> None:
+    world = changed_branch()
+    refuse(world, {refused})
+    run_job(world)  # the witness looks at the marks
+    record = world.record
+    assert record is not None
+    assert record.state is ExportState.FAILED
+    status = requests.status(world.engine(), REPO, "main")
+    assert status.failed == 1
+    assert [error for error in status.first_errors if refused in error]
+    finish(world, is_job=True)
+    assert outcome(world) == expected
+
+
+def test_a_run_is_carried_out_by_one_job_and_never_beside_the_function() -> None:
+    world = changed_branch()
+    run_id = requests.run(world.engine(), REPO, "main", in_batch=True)
+    world.advance(runner="function")  # waits for the job
+    assert world.record is not None
+    assert world.record.run is not None
+    assert world.record.run.runner == ""
+    with pytest.raises(ConflictError):
+        run_job(world, "another run")
+    attempt(world, is_job=True, name="first", calls_max=25)
+    assert world.record.run.runner == "first"
+    with pytest.raises(ConflictError, match="by somebody else"):
+        run_job(world, run_id)
+    world.advance(runner="function")
+    assert world.record.run.runner == "first"
+    world.world.clock.tick(LEASE_S)
+    assert run_job(world, run_id) == run_id
+    with pytest.raises(ConflictError, match="has ended"):
+        run_job(world, run_id)
+
+
+def left_to_a_job() -> tuple[ExportWorld, str]:
+    """A run that the function has left to a job."""
+    world = changed_branch()
+    world.world.batch_jobs.is_deployed = True
+    world.world.export_settings = replace(world.world.export_settings, batch_objects_min=1)
+    requests.run(world.engine(), REPO, "main")
+    world.advance()
+    world.advance()
+    [(_, run_id)] = world.world.batch_jobs.started
+    return world, run_id
+
+
+def deliver_next_message(world: ExportWorld) -> None:
+    """Let time go by until a message is due, which the function gets."""
+    waiting = world.world.export_queue.waiting
+    waiting.sort(key=lambda each: each[0])
+    due_ns, _ = waiting.pop(0)
+    world.world.clock.tick(max(0, due_ns - world.world.clock._now_ns) / 1e9)
+    world.advance(runner=f"function at {due_ns}")
+
+
+def test_a_job_that_never_comes_is_asked_for_again() -> None:
+    world, run_id = left_to_a_job()
+    started = world.world.batch_jobs.started
+    begun_ns = world.world.clock._now_ns
+    while len(started) == 1:
+        deliver_next_message(world)
+    assert world.world.clock._now_ns - begun_ns < (BATCH_START_S + 60) * 10**9
+    assert started[0] == started[1]
+    run_job(world, run_id)
+    assert requests.status(world.engine(), REPO, "main").state is ExportState.SUCCEEDED
+
+
+def test_a_job_that_dies_is_missed(expected: dict[str, bytes]) -> None:
+    world, run_id = left_to_a_job()
+    begun_ns = world.world.clock._now_ns
+    attempt(world, is_job=True, name="dead", calls_max=60)
+    while len(world.world.batch_jobs.started) == 1:
+        deliver_next_message(world)
+    assert world.world.clock._now_ns - begun_ns < (BATCH_START_S + LEASE_S) * 10**9
+    run_job(world, run_id)
+    assert outcome(world) == expected
+
+
+def test_a_job_by_hand_that_dies_is_missed(expected: dict[str, bytes]) -> None:
+    world = changed_branch()
+    attempt(world, is_job=True, name="dead", calls_max=60)
+    record = world.record
+    assert record is not None
+    assert record.state is ExportState.IN_PROGRESS
+    while world.record is not None and world.record.state is ExportState.IN_PROGRESS:
+        deliver_next_message(world)
+    assert outcome(world) == expected
+
+
+def test_what_a_small_part_is_left_of_is_not_worth_another_job() -> None:
+    world = changed_branch()
+    world.world.batch_jobs.is_deployed = True
+    world.world.export_settings = replace(world.world.export_settings, batch_objects_min=14)
+    requests.run(world.engine(), REPO, "main")
+    world.world.clock._step_ns = STEP_NS
+    attempt(world, is_job=True, name="dead", calls_max=100)
+    assert world.record is not None
+    assert world.record.run is not None
+    progress = world.record.run.progress
+    assert 0 < progress.total - progress.done < 14
+    world.world.clock._step_ns = 10**6
+    finish(world, is_job=False)
+    assert world.world.batch_jobs.started == []
+
+
+# A worker by itself
+
+
+def begun(world: ExportWorld) -> tuple[RunInHand, Callable[[], object]]:
+    """A run in the hands of a living runner; and what carries its first stretch out."""
+    run_id = requests.run(world.engine(), REPO, "main", in_batch=True)
+    attempt(world, is_job=True, name="job", calls_max=25)
+    record = world.record
+    assert record is not None
+    lease = Lease(world.engine(), world.repository, record)
+    work = work_of(lease)
+    assert lease.run.id == run_id
+    stretch = stretches_of(work, Progress(), 1)[0]
+    run = RunInHand.of(lease, work)
+
+    def carry_out() -> object:
+        return carry_out_stretch(world.engine(), run, stretch).problem
+
+    world.writes.clear()
+    return run, carry_out
+
+
+def test_a_worker_stops_when_its_runner_does_not_renew_the_lease() -> None:
+    world = changed_branch()
+    _, carry_out = begun(world)
+    world.runner = "job"
+    assert carry_out() is None
+    assert world.writes
+    world.world.clock.tick(LEASE_S - LEASE_MARGIN_S)
+    world.writes.clear()
+    assert isinstance(carry_out(), StoppedError)
+    assert world.writes == []
+
+
+def test_a_worker_stops_when_the_run_is_in_other_hands_or_unwanted() -> None:
+    world = changed_branch()
+    _, carry_out = begun(world)
+    world.configure("s3://out/elsewhere", patterns=PATTERNS, status_path="s3://out/status")
+    assert isinstance(carry_out(), UnwantedError)
+    world.configure(patterns=PATTERNS, status_path="s3://out/status")
+    world.world.clock.tick(LEASE_S)
+    attempt(world, is_job=False, name="function", calls_max=10)
+    world.writes.clear()
+    problem = carry_out()
+    assert isinstance(problem, StoppedError)
+    assert not isinstance(problem, UnwantedError)
+    assert world.writes == []
+
+
+def test_a_worker_looks_at_the_lease_as_often_as_it_is_renewed_not_at_every_object() -> None:
+    world = changed_branch()
+    run, _ = begun(world)
+    calls = Calls()
+    engine = engine_around(world.engine(), calls)
+    record = world.record
+    assert record is not None
+    work = work_of(Lease(engine, world.repository, record))
+    world.runner = "job"
+    carry_out_stretch(engine, run, stretches_of(work, Progress(), 1000)[0])
+    assert calls.counts()["objects.copy"] > 8
+    assert calls.counts()["exports.branch_export"] == 1
+
+
+def test_a_store_that_does_not_answer_ends_the_job_and_the_run_can_be_taken_at_once(
+    expected: dict[str, bytes],
+) -> None:
+    world = changed_branch()
+    world.objects.before = _throttled_at("a/b/1")
+    world.world.export_queue.waiting.clear()
+    run_job(world)
+    finish(world, is_job=False)
+    assert outcome(world) == expected
+
+
+def _throttled_at(key: str) -> Callable[[str, str], None]:
+    def before(_operation: str, uri: str) -> None:
+        if uri.endswith(key):
+            raise ThrottledError("slow down")
+
+    return before
+
+
+def test_there_must_be_something_to_export() -> None:
+    world = changed_branch()
+    request = ExportRequest("nowhere", "main")
+    workers = WorkersInTurns(world.engine())
+    with pytest.raises(NotFoundError, match="nowhere"):
+        export_in_batch(world.engine(), request, "", runner="job", workers=workers)
+    run_job(world)
+    with pytest.raises(ConflictError, match="nothing to export"):
+        run_job(world)
+
+
+def test_a_job_that_brings_nothing_forward_is_started_a_few_times_and_then_the_export_fails() -> (
+    None
+):
+    world, _ = left_to_a_job()
+    while requests.status(world.engine(), REPO, "main").state is ExportState.IN_PROGRESS:
+        deliver_next_message(world)
+    assert len(world.world.batch_jobs.started) == BATCH_STARTS_MAX
+    status = requests.status(world.engine(), REPO, "main")
+    assert (status.state, status.done) == (ExportState.FAILED, 0)
+    assert "export job was started 5 times" in status.error_message
+
+
+def test_an_export_waits_until_there_is_room_for_its_job() -> None:
+    world, run_id = left_to_a_job()
+    jobs = world.world.batch_jobs
+    refused = []
+
+    class Full:
+        def start_export(self, request: ExportRequest, run_id: str) -> bool:
+            refused.append(request)
+            if len(refused) <= 2 * BATCH_STARTS_MAX:
+                raise ThrottledError("all the runs it may have")
+            return jobs.start_export(request, run_id)
+
+    world.world.batch_jobs = Full()
+    while len(jobs.started) == 1:
+        deliver_next_message(world)
+    run_job(world, run_id)
+    assert requests.status(world.engine(), REPO, "main").state is ExportState.SUCCEEDED

@@ -1,0 +1,117 @@
+"""Exports that fail: every object gets its tries, the rest goes on, and nothing is lost."""
+
+import pytest
+
+from graveler.errors import InvalidInputError, ThrottledError
+from graveler.export.model import ExportState
+from graveler.operations.exports import requests
+from tests.support.export_lakes import LATEST, is_exported, lake_of_twelve
+from tests.support.export_world import REPO, ExportWorld
+from tests.support.lake import commit, upload
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """A branch whose export was asked for."""
+    return lake_of_twelve()
+
+
+def test_an_object_is_tried_five_times(lake):
+    tries: list[str] = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy" and uri.endswith("/05"):
+            tries.append(uri)
+            if len(tries) < 5:
+                raise ThrottledError("slow down")
+
+    lake.objects.before = before
+    lake.settle()
+    assert len(tries) == 5
+    assert is_exported(lake)
+
+
+def test_an_object_that_fails_every_time_stops_no_other_and_is_sent_after_the_repair(lake):
+    tries: list[str] = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy" and uri.endswith("/05"):
+            tries.append(uri)
+            raise OSError("broken")
+
+    lake.objects.before = before
+    lake.settle()
+    assert len(tries) == 5
+    assert lake.record.state is ExportState.FAILED
+    assert len(lake.exported(LATEST)) == 11
+    lake.objects.before = lambda _operation, _uri: None
+    lake.writes.clear()
+    requests.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert is_exported(lake)
+
+
+def test_tries_wait_longer_and_longer_and_not_all_for_the_same_time(lake):
+    waits: dict[str, list[float]] = {}
+    last: list[str] = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy":
+            last[:] = [uri]
+            raise OSError("broken")
+
+    sleep = lake.world.clock.sleep
+
+    def slept(seconds: float) -> None:
+        waits.setdefault(last[0], []).append(seconds)
+        sleep(seconds)
+
+    lake.objects.before = before
+    lake.world.clock.sleep = slept
+    lake.settle()
+    for each in waits.values():
+        assert len(each) == 4
+        assert all(0.1 <= s / 2**n <= 0.3 for n, s in enumerate(each))
+    assert len({each[0] for each in waits.values()}) > 6
+
+
+def test_only_the_first_errors_are_kept_and_all_are_counted(lake):
+    def before(operation: str, _uri: str) -> None:
+        if operation == "copy":
+            raise InvalidInputError("refused")
+
+    lake.objects.before = before
+    lake.settle()
+    status = requests.status(lake.engine(), REPO, "main")
+    assert (status.failed, len(status.first_errors)) == (12, 10)
+    assert status.error_message == "12 tasks failed\n" + status.first_errors[0]
+
+
+def test_where_nothing_works_not_everything_is_tried(lake):
+    for number in range(300):
+        upload(lake.engine(), b"more/%03d" % number, b"x")
+    commit(lake.engine())
+    tries: list[str] = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy":
+            tries.append(uri)
+            raise InvalidInputError("refused")
+
+    lake.objects.before = before
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert len(tries) == 100
+
+
+def test_a_failed_export_waits_for_a_repair_whatever_is_committed(lake):
+    lake.objects.missing_buckets.add("out")
+    lake.settle()
+    lake.objects.missing_buckets.clear()
+    upload(lake.engine(), b"new", b"x")
+    commit(lake.engine())
+    lake.settle()
+    assert lake.objects.uris(LATEST) == []
+    requests.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert is_exported(lake)

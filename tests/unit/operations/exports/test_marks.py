@@ -1,0 +1,282 @@
+"""Success files: `_lakefs_success` says that everything under its directory is exported."""
+
+import pytest
+
+from graveler.export.model import ExportState
+from graveler.operations import writes
+from graveler.operations.exports import requests
+from tests.support.export_world import MARK, REPO, ExportWorld, export_world
+from tests.support.lake import commit, upload
+
+LATEST = "s3://out/latest"
+HADOOP = ("^SUCCESS$", ".*/_SUCCESS$")
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """Tables as jobs write them."""
+    made = export_world()
+    put(made, "tables/a/part-0", "tables/a/part-1", "tables/b/part-0", "other/x")
+    return made
+
+
+def put(lake: ExportWorld, *keys: str, content: bytes = b"x") -> None:
+    """A commit that puts objects of that content."""
+    for key in keys:
+        upload(lake.engine(), key.encode(), content)
+    commit(lake.engine())
+
+
+def delete(lake: ExportWorld, *keys: str) -> None:
+    """A commit that deletes objects."""
+    for key in keys:
+        writes.delete(lake.engine(), REPO, "main", key.encode())
+    commit(lake.engine())
+
+
+def written(lake: ExportWorld) -> list[str]:
+    """What was written at the destination since the last time, in order."""
+    found = [uri.removeprefix(LATEST + "/") for _, uri in lake.writes]
+    lake.writes.clear()
+    return found
+
+
+def marks(lake: ExportWorld) -> list[str]:
+    found = [uri.removeprefix(LATEST + "/") for uri in lake.objects.uris(LATEST)]
+    return [name.removesuffix(MARK) for name in found if name.endswith(MARK)]
+
+
+def export(lake: ExportWorld, *patterns: str) -> None:
+    lake.configure(LATEST, patterns=patterns, is_continuous=True)
+    lake.settle()
+
+
+def test_directories_that_match_get_an_empty_success_file(lake):
+    export(lake, "^tables/[^/]+$")
+    assert marks(lake) == ["tables/a/", "tables/b/"]
+    assert lake.objects.get(f"{LATEST}/tables/a/{MARK}") == b""
+
+
+def test_the_root_is_a_directory_too(lake):
+    export(lake, "^$")
+    assert marks(lake) == [""]
+    assert written(lake)[-1] == MARK
+
+
+def test_several_patterns_may_be_given(lake):
+    export(lake, "^tables/a$", "^other")
+    assert marks(lake) == ["other/", "tables/a/"]
+
+
+def test_without_patterns_there_are_no_success_files(lake):
+    export(lake)
+    assert marks(lake) == []
+
+
+def test_a_success_file_comes_after_everything_under_its_directory(lake):
+    export(lake, ".*")
+    order = written(lake)
+    for directory in marks(lake):
+        under = [at for at, name in enumerate(order) if name.startswith(directory)]
+        assert order[max(under)] == directory + MARK
+
+
+def test_only_directories_with_changes_get_a_new_success_file(lake):
+    export(lake, ".*")
+    written(lake)
+    put(lake, "tables/a/part-0", content=b"changed")
+    lake.settle()
+    assert written(lake) == [
+        *(MARK, "tables/" + MARK, "tables/a/" + MARK),  # taken away, from the outside in
+        "tables/a/part-0",
+        *("tables/a/" + MARK, "tables/" + MARK, MARK),  # put again, from the inside out
+    ]
+    assert marks(lake) == ["", "other/", "tables/", "tables/a/", "tables/b/"]
+
+
+def test_a_directory_in_which_something_failed_gets_no_success_file(lake):
+    lake.objects.before = refuse("tables/a/part-1")
+    export(lake, ".*")
+    assert lake.record.state is ExportState.FAILED
+    assert marks(lake) == ["other/", "tables/b/"]
+    lake.objects.before = refuse()
+    requests.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert marks(lake) == ["", "other/", "tables/", "tables/a/", "tables/b/"]
+
+
+def refuse(*keys: str):
+    """A store that refuses to write these."""
+
+    def before(_operation: str, uri: str) -> None:
+        if uri.startswith(LATEST) and uri.removeprefix(LATEST + "/") in keys:
+            raise OSError("refused")
+
+    return before
+
+
+def test_a_success_file_that_cannot_be_put_is_an_error(lake):
+    def before(operation: str, uri: str) -> None:
+        if operation == "put" and uri == f"{LATEST}/tables/a/{MARK}":
+            raise OSError("refused")
+
+    lake.objects.before = before
+    export(lake, ".*")
+    status = requests.status(lake.engine(), REPO, "main")
+    assert (status.state, status.failed) == (ExportState.FAILED, 1)
+    assert marks(lake) == ["other/", "tables/b/"]
+
+
+def test_where_an_old_success_file_cannot_be_taken_away_nothing_changes(lake):
+    export(lake, "^tables/a$")
+    before = lake.exported(LATEST)
+    lake.objects.before = refuse("tables/a/" + MARK)
+    put(lake, "tables/a/part-0", content=b"changed")
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert "old success mark" in lake.record.error_message
+    assert lake.exported(LATEST) == before
+
+
+def test_a_directory_that_is_emptied_keeps_no_success_file(lake):
+    export(lake, ".*")
+    delete(lake, "tables/b/part-0", "other/x")
+    lake.settle()
+    assert marks(lake) == ["", "tables/", "tables/a/"]
+    delete(lake, "tables/a/part-0")
+    lake.settle()
+    assert marks(lake) == ["", "tables/", "tables/a/"]
+    delete(lake, "tables/a/part-1")
+    lake.settle()
+    assert marks(lake) == []
+    assert lake.objects.uris(LATEST) == []
+
+
+def test_success_files_of_earlier_patterns_do_not_outlive_a_change_under_them(lake):
+    export(lake, "^tables/[ab]$")
+    export(lake)
+    put(lake, "tables/a/part-0", content=b"changed")
+    lake.settle()
+    assert marks(lake) == ["tables/b/"]
+
+
+def test_a_branchs_own_object_of_that_name_is_exported_like_any_other(lake):
+    put(lake, "tables/a/" + MARK, content=b"the branch's own")
+    export(lake, ".*")
+    own = f"{LATEST}/tables/a/{MARK}"
+    assert lake.objects.get(own) == b"the branch's own"
+    put(lake, "tables/a/part-0", content=b"changed")
+    lake.settle()
+    assert lake.objects.get(own) == b"the branch's own"
+    delete(lake, "tables/a/" + MARK)
+    lake.settle()
+    assert lake.objects.get(own) == b""
+
+
+# Objects set apart
+
+
+def test_a_success_file_of_hadoop_appears_last_in_its_directory(lake):
+    put(lake, "tables/a/_SUCCESS", "tables/a/z/deep", "SUCCESS")
+    export(lake, *HADOOP)
+    order = written(lake)
+    inside = [name for name in order if name.startswith("tables/a/")]
+    assert inside[-2:] == ["tables/a/_SUCCESS", "tables/a/" + MARK]
+    assert order[-2:] == ["SUCCESS", MARK]
+
+
+def test_a_job_that_writes_the_same_success_file_again_has_it_appear_last_again(lake):
+    put(lake, "tables/a/_SUCCESS", content=b"")
+    export(lake, *HADOOP)
+    written(lake)
+    upload(lake.engine(), b"tables/a/_SUCCESS", b"")
+    put(lake, "tables/a/part-0", content=b"changed")
+    lake.settle()
+    assert [name for name in written(lake) if name.startswith("tables/a/")] == [
+        "tables/a/" + MARK,
+        "tables/a/part-0",
+        "tables/a/_SUCCESS",
+        "tables/a/" + MARK,
+    ]
+
+
+def test_directories_without_a_success_file_of_hadoop_get_none_of_ours(lake):
+    put(lake, "tables/a/_SUCCESS")
+    export(lake, *HADOOP)
+    assert marks(lake) == ["tables/a/"]
+
+
+def test_any_number_of_objects_may_be_set_apart(lake):
+    flags = [f"tables/a/{number:03}.flag" for number in range(150)]
+    put(lake, *flags)
+    export(lake, r"\.flag$")
+    order = [name for name in written(lake) if name.startswith("tables/a/") and MARK not in name]
+    assert order == ["tables/a/part-0", "tables/a/part-1", *flags]
+    assert marks(lake) == ["tables/a/"]
+
+
+def test_objects_set_apart_in_many_directories_inside_each_other_come_last_in_each(lake):
+    directories = ["/".join("d" * depth) for depth in range(1, 50)]
+    put(lake, *[f"{name}/A.flag" for name in directories], *[f"{name}/x" for name in directories])
+    export(lake, r"\.flag$")
+    order = written(lake)
+    for name in directories:
+        under = [at for at, key in enumerate(order) if key.startswith(name + "/")]
+        assert [order[at] for at in under[-2:]] == [f"{name}/A.flag", f"{name}/{MARK}"]
+
+
+def test_objects_set_apart_are_copied_when_a_run_goes_on_after_its_time(lake):
+    keys = [f"tables/a/{number:02}" for number in range(30)]
+    put(lake, "tables/a/!SUCCESS", *keys)
+    lake.configure(LATEST, patterns=("SUCCESS$",), is_continuous=True)
+    lake.world.clock._step_ns = 10**9
+    lake.advance(runner="short", time_s=100)
+    assert lake.record.run.progress.put_off == ((b"tables/a/!SUCCESS",) * 2,)
+    lake.settle()
+    order = [name for name in written(lake) if name.startswith("tables/a/")]
+    assert order[-2:] == ["tables/a/!SUCCESS", "tables/a/" + MARK]
+    assert order.count("tables/a/!SUCCESS") == 1
+
+
+def test_an_old_mark_goes_before_the_branch_s_own_object_takes_its_place(lake):
+    export(lake, "^tables/a$")
+    upload(lake.engine(), f"tables/a/{MARK}".encode(), b"own")
+    seen = []
+
+    def before(operation: str, uri: str) -> None:
+        mark = f"{LATEST}/tables/a/{MARK}"
+        if operation == "copy" and lake.objects.head(mark) is not None:
+            seen.append((uri, lake.objects.get(mark)))
+
+    lake.objects.before = before
+    put(lake, "tables/a/part-0", "tables/a/part-1", content=b"new")
+    lake.settle()
+    assert seen == []
+    assert lake.objects.get(f"{LATEST}/tables/a/{MARK}") == b"own"
+
+
+def test_what_comes_last_does_not_come_while_something_beside_it_has_failed(lake):
+    put(lake, "tables/a/_SUCCESS", "tables/b/_SUCCESS")
+    export(lake, *HADOOP)
+    put(lake, "tables/a/part-0", "tables/b/part-0", content=b"new")
+    written(lake)
+    lake.objects.before = refuse("tables/a/part-0")
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert [name for name in written(lake) if "_SUCCESS" in name] == ["tables/b/_SUCCESS"]
+    lake.objects.before = refuse()
+    requests.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert "tables/a/_SUCCESS" in written(lake)
+
+
+def test_marks_of_a_path_that_was_forgotten_are_taken_away_where_something_changes(lake):
+    export(lake, "^tables/a$")
+    lake.forget()
+    lake.configure("s3://out/latest/tables")  # in it, so that it is not known any more
+    lake.settle()
+    lake.forget()
+    put(lake, "tables/a/part-0", content=b"new")
+    lake.configure(LATEST)
+    lake.settle()
+    assert lake.objects.head(f"{LATEST}/tables/a/{MARK}") is None

@@ -1,0 +1,114 @@
+"""What is told under the status path when paths, clocks or the metadata change."""
+
+import json
+
+import pytest
+
+from graveler.errors import ConflictError
+from graveler.export.lifecycle import RENEWAL_S
+from graveler.export.model import ExportState
+from graveler.operations.exports import requests
+from tests.support.export_lakes import LATEST
+from tests.support.export_told import STATUS, change, head, holds, latest, told_lake
+from tests.support.export_world import REPO, ExportWorld
+from tests.support.lake import commit, upload
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """A branch that is exported continuously, with status files."""
+    return told_lake()
+
+
+def test_a_status_path_that_is_added_is_told_of_what_is_exported_already(lake):
+    lake.configure(LATEST)
+    lake.settle()
+    lake.writes.clear()
+    lake.configure(LATEST, status_path=STATUS)
+    lake.settle()
+    holds(lake, head(lake))
+    assert [told["status"] for told in latest(lake)] == ["success"]
+    assert [uri for _, uri in lake.writes if uri.startswith(LATEST)] == []
+    with pytest.raises(ConflictError, match="nothing to export"):
+        requests.run(lake.engine(), REPO, "main")
+
+
+def test_a_status_path_that_refuses_us_after_it_was_given_up_does_not_matter(lake):
+    lake.configure(LATEST, status_path="s3://gone/status", is_continuous=True)
+    lake.settle()
+    lake.objects.missing_buckets.add("gone")
+    lake.configure(LATEST, status_path=STATUS, is_continuous=True)
+    commit_id = change(lake)
+    lake.settle()
+    holds(lake, commit_id)
+
+
+@pytest.mark.parametrize("status_path", ["", STATUS])
+def test_an_export_of_damaged_metadata_fails_and_says_so(lake, status_path):
+    lake.configure(LATEST, status_path=status_path, is_continuous=True)
+    lake.objects.after = lambda _uri: None  # nobody can look any more
+    lake.world.files.files.clear()
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert lake.world.refs.events[-1].detail["objects"] == 0
+
+
+def test_the_later_of_two_exports_has_the_later_status_file_whatever_the_clock_says(lake):
+    lake.settle()
+    lake.world.clock.tick(-5)
+    commit_id = change(lake)
+    lake.settle()
+    assert [told["status"] for told in latest(lake)] == ["superseded", "success"]
+    assert latest(lake)[-1]["commit"] == commit_id
+
+
+@pytest.mark.parametrize("path", ["s3://out", f"{LATEST}/a"])
+def test_a_path_around_or_inside_the_one_before_takes_its_success_back_first(lake, path):
+    lake.configure(LATEST, status_path="s3://status")
+    lake.settle()
+    for key in (b"latest/a/1", b"1"):
+        upload(lake.engine(), key, b"in the way")
+    commit(lake.engine())
+    seen = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy":
+            told = [
+                json.loads(lake.objects.get(each))
+                for each in lake.objects.uris("s3://status/_STATUS_")
+            ]
+            seen.extend(each["status"] for each in told)
+
+    lake.objects.before = before
+    lake.objects.after = lambda _uri: None  # the witness knows of one path at a time
+    lake.configure(path, status_path="s3://status")
+    lake.settle()
+    assert set(seen) == {"superseded"}
+
+
+def test_two_paths_of_one_commit_do_not_take_each_other_s_manifest(lake):
+    lake.settle()
+    lake.configure("s3://out/other", status_path=STATUS)
+    lake.settle()
+    assert lake.destination(LATEST).manifest == ""
+    lake.configure(LATEST, status_path=STATUS)
+    lake.settle()
+    assert latest(lake)[-1]["path"] == LATEST
+    holds(lake, head(lake))
+
+
+def test_pieces_of_a_run_that_is_given_up_are_deleted(lake):
+    copied = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy":
+            lake.world.clock.tick(RENEWAL_S + 1)
+            copied.append(uri)
+            if len(copied) == 2:
+                assert lake.objects.uris("s3://bucket/lake/_lakefs/exports") != []
+                lake.configure("s3://out/other", status_path=STATUS)
+
+    lake.objects.before = before
+    lake.settle()
+    assert lake.destination("s3://out/other").exported_commit == head(lake)
+    assert lake.objects.uris("s3://bucket/lake/_lakefs/exports") == []

@@ -1,0 +1,349 @@
+"""Runners of an export: one at a time, whatever becomes of the others and of their messages."""
+
+import pytest
+
+from graveler.errors import InvalidInputError, ThrottledError
+from graveler.export.lifecycle import LEASE_S
+from graveler.export.model import ExportRequest, ExportState
+from graveler.export.settings import ExportSettings
+from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
+from tests.support.counting import engine_around
+from tests.support.export_lakes import LATEST, REQUEST, is_exported, lake_of_twelve, step, stepped
+from tests.support.export_world import REPO, ExportWorld
+from tests.support.lake import commit, upload
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """A branch whose export was asked for."""
+    return lake_of_twelve()
+
+
+def due(lake: ExportWorld) -> list[ExportRequest]:
+    """The messages that are delivered now."""
+    now_ns = lake.world.clock._now_ns
+    return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
+
+
+def test_messages_about_other_branches_and_repositories_do_nothing(lake):
+    for request in (ExportRequest(REPO, "nobody"), ExportRequest("nobody", "main")):
+        advance(lake.engine(), request, runner="r", time_left_s=lambda: 900)
+    assert lake.writes == []
+    assert lake.world.export_queue.waiting == []
+
+
+def test_a_message_that_comes_again_and_late_does_nothing(lake):
+    lake.settle()
+    lake.writes.clear()
+    for number in range(3):
+        lake.advance(runner=f"again {number}")
+    assert lake.writes == []
+    assert lake.world.export_queue.waiting == []
+
+
+def test_two_runners_never_work_at_once(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.advance(runner="second")
+    assert {runner for runner, _ in lake.writes} == {"first"}
+    step(lake, first)
+    assert is_exported(lake)
+
+
+def test_who_finds_a_runner_at_work_sees_to_it_that_somebody_looks_when_it_may_have_died(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    for number in range(3):
+        lake.advance(runner=f"second {number}")
+    ((due_ns, request),) = lake.world.export_queue.waiting  # one message for all of them
+    assert request == REQUEST
+    assert due_ns >= lake.record.run.lease_until_ns
+    first.kill()
+    lake.world.export_queue.waiting.clear()
+    lake.world.clock.tick(LEASE_S + 2)
+    lake.advance(runner="third")
+    assert is_exported(lake)
+
+
+def test_as_long_as_a_runner_works_a_message_is_on_its_way(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    for _ in range(5):
+        lake.advance(runner="second")
+        ((due_ns, _),) = lake.world.export_queue.waiting
+        lake.world.export_queue.waiting.clear()
+        while lake.world.clock._now_ns < due_ns:  # the first one goes on meanwhile
+            lake.world.clock.tick(14)
+            lake.runner = "first"
+            first.step(6)
+            lake.runner = ""
+        if first.is_done:
+            break
+    assert lake.violations == []
+    step(lake, first)
+    assert is_exported(lake)
+
+
+def test_a_dead_runners_work_is_taken_over_where_it_stopped(lake):
+    lake.world.clock._step_ns = 10**9
+    first = stepped(lake, "first")
+    step(lake, first, until=8)
+    first.kill()
+    lake.world.clock.tick(LEASE_S)
+    lake.advance(runner="second")
+    assert is_exported(lake)
+    again = [uri for _, uri in lake.writes if [u for _, u in lake.writes].count(uri) > 1]
+    assert 0 < len(set(again)) < 8  # only what the first had not told of
+
+
+def test_a_stalled_runner_stops_before_it_writes_beside_its_successor(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.world.clock.tick(LEASE_S)
+    second = stepped(lake, "second")
+    step(lake, second, until=6)
+    step(lake, first)
+    assert [runner for runner, _ in lake.writes[3:]] == ["second"] * 3
+    assert first.error is None
+    step(lake, second)
+    assert is_exported(lake)
+
+
+def test_a_runner_that_was_stalled_for_less_than_its_lease_renews_it_before_it_writes(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    before_ns = lake.record.run.lease_until_ns
+    lake.world.clock.tick(LEASE_S - 15)
+    step(lake, first, until=4)
+    assert lake.record.run.lease_until_ns >= before_ns + (LEASE_S - 15) * 10**9
+    step(lake, first)
+    assert is_exported(lake)
+
+
+def test_a_runner_that_stops_for_its_lease_sees_to_it_that_somebody_goes_on(lake):
+    stalls = [50]
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy" and uri.endswith("/05") and stalls:
+            lake.world.clock.tick(stalls.pop())
+            raise ThrottledError("slow down")
+
+    lake.objects.before = before
+    lake.advance(runner="first")
+    assert lake.record.state is ExportState.IN_PROGRESS
+    assert len(lake.world.export_queue.waiting) == 1
+    lake.settle()
+    assert is_exported(lake)
+
+
+def test_a_runner_that_looks_for_changes_for_minutes_keeps_its_lease(lake, monkeypatch):
+    monkeypatch.setattr("graveler.export.work._OBJECTS_BETWEEN_PAUSES", 4)
+    lake.settle()
+    for number in range(12):
+        upload(lake.engine(), b"%02d" % number, b"again")
+    commit(lake.engine())
+
+    def slow_files(name, call):
+        if name.startswith("files."):
+            lake.world.clock.tick(4)
+            lake.advance(runner="successor")
+            lake.runner = "first"
+        return call()
+
+    lake.writes.clear()
+    lake.advance(engine_around(lake.engine(), slow_files), runner="first")
+    assert is_exported(lake)
+    assert {runner for runner, _ in lake.writes} == {"first"}
+
+
+def test_out_of_time_a_runner_leaves_the_rest_to_the_next_one(lake):
+    lake.world.clock._step_ns = 10**9
+    lake.advance(runner="short", time_s=75)
+    run = lake.record.run
+    assert (run.runner, run.lease_until_ns) == ("", 0)
+    assert 0 < run.progress.done < 12
+    assert due(lake) == [REQUEST]
+    lake.settle()
+    assert is_exported(lake)
+    assert len(lake.writes) == 12 + 1  # nothing twice; and a mark of others, if there was one
+
+
+def test_with_hardly_any_time_nothing_is_begun(lake):
+    lake.advance(runner="late", time_s=50)
+    assert lake.writes == []
+    assert lake.record.run is None
+    lake.settle()
+    assert is_exported(lake)
+
+
+def test_a_lone_runner_that_dies_is_followed_when_its_lease_has_ended(lake):
+    runner = stepped(lake, "first")
+    step(lake, runner, until=5)
+    lease_until_ns = lake.record.run.lease_until_ns
+    runner.kill()
+    lake.world.clock.tick(1)
+    queue = lake.world.export_queue
+    while not is_exported(lake):
+        queue.waiting.sort(key=lambda each: each[0])
+        due_ns, _ = queue.waiting.pop(0)
+        lake.world.clock.tick(max(0, due_ns - lake.world.clock._now_ns) / 1e9)
+        lake.advance(runner="second")
+    assert {name for name, _ in lake.writes} == {"first", "second"}
+    assert lake.world.clock._now_ns <= lease_until_ns + 10 * 10**9
+
+
+def test_a_commit_during_an_export_is_exported_right_after_it(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    upload(lake.engine(), b"new", b"x")
+    commit(lake.engine())
+    step(lake, first)
+    assert is_exported(lake)
+    assert due(lake) == []
+
+
+def test_another_path_ends_the_run_at_work(lake):
+    lake.world.clock._step_ns = 10**8
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.configure("s3://out/other", is_continuous=True)
+    lake.world.clock.tick(16)
+    step(lake, first)
+    left = len(lake.objects.uris(LATEST))
+    assert left < 12
+    assert lake.destination(LATEST).touched_commits != ()
+    assert lake.destination("s3://out/other").touched_commits == ()
+    assert len(lake.objects.uris("s3://out/other")) == 12
+
+
+def test_other_patterns_count_from_the_next_run_on(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.configure(LATEST, patterns=("^$",), is_continuous=True)
+    step(lake, first)
+    assert is_exported(lake)
+    assert len(lake.objects.uris(LATEST)) == 12
+    upload(lake.engine(), b"new", b"x")
+    commit(lake.engine())
+    lake.settle()
+    assert lake.objects.head(f"{LATEST}/_lakefs_success") is not None
+
+
+def test_a_configuration_during_a_run_that_leaves_nothing_to_do_is_not_remembered(lake):
+    lake.configure(LATEST)
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    lake.configure(LATEST)
+    step(lake, first)
+    assert not requests.status(lake.engine(), REPO, "main").is_pending
+    upload(lake.engine(), b"new", b"x")
+    commit(lake.engine())
+    lake.settle()
+    assert len(lake.objects.uris(LATEST)) == 12
+
+
+def test_a_store_that_does_not_answer_leaves_the_run_to_the_next_message(lake):
+    engine, calls = lake.engine(), []
+
+    def around(name, call):
+        calls.append(name)
+        if name == "refs.repository_and_branch":  # asked when the lease is renewed
+            raise ThrottledError("slow down")
+        return call()
+
+    lake.world.clock._step_ns = 10**9
+    with pytest.raises(ThrottledError):
+        lake.advance(engine_around(engine, around))
+    assert lake.record.run.runner == ""
+    lake.settle()
+    assert is_exported(lake)
+
+
+# Many at a time
+
+
+def test_many_requests_at_a_time_export_the_same(lake):
+    lake.world.export_settings = ExportSettings(allowed_prefixes=("s3://",), requests_at_once=16)
+    lake.configure(LATEST, patterns=(".*",), status_path="s3://out/status", is_continuous=True)
+    for number in range(400):
+        upload(lake.engine(), b"d%d/%03d" % (number % 7, number), b"x%d" % number)
+    commit(lake.engine())
+    lake.settle()
+    assert is_exported(lake)
+    assert lake.objects.head(f"{LATEST}/d3/_lakefs_success") is not None
+
+
+def test_a_large_export_is_left_to_a_batch_job_where_there_is_one(lake):
+    lake.world.export_settings = ExportSettings(("s3://",), 1, batch_objects_min=12)
+    lake.world.batch_jobs.is_deployed = True
+    lake.advance()
+    assert lake.writes == []
+    run = lake.record.run
+    assert lake.world.batch_jobs.started == [(REQUEST, run.id)]
+    assert (run.is_batch, run.runner) == (True, "")
+    lake.advance(runner="another")  # it waits for the job
+    assert lake.writes == []
+    lake.world.batch_jobs.is_deployed = False
+    lake.world.clock.tick(16 * 60)  # which never began
+    lake.settle()
+    assert is_exported(lake)
+
+
+def test_a_small_export_is_not_left_to_a_batch_job(lake):
+    lake.world.export_settings = ExportSettings(("s3://",), 1, batch_objects_min=13)
+    lake.world.batch_jobs.is_deployed = True
+    lake.settle()
+    assert lake.world.batch_jobs.started == []
+    assert is_exported(lake)
+
+
+def never_enough_time(lake: ExportWorld, key: str) -> None:
+    """Two invocations, each of which ends while it copies the object."""
+    left_s = [900.0]
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy" and uri.endswith(key):
+            left_s[0] = 5
+
+    lake.objects.before = before
+    for number in range(2):
+        left_s[0] = 900
+        lake.runner = f"runner {number}"
+        advance(lake.engine(), REQUEST, runner=lake.runner, time_left_s=lambda: left_s[0])
+    lake.objects.before = lambda _operation, _uri: None
+
+
+def test_an_object_too_large_for_an_invocation_is_an_error_that_says_so(lake):
+    never_enough_time(lake, "/05")
+    status = requests.status(lake.engine(), REPO, "main")
+    assert (status.state, status.done) == (ExportState.FAILED, 5)
+    assert "deploy the export job" in status.error_message
+
+
+def test_an_object_too_large_for_an_invocation_is_left_to_a_batch_job(lake):
+    lake.world.batch_jobs.is_deployed = True
+    never_enough_time(lake, "/05")
+    run = lake.record.run
+    assert lake.world.batch_jobs.started == [(REQUEST, run.id)]
+    assert (run.is_batch, run.progress.done) == (True, 5)
+
+
+def test_the_witness_of_these_tests_would_see_a_wrong_writer(lake):
+    lake.advance()
+    lake.runner = "stranger"
+    lake.objects.put(f"{LATEST}/00", b"x", "text/plain")
+    assert "stranger wrote" in lake.violations[0]
+
+
+def test_a_run_that_fails_after_its_path_was_given_up_does_not_hold_the_new_one_up(lake):
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy" and uri.startswith(LATEST):
+            if lake.record.configuration.path == LATEST:
+                lake.configure("s3://out/other", is_continuous=True)
+            raise InvalidInputError("no")
+
+    lake.objects.before = before
+    lake.settle()
+    assert lake.record.state is ExportState.SUCCEEDED
+    assert len(lake.objects.uris("s3://out/other")) == 12

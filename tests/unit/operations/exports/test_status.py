@@ -1,0 +1,300 @@
+"""What an export tells under its status path: how it ended, and what the destination holds."""
+
+import pytest
+
+from graveler.export.model import ExportState
+from graveler.operations import writes
+from graveler.operations.exports import requests
+from graveler.ports import UploadedPart
+from tests.support.export_lakes import LATEST
+from tests.support.export_told import (
+    STATUS,
+    change,
+    head,
+    holds,
+    latest,
+    manifest,
+    read,
+    refuse,
+    told_lake,
+)
+from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.lake import commit, upload
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """A branch that is exported continuously, with status files."""
+    return told_lake()
+
+
+def test_the_status_file_is_named_after_repository_branch_and_commit(lake):
+    lake.settle()
+    text = read(lake, f"lake-main-{head(lake)}")
+    assert text == b"status: exported-successfully, signalled_errors: 0\n"
+
+
+def test_every_exported_commit_has_its_own_status_file(lake):
+    lake.settle()
+    first = head(lake)
+    second = change(lake)
+    lake.settle()
+    for commit_id in (first, second):
+        assert read(lake, f"lake-main-{commit_id}").startswith(b"status: exported-successfully")
+
+
+def test_commits_that_were_not_exported_by_themselves_have_none(lake):
+    dropped = [head(lake), change(lake, content=b"1"), change(lake, content=b"2")]
+    last = change(lake, content=b"3")
+    lake.settle()
+    told = [uri for uri in lake.objects.uris(STATUS) if "lake-main-" in uri]
+    assert all(last in uri for uri in told)
+    assert not [uri for uri in told for commit_id in dropped if commit_id in uri]
+
+
+def test_the_status_says_success_and_the_commit_when_all_is_there(lake):
+    lake.settle()
+    (status,) = latest(lake)
+    assert status == {
+        "status": "success",
+        "commit": head(lake),
+        "message": "first",
+        "repository": "lake",
+        "branch": "main",
+        "path": LATEST,
+        "export_id": lake.record.run.id,
+        "manifest": f"{STATUS}/lake-main-{head(lake)}.manifest.jsonl",
+        "objects": 2,
+        "signalled_errors": 0,
+        "finished": status["finished"],
+    }
+
+
+def test_status_file_manifest_and_status_come_last_and_in_this_order(lake):
+    lake.settle()
+    stem = f"{STATUS}/lake-main-{head(lake)}"
+    (latest_uri,) = lake.objects.uris(f"{STATUS}/_STATUS_")
+    written = [uri for _, uri in lake.writes]
+    assert written[-3:] == [stem, stem + ".manifest.jsonl", latest_uri]
+
+
+def test_an_earlier_success_is_taken_back_before_anything_changes(lake):
+    lake.settle()
+    (uri,) = lake.objects.uris(f"{STATUS}/_STATUS_")
+    lake.writes.clear()
+    change(lake)
+    lake.settle()
+    assert lake.writes[0][1] == uri
+    assert [status["status"] for status in latest(lake)] == ["superseded", "success"]
+    assert latest(lake)[0]["superseded_by"] == lake.record.run.id
+
+
+def test_nothing_changes_where_an_earlier_success_cannot_be_taken_back(lake):
+    lake.settle()
+    before = lake.exported(LATEST)
+    refuse(lake, *lake.objects.uris(f"{STATUS}/_STATUS_"))
+    change(lake)
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert lake.exported(LATEST) == before
+
+
+def test_a_status_path_that_was_given_up_and_refuses_everything_stops_nothing(lake):
+    lake.configure(LATEST, status_path="s3://gone/status", is_continuous=True)
+    lake.settle()
+    lake.objects.missing_buckets.add("gone")
+    change(lake)
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    lake.configure(LATEST, is_continuous=True)
+    requests.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert lake.record.state is ExportState.SUCCEEDED
+
+
+# Manifests
+
+
+def test_the_manifest_names_every_object_with_the_etag_it_has_there(lake):
+    lake.settle()
+    assert [line["key"] for line in manifest(lake, head(lake))] == ["a/1", "b"]
+    holds(lake, head(lake))
+
+
+def test_the_manifest_of_a_small_change_names_every_object_too(lake):
+    lake.settle()
+    change(lake, "c", b"three")
+    writes.delete(lake.engine(), REPO, "main", b"b")
+    commit_id = commit(lake.engine()).id
+    lake.settle()
+    assert [line["key"] for line in manifest(lake, commit_id)] == ["a/1", "c"]
+    holds(lake, commit_id)
+
+
+def upload_in_parts(lake: ExportWorld, name: str) -> None:
+    """An object with another ETag than its copy, which is made in one piece."""
+    source = f"{lake.repository.storage_namespace}/data/{name}"
+    upload_id = lake.objects.create_upload(source, "text/plain")
+    part = lake.objects.upload_part(source, upload_id, 1, name.encode())
+    stored = lake.objects.complete_upload(source, upload_id, [UploadedPart(1, part)])
+    writes.stage(
+        lake.engine(),
+        REPO,
+        "main",
+        name.encode(),
+        physical_address=source,
+        checksum=stored.checksum,
+        size_bytes=len(name),
+        metadata={},
+    )
+    assert stored.checksum.endswith("-1")
+
+
+def test_the_etag_is_that_of_the_copy_however_the_source_was_uploaded(lake):
+    upload_in_parts(lake, "parts")
+    commit(lake.engine())
+    lake.settle()
+    holds(lake, head(lake))
+    change(lake)  # from here on it is the manifest before that knows
+    lake.settle()
+    holds(lake, head(lake))
+
+
+def test_a_manifest_is_whole_when_several_runners_made_the_copies(lake):
+    for number in range(40):
+        upload_in_parts(lake, f"n/{number:02}")
+    commit_id = commit(lake.engine()).id
+    lake.world.clock._step_ns = 10**9
+    for number in range(3):
+        lake.advance(runner=f"short {number}", time_s=100)
+    assert lake.record.run.progress.pieces > 3
+    lake.settle()
+    holds(lake, commit_id)
+    assert lake.objects.uris(f"{lake.repository.storage_namespace}/_lakefs/exports/") == []
+
+
+def test_a_large_manifest_is_stored_in_parts(lake, monkeypatch):
+    monkeypatch.setattr("graveler.operations.exports.reports._PART_BYTES", 200)
+    monkeypatch.setattr("graveler.operations.exports.reports._CHUNK_BYTES", 64)
+    for number in range(40):
+        upload(lake.engine(), b"n/%02d" % number, b"x%d" % number)
+    commit_id = commit(lake.engine()).id
+    lake.settle()
+    holds(lake, commit_id)
+    commit_id = change(lake)
+    lake.settle()
+    holds(lake, commit_id)
+
+
+def test_a_manifest_that_somebody_broke_does_no_harm(lake):
+    lake.settle()
+    uri = f"{STATUS}/lake-main-{head(lake)}.manifest.jsonl"
+    lake.objects.before = lambda _operation, _uri: None
+    lake.objects._objects[uri].content = b'{"key": 1}\nnonsense\n\xff\n{"key": "b"}'
+    change(lake, "c", b"three")
+    lake.settle()
+    assert lake.record.state is ExportState.SUCCEEDED
+    assert [line["key"] for line in manifest(lake, head(lake))] == ["a/1", "b", "c"]
+
+
+# Failures
+
+
+def test_a_failed_export_says_so_and_counts_its_errors(lake):
+    refuse(lake, f"{LATEST}/a/1", f"{LATEST}/b")
+    lake.settle()
+    text = read(lake, f"lake-main-{head(lake)}")
+    assert text == b"status: export-failed, signalled_errors: 2\n"
+    (status,) = latest(lake)
+    assert (status["status"], status["signalled_errors"]) == ("failed", 2)
+    assert not [uri for uri in lake.objects.uris(STATUS) if "manifest" in uri]
+
+
+def test_a_repaired_export_says_so_until_it_has_ended(lake):
+    refuse(lake, f"{LATEST}/b")
+    lake.settle()
+    failed = head(lake)
+    refuse(lake)
+    later = change(lake, "c", b"three")
+    requests.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert read(lake, f"lake-main-{failed}").startswith(b"status: export-repaired,")
+    assert read(lake, f"lake-main-{later}").startswith(b"status: exported-successfully,")
+
+
+def test_a_repaired_export_of_the_same_commit_ends_in_success(lake):
+    refuse(lake, f"{LATEST}/b")
+    lake.settle()
+    refuse(lake)
+    requests.repair(lake.engine(), REPO, "main")
+    lake.writes.clear()
+    lake.settle()
+    assert read(lake, f"lake-main-{head(lake)}").startswith(b"status: exported-successfully,")
+    assert [uri for _, uri in lake.writes].count(f"{STATUS}/lake-main-{head(lake)}") == 2
+
+
+def test_a_status_of_an_earlier_export_of_the_commit_goes_before_it_is_exported_again(lake):
+    lake.settle()
+    lake.configure("s3://out/other", status_path=STATUS)
+    seen: list[bool] = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "copy":
+            seen.append(lake.objects.head(f"{STATUS}/lake-main-{head(lake)}") is not None)
+
+    lake.objects.before = before
+    lake.settle()
+    assert seen == [False, False]
+    assert read(lake, f"lake-main-{head(lake)}").startswith(b"status: exported-successfully,")
+
+
+def test_where_no_status_can_be_written_the_export_fails_and_is_told_in_the_record(lake):
+    refuse(lake, f"{STATUS}/lake-main-{head(lake)}")
+    lake.settle()
+    status = requests.status(lake.engine(), REPO, "main")
+    assert status.state is ExportState.FAILED
+    assert "refused" in status.error_message
+
+
+def test_without_a_status_path_nothing_is_told():
+    lake = export_world()
+    upload(lake.engine(), b"a", b"one")
+    commit(lake.engine())
+    lake.configure(LATEST)
+    lake.settle()
+    assert lake.objects.uris("s3://out") == [f"{LATEST}/a"]
+
+
+# Events
+
+
+def test_the_end_of_an_export_is_an_event(lake):
+    lake.settle()
+    event = lake.world.refs.events[-1]
+    assert (event.kind, event.repository) == ("export_finished", REPO)
+    assert event.detail == {
+        "branch": "main",
+        "export_id": lake.record.run.id,
+        "commit_id": head(lake),
+        "status": "exported-successfully",
+        "path": LATEST,
+        "objects": 2,
+        "failed": 0,
+        "error": "",
+    }
+
+
+def test_the_failure_of_an_export_is_an_event_that_says_why(lake):
+    refuse(lake, f"{LATEST}/b")
+    lake.settle()
+    event = lake.world.refs.events[-1]
+    assert event.detail["status"] == "export-failed"
+    assert (event.detail["objects"], event.detail["failed"]) == (2, 1)
+    assert "refused" in event.detail["error"]
+
+
+def test_the_event_counts_the_objects_of_the_commit_and_not_those_that_changed(lake):
+    lake.settle()
+    change(lake)
+    lake.settle()
+    assert lake.world.refs.events[-1].detail["objects"] == 2

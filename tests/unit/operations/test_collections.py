@@ -1,0 +1,237 @@
+"""Whole collections in memory: what goes is what the repository itself has stored."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graveler.errors import ContentionError, PreconditionFailedError
+from graveler.operations import branches, commits, links, repositories, retention, writes
+from graveler.operations.engine import Engine
+from graveler.operations.garbage import territory
+from graveler.operations.protocol.lookup import read_repository
+from graveler.ports import Clock
+from graveler.retention.candidates import MINIMUM_AGE_S
+from graveler.retention.looks import LOOK_S
+from graveler.retention.rules import make_rules
+from tests.support.addresses import address, partition
+from tests.support.counting import engine_around
+from tests.support.engines import MemoryWorld
+from tests.support.lake import NAMESPACE, REPO, commit, content, named, new_lake, upload
+from tests.support.memory import CountingNames
+from tests.support.memory_collection import MemoryCollection
+
+
+@pytest.fixture
+def world() -> MemoryWorld:
+    return new_lake()
+
+
+def collection(world: MemoryWorld, name: str = REPO) -> MemoryCollection:
+    return MemoryCollection(world.engine(), world.files.read_all, name, MINIMUM_AGE_S)
+
+
+def collect(world: MemoryWorld) -> set[str]:
+    """The keys in the namespace of what is deleted when everything has become old."""
+    world.clock.tick(MINIMUM_AGE_S + 1)
+    return {uri.removeprefix(f"{NAMESPACE}/") for uri in collection(world).run()}
+
+
+def test_what_others_write_under_data_stays(world: MemoryWorld) -> None:
+    garbage = upload(world.engine(), b"a", b"1").entry.address
+    upload(world.engine(), b"a", b"2")
+    for key in ("data/2019/part-0.parquet", "data/x", f"{garbage}.parquet", "data2/x", "x"):
+        world.objects.put(f"{NAMESPACE}/{key}", b"years of work", "a/b")
+    assert collect(world) == {garbage}
+
+
+def test_abandoned_uploads_of_lakefs_go_as_our_own_do(world: MemoryWorld) -> None:
+    key = "data/gp0n1l7d77pn0cke6jjg/cg6p50nd77pn0cke6jk0"
+    world.objects.put(f"{NAMESPACE}/{key}", b"1", "a/b")
+    assert collect(world) == {key}
+
+
+@pytest.mark.parametrize("place", ["data/inner", "data", partition(10**6)[:-1]])
+def test_data_of_a_deleted_repository_inside_stay_until_it_is_restored(
+    world: MemoryWorld, place: str
+) -> None:
+    engine = world.engine()
+    inner = f"{NAMESPACE}/{place}"
+    repositories.create(engine, name="inner", storage_namespace=inner, read_only=True)
+    writes.upload(
+        engine,
+        "inner",
+        "main",
+        b"p",
+        read_content=lambda: (b"inner", "a/b"),
+        metadata={},
+        force=True,
+    )
+    request = commits.CommitRequest("m", "s", force=True)
+    commits.commit(engine, "inner", "main", request)
+    world.objects.put(f"{inner}/_lakefs/dummy", b"1", "a/b")
+    world.objects.put(f"{inner}/{address(1).rpartition('/')[2]}", b"1", "a/b")
+    before = set(world.objects.uris(inner))
+    repositories.delete(engine, "inner", force=True)
+    garbage = upload(engine, b"a", b"1").entry.address
+    upload(engine, b"a", b"2")
+    gone = collect(world)
+    assert before <= set(world.objects.uris(inner))
+    # A namespace that is all of data/ is left alone, and its neighbours' garbage with it.
+    assert gone == (set() if place == "data" else {garbage})
+
+
+def test_nothing_is_a_candidate_where_all_of_data_was_a_namespace(world: MemoryWorld) -> None:
+    world.objects.put(f"{NAMESPACE}/data/_lakefs/dummy", b"1", "a/b")
+    engine = world.engine()
+    found = territory(engine, read_repository(engine, REPO), 0)
+    assert found.foreign == (f"{NAMESPACE}/data",)
+    assert not found.holds(address(1))
+
+
+def test_imported_and_linked_objects_elsewhere_are_never_candidates(world: MemoryWorld) -> None:
+    engine = world.engine()
+    imported = [f"{NAMESPACE}/imported", "s3://elsewhere/data/x", f"s3://elsewhere/{address(1)}"]
+    for uri in imported:
+        world.objects.put(uri, b"1", "a/b")
+        writes.stage(
+            engine,
+            REPO,
+            "main",
+            uri.encode(),
+            physical_address=uri,
+            checksum="any",
+            size_bytes=1,
+            metadata={},
+        )
+    commit(engine)
+    for uri in imported:
+        writes.delete(engine, REPO, "main", uri.encode())
+    world.clock.tick(MINIMUM_AGE_S + 1)
+    run = collection(world)
+    run.list_candidates()
+    assert run.candidates == set()
+    assert run.run() == set()
+    assert [content(engine, named(engine, "main"), uri.encode()) for uri in imported] == [b"1"] * 3
+
+
+class Skewed:
+    """A clock that differs from another by so many seconds."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._difference_ns = round(seconds * 10**9)
+
+    def now_ns(self) -> int:
+        return self._clock.now_ns() + self._difference_ns
+
+    def sleep(self, seconds: float) -> None:
+        raise NotImplementedError
+
+
+def with_clock(world: MemoryWorld, seconds: float) -> Engine:
+    """An engine on a machine whose clock is so fast."""
+    clock = Skewed(world.clock, seconds)
+    return replace(world.engine(), clock=clock, names=CountingNames(clock))
+
+
+HOUR_S = 3600
+
+
+def test_an_address_is_linked_in_time_though_clocks_differ_and_the_request_is_frozen(
+    world: MemoryWorld,
+) -> None:
+    given = links.get_physical_address(with_clock(world, HOUR_S), REPO, "main", b"path")
+    world.objects.put(given, b"linked", "a/b")
+    world.clock.tick(26 * HOUR_S - 60)  # a day for a clock that is an hour slow, less a minute
+    frozen: list[str] = []
+
+    def freeze(name: str, call: Callable[[], Any]) -> Any:
+        if name.startswith("staging.") and not frozen:  # the address has been checked
+            frozen.append(name)
+            world.clock.tick(HOUR_S)
+            late = with_clock(world, HOUR_S)
+            gone = MemoryCollection(late, world.files.read_all, REPO, MINIMUM_AGE_S).run()
+            assert gone == set()
+        return call()
+
+    links.link(
+        engine_around(with_clock(world, -HOUR_S), freeze),
+        REPO,
+        "main",
+        b"path",
+        physical_address=given,
+        checksum="any",
+        size_bytes=6,
+        metadata={},
+    )
+    assert frozen
+    assert content(world.engine(), "main", b"path") == b"linked"
+
+
+def expired(world: MemoryWorld, objects: int) -> list[str]:
+    """The addresses of objects that a commit which is not active any more holds at 0, 1, ..."""
+    engine = world.engine()
+    now_s = engine.now_s()
+    addresses = [upload(engine, b"%d" % n, b"%d" % n).entry.address for n in range(objects)]
+    commit(engine, date_s=now_s - 9 * 86400)
+    for number in range(objects):
+        writes.delete(engine, REPO, "main", b"%d" % number)
+    commit(engine, date_s=now_s - 5 * 86400)
+    upload(engine, b"later", b"later")
+    commit(engine, date_s=now_s - 4 * 86400)
+    retention.set_rules(engine, REPO, make_rules(1, []))
+    world.clock.tick(MINIMUM_AGE_S + 1)
+    return addresses
+
+
+def marked(world: MemoryWorld, **options: Any) -> MemoryCollection:
+    run = MemoryCollection(world.engine(), world.files.read_all, REPO, MINIMUM_AGE_S, **options)
+    run.list_candidates()
+    run.look_at_staged()
+    run.look_at_commits()
+    run.mark()
+    return run
+
+
+def revive(world: MemoryWorld) -> None:
+    branches.create(world.engine(), REPO, name="revived", source="main~2")
+
+
+@pytest.mark.parametrize("passed_s", [LOOK_S + 10, 12 * HOUR_S])
+def test_what_comes_back_while_a_run_is_stalled_stays(world: MemoryWorld, passed_s: int) -> None:
+    addresses = expired(world, 3)
+    run = marked(world, batch_objects=1)
+    run.look()
+    assert run.delete_batch()
+    revive(world)
+    world.clock.tick(passed_s)
+    assert not run.delete_batch()
+    assert run.sweep() == {f"{NAMESPACE}/{min(addresses)}"}
+    assert sum(world.objects.head(f"{NAMESPACE}/{each}") is not None for each in addresses) == 2
+
+
+def test_a_sweep_that_takes_hours_deletes_everything_by_many_looks(world: MemoryWorld) -> None:
+    addresses = expired(world, 20)
+    run = marked(world, batch_objects=1, has_lease=lambda: not world.clock.tick(LOOK_S / 4))
+    assert run.sweep() == {f"{NAMESPACE}/{each}" for each in addresses}
+    folder = f"{NAMESPACE}/_lakefs/retention/gc/unified/memory/looks/"
+    assert len({uri[len(folder) :][:4] for uri in world.objects.uris(folder)}) > 5
+
+
+def test_a_run_whose_looks_take_too_long_gives_up(world: MemoryWorld) -> None:
+    expired(world, 1)
+    run = marked(world, has_lease=lambda: not world.clock.tick(LOOK_S + 1))
+    with pytest.raises(PreconditionFailedError):
+        run.sweep()
+    assert run.deleted == set()
+
+
+def test_a_run_that_another_one_has_taken_over_deletes_nothing_more(world: MemoryWorld) -> None:
+    expired(world, 3)
+    answers = iter([True, False])
+    run = marked(world, batch_objects=1, has_lease=lambda: next(answers))
+    with pytest.raises(ContentionError):
+        run.sweep()
+    assert len(run.deleted) == 1

@@ -1,0 +1,378 @@
+"""Objects: writing, linking, deleting, copying, reading, comparing."""
+
+import pytest
+
+from graveler.entries import entry_value
+from graveler.errors import (
+    ContentionError,
+    GoneError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+    UnsupportedError,
+)
+from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
+from graveler.model import AddressType
+from graveler.operations import branches, diffs, links, objects, uploads, writes
+from graveler.operations.protocol import heads, lookup
+from graveler.ports import UploadedPart
+from graveler.staging.listing import PageQuery
+from tests.support.counting import engine_around
+from tests.support.faults import Meanwhile
+from tests.support.lake import NAMESPACE, REPO, commit, content, new_lake, paths, upload
+
+
+@pytest.fixture
+def world():
+    return new_lake()
+
+
+@pytest.fixture
+def engine(world):
+    return world.engine()
+
+
+def put(engine, path, text=b"data", *, content_type="text/plain", **options):
+    return writes.upload(
+        engine,
+        REPO,
+        options.pop("branch", "main"),
+        path,
+        read_content=lambda: (text, content_type),
+        metadata=options.pop("metadata", {}),
+        **options,
+    )
+
+
+DESCRIPTION = {"checksum": '"abc"', "size_bytes": 3, "metadata": {"k": "v"}}
+
+
+def stage(engine, path=b"p", physical_address="s3://elsewhere/key", **options):
+    return writes.stage(
+        engine, REPO, "main", path, physical_address=physical_address, **(DESCRIPTION | options)
+    )
+
+
+def test_an_upload_without_a_type_is_a_stream_of_bytes(engine):
+    assert put(engine, b"p", content_type="").entry.content_type == "application/octet-stream"
+
+
+@pytest.mark.parametrize("path", [b"", b"x" * 1025])
+def test_a_path_has_1_to_1024_bytes(engine, path):
+    for change in (
+        lambda: put(engine, path),
+        lambda: stage(engine, path),
+        lambda: writes.delete(engine, REPO, "main", path),
+        lambda: objects.stat(engine, REPO, "main", path),
+        lambda: links.get_physical_address(engine, REPO, "main", path),
+    ):
+        with pytest.raises(InvalidInputError, match="1024"):
+            change()
+    put(engine, b"x" * 1024)
+
+
+def test_no_content_is_read_for_a_write_that_has_nowhere_to_go(world, engine):
+    put(engine, b"there")
+
+    def never():
+        pytest.fail("the body was read")
+
+    for branch, path, options, error in (
+        ("none", b"p", {}, NotFoundError),
+        ("main", b"", {}, InvalidInputError),
+        ("main", b"there", {"if_absent": True}, PreconditionFailedError),
+    ):
+        with pytest.raises(error):
+            writes.upload(engine, REPO, branch, path, read_content=never, metadata={}, **options)
+
+
+def test_metadata_that_no_record_holds_are_refused(engine):
+    put(engine, b"p", metadata={"k": "v" * (USER_METADATA_BYTES_MAX - 1)})
+    too_large = {"k": "é" * (USER_METADATA_BYTES_MAX // 2)}
+    for change in (
+        lambda: put(engine, b"p", metadata=too_large),
+        lambda: stage(engine, metadata=too_large),
+        lambda: writes.set_user_metadata(engine, REPO, "main", b"p", too_large),
+    ):
+        with pytest.raises(InvalidInputError, match="too large"):
+            change()
+
+
+def test_creating_where_nothing_is_succeeds_once(engine):
+    put(engine, b"p", b"1", if_absent=True)
+    with pytest.raises(PreconditionFailedError):
+        put(engine, b"p", b"2", if_absent=True)
+    commit(engine)
+    with pytest.raises(PreconditionFailedError):
+        put(engine, b"p", b"2", if_absent=True)
+    writes.delete(engine, REPO, "main", b"p")
+    put(engine, b"p", b"3", if_absent=True)
+    assert content(engine, "main", b"p") == b"3"
+
+
+def test_a_creation_does_not_lose_against_itself_when_commits_come_between(world):
+    for number in range(1, 12):
+        path = b"p%d" % number
+        rival = Meanwhile(number, lambda: commit(world.engine(), allow_empty=True))
+        put(engine_around(world.engine(), rival), path, if_absent=True)
+        assert content(world.engine(), "main", path) == b"data"
+
+
+def test_of_two_creations_one_succeeds_wherever_they_meet(world):
+    for number in range(1, 12):
+        path, told = b"p%d" % number, []
+
+        def create(engine, text, path=path, told=told):
+            try:
+                put(engine, path, text, if_absent=True)
+            except (PreconditionFailedError, ContentionError):
+                return
+            told.append(text)
+
+        def rival(create=create):
+            create(world.engine(), b"rival")
+            commit(world.engine(), allow_empty=True)
+
+        create(engine_around(world.engine(), Meanwhile(number, rival)), b"first")
+        assert len(told) == 1
+        assert content(world.engine(), "main", path) == told[0]
+
+
+def test_setting_metadata_keeps_what_was_written_meanwhile(world):
+    put(world.engine(), b"p", b"old")
+    for number in range(1, 8):
+        text = b"new %d" % number
+        rival = Meanwhile(number, lambda text=text: put(world.engine(), b"p", text))
+        engine = engine_around(world.engine(), rival)
+        writes.set_user_metadata(engine, REPO, "main", b"p", {"n": str(number)})
+        assert content(world.engine(), "main", b"p") == text or not rival.has_happened
+
+
+# Staging and linking
+
+
+def test_staged_data_are_taken_at_the_callers_word(engine):
+    stat = stage(engine, mtime_s=1_234)
+    assert stat.physical_address == "s3://elsewhere/key"
+    entry = objects.stat(engine, REPO, "main", b"p").entry
+    assert entry == stat.entry
+    assert (entry.checksum, entry.size_bytes, entry.metadata) == ("abc", 3, {"k": "v"})
+    assert (entry.address_type, entry.last_modified_ns) == (AddressType.FULL, 1_234 * 10**9)
+
+
+def test_data_in_the_namespace_are_staged_relative_to_it(engine):
+    entry = stage(engine, physical_address=f"{NAMESPACE}/data/x").entry
+    assert (entry.address, entry.address_type) == ("data/x", AddressType.RELATIVE)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"checksum": ""},
+        {"size_bytes": -1},
+        {"physical_address": "data/x"},
+        {"physical_address": "gs://bucket/x"},
+        {"physical_address": "s3://bucket"},
+        {"physical_address": "s3:///x"},
+    ],
+)
+def test_a_description_that_cannot_be_true_is_refused(engine, wrong):
+    with pytest.raises(InvalidInputError):
+        stage(engine, **wrong)
+    assert paths(engine, "main") == []
+
+
+def link(engine, address, path=b"p", **options):
+    return links.link(
+        engine, REPO, "main", path, physical_address=address, **(DESCRIPTION | options)
+    )
+
+
+def test_data_put_at_a_handed_out_address_are_linked(world, engine):
+    address = links.get_physical_address(engine, REPO, "main", b"p")
+    world.objects.put(address, b"abc", "text/plain")
+    assert link(engine, address).physical_address == address
+    assert content(engine, "main", b"p") == b"abc"
+
+
+def test_what_was_linked_without_a_signature_is_still_read(world, engine):
+    """As earlier versions linked it; and as a copy or an upload is named today."""
+    address = links.get_physical_address(engine, REPO, "main", b"p").partition(",")[0]
+    world.objects.put(address, b"old", "text/plain")
+    stage(engine, physical_address=address)
+    commit(engine)
+    assert content(engine, "main", b"p") == b"old"
+
+
+def test_an_address_is_good_for_its_path_and_branch_and_a_day(world, engine):
+    address = links.get_physical_address(engine, REPO, "main", b"p")
+    branches.create(engine, REPO, name="dev", source="main")
+    for change in (
+        lambda: link(engine, address, b"q"),
+        lambda: link(engine, address.partition(",")[0]),
+        lambda: link(engine, f"{NAMESPACE}/data/forged/{'0' * 20},x"),
+        lambda: links.link(engine, REPO, "dev", b"p", physical_address=address, **DESCRIPTION),
+    ):
+        with pytest.raises(InvalidInputError):
+            change()
+    world.clock.tick(25 * 60 * 60)
+    with pytest.raises(InvalidInputError, match="expired"):
+        link(engine, address)
+    assert paths(engine, "main") == []
+
+
+def test_a_link_where_something_is_can_be_refused(engine):
+    address = links.get_physical_address(engine, REPO, "main", b"p")
+    link(engine, address, if_absent=True)
+    other = links.get_physical_address(engine, REPO, "main", b"p")
+    with pytest.raises(PreconditionFailedError):
+        link(engine, other, if_absent=True)
+
+
+def test_a_multipart_upload_becomes_one_object(world, engine):
+    upload(engine, b"source", b"0123456789")
+    begun = uploads.create(engine, REPO, "main", b"p", parts=2)
+    assert len(begun.presigned_urls) == 2
+    where = {"physical_address": begun.physical_address}
+    checksums = [world.objects.request_presigned(begun.presigned_urls[0], b"first ").decode()]
+    url = uploads.presign_part(engine, REPO, "main", b"p", begun.upload_id, 2, **where)
+    checksums.append(world.objects.request_presigned(url, b"second ").decode())
+    checksums.append(
+        uploads.copy_part(
+            engine,
+            REPO,
+            "main",
+            b"p",
+            begun.upload_id,
+            3,
+            source_ref="main",
+            source_path=b"source",
+            byte_range=(2, 4),
+            **where,
+        )
+    )
+    parts = [UploadedPart(number, checksum) for number, checksum in enumerate(checksums, 1)]
+    stat = uploads.complete(
+        engine, REPO, "main", b"p", begun.upload_id, parts=parts, metadata={"k": "v"}, **where
+    )
+    assert content(engine, "main", b"p") == b"first second 234"
+    assert (stat.entry.size_bytes, stat.entry.metadata) == (16, {"k": "v"})
+
+
+def test_an_upload_is_touched_by_its_own_address_only(world, engine):
+    begun = uploads.create(engine, REPO, "main", b"p")
+    for path, address in (
+        (b"q", begun.physical_address),
+        (b"p", begun.physical_address.partition(",")[0]),
+        (b"p", "s3://elsewhere/key"),
+    ):
+        for touch in (
+            lambda p, a: uploads.abort(
+                engine, REPO, "main", p, begun.upload_id, physical_address=a
+            ),
+            lambda p, a: uploads.presign_part(
+                engine, REPO, "main", p, begun.upload_id, 1, physical_address=a
+            ),
+        ):
+            with pytest.raises(InvalidInputError):
+                touch(path, address)
+    abort = {"physical_address": begun.physical_address}
+    uploads.abort(engine, REPO, "main", b"p", begun.upload_id, **abort)
+    with pytest.raises(NotFoundError):
+        uploads.abort(engine, REPO, "main", b"p", begun.upload_id, **abort)
+
+
+@pytest.mark.parametrize("parts", [-1, 10_001])
+def test_an_upload_has_at_most_10000_parts(engine, parts):
+    with pytest.raises(InvalidInputError):
+        uploads.create(engine, REPO, "main", b"p", parts=parts)
+
+
+# Reading with what was remembered
+
+
+def test_a_token_that_was_remembered_and_sealed_since_misleads_nobody(world, engine):
+    for path in (b"committed", b"sealed", b"again"):
+        put(engine, path, b"1")
+    reader = world.engine()
+    assert content(reader, "main", b"again") == b"1"  # remembers the token
+
+    def look(expected):
+        for path, text in expected.items():
+            fresh = world.engine()
+            fresh.remember(repository, old)
+            assert objects.stat(fresh, REPO, "main", path).entry.size_bytes == len(text)
+            fresh.remember(repository, old)
+            page = objects.list_objects(fresh, REPO, "main", PageQuery(10))
+            sizes = {item.path: item.entry.size_bytes for item in page.results}
+            assert sizes == {each: len(size) for each, size in expected.items()}
+
+    repository, old = lookup.current_branch(engine, REPO, "main")
+    heads.seal(engine, repository, old)
+    put(engine, b"again", b"22")
+    put(engine, b"new", b"333")
+    look({b"committed": b"1", b"sealed": b"1", b"again": b"22", b"new": b"333"})
+    commit(engine)
+    put(engine, b"sealed", b"4444")
+    look({b"committed": b"1", b"sealed": b"4444", b"again": b"22", b"new": b"333"})
+
+
+def test_a_listing_jumps_over_more_staged_objects_than_are_read_at_once(world, engine):
+    branch = branches.get(engine, REPO, "main")
+    value = entry_value(put(engine, b"z", b"1").entry)
+    for folder, amount in ((b"a", 1500), (b"b", 300), (b"c", 1500), (b"d", 1)):
+        for number in range(amount):
+            world.staging.stage(branch.staging_token, [(b"%s/%04d" % (folder, number), value)])
+    for reader in (engine, world.engine()):
+        page = objects.list_objects(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
+        assert [item.path for item in page.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
+        page = diffs.uncommitted(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
+        assert [item.path for item in page.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
+
+
+# Deleting and copying
+
+
+def test_deleting_what_is_not_there_stages_nothing(world, engine):
+    writes.delete(engine, REPO, "main", b"none")
+    token = branches.get(engine, REPO, "main").staging_token
+    assert list(world.staging.scan(token, b"", None)) == []
+
+
+def test_many_are_deleted_at_once_and_what_cannot_be_is_told(engine):
+    for path in (b"a", b"b", b"c"):
+        put(engine, path)
+    commit(engine)
+    long = b"x" * 1025
+    errors = writes.delete_many(engine, REPO, "main", [b"a", b"b", b"a", b"none", b"", long])
+    assert [(path, type(error)) for path, error in errors] == [(long, InvalidInputError)]
+    assert paths(engine, "main") == [b"c"]
+    with pytest.raises(InvalidInputError, match="max paths is set to 1000"):
+        writes.delete_many(engine, REPO, "main", [b"a"] * (DELETE_OBJECTS_MAX + 1))
+
+
+def test_a_copy_is_an_object_of_its_own(world, engine):
+    source = put(engine, b"a", b"data", metadata={"k": "v"})
+    commit(engine)
+    put(engine, b"a", b"staged")
+    copies = {
+        ref: writes.copy(engine, REPO, "main", b"copy", source_ref=ref, source_path=b"a")
+        for ref in ("main@", "main", None)
+    }
+    assert world.objects.get(copies["main@"].physical_address) == b"data"
+    assert world.objects.get(copies[None].physical_address) == b"staged"
+    assert len({copy.physical_address for copy in copies.values()}) == 3
+    committed = copies["main@"].entry
+    assert (committed.metadata, committed.checksum) == ({"k": "v"}, source.entry.checksum)
+
+
+def test_a_copy_of_what_is_gone_is_told_so(world, engine):
+    stat = put(engine, b"a")
+    world.objects.delete(stat.physical_address)
+    with pytest.raises(GoneError):
+        writes.copy(engine, REPO, "main", b"b", source_ref=None, source_path=b"a")
+    with pytest.raises(NotFoundError):
+        writes.copy(engine, REPO, "main", b"b", source_ref=None, source_path=b"none")
+    with pytest.raises(UnsupportedError):
+        writes.copy(engine, REPO, "main", b"b", source_ref=None, source_path=b"a", shallow=True)
+    assert paths(engine, "main") == [b"a"]
