@@ -3,19 +3,9 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from graveler.errors import (
-    AlreadyExistsError,
-    ContentionError,
-    InvalidInputError,
-    StaleVersionError,
-)
+from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionError
 from graveler.identity import ID_LENGTH
-from graveler.limits import (
-    BRANCH_UPDATE_TRIES_MAX,
-    BRANCH_WRITE_TRIES_MAX,
-    RESTORED_BYTES_MAX,
-    RESTORED_MAX,
-)
+from graveler.limits import BRANCH_WRITE_TRIES_MAX, RESTORED_BYTES_MAX, RESTORED_MAX
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
@@ -36,6 +26,7 @@ from graveler.operations.protocol.lookup import (
     read_repository,
 )
 from graveler.operations.protocol.protection import check_can_commit, check_can_stage
+from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.staging import restore_changes
 from graveler.operations.protocol.views import View, view_of_branch
 from graveler.refs.resolve import resolve_commit_id
@@ -123,7 +114,8 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
         ForbiddenError: it is the default branch, or the repository is read-only.
         PreconditionFailedError: an action file in the branch's head guards the deletion.
     """
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+
+    def attempt() -> Repository:
         found, branch = current_branch(engine, repository, name)
         check_writable(found, force=force)
         if name == found.default_branch:
@@ -131,14 +123,12 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
         content = engine.content(found, branch.commit_id)
         refuse_guarded(engine, found, content, name, "pre-delete-branch")
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
-        try:
-            # The export ends with the branch: another branch may get the name at once.
-            requests.delete_branch(engine, found, branch, event, drop_after_ns(engine))
-        except StaleVersionError:
-            continue
-        engine.tokens.forget((found.uid, name))
-        return
-    raise ContentionError(f"branch {name!r} has too many concurrent updates: retry")
+        # The export ends with the branch: another branch may get the name at once.
+        requests.delete_branch(engine, found, branch, event, drop_after_ns(engine))
+        return found
+
+    found = retry_stale(attempt, f"branch {name!r}")
+    engine.tokens.forget((found.uid, name))
 
 
 def reset(
@@ -205,7 +195,7 @@ def _stage_back(
                 done.clear()
         else:
             return
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
+    raise contention(f"branch {branch.name!r}")
 
 
 def hard_reset(

@@ -28,20 +28,18 @@ from graveler.dump.files import RefsDump, read, write
 from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
 from graveler.errors import (
     ConflictError,
-    ContentionError,
     CorruptDataError,
     GoneError,
     InvalidInputError,
     NotFoundError,
-    StaleVersionError,
 )
 from graveler.identity import is_id
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Commit, Repository, Tag, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import every_branch, every_tag, missing_ancestors
+from graveler.operations.protocol.retries import retry_stale
 from graveler.refs.closure import CommitSet
 
 T = TypeVar("T")
@@ -184,18 +182,15 @@ def _restore(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
 def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
     """Have the repository take no other dump than this one."""
     claim = _claim_of(dumped)
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        # Read-only was asked about before; bare it must still be.
+
+    def attempt() -> None:
+        # Read-only was checked before; check again that the repository is still bare.
         current = _restorable(engine, repository.name, dumped, force=True)
         _check_same(current, repository)
-        if current.restoring == claim:
-            return
-        try:
+        if current.restoring != claim:
             engine.refs.update_repository(current, replace(current, restoring=claim))
-        except StaleVersionError:
-            continue
-        return
-    raise _busy(repository)
+
+    retry_stale(attempt, f"repository {repository.name!r}")
 
 
 def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
@@ -207,27 +202,20 @@ def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
         branches=checked.branches,
         tags=checked.tags,
     )
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+
+    def attempt() -> None:
         current = read_repository(engine, repository.name)
         _check_same(current, repository)
-        if not current.is_bare:
-            return
-        try:
+        if current.is_bare:
             engine.refs.update_repository(current, replace(current, restoring=None), event)
-        except StaleVersionError:
-            continue
-        engine.repositories.forget(repository.name)
-        return
-    raise _busy(repository)
+            engine.repositories.forget(repository.name)
+
+    retry_stale(attempt, f"repository {repository.name!r}")
 
 
 def _check_same(current: Repository, repository: Repository) -> None:
     if current.uid != repository.uid:
         raise NotFoundError(f"repository {repository.name!r} was deleted, and made anew, meanwhile")
-
-
-def _busy(repository: Repository) -> ContentionError:
-    return ContentionError(f"repository {repository.name!r} is changed all the time: try again")
 
 
 class _Content:

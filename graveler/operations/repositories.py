@@ -7,15 +7,12 @@ from hashlib import sha256
 from graveler.addresses import DATA_PREFIX
 from graveler.errors import (
     AlreadyExistsError,
-    ContentionError,
     GravelerError,
     InvalidInputError,
     PreconditionFailedError,
-    StaleVersionError,
 )
 from graveler.identity import make_commit
 from graveler.limits import (
-    BRANCH_UPDATE_TRIES_MAX,
     METADATA_KEY_BYTES_MAX,
     PROTECTION_RULES_MAX,
     REPOSITORY_METADATA_BYTES_MAX,
@@ -32,6 +29,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.exports.places import check_outside_of_exports
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import every_repository
+from graveler.operations.protocol.retries import retry_stale
 from graveler.retention.candidates import overlap
 
 # Its presence says that a namespace is taken; lakeFS's tools look for it, too.
@@ -253,17 +251,15 @@ def set_protection_rules(
             f"there may be {PROTECTION_RULES_MAX} branch protection patterns, "
             f"of {NAME_BYTES_MAX} characters each"
         )
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+
+    def attempt() -> None:
         old = read_repository(engine, name)
         check_writable(old, force=False)
         if if_match is not None and if_match != _checksum(old.protection_rules):
             raise Refusal.RULES_CHANGED.error(
                 "the branch protection rules have changed, read them again"
             )
-        try:
-            engine.refs.update_repository(old, replace(old, protection_rules=tuple(rules)))
-        except StaleVersionError:
-            continue
+        engine.refs.update_repository(old, replace(old, protection_rules=tuple(rules)))
         engine.repositories.forget(name)
-        return
-    raise ContentionError(f"repository {name!r} is changed all the time: try again")
+
+    retry_stale(attempt, f"repository {name!r}")

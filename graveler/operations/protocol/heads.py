@@ -10,13 +10,14 @@ stay readable and belong to the next commit.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graveler.errors import ContentionError, InvalidInputError, StaleVersionError
+from graveler.errors import InvalidInputError, StaleVersionError
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RETENTION_S
 from graveler.messages import Refusal
 from graveler.model import Branch, Change, Commit, Event, Repository
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.protocol.lookup import branch_not_found
+from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import view_of_branch
 from graveler.staging.overlay import effective_changes
 
@@ -54,8 +55,11 @@ def move_head(
         ContentionError: others moved it every time.
         NotFoundError: the branch is gone.
     """
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        move = plan(branch)
+    current = branch
+
+    def attempt() -> Move:
+        nonlocal current
+        move = plan(current)
         try:
             engine.refs.move_branch(
                 repository,
@@ -70,12 +74,14 @@ def move_head(
                 is_clean=move.is_clean,
             )
         except StaleVersionError:
-            branch = read_branch(engine, repository, branch.name)
-        else:
-            if move.commit is not None:
-                engine.history(repository).keep(move.commit)
-            return move
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
+            current = read_branch(engine, repository, branch.name)
+            raise
+        return move
+
+    made = retry_stale(attempt, f"branch {branch.name!r}")
+    if made.commit is not None:
+        engine.history(repository).keep(made.commit)
+    return made
 
 
 def read_branch(engine: Engine, repository: Repository, name: str) -> Branch:
@@ -114,7 +120,7 @@ def seal_restored(engine: Engine, repository: Repository, branch: Branch) -> Bra
         if not branch.has_restored:
             return branch
         branch = replace_token(engine, repository, branch)
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
+    raise contention(f"branch {branch.name!r}")
 
 
 def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Branch:
@@ -160,7 +166,7 @@ def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Bra
         if not has_staged:
             return branch
         branch = seal(engine, repository, branch)
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent commits: retry")
+    raise contention(f"branch {branch.name!r}")
 
 
 def new_commit(

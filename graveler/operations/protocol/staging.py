@@ -30,12 +30,7 @@ its change, and raises UnknownOutcomeError if readers see something else.
 from collections.abc import Callable, Sequence
 
 from graveler.entries import entry_value
-from graveler.errors import (
-    ContentionError,
-    GravelerError,
-    StaleVersionError,
-    UnknownOutcomeError,
-)
+from graveler.errors import GravelerError, StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
 from graveler.model import Branch, Change, Entry, Repository
@@ -44,6 +39,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import read_branch, replace_token
 from graveler.operations.protocol.lookup import branch_not_found, current_branch
 from graveler.operations.protocol.protection import check_can_stage
+from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
 
 # How long a seal may take between its two steps before a writer does the second one itself.
@@ -93,7 +89,7 @@ def stage_changes(
         if after.staging_token == branch.staging_token:
             after = _after_seal(engine, repository, branch)
         branch, changes = after, refused
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent commits: retry")
+    raise contention(f"branch {branch.name!r}")
 
 
 def _after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
@@ -148,21 +144,25 @@ def stage_in_place(
         NotFoundError: the branch is gone.
         ContentionError: other writers changed the path or the branch every time.
     """
-    for _ in range(BRANCH_WRITE_TRIES_MAX):
-        content = engine.content(repository, branch.commit_id)
-        staged = engine.staging.get(branch.staging_token, path)
-        below = View(engine, repository, branch.sealed_tokens, content)
+    current = branch
+
+    def attempt() -> bytes:
+        nonlocal current
+        content = engine.content(repository, current.commit_id)
+        staged = engine.staging.get(current.staging_token, path)
+        below = View(engine, repository, current.sealed_tokens, content)
         value = make(below.get(path) if staged is None else staged.value)
         try:
-            engine.staging.stage_if(repository, branch, path, value, staged)
+            engine.staging.stage_if(repository, current, path, value, staged)
         except StaleVersionError:
-            branch = read_branch(engine, repository, branch.name)
-            continue
-        _confirm(engine, repository, branch, [(path, value)])
+            current = read_branch(engine, repository, branch.name)
+            raise
         return value
-    raise ContentionError(
-        f"path {shown(path)} or branch {branch.name!r} has too many concurrent updates: retry"
-    )
+
+    subject = f"path {shown(path)} or branch {branch.name!r}"
+    made = retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
+    _confirm(engine, repository, current, [(path, made)])
+    return made
 
 
 def restore_changes(
