@@ -1,16 +1,41 @@
-"""Direct uploads: hand out a physical address, and link the object that was put there."""
+"""Objects whose data clients put into the object store themselves: address, link, stage."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from graveler.addresses import DATA_PREFIX, new_address, sign_address, verify_address
+from graveler.addresses import (
+    DATA_PREFIX,
+    new_address,
+    relative_address,
+    sign_address,
+    verify_address,
+)
+from graveler.errors import InvalidInputError
+from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
-from graveler.model import Repository
-from graveler.names import check_path
-from graveler.operations.engine import Engine
+from graveler.model import Branch, Entry, Repository
+from graveler.names import check_checksum, check_path, leaves_its_folder
+from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.protocol.staging import branch_for_staging, stage_entry
 from graveler.operations.protocol.views import ObjectStat
-from graveler.operations.writes import described_entry
+from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
+
+# Any other address could not be read, and would break each listing that presigns URLs.
+_OBJECT_URI = re.compile(r"s3://(?!\.{1,2}/)[^/\x00]+/[^\x00]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectDescription:
+    """Data in the object store, as the client that put them there describes them."""
+
+    physical_address: str  # the whole URI
+    checksum: str
+    size_bytes: int
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    content_type: str | None = None
+    mtime_s: int | None = None  # Unix seconds; None means now
 
 
 def get_physical_address(engine: Engine, repository: str, branch: str, path: bytes) -> str:
@@ -53,33 +78,91 @@ def link(
     repository: str,
     branch: str,
     path: bytes,
+    description: ObjectDescription,
     *,
-    physical_address: str,
-    checksum: str,
-    size_bytes: int,
-    content_type: str | None = None,
-    metadata: Mapping[str, str],
-    mtime_s: int | None = None,
     if_absent: bool = False,
     force: bool = False,
 ) -> ObjectStat:
-    """Make the data that were put at a handed-out address the object at the path.
+    """Make data at an address from get_physical_address the object at the path.
+
+    An address outside of the repository's data is staged as `stage` does.
 
     Raises:
-        InvalidInputError: the address is forged, foreign or expired.
-        PreconditionFailedError: if_absent, and there is an object.
+        InvalidInputError: the address was not issued for the path, or expired; or as `stage`.
+        NotFoundError, ForbiddenError, PreconditionFailedError: as `stage`.
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
-    if _is_in_data(found, physical_address):
-        check_issued(engine, found, branch, path, physical_address)
-    entry = described_entry(
-        engine,
-        found,
-        physical_address=physical_address,
+    if _is_in_data(found, description.physical_address):
+        check_issued(engine, found, branch, path, description.physical_address)
+    return stage_described(engine, found, current, path, description, if_absent=if_absent)
+
+
+def stage(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    description: ObjectDescription,
+    *,
+    if_absent: bool = False,
+    force: bool = False,
+) -> ObjectStat:
+    """Make the described data the object at the path, without reading them.
+
+    Raises:
+        InvalidInputError: a name, the path or the description is malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: if_absent, and an object exists.
+    """
+    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    return stage_described(engine, found, current, path, description, if_absent=if_absent)
+
+
+def stage_described(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    path: bytes,
+    description: ObjectDescription,
+    *,
+    if_absent: bool,
+) -> ObjectStat:
+    """Make the described data the object at the path of a branch that takes the change.
+
+    Raises:
+        InvalidInputError: the description is malformed.
+        PreconditionFailedError: if_absent, and an object exists.
+    """
+    entry = _described_entry(engine, repository, description)
+    return stage_entry(engine, repository, branch, path, entry, if_absent=if_absent)
+
+
+def _described_entry(
+    engine: Engine, repository: Repository, description: ObjectDescription
+) -> Entry:
+    checksum = description.checksum.removeprefix("W/").strip('"')
+    check_checksum(checksum)
+    if description.size_bytes < 0:
+        raise InvalidInputError(f"size_bytes {description.size_bytes} is negative")
+    uri = description.physical_address
+    key = uri.removeprefix("s3://").partition("/")[2]
+    is_object = _OBJECT_URI.fullmatch(uri) and not leaves_its_folder(key)
+    if not is_object or len(key.encode(errors="replace")) > OBJECT_KEY_BYTES_MAX:
+        raise InvalidInputError(
+            f"physical address {uri[:1100]!r} is not an S3 object URI: "
+            f"use s3://<bucket>/<key>, with a key of at most {OBJECT_KEY_BYTES_MAX} bytes and "
+            "without a segment '..'"
+        )
+    check_user_metadata(description.metadata)
+    address, address_type = relative_address(repository.storage_namespace, uri)
+    mtime_s = description.mtime_s
+    return Entry(
+        address=address,
+        address_type=address_type,
+        size_bytes=description.size_bytes,
         checksum=checksum,
-        size_bytes=size_bytes,
-        content_type=content_type,
-        metadata=metadata,
-        mtime_s=mtime_s,
+        last_modified_ns=engine.clock.now_ns() if mtime_s is None else mtime_s * NS_PER_S,
+        content_type=description.content_type or DEFAULT_CONTENT_TYPE,
+        metadata=description.metadata,
     )
-    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)

@@ -7,16 +7,17 @@ from graveler.errors import InvalidInputError
 from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
-from graveler.operations.links import check_issued, get_physical_address
+from graveler.operations.links import (
+    ObjectDescription,
+    check_issued,
+    get_physical_address,
+    stage_described,
+)
 from graveler.operations.objects import stat
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
-from graveler.operations.protocol.staging import branch_for_staging, stage_entry
+from graveler.operations.protocol.staging import branch_for_staging
 from graveler.operations.protocol.views import ObjectStat
-from graveler.operations.writes import (
-    DEFAULT_CONTENT_TYPE,
-    check_user_metadata,
-    described_entry,
-)
+from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import UploadedPart
 
 
@@ -122,17 +123,10 @@ def complete(
     check_user_metadata(metadata)
     check_issued(engine, found, branch, path, physical_address)
     info = engine.objects.complete_upload(physical_address, upload_id, parts)
-    entry = described_entry(
-        engine,
-        found,
-        physical_address=physical_address,
-        checksum=info.checksum,
-        size_bytes=info.size_bytes,
-        content_type=content_type,
-        metadata=metadata,
-        mtime_s=None,
+    description = ObjectDescription(
+        physical_address, info.checksum, info.size_bytes, metadata, content_type
     )
-    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)
+    return stage_described(engine, found, current, path, description, if_absent=if_absent)
 
 
 def abort(

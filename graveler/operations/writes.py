@@ -1,17 +1,16 @@
-"""What users do to objects: upload, stage, delete, copy, set user metadata."""
+"""Changing objects of a branch: upload, delete, copy, set user metadata."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from graveler.addresses import new_address, relative_address
+from graveler.addresses import new_address
 from graveler.entries import entry_value, value_entry
 from graveler.errors import ForbiddenError, GravelerError, InvalidInputError
-from graveler.limits import DELETE_OBJECTS_MAX, OBJECT_KEY_BYTES_MAX, USER_METADATA_BYTES_MAX
+from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
 from graveler.messages import Refusal, within
 from graveler.model import AddressType, Entry, Repository
-from graveler.names import check_checksum, check_path, leaves_its_folder
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.names import check_path
+from graveler.operations.engine import Engine
 from graveler.operations.objects import object_not_found, stat
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.protocol.protection import check_can_stage
@@ -25,9 +24,6 @@ from graveler.operations.protocol.staging import (
 from graveler.operations.protocol.views import ObjectStat, view_of_branch
 
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
-
-# Nothing else could be read, and one such object would spoil every listing with presigned URLs.
-_OBJECT_URI = re.compile(r"s3://(?!\.{1,2}/)[^/\x00]+/[^\x00]+")
 
 
 def check_user_metadata(metadata: Mapping[str, str]) -> None:
@@ -94,76 +90,6 @@ def stored_entry(
         content_type=content_type,
         metadata=metadata,
     )
-
-
-def described_entry(
-    engine: Engine,
-    repository: Repository,
-    *,
-    physical_address: str,
-    checksum: str,
-    size_bytes: int,
-    content_type: str | None,
-    metadata: Mapping[str, str],
-    mtime_s: int | None,
-) -> Entry:
-    """The entry of an object that the caller has put where physical_address says.
-
-    Raises:
-        InvalidInputError: the description cannot be true.
-    """
-    checksum = checksum.removeprefix("W/").strip('"')
-    check_checksum(checksum)
-    if size_bytes < 0:
-        raise InvalidInputError(f"size_bytes {size_bytes} is negative")
-    key = physical_address.removeprefix("s3://").partition("/")[2]
-    is_object = _OBJECT_URI.fullmatch(physical_address) and not leaves_its_folder(key)
-    if not is_object or len(key.encode(errors="replace")) > OBJECT_KEY_BYTES_MAX:
-        raise InvalidInputError(
-            f"physical address {physical_address[:1100]!r} is no object's in S3: "
-            "s3://<bucket>/<key>, without '..' between slashes"
-        )
-    check_user_metadata(metadata)
-    address, address_type = relative_address(repository.storage_namespace, physical_address)
-    return Entry(
-        address=address,
-        address_type=address_type,
-        size_bytes=size_bytes,
-        checksum=checksum,
-        last_modified_ns=engine.clock.now_ns() if mtime_s is None else mtime_s * NS_PER_S,
-        content_type=content_type or DEFAULT_CONTENT_TYPE,
-        metadata=metadata,
-    )
-
-
-def stage(
-    engine: Engine,
-    repository: str,
-    branch: str,
-    path: bytes,
-    *,
-    physical_address: str,
-    checksum: str,
-    size_bytes: int,
-    content_type: str | None = None,
-    metadata: Mapping[str, str],
-    mtime_s: int | None = None,
-    if_absent: bool = False,
-    force: bool = False,
-) -> ObjectStat:
-    """Make the data at physical_address the object at the path, without looking at them."""
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
-    entry = described_entry(
-        engine,
-        found,
-        physical_address=physical_address,
-        checksum=checksum,
-        size_bytes=size_bytes,
-        content_type=content_type,
-        metadata=metadata,
-        mtime_s=mtime_s,
-    )
-    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)
 
 
 def delete(

@@ -104,10 +104,9 @@ class Raced:
             self.lake.name,
             "main",
             b"linked",
-            physical_address=self.uris["linked"],
-            checksum="any",
-            size_bytes=6,
-            metadata={},
+            links.ObjectDescription(
+                physical_address=self.uris["linked"], checksum="any", size_bytes=6
+            ),
         )
 
     def observe(self, step: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from graveler.errors import AlreadyExistsError, InvalidInputError, PreconditionFailedError
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
-from graveler.operations import branches, commits, merges, repositories, tags, writes
+from graveler.operations import branches, commits, links, merges, repositories, tags, writes
 from graveler.operations.engine import Engine
 from tests.support.lake import REPO, commit, named, new_lake, paths, upload
 
@@ -232,29 +232,27 @@ def test_a_file_in_a_folder_below_is_refused(engine):
 
 def test_a_large_file_is_refused_unread(world, engine):
     address = "s3://elsewhere/large"
-    writes.stage(
+    links.stage(
         engine,
         REPO,
         "main",
         FILE,
-        physical_address=address,
-        checksum="x",
-        size_bytes=ACTION_FILE_BYTES_MAX + 1,
-        metadata={},
+        links.ObjectDescription(
+            physical_address=address, checksum="x", size_bytes=ACTION_FILE_BYTES_MAX + 1
+        ),
     )
     assert f"it has {ACTION_FILE_BYTES_MAX + 1} bytes" in guarded(lambda: commit(engine))
 
 
 def test_a_file_without_data_is_refused(engine):
-    writes.stage(
+    links.stage(
         engine,
         REPO,
         "main",
         FILE,
-        physical_address="s3://elsewhere/nothing",
-        checksum="x",
-        size_bytes=9,
-        metadata={},
+        links.ObjectDescription(
+            physical_address="s3://elsewhere/nothing", checksum="x", size_bytes=9
+        ),
     )
     assert "its data cannot be read" in guarded(lambda: commit(engine))
 
@@ -262,15 +260,14 @@ def test_a_file_without_data_is_refused(engine):
 def test_no_more_than_the_recorded_bytes_are_read(engine):
     text = action("post-commit")
     engine.objects.put("s3://elsewhere/longer", text + b"\n{", "text/plain")
-    writes.stage(
+    links.stage(
         engine,
         REPO,
         "main",
         FILE,
-        physical_address="s3://elsewhere/longer",
-        checksum="x",
-        size_bytes=len(text),
-        metadata={},
+        links.ObjectDescription(
+            physical_address="s3://elsewhere/longer", checksum="x", size_bytes=len(text)
+        ),
     )
     commit(engine)
 

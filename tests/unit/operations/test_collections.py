@@ -95,15 +95,12 @@ def test_imported_and_linked_objects_elsewhere_are_never_candidates(world: Memor
     imported = [f"{NAMESPACE}/imported", "s3://elsewhere/data/x", f"s3://elsewhere/{address(1)}"]
     for uri in imported:
         world.objects.put(uri, b"1", "a/b")
-        writes.stage(
+        links.stage(
             engine,
             REPO,
             "main",
             uri.encode(),
-            physical_address=uri,
-            checksum="any",
-            size_bytes=1,
-            metadata={},
+            links.ObjectDescription(physical_address=uri, checksum="any", size_bytes=1),
         )
     commit(engine)
     for uri in imported:
@@ -161,10 +158,7 @@ def test_an_address_is_linked_in_time_though_clocks_differ_and_the_request_is_fr
         REPO,
         "main",
         b"path",
-        physical_address=given,
-        checksum="any",
-        size_bytes=6,
-        metadata={},
+        links.ObjectDescription(physical_address=given, checksum="any", size_bytes=6),
     )
     assert frozen
     assert content(world.engine(), "main", b"path") == b"linked"

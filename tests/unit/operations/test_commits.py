@@ -4,7 +4,7 @@ import pytest
 
 from graveler.errors import ContentionError, InvalidInputError, NotFoundError
 from graveler.limits import COMMIT_BYTES_MAX
-from graveler.operations import branches, commits, diffs, merges, objects, tags, writes
+from graveler.operations import branches, commits, diffs, links, merges, objects, tags, writes
 from graveler.staging.listing import PageQuery
 from tests.support.counting import Calls, engine_around
 from tests.support.lake import REPO, commit, content, history, named, new_lake, paths, upload
@@ -83,11 +83,10 @@ def test_lost_data_are_repaired_by_the_same_upload(engine):
 
 
 def test_moved_data_are_where_the_commit_says(engine):
-    description = {"checksum": "abc", "size_bytes": 5, "metadata": {}}
     for place in ("old", "new"):
         engine.objects.put(f"s3://{place}/p", b"bytes", "text/plain")
         address = f"s3://{place}/p"
-        writes.stage(engine, REPO, "main", b"p", physical_address=address, **description)
+        links.stage(engine, REPO, "main", b"p", links.ObjectDescription(address, "abc", 5))
         commit(engine)
     engine.objects.delete("s3://old/p")
     assert content(engine, "main", b"p") == b"bytes"

@@ -4,7 +4,7 @@ import pytest
 
 from graveler.errors import CorruptDataError, InvalidInputError, NotFoundError
 from graveler.model import AddressType
-from graveler.operations import branches, commits, repositories, retention, writes
+from graveler.operations import branches, commits, links, repositories, retention, writes
 from graveler.operations.garbage import (
     active_metaranges,
     neighbours,
@@ -63,15 +63,14 @@ def test_what_a_newer_token_covers_counts(world: MemoryWorld) -> None:
 
 
 def test_imported_objects_are_not_ours(world: MemoryWorld) -> None:
-    found = writes.stage(
+    found = links.stage(
         world.engine(),
         REPO,
         "main",
         b"a",
-        physical_address="s3://elsewhere/data/x",
-        checksum="any",
-        size_bytes=1,
-        metadata={},
+        links.ObjectDescription(
+            physical_address="s3://elsewhere/data/x", checksum="any", size_bytes=1
+        ),
     )
     assert found.entry.address_type is AddressType.FULL
     assert staged(world) == set()

@@ -1,5 +1,7 @@
 """Objects: writing, linking, deleting, copying, reading, comparing."""
 
+from dataclasses import replace
+
 import pytest
 
 from graveler.entries import entry_value
@@ -44,13 +46,11 @@ def put(engine, path, text=b"data", *, content_type="text/plain", **options):
     )
 
 
-DESCRIPTION = {"checksum": '"abc"', "size_bytes": 3, "metadata": {"k": "v"}}
+DESCRIPTION = links.ObjectDescription("s3://elsewhere/key", '"abc"', 3, {"k": "v"})
 
 
-def stage(engine, path=b"p", physical_address="s3://elsewhere/key", **options):
-    return writes.stage(
-        engine, REPO, "main", path, physical_address=physical_address, **(DESCRIPTION | options)
-    )
+def stage(engine, path=b"p", **fields):
+    return links.stage(engine, REPO, "main", path, replace(DESCRIPTION, **fields))
 
 
 def test_an_upload_without_a_type_is_a_stream_of_bytes(engine):
@@ -182,10 +182,9 @@ def test_a_description_that_cannot_be_true_is_refused(engine, wrong):
     assert paths(engine, "main") == []
 
 
-def link(engine, address, path=b"p", **options):
-    return links.link(
-        engine, REPO, "main", path, physical_address=address, **(DESCRIPTION | options)
-    )
+def link(engine, address, path=b"p", *, branch="main", **options):
+    description = replace(DESCRIPTION, physical_address=address)
+    return links.link(engine, REPO, branch, path, description, **options)
 
 
 def test_data_put_at_a_handed_out_address_are_linked(world, engine):
@@ -211,7 +210,7 @@ def test_an_address_is_good_for_its_path_and_branch_and_a_day(world, engine):
         lambda: link(engine, address, b"q"),
         lambda: link(engine, address.partition(",")[0]),
         lambda: link(engine, f"{NAMESPACE}/data/forged/{'0' * 20},x"),
-        lambda: links.link(engine, REPO, "dev", b"p", physical_address=address, **DESCRIPTION),
+        lambda: link(engine, address, branch="dev"),
     ):
         with pytest.raises(InvalidInputError):
             change()

@@ -13,7 +13,7 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.model import ProtectionRule
-from graveler.operations import branches, commits, objects, repositories, tags, writes
+from graveler.operations import branches, commits, links, objects, repositories, tags, writes
 from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
 from tests.support.engines import memory_world
@@ -149,15 +149,12 @@ def test_a_process_that_knew_the_old_repository_works_on_the_new_one(world, engi
     repositories.delete(engine, "repo")
     create(engine, namespace="s3://bucket/again")
     branches.create(engine, "repo", name="new", source="main")
-    writes.stage(
+    links.stage(
         engine,
         "repo",
         "main",
         b"q",
-        physical_address="s3://b/k",
-        checksum="c",
-        size_bytes=2,
-        metadata={},
+        links.ObjectDescription(physical_address="s3://b/k", checksum="c", size_bytes=2),
     )
     assert objects.stat(witness, "repo", "main", b"q").entry.size_bytes == 2
     assert objects.list_objects(witness, "repo", "new", PageQuery(10)).results == []
@@ -189,15 +186,12 @@ def test_metadata_are_set_and_dropped_key_by_key(engine):
 
 
 def stage(engine, branch="main", **options):
-    return writes.stage(
+    return links.stage(
         engine,
         "repo",
         branch,
         b"p",
-        physical_address="s3://b/k",
-        checksum="c",
-        size_bytes=1,
-        metadata={},
+        links.ObjectDescription(physical_address="s3://b/k", checksum="c", size_bytes=1),
         **options,
     )
 

@@ -16,7 +16,7 @@ from graveler.errors import (
     PreconditionFailedError,
     UnknownOutcomeError,
 )
-from graveler.operations import branches, commits, merges, objects, writes
+from graveler.operations import branches, commits, links, merges, objects, writes
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import replace_token
 from graveler.operations.protocol.lookup import current_branch
@@ -237,18 +237,11 @@ def test_a_reset_object_beside_a_hard_reset_shows_the_new_head(world, engine, ca
 
 
 def test_of_two_equal_creations_one_succeeds(engine):
-    description = {
-        "physical_address": "s3://bucket2/lockfile",
-        "checksum": "abc",
-        "size_bytes": 5,
-        "metadata": {},
-        "mtime_s": 1_700_000_000,
-        "if_absent": True,
-    }
-    writes.stage(engine, REPO, "main", b"lock", **description)
+    description = links.ObjectDescription("s3://bucket2/lockfile", "abc", 5, mtime_s=1_700_000_000)
+    links.stage(engine, REPO, "main", b"lock", description, if_absent=True)
     for _ in range(2):  # staged, then committed
         with pytest.raises(PreconditionFailedError):
-            writes.stage(engine, REPO, "main", b"lock", **description)
+            links.stage(engine, REPO, "main", b"lock", description, if_absent=True)
         commit(engine, allow_empty=True)
 
 
