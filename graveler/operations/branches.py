@@ -26,7 +26,7 @@ from graveler.operations.protocol.lookup import (
     read_repository,
 )
 from graveler.operations.protocol.protection import check_can_commit, check_can_stage
-from graveler.operations.protocol.retries import contention, retry_stale
+from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.protocol.staging import restore_changes
 from graveler.operations.protocol.views import View, view_of_branch
 from graveler.refs.resolve import resolve_commit_id
@@ -157,7 +157,7 @@ def reset(
         engine.tokens.forget((found.uid, name))
         return
     end = path + b"\0" if kind == "object" else prefix_end(path)
-    _stage_back(engine, found, branch, path, end)
+    _restore_committed(engine, found, branch, path, end)
 
 
 def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> Move:
@@ -167,35 +167,44 @@ def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> M
     return Move(branch, branch.commit_id, branch.sealed_tokens, new_staging_token=token)
 
 
-def _stage_back(
+def _restore_committed(
     engine: Engine, repository: Repository, branch: Branch, start: bytes, end: bytes | None
 ) -> None:
-    """Stage what is committed, or a tombstone, over what is staged with start <= path < end.
+    """Stage what the head says, or a tombstone, over staged changes with start <= path < end.
 
-    Also over changes that have no effect now: they could have one over another head.
+    Changes without effect are covered too: over another head they could have one.
     """
+    current = branch
     done: set[Change] = set()
-    tries = 0
-    while tries < BRANCH_WRITE_TRIES_MAX:
-        head = branch.commit_id
-        view = view_of_branch(engine, repository, branch)
-        changes = view.changes(start, end)
-        # What an earlier try restored counts as long as the head says the same.
-        staged = (path for path, value in changes if (path, value) not in done)
-        restored: Iterator[Change] = ((path, view.committed.get(path)) for path in staged)
-        tries += 1
+
+    def pending() -> Iterator[Change]:
+        view = view_of_branch(engine, repository, current)
+        for path, value in view.changes(start, end):
+            if (path, value) not in done:
+                yield path, view.committed.get(path)
+
+    restored = pending()
+
+    def restore_batch() -> bool:
+        nonlocal current, restored
+        batch = list(islice(restored, _RESET_BATCH))
+        if not batch:
+            return False
         try:
-            while batch := list(islice(restored, _RESET_BATCH)):
-                branch = restore_changes(engine, repository, branch, batch)
-                done.update(batch)
-                tries = 0
-        except StaleVersionError:  # another head, or a commit holds what was staged
-            branch = read_branch(engine, repository, branch.name)
-            if branch.commit_id != head:
+            current = restore_changes(engine, repository, current, batch)
+        except StaleVersionError:  # the head moved, or a commit sealed the staging token
+            head = current.commit_id
+            current = read_branch(engine, repository, branch.name)
+            if current.commit_id != head:
                 done.clear()
-        else:
-            return
-    raise contention(f"branch {branch.name!r}")
+            restored = pending()
+            raise
+        done.update(batch)
+        return True
+
+    # Tries count for one batch, so that a large reset ends beside many commits.
+    while retry_stale(restore_batch, f"branch {branch.name!r}", tries_max=BRANCH_WRITE_TRIES_MAX):
+        pass
 
 
 def hard_reset(

@@ -2,10 +2,11 @@
 
 from graveler.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from graveler.identity import ID_LENGTH, commit_id, is_id
-from graveler.limits import COMMIT_BYTES_MAX, COMMIT_PARENTS_MAX, GENERATION_MAX
+from graveler.limits import COMMIT_PARENTS_MAX, GENERATION_MAX
 from graveler.model import Commit
 from graveler.operations.commits import require_metarange
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.heads import check_commit_size
 from graveler.operations.protocol.lookup import check_writable, read_repository
 
 
@@ -47,13 +48,7 @@ def _check_fields(commit: Commit) -> None:
     )
     if commit.id != expected:
         raise InvalidInputError(f"commit_id {commit.id!r} is invalid: the fields make {expected}")
-    texts = [commit.committer, commit.message, *commit.metadata, *commit.metadata.values()]
-    size_bytes = sum(len(text.encode()) for text in texts)
-    if size_bytes > COMMIT_BYTES_MAX:
-        raise InvalidInputError(
-            f"committer, message and metadata of {size_bytes} bytes are too large for a commit: "
-            f"at most {COMMIT_BYTES_MAX} bytes fit"
-        )
+    check_commit_size(commit.message, commit.metadata, commit.committer)
     if len(commit.parents) > COMMIT_PARENTS_MAX:
         raise InvalidInputError(f"a commit has at most {COMMIT_PARENTS_MAX} parents")
 

@@ -185,14 +185,7 @@ def new_commit(
     Raises:
         InvalidInputError: its texts are too large.
     """
-    size_bytes = len(message.encode()) + sum(
-        len(key.encode()) + len(value.encode()) for key, value in metadata.items()
-    )
-    if size_bytes > COMMIT_BYTES_MAX:
-        raise InvalidInputError(
-            f"message and metadata of {size_bytes} bytes are too large for a commit: "
-            f"at most {COMMIT_BYTES_MAX} bytes fit"
-        )
+    check_commit_size(message, metadata)
     return make_commit(
         committer=committer,
         message=message,
@@ -202,6 +195,21 @@ def new_commit(
         parents=[parent.id for parent in parents],
         generation=generation or 1 + max(parent.generation for parent in parents),
     )
+
+
+def check_commit_size(message: str, metadata: Mapping[str, str], *more: str) -> None:
+    """Check that the message, the metadata and more texts fit into a stored commit.
+
+    Raises:
+        InvalidInputError: they are too large.
+    """
+    texts = (message, *metadata, *metadata.values(), *more)
+    size_bytes = sum(len(text.encode()) for text in texts)
+    if size_bytes > COMMIT_BYTES_MAX:
+        raise InvalidInputError(
+            f"the texts of the commit are too large ({size_bytes} bytes): shorten message or "
+            f"metadata, at most {COMMIT_BYTES_MAX} bytes fit"
+        )
 
 
 def commit_event(
