@@ -100,7 +100,7 @@ class Work:
             REPOSITORY,
             "main",
             path,
-            links.ObjectDescription(physical_address=address, checksum="0" * 32, size_bytes=1),
+            links.StoredData(physical_address=address, checksum="0" * 32, size_bytes=1),
         )
 
     def uploading(self) -> Callable[[], object]:

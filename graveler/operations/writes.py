@@ -27,7 +27,7 @@ DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
 
 def check_user_metadata(metadata: Mapping[str, str]) -> None:
-    """Refuse metadata that no record can hold.
+    """Check that user metadata fit into one record.
 
     Raises:
         InvalidInputError: they are too large.
@@ -36,7 +36,7 @@ def check_user_metadata(metadata: Mapping[str, str]) -> None:
     if size_bytes > USER_METADATA_BYTES_MAX:
         raise InvalidInputError(
             f"user metadata of {size_bytes} bytes are too large: "
-            f"at most {USER_METADATA_BYTES_MAX} bytes fit"
+            f"shorten them to {USER_METADATA_BYTES_MAX} bytes"
         )
 
 
@@ -53,11 +53,16 @@ def upload(
 ) -> ObjectStat:
     """Store content and make it the object at the path.
 
-    read_content gives content and content type; it is called once the branch is known to take the
-    write, so that nobody decodes a body that has nowhere to go.
+    read_content returns content and content type. It is called after all checks, so that the body
+    of a refused request is not decoded.
 
     Raises:
-        PreconditionFailedError: if_absent, and there is an object.
+        InvalidInputError: a name or the path is malformed, or the metadata are too large.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: if_absent, and an object exists.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the object may have been written.
     """
     found, current = branch_for_staging(
         engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
@@ -77,7 +82,7 @@ def stored_entry(
     content_type: str,
     metadata: Mapping[str, str],
 ) -> Entry:
-    """Store the content at a new address; return the entry that names it."""
+    """Store content at a new address; return its entry."""
     address = new_address(engine.names.new_uid())
     uri = f"{repository.storage_namespace}/{address}"
     info = engine.objects.put(uri, content, content_type)
@@ -95,7 +100,15 @@ def stored_entry(
 def delete(
     engine: Engine, repository: str, branch: str, path: bytes, *, force: bool = False
 ) -> None:
-    """Make readers of the branch see no object at the path; a missing one is fine."""
+    """Delete the object at the path from the branch; a missing object is no error.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        ContentionError: commits came first in each try.
+        UnknownOutcomeError: the object may have been deleted.
+    """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     if view_of_branch(engine, found, current).get(path) is None:
         return
@@ -105,11 +118,16 @@ def delete(
 def delete_many(
     engine: Engine, repository: str, branch: str, paths: Sequence[bytes], *, force: bool = False
 ) -> list[tuple[bytes, GravelerError]]:
-    """Delete all the paths; those that could not be, with their errors.
+    """Delete the objects at the paths; missing ones are no error.
+
+    Returns:
+        The paths that are malformed or may not be deleted, each with its error.
 
     Raises:
-        InvalidInputError: there are too many.
-        NotFoundError: there is no such repository or branch.
+        InvalidInputError: there are more than DELETE_OBJECTS_MAX paths, or a name is malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ContentionError: commits came first in each try; some objects may be deleted.
+        UnknownOutcomeError: some objects may be deleted, and others not.
     """
     if len(paths) > DELETE_OBJECTS_MAX:
         raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=DELETE_OBJECTS_MAX)
@@ -122,13 +140,13 @@ def delete_many(
     tombstones: dict[bytes, None] = {}
     for path in paths:
         if not path:
-            continue  # clients send their own root along; there is nothing to delete
+            continue  # clients include the root of their listing, which is no object
         try:
             check_path(path)
             tombstones[path] = None
         except InvalidInputError as error:
             errors.append((path, error))
-    # Whether the objects exist is not asked: a tombstone over nothing changes nothing.
+    # No check that the objects exist: a tombstone over nothing changes nothing.
     if tombstones:
         stage_changes(engine, found, current, list(tombstones.items()))
     return errors
@@ -145,11 +163,16 @@ def copy(
     force: bool = False,
     shallow: bool = False,
 ) -> ObjectStat:
-    """Copy an object's data, inside the object store, to a new address at the path.
+    """Copy an object to the path; the object store copies the data to a new address.
 
     Raises:
-        UnsupportedError: a shallow copy is asked for.
-        GoneError: the source's data are gone.
+        UnsupportedError: shallow is True.
+        InvalidInputError: a name, a ref or a path is malformed.
+        NotFoundError: the repository, the branch, the source ref or its object does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        GoneError: the source's data do not exist any more.
+        ContentionError: commits came first in each try.
+        UnknownOutcomeError: the object may have been written.
     """
     if shallow:
         raise Refusal.NOT_SERVED.error("shallow copies; copy without shallow")
@@ -182,18 +205,22 @@ def set_user_metadata(
     *,
     force: bool = False,
 ) -> None:
-    """Replace the object's user metadata.
+    """Replace the user metadata of the object at the path.
 
     Raises:
-        NotFoundError: there is no object.
+        InvalidInputError: a name or the path is malformed, or the metadata are too large.
+        NotFoundError: the repository, the branch or the object does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the metadata may have been replaced.
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     check_user_metadata(metadata)
 
-    def with_metadata(seen: bytes | None) -> bytes:
-        if seen is None:
+    def with_metadata(current: bytes | None) -> bytes:
+        if current is None:
             raise object_not_found(path)
-        return entry_value(replace(value_entry(seen), metadata=metadata))
+        return entry_value(replace(value_entry(current), metadata=metadata))
 
     with within(f"update user metadata on {repository}/{branch}/{path.decode('utf-8', 'replace')}"):
         stage_in_place(engine, found, current, path, with_metadata)

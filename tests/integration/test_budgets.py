@@ -120,7 +120,7 @@ def stage(meter: Meter) -> object:
         meter.repo,
         "main",
         b"new",
-        links.ObjectDescription(physical_address="s3://elsewhere/x", checksum="x", size_bytes=1),
+        links.StoredData(physical_address="s3://elsewhere/x", checksum="x", size_bytes=1),
     )
 
 
@@ -172,7 +172,7 @@ def test_link_keeps_its_budget(meter: Meter) -> None:
             meter.repo,
             "main",
             b"new",
-            links.ObjectDescription(physical_address=address, checksum="x", size_bytes=1),
+            links.StoredData(physical_address=address, checksum="x", size_bytes=1),
         )
     )
     assert cost == (3, {}), meter.requests

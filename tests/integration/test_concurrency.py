@@ -51,7 +51,7 @@ def stage(
         repo,
         branch,
         path,
-        links.ObjectDescription(
+        links.StoredData(
             physical_address=f"s3://elsewhere/{checksum}", checksum=checksum, size_bytes=1
         ),
         **options,

@@ -94,7 +94,7 @@ def example(spark_session: SparkSession, world: ServerWorld, s3_folder: Path) ->
             lake.name,
             "main",
             path.encode(),
-            links.ObjectDescription(physical_address=uri, checksum="any", size_bytes=1),
+            links.StoredData(physical_address=uri, checksum="any", size_bytes=1),
         )
         made.uris[path] = uri
     made.uris["overwritten before any commit"] = lake.upload("staged", "first")

@@ -59,7 +59,7 @@ def _stage(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
         REPO,
         op.branch,
         op.path,
-        links.ObjectDescription(
+        links.StoredData(
             physical_address=DESCRIBED,
             checksum="abc",
             size_bytes=DESCRIBED_BYTES,
@@ -78,7 +78,7 @@ def _link(actor: "Actor", op: Op) -> Value:
         REPO,
         op.branch,
         op.path,
-        links.ObjectDescription(
+        links.StoredData(
             physical_address=address,
             checksum=info.checksum,
             size_bytes=info.size_bytes,

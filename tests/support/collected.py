@@ -90,7 +90,7 @@ class Collected:
         size_bytes = len(path.encode())
         links.link(
             *where,
-            links.ObjectDescription(physical_address=uri, checksum=checksum, size_bytes=size_bytes),
+            links.StoredData(physical_address=uri, checksum=checksum, size_bytes=size_bytes),
         )
         return uri
 

@@ -109,7 +109,7 @@ class Users:
             REPO,
             data.draw(NAMES),
             data.draw(PATHS),
-            links.ObjectDescription(
+            links.StoredData(
                 physical_address=data.draw(st.sampled_from(IMPORTED)), checksum="any", size_bytes=1
             ),
         )
@@ -146,7 +146,7 @@ class Users:
             REPO,
             "main",
             path,
-            links.ObjectDescription(physical_address=address, checksum="any", size_bytes=1),
+            links.StoredData(physical_address=address, checksum="any", size_bytes=1),
         )
 
     def commit(self, data: st.DataObject) -> None:

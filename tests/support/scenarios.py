@@ -120,7 +120,7 @@ def _stage(engine: Engine) -> object:
         REPO,
         "main",
         b"staged",
-        links.ObjectDescription(
+        links.StoredData(
             physical_address="s3://elsewhere/x", checksum="abc", size_bytes=3, metadata={"k": "v"}
         ),
     )
@@ -133,7 +133,7 @@ def _link(engine: Engine) -> object:
         REPO,
         "main",
         b"linked",
-        links.ObjectDescription(physical_address=address, checksum="abc", size_bytes=3),
+        links.StoredData(physical_address=address, checksum="abc", size_bytes=3),
     )
 
 

@@ -149,7 +149,7 @@ def stage_object(request: Request) -> Answer:
         request.repository,
         request.branch,
         path,
-        links.ObjectDescription(
+        links.StoredData(
             physical_address=body.physical_address,
             checksum=body.checksum,
             size_bytes=body.size_bytes,

@@ -35,7 +35,7 @@ def link_physical_address(request: Request) -> Answer:
         request.repository,
         request.branch,
         path,
-        links.ObjectDescription(
+        links.StoredData(
             physical_address=body.staging.physical_address,
             checksum=body.checksum,
             size_bytes=body.size_bytes,

@@ -237,7 +237,7 @@ def test_a_large_file_is_refused_unread(world, engine):
         REPO,
         "main",
         FILE,
-        links.ObjectDescription(
+        links.StoredData(
             physical_address=address, checksum="x", size_bytes=ACTION_FILE_BYTES_MAX + 1
         ),
     )
@@ -250,9 +250,7 @@ def test_a_file_without_data_is_refused(engine):
         REPO,
         "main",
         FILE,
-        links.ObjectDescription(
-            physical_address="s3://elsewhere/nothing", checksum="x", size_bytes=9
-        ),
+        links.StoredData(physical_address="s3://elsewhere/nothing", checksum="x", size_bytes=9),
     )
     assert "its data cannot be read" in guarded(lambda: commit(engine))
 
@@ -265,7 +263,7 @@ def test_no_more_than_the_recorded_bytes_are_read(engine):
         REPO,
         "main",
         FILE,
-        links.ObjectDescription(
+        links.StoredData(
             physical_address="s3://elsewhere/longer", checksum="x", size_bytes=len(text)
         ),
     )

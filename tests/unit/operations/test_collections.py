@@ -100,7 +100,7 @@ def test_imported_and_linked_objects_elsewhere_are_never_candidates(world: Memor
             REPO,
             "main",
             uri.encode(),
-            links.ObjectDescription(physical_address=uri, checksum="any", size_bytes=1),
+            links.StoredData(physical_address=uri, checksum="any", size_bytes=1),
         )
     commit(engine)
     for uri in imported:
@@ -158,7 +158,7 @@ def test_an_address_is_linked_in_time_though_clocks_differ_and_the_request_is_fr
         REPO,
         "main",
         b"path",
-        links.ObjectDescription(physical_address=given, checksum="any", size_bytes=6),
+        links.StoredData(physical_address=given, checksum="any", size_bytes=6),
     )
     assert frozen
     assert content(world.engine(), "main", b"path") == b"linked"

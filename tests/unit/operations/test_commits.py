@@ -86,7 +86,7 @@ def test_moved_data_are_where_the_commit_says(engine):
     for place in ("old", "new"):
         engine.objects.put(f"s3://{place}/p", b"bytes", "text/plain")
         address = f"s3://{place}/p"
-        links.stage(engine, REPO, "main", b"p", links.ObjectDescription(address, "abc", 5))
+        links.stage(engine, REPO, "main", b"p", links.StoredData(address, "abc", 5))
         commit(engine)
     engine.objects.delete("s3://old/p")
     assert content(engine, "main", b"p") == b"bytes"

@@ -68,9 +68,7 @@ def test_imported_objects_are_not_ours(world: MemoryWorld) -> None:
         REPO,
         "main",
         b"a",
-        links.ObjectDescription(
-            physical_address="s3://elsewhere/data/x", checksum="any", size_bytes=1
-        ),
+        links.StoredData(physical_address="s3://elsewhere/data/x", checksum="any", size_bytes=1),
     )
     assert found.entry.address_type is AddressType.FULL
     assert staged(world) == set()

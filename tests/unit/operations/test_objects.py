@@ -46,7 +46,7 @@ def put(engine, path, text=b"data", *, content_type="text/plain", **options):
     )
 
 
-DESCRIPTION = links.ObjectDescription("s3://elsewhere/key", '"abc"', 3, {"k": "v"})
+DESCRIPTION = links.StoredData("s3://elsewhere/key", '"abc"', 3, {"k": "v"})
 
 
 def stage(engine, path=b"p", **fields):

@@ -154,7 +154,7 @@ def test_a_process_that_knew_the_old_repository_works_on_the_new_one(world, engi
         "repo",
         "main",
         b"q",
-        links.ObjectDescription(physical_address="s3://b/k", checksum="c", size_bytes=2),
+        links.StoredData(physical_address="s3://b/k", checksum="c", size_bytes=2),
     )
     assert objects.stat(witness, "repo", "main", b"q").entry.size_bytes == 2
     assert objects.list_objects(witness, "repo", "new", PageQuery(10)).results == []
@@ -191,7 +191,7 @@ def stage(engine, branch="main", **options):
         "repo",
         branch,
         b"p",
-        links.ObjectDescription(physical_address="s3://b/k", checksum="c", size_bytes=1),
+        links.StoredData(physical_address="s3://b/k", checksum="c", size_bytes=1),
         **options,
     )
 

@@ -237,7 +237,7 @@ def test_a_reset_object_beside_a_hard_reset_shows_the_new_head(world, engine, ca
 
 
 def test_of_two_equal_creations_one_succeeds(engine):
-    description = links.ObjectDescription("s3://bucket2/lockfile", "abc", 5, mtime_s=1_700_000_000)
+    description = links.StoredData("s3://bucket2/lockfile", "abc", 5, mtime_s=1_700_000_000)
     links.stage(engine, REPO, "main", b"lock", description, if_absent=True)
     for _ in range(2):  # staged, then committed
         with pytest.raises(PreconditionFailedError):

@@ -142,9 +142,7 @@ def upload_in_parts(lake: ExportWorld, name: str) -> None:
         REPO,
         "main",
         name.encode(),
-        links.ObjectDescription(
-            physical_address=source, checksum=stored.checksum, size_bytes=len(name)
-        ),
+        links.StoredData(physical_address=source, checksum=stored.checksum, size_bytes=len(name)),
     )
     assert stored.checksum.endswith("-1")
 
