@@ -1,4 +1,4 @@
-"""Branches: create, read, delete, and take changes back."""
+"""Branches: create, read, delete, reset, hard-reset."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -35,7 +35,7 @@ from graveler.staging.overlay import effective_changes
 
 RESET_KINDS = ("reset", "common_prefix", "object")
 
-# As many as one transaction takes back: what is done counts, even if a commit comes between.
+# Changes of one transaction. A batch that is done stays done if a commit comes before the next one.
 _RESET_BATCH = 99
 
 
@@ -48,11 +48,13 @@ def create(
     hidden: bool = False,
     force: bool = False,
 ) -> Branch:
-    """A new branch whose head is the commit that source names.
+    """Create a branch whose head is the commit that source names.
 
     Raises:
-        AlreadyExistsError: there is a branch or tag of that name, or a commit with that ID.
-        NotFoundError: source names nothing.
+        InvalidInputError: a name or source is malformed.
+        AlreadyExistsError: a branch or tag has the name, or a commit has it as its ID.
+        NotFoundError: the repository does not exist, or source names no commit.
+        ForbiddenError: the repository is read-only.
         PreconditionFailedError: an action file in the commit guards the creation.
     """
     check_branch_name(name, Refusal.BAD_NAME_OF_NEW_BRANCH)
@@ -75,20 +77,21 @@ def create(
 
 
 def refuse_commit_id(engine: Engine, repository: Repository, name: str) -> None:
-    """Refuse a name that a commit has as its ID: the commit would hide it.
+    """Check that no commit has the name as its ID: refs resolve to the commit first.
 
     Raises:
-        AlreadyExistsError: there is such a commit.
+        AlreadyExistsError: a commit has it.
     """
     if len(name) == ID_LENGTH and engine.history(repository).find([name]):
         raise Refusal.NAME_OF_COMMIT.error("choose another", name=name)
 
 
 def get(engine: Engine, repository: str, name: str) -> Branch:
-    """The branch.
+    """Return the branch at its current version.
 
     Raises:
-        NotFoundError: there is none.
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the branch does not exist.
     """
     return current_branch(engine, repository, name)[1]
 
@@ -102,17 +105,25 @@ def list_page(
     amount: int,
     show_hidden: bool = False,
 ) -> Page[Branch]:
-    """A page of branches by name."""
+    """Return a page of branches by name.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
     found = read_repository(engine, repository)
     return engine.refs.branches(found, prefix, after, amount, show_hidden=show_hidden)
 
 
 def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -> None:
-    """Delete the branch and everything staged on it; commits stay.
+    """Delete the branch with its uncommitted changes and its export; commits stay.
 
     Raises:
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the branch does not exist.
         ForbiddenError: it is the default branch, or the repository is read-only.
         PreconditionFailedError: an action file in the branch's head guards the deletion.
+        ContentionError: the branch or its export changed in each try.
     """
 
     def attempt() -> Repository:
@@ -123,7 +134,7 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
         content = engine.content(found, branch.commit_id)
         refuse_guarded(engine, found, content, name, "pre-delete-branch")
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
-        # The export ends with the branch: another branch may get the name at once.
+        # Delete the export in the same transaction: a new branch may get the name at once.
         requests.delete_branch(engine, found, branch, event, drop_after_ns(engine))
         return found
 
@@ -140,11 +151,15 @@ def reset(
     path: bytes = b"",
     force: bool = False,
 ) -> None:
-    """Take back what is staged: everything, everything under a prefix, or one object.
+    """Reset uncommitted changes: all ("reset"), those under a prefix, or those of one object.
 
     Raises:
-        InvalidInputError: no such kind, or a kind that needs a path has none.
-        ForbiddenError: the branch is protected, or the repository read-only.
+        InvalidInputError: kind is not one of RESET_KINDS, or a name or the object's path is
+            malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        ContentionError: other writers came first in each try; part of a prefix may be reset.
+        UnknownOutcomeError: changes under the path may have been reset.
     """
     if kind not in RESET_KINDS:
         raise InvalidInputError(f"reset type {kind!r} is not one of {', '.join(RESET_KINDS)}")
@@ -161,7 +176,7 @@ def reset(
 
 
 def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> Move:
-    # Closed first: a write that the token accepts came before the reset, any other comes after.
+    # Close first: a write that the token accepted comes before the reset, any other after it.
     engine.staging.close(branch.staging_token)
     token = engine.names.new_staging_token(repository, branch.name)
     return Move(branch, branch.commit_id, branch.sealed_tokens, new_staging_token=token)
@@ -210,12 +225,14 @@ def _restore_committed(
 def hard_reset(
     engine: Engine, repository: str, name: str, *, ref: str, force: bool = False
 ) -> None:
-    """Make the commit that ref names the branch's head; what is staged stays staged.
+    """Make the commit that ref names the branch's head; uncommitted changes stay.
 
     Raises:
-        ForbiddenError: the branch is protected, or the repository read-only.
-        InvalidInputError: a commit that was cut short has left uncommitted changes, or changes of
-            very many paths were taken back one by one.
+        InvalidInputError: a name or ref is malformed, a crashed commit left uncommitted changes,
+            or too many changes were reset one by one.
+        NotFoundError: the repository or the branch does not exist, or ref names no commit.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        ContentionError: other writers moved the head in each try.
     """
     found, branch = current_branch(engine, repository, name)
     check_can_commit(found, name, force=force)
@@ -237,9 +254,9 @@ def hard_reset(
 def _restored_to(
     engine: Engine, repository: Repository, branch: Branch, commit_id: str
 ) -> list[Change]:
-    """Return what the commit says of the paths whose staged changes were taken back.
+    """Return what the commit says of the paths of restored entries.
 
-    What the head says of them is staged, and would hide the commit.
+    Those entries hold what the old head says, and would hide the new one.
     """
     if not branch.has_restored:
         return []
@@ -249,7 +266,7 @@ def _restored_to(
     size_bytes = sum(len(path) + len(value or b"") for path, value in restored)
     if len(restored) > RESTORED_MAX or size_bytes > RESTORED_BYTES_MAX:
         raise InvalidInputError(
-            f"too many changes were taken back one by one on branch {branch.name!r} since its last "
-            f"commit (at most {RESTORED_MAX}): commit what is staged, or reset all of it first"
+            f"too many changes were reset one by one on branch {branch.name!r} since its last "
+            f"commit (at most {RESTORED_MAX}): commit or reset all uncommitted changes first"
         )
     return restored

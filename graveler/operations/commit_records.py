@@ -1,4 +1,4 @@
-"""Commits that a client describes field by field, as tools do that copy a history."""
+"""Commits that a client describes field by field, as tools that copy a history do."""
 
 from graveler.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from graveler.identity import ID_LENGTH, commit_id, is_id
@@ -11,22 +11,22 @@ from graveler.operations.protocol.lookup import check_writable, read_repository
 
 
 def create(engine: Engine, repository: str, commit: Commit, *, force: bool = False) -> None:
-    """Store the commit, which no branch or tag names yet, if readers can work with it.
+    """Store the commit if its parents and its metarange exist.
 
-    lakeFS checks the ID alone. A commit whose parents or content do not exist would break every log
-    and merge that comes by it, and a commit never changes.
+    lakeFS checks the ID only. But a commit never changes, and one without its parents or content
+    would break each log and merge that reaches it.
 
     Raises:
-        AlreadyExistsError: there is a commit of that ID.
-        InvalidInputError: the ID is another commit's, the generation does not exceed the parents',
-            or it is too large.
-        NotFoundError: a parent or the metarange does not exist.
+        AlreadyExistsError: a commit with that ID exists.
+        InvalidInputError: the ID does not belong to the fields, the generation does not exceed the
+            parents', the commit is too large, or the repository's name is malformed.
+        NotFoundError: the repository, a parent or the metarange does not exist.
         ForbiddenError: the repository is read-only.
     """
     found = read_repository(engine, repository)
     check_writable(found, force=force)
     _check_fields(commit)
-    # They become keys of the store, whose length is limited.
+    # Only IDs: they become keys of the store, whose length is limited.
     ids = [commit.id, *filter(is_id, commit.parents)]
     known = engine.history(found).find(ids)
     if commit.id in known:

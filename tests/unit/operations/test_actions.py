@@ -227,7 +227,7 @@ def test_two_actions_of_one_name_are_refused(engine):
 
 def test_a_file_in_a_folder_below_is_refused(engine):
     below = {"below/a.yaml": action("post-commit")}
-    assert "lie directly in the folder" in malformed(engine, **below)
+    assert "must be directly in _lakefs_actions/" in malformed(engine, **below)
 
 
 def test_a_large_file_is_refused_unread(world, engine):

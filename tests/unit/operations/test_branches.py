@@ -298,7 +298,7 @@ def test_a_hard_reset_over_very_many_changes_that_were_taken_back_says_what_to_d
     for number in range(RESTORED_MAX + 1):
         upload(engine, b"p/%03d" % number, b"x")
     branches.reset(engine, REPO, "main", kind="common_prefix", path=b"p/")
-    with pytest.raises(InvalidInputError, match="or reset all of it first"):
+    with pytest.raises(InvalidInputError, match="commit or reset all uncommitted changes first"):
         branches.hard_reset(engine, REPO, "main", ref=first)
     branches.reset(engine, REPO, "main", kind="reset")
     branches.hard_reset(engine, REPO, "main", ref=first)

@@ -180,7 +180,7 @@ def test_a_repository_made_anew_meanwhile_gets_nothing_of_the_old_restore(number
         repositories.delete(lake.engine, "bare")
         make_bare(lake.engine)
 
-    with pytest.raises(NotFoundError, match="anew"):
+    with pytest.raises(NotFoundError, match="was deleted and created again"):
         lake.restore(Meanwhile(number, make_anew))
     assert refs_of(lake.engine, "bare") == NOTHING
     assert lake.bare.restoring == ""
