@@ -136,7 +136,7 @@ def update_object_user_metadata(request: Request) -> Answer:
     writes.set_user_metadata(
         request.engine, request.repository, request.branch, request.query.path(), body.set
     )
-    # lakeFS's specification says 201; its server sends 204, and lakectl takes nothing else.
+    # lakeFS's specification says 201, but its server sends 204, and lakectl accepts nothing else.
     return answers.empty(204)
 
 
@@ -177,5 +177,5 @@ def get_underlying_properties(request: Request) -> Answer:
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
     objects.check_has_data(request.engine, found)
-    # The object store's port does not tell storage classes, and the field is optional.
+    # The object store's port has no storage classes, and the field is optional.
     return answers.of_json(responses.UnderlyingProperties())

@@ -1,4 +1,4 @@
-"""Writes whose bytes go straight to the object store: hand out an address, link it afterwards."""
+"""Direct writes: issue a physical address, link it when the client has stored its data there."""
 
 from functions.api import answers
 from functions.api.answers import Answer
