@@ -215,11 +215,19 @@ def test_a_task_tells_how_it_ended():
             look(lake.engine, "bare", task_id)
 
 
-def test_a_task_whose_worker_died_ends_with_an_error_in_time():
+def test_a_task_whose_worker_died_ends_with_an_error_in_time(monkeypatch):
     lake = Lake()
+    stored = []
+    put_task = lake.world.refs.put_task
+
+    def record(repository, task):
+        stored.append(task.id)
+        put_task(repository, task)
+
+    monkeypatch.setattr(lake.world.refs, "put_task", record)
     with pytest.raises(Crash):
         dumps.restore_as_task(engine_around(lake.engine, CrashAt(5)), "bare", lake.dumped)
-    (task_id,) = lake.world.refs._of(lake.bare).tasks
+    (task_id,) = stored
     assert not dumps.restore_task(lake.engine, "bare", task_id).is_done
     lake.world.clock.tick(16 * 60)
     ended = dumps.restore_task(lake.engine, "bare", task_id)

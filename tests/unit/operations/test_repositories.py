@@ -115,7 +115,7 @@ def test_of_two_who_create_a_repository_at_once_one_wins(world, number, namespac
 def test_malformed_names_create_nothing(world, engine, name, namespace, branch):
     with pytest.raises(InvalidInputError):
         create(engine, name=name, namespace=namespace, default_branch=branch)
-    assert world.objects._objects == {}
+    assert world.objects.uris() == []
 
 
 def test_a_missing_bucket_creates_nothing(world, engine):
