@@ -100,10 +100,7 @@ class Work:
             REPOSITORY,
             "main",
             path,
-            physical_address=address,
-            checksum="0" * 32,
-            size_bytes=1,
-            metadata={},
+            links.StoredData(physical_address=address, checksum="0" * 32, size_bytes=1),
         )
 
     def uploading(self) -> Callable[[], object]:

@@ -1,10 +1,10 @@
-"""Action files guard operations with hooks. Hooks are not served, so what they guard is refused.
+"""Action files guard operations with hooks. Hooks are not served, so the operations are refused.
 
-A guarded operation that succeeds without its hook would look as if the check had passed. Which
-content holds the action files is lakeFS's rule:
+A guarded operation that succeeded without its hook would look as if the check had passed. lakeFS's
+rules say which content holds the action files:
 
 operation               events                      content                  branches: match
-commit                  prepare-commit, pre-commit  what the commit makes    the branch
+commit                  prepare-commit, pre-commit  the new commit's         the branch
 merge                   pre-merge                   the source commit        the destination
 revert, cherry-pick     pre-revert, pre-cherry-pick the branch's head        the branch
 create, delete branch   pre-create-, pre-delete-    the commit it points to  the branch
@@ -35,13 +35,13 @@ _FOLDER_END = b"_lakefs_actions0"
 def refuse_guarded(
     engine: Engine, repository: Repository, content: MetaRange, branch: str, *events: str
 ) -> None:
-    """Return if no action file in the content has a hook for one of the events.
+    """Check that no action file in the content has a hook for one of the events.
 
-    Without action files it costs no request where the content's metarange and its first range are
-    held. branch is "" for tags.
+    Without action files, this costs no request if the content's metarange and its first range are
+    cached. branch is "" for tags.
 
     Raises:
-        PreconditionFailedError: an action file has one, or is malformed.
+        PreconditionFailedError: an action file has such a hook, or is malformed.
     """
     if engine.ignores_actions or repository.read_only:
         return
@@ -67,10 +67,10 @@ def refuse_guarded(
 def refuse_guarded_name(
     engine: Engine, repository: Repository, content: MetaRange, name: str, branch: str, event: str
 ) -> None:
-    """Return if no action file in the content guards the creation of a branch or tag.
+    """Check that no action file in the content guards the creation of a branch or tag.
 
     Raises:
-        AlreadyExistsError: one does, but the name is taken in any case; callers may ignore that.
+        AlreadyExistsError: one does, but the name is taken anyway.
         PreconditionFailedError: an action file guards it, or is malformed.
     """
     try:
@@ -83,12 +83,16 @@ def refuse_guarded_name(
 
 
 def _load(engine: Engine, repository: Repository, record: Record, others: set[str]) -> Action:
-    """Return the record's action, which must have another name than the others before it."""
+    """Return the record's action; others are the names of the actions before it.
+
+    Raises:
+        InvalidInputError: the file is malformed, misplaced or one too many, or its name is taken.
+    """
     path, value = record
     if len(others) == ACTION_FILES_MAX:
         raise InvalidInputError(f"there are more than {ACTION_FILES_MAX} action files")
     if b"/" in path[len(_FOLDER) :]:
-        raise InvalidInputError("action files lie directly in the folder")
+        raise InvalidInputError(f"action files must be directly in {_FOLDER.decode()}")
     action = _read(engine, repository, value)
     if action.name in others:
         raise InvalidInputError(f"another action has the name {action.name!r}")
@@ -99,13 +103,13 @@ def _read(engine: Engine, repository: Repository, value: bytes) -> Action:
     entry = value_entry(value)
     if entry.size_bytes > ACTION_FILE_BYTES_MAX:
         raise InvalidInputError(
-            f"it has {entry.size_bytes} bytes, and may have {ACTION_FILE_BYTES_MAX}"
+            f"it has {entry.size_bytes} bytes, more than {ACTION_FILE_BYTES_MAX}"
         )
     if entry.size_bytes <= 0:
         return parse_action(b"")
     uri = physical_uri(repository.storage_namespace, entry)
     try:
-        # No more than recorded: a linked object may be of any size.
+        # Read no more bytes than recorded: a linked object may have any size.
         return parse_action(engine.objects.get(uri, (0, entry.size_bytes - 1)))
     except (GoneError, RangeNotSatisfiableError) as error:
         raise InvalidInputError("its data cannot be read") from error

@@ -1,21 +1,11 @@
-"""Branches: create, read, delete, and take changes back."""
+"""Branches: create, read, delete, reset, hard-reset."""
 
 from collections.abc import Iterator
 from itertools import islice
 
-from graveler.errors import (
-    AlreadyExistsError,
-    ContentionError,
-    InvalidInputError,
-    StaleVersionError,
-)
+from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionError
 from graveler.identity import ID_LENGTH
-from graveler.limits import (
-    BRANCH_UPDATE_TRIES_MAX,
-    BRANCH_WRITE_TRIES_MAX,
-    RESTORED_BYTES_MAX,
-    RESTORED_MAX,
-)
+from graveler.limits import BRANCH_WRITE_TRIES_MAX, RESTORED_BYTES_MAX, RESTORED_MAX
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Change, Page, Repository
 from graveler.names import check_branch_name, check_path
@@ -36,6 +26,7 @@ from graveler.operations.protocol.lookup import (
     read_repository,
 )
 from graveler.operations.protocol.protection import check_can_commit, check_can_stage
+from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.protocol.staging import restore_changes
 from graveler.operations.protocol.views import View, view_of_branch
 from graveler.refs.resolve import resolve_commit_id
@@ -44,7 +35,7 @@ from graveler.staging.overlay import effective_changes
 
 RESET_KINDS = ("reset", "common_prefix", "object")
 
-# As many as one transaction takes back: what is done counts, even if a commit comes between.
+# Changes of one transaction. A batch that is done stays done if a commit comes before the next one.
 _RESET_BATCH = 99
 
 
@@ -57,11 +48,13 @@ def create(
     hidden: bool = False,
     force: bool = False,
 ) -> Branch:
-    """A new branch whose head is the commit that source names.
+    """Create a branch whose head is the commit that source names.
 
     Raises:
-        AlreadyExistsError: there is a branch or tag of that name, or a commit with that ID.
-        NotFoundError: source names nothing.
+        InvalidInputError: a name or source is malformed.
+        AlreadyExistsError: a branch or tag has the name, or a commit has it as its ID.
+        NotFoundError: the repository does not exist, or source names no commit.
+        ForbiddenError: the repository is read-only.
         PreconditionFailedError: an action file in the commit guards the creation.
     """
     check_branch_name(name, Refusal.BAD_NAME_OF_NEW_BRANCH)
@@ -84,20 +77,21 @@ def create(
 
 
 def refuse_commit_id(engine: Engine, repository: Repository, name: str) -> None:
-    """Refuse a name that a commit has as its ID: the commit would hide it.
+    """Check that no commit has the name as its ID: refs resolve to the commit first.
 
     Raises:
-        AlreadyExistsError: there is such a commit.
+        AlreadyExistsError: a commit has it.
     """
     if len(name) == ID_LENGTH and engine.history(repository).find([name]):
         raise Refusal.NAME_OF_COMMIT.error("choose another", name=name)
 
 
 def get(engine: Engine, repository: str, name: str) -> Branch:
-    """The branch.
+    """Return the branch at its current version.
 
     Raises:
-        NotFoundError: there is none.
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the branch does not exist.
     """
     return current_branch(engine, repository, name)[1]
 
@@ -111,19 +105,28 @@ def list_page(
     amount: int,
     show_hidden: bool = False,
 ) -> Page[Branch]:
-    """A page of branches by name."""
+    """Return a page of branches by name.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
     found = read_repository(engine, repository)
     return engine.refs.branches(found, prefix, after, amount, show_hidden=show_hidden)
 
 
 def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -> None:
-    """Delete the branch and everything staged on it; commits stay.
+    """Delete the branch with its uncommitted changes and its export; commits stay.
 
     Raises:
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the branch does not exist.
         ForbiddenError: it is the default branch, or the repository is read-only.
         PreconditionFailedError: an action file in the branch's head guards the deletion.
+        ContentionError: the branch or its export changed in each try.
     """
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+
+    def attempt() -> Repository:
         found, branch = current_branch(engine, repository, name)
         check_writable(found, force=force)
         if name == found.default_branch:
@@ -131,14 +134,12 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
         content = engine.content(found, branch.commit_id)
         refuse_guarded(engine, found, content, name, "pre-delete-branch")
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
-        try:
-            # The export ends with the branch: another branch may get the name at once.
-            requests.delete_branch(engine, found, branch, event, drop_after_ns(engine))
-        except StaleVersionError:
-            continue
-        engine.tokens.forget((found.uid, name))
-        return
-    raise ContentionError(f"branch {name!r} has too many concurrent updates: retry")
+        # Delete the export in the same transaction: a new branch may get the name at once.
+        requests.delete_branch(engine, found, branch, event, drop_after_ns(engine))
+        return found
+
+    found = retry_stale(attempt, f"branch {name!r}")
+    engine.tokens.forget((found.uid, name))
 
 
 def reset(
@@ -150,11 +151,15 @@ def reset(
     path: bytes = b"",
     force: bool = False,
 ) -> None:
-    """Take back what is staged: everything, everything under a prefix, or one object.
+    """Reset uncommitted changes: all ("reset"), those under a prefix, or those of one object.
 
     Raises:
-        InvalidInputError: no such kind, or a kind that needs a path has none.
-        ForbiddenError: the branch is protected, or the repository read-only.
+        InvalidInputError: kind is not one of RESET_KINDS, or a name or the object's path is
+            malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        ContentionError: other writers came first in each try; part of a prefix may be reset.
+        UnknownOutcomeError: changes under the path may have been reset.
     """
     if kind not in RESET_KINDS:
         raise InvalidInputError(f"reset type {kind!r} is not one of {', '.join(RESET_KINDS)}")
@@ -167,56 +172,67 @@ def reset(
         engine.tokens.forget((found.uid, name))
         return
     end = path + b"\0" if kind == "object" else prefix_end(path)
-    _stage_back(engine, found, branch, path, end)
+    _restore_committed(engine, found, branch, path, end)
 
 
 def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> Move:
-    # Closed first: a write that the token accepts came before the reset, any other comes after.
+    # Close first: a write that the token accepted comes before the reset, any other after it.
     engine.staging.close(branch.staging_token)
     token = engine.names.new_staging_token(repository, branch.name)
     return Move(branch, branch.commit_id, branch.sealed_tokens, new_staging_token=token)
 
 
-def _stage_back(
+def _restore_committed(
     engine: Engine, repository: Repository, branch: Branch, start: bytes, end: bytes | None
 ) -> None:
-    """Stage what is committed, or a tombstone, over what is staged with start <= path < end.
+    """Stage what the head says, or a tombstone, over staged changes with start <= path < end.
 
-    Also over changes that have no effect now: they could have one over another head.
+    Changes without effect are covered too: over another head they could have one.
     """
+    current = branch
     done: set[Change] = set()
-    tries = 0
-    while tries < BRANCH_WRITE_TRIES_MAX:
-        head = branch.commit_id
-        view = view_of_branch(engine, repository, branch)
-        changes = view.changes(start, end)
-        # What an earlier try restored counts as long as the head says the same.
-        staged = (path for path, value in changes if (path, value) not in done)
-        restored: Iterator[Change] = ((path, view.committed.get(path)) for path in staged)
-        tries += 1
+
+    def pending() -> Iterator[Change]:
+        view = view_of_branch(engine, repository, current)
+        for path, value in view.changes(start, end):
+            if (path, value) not in done:
+                yield path, view.committed.get(path)
+
+    restored = pending()
+
+    def restore_batch() -> bool:
+        nonlocal current, restored
+        batch = list(islice(restored, _RESET_BATCH))
+        if not batch:
+            return False
         try:
-            while batch := list(islice(restored, _RESET_BATCH)):
-                branch = restore_changes(engine, repository, branch, batch)
-                done.update(batch)
-                tries = 0
-        except StaleVersionError:  # another head, or a commit holds what was staged
-            branch = read_branch(engine, repository, branch.name)
-            if branch.commit_id != head:
+            current = restore_changes(engine, repository, current, batch)
+        except StaleVersionError:  # the head moved, or a commit sealed the staging token
+            head = current.commit_id
+            current = read_branch(engine, repository, branch.name)
+            if current.commit_id != head:
                 done.clear()
-        else:
-            return
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
+            restored = pending()
+            raise
+        done.update(batch)
+        return True
+
+    # Tries count for one batch, so that a large reset ends beside many commits.
+    while retry_stale(restore_batch, f"branch {branch.name!r}", tries_max=BRANCH_WRITE_TRIES_MAX):
+        pass
 
 
 def hard_reset(
     engine: Engine, repository: str, name: str, *, ref: str, force: bool = False
 ) -> None:
-    """Make the commit that ref names the branch's head; what is staged stays staged.
+    """Make the commit that ref names the branch's head; uncommitted changes stay.
 
     Raises:
-        ForbiddenError: the branch is protected, or the repository read-only.
-        InvalidInputError: a commit that was cut short has left uncommitted changes, or changes of
-            very many paths were taken back one by one.
+        InvalidInputError: a name or ref is malformed, a crashed commit left uncommitted changes,
+            or too many changes were reset one by one.
+        NotFoundError: the repository or the branch does not exist, or ref names no commit.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        ContentionError: other writers moved the head in each try.
     """
     found, branch = current_branch(engine, repository, name)
     check_can_commit(found, name, force=force)
@@ -238,9 +254,9 @@ def hard_reset(
 def _restored_to(
     engine: Engine, repository: Repository, branch: Branch, commit_id: str
 ) -> list[Change]:
-    """Return what the commit says of the paths whose staged changes were taken back.
+    """Return what the commit says of the paths of restored entries.
 
-    What the head says of them is staged, and would hide the commit.
+    Those entries hold what the old head says, and would hide the new one.
     """
     if not branch.has_restored:
         return []
@@ -250,7 +266,7 @@ def _restored_to(
     size_bytes = sum(len(path) + len(value or b"") for path, value in restored)
     if len(restored) > RESTORED_MAX or size_bytes > RESTORED_BYTES_MAX:
         raise InvalidInputError(
-            f"too many changes were taken back one by one on branch {branch.name!r} since its last "
-            f"commit (at most {RESTORED_MAX}): commit what is staged, or reset all of it first"
+            f"too many changes were reset one by one on branch {branch.name!r} since its last "
+            f"commit (at most {RESTORED_MAX}): commit or reset all uncommitted changes first"
         )
     return restored

@@ -1,31 +1,32 @@
-"""Commits that a client describes field by field, as tools do that copy a history."""
+"""Commits that a client describes field by field, as tools that copy a history do."""
 
 from graveler.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from graveler.identity import ID_LENGTH, commit_id, is_id
-from graveler.limits import COMMIT_BYTES_MAX, COMMIT_PARENTS_MAX, GENERATION_MAX
+from graveler.limits import COMMIT_PARENTS_MAX, GENERATION_MAX
 from graveler.model import Commit
 from graveler.operations.commits import require_metarange
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.heads import check_commit_size
 from graveler.operations.protocol.lookup import check_writable, read_repository
 
 
 def create(engine: Engine, repository: str, commit: Commit, *, force: bool = False) -> None:
-    """Store the commit, which no branch or tag names yet, if readers can work with it.
+    """Store the commit if its parents and its metarange exist.
 
-    lakeFS checks the ID alone. A commit whose parents or content do not exist would break every log
-    and merge that comes by it, and a commit never changes.
+    lakeFS checks the ID only. But a commit never changes, and one without its parents or content
+    would break each log and merge that reaches it.
 
     Raises:
-        AlreadyExistsError: there is a commit of that ID.
-        InvalidInputError: the ID is another commit's, the generation does not exceed the parents',
-            or it is too large.
-        NotFoundError: a parent or the metarange does not exist.
+        AlreadyExistsError: a commit with that ID exists.
+        InvalidInputError: the ID does not belong to the fields, the generation does not exceed the
+            parents', the commit is too large, or the repository's name is malformed.
+        NotFoundError: the repository, a parent or the metarange does not exist.
         ForbiddenError: the repository is read-only.
     """
     found = read_repository(engine, repository)
     check_writable(found, force=force)
     _check_fields(commit)
-    # They become keys of the store, whose length is limited.
+    # Only IDs: they become keys of the store, whose length is limited.
     ids = [commit.id, *filter(is_id, commit.parents)]
     known = engine.history(found).find(ids)
     if commit.id in known:
@@ -47,13 +48,7 @@ def _check_fields(commit: Commit) -> None:
     )
     if commit.id != expected:
         raise InvalidInputError(f"commit_id {commit.id!r} is invalid: the fields make {expected}")
-    texts = [commit.committer, commit.message, *commit.metadata, *commit.metadata.values()]
-    size_bytes = sum(len(text.encode()) for text in texts)
-    if size_bytes > COMMIT_BYTES_MAX:
-        raise InvalidInputError(
-            f"committer, message and metadata of {size_bytes} bytes are too large for a commit: "
-            f"at most {COMMIT_BYTES_MAX} bytes fit"
-        )
+    check_commit_size(commit.message, commit.metadata, commit.committer)
     if len(commit.parents) > COMMIT_PARENTS_MAX:
         raise InvalidInputError(f"a commit has at most {COMMIT_PARENTS_MAX} parents")
 

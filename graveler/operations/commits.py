@@ -1,4 +1,4 @@
-"""Making and reading commits."""
+"""Commits: make one, read one, read the log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ _EVENTS = ("prepare-commit", "pre-commit")
 
 @dataclass(frozen=True, slots=True)
 class CommitRequest:
-    """What a commit shall say of itself."""
+    """The fields and options of a commit to make; date_s is in Unix seconds."""
 
     message: str
     committer: str
@@ -45,13 +45,16 @@ class CommitRequest:
 
 
 def commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Commit:
-    """Make everything staged on the branch its next commit.
+    """Commit what is staged on the branch, or the metarange that the request names.
 
     Raises:
-        InvalidInputError: nothing that is staged changes anything, and that is not allowed.
-        ForbiddenError: the branch is protected, or the repository read-only.
+        InvalidInputError: there are no changes, and the request does not allow that; a name is
+            malformed; message and metadata are too large; or, with a metarange, the branch has
+            uncommitted changes.
+        NotFoundError: the repository, the branch or the metarange does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
         PreconditionFailedError: an action file guards commits to the branch.
-        ContentionError: other commits kept coming first.
+        ContentionError: other writers came first in each try.
     """
     found, current = current_branch(engine, repository, branch)
     check_can_commit(found, branch, force=request.force)
@@ -68,7 +71,7 @@ def commit(engine: Engine, repository: str, branch: str, request: CommitRequest)
         if not applied.total and not request.allow_empty:
             if not now.sealed_tokens:
                 raise _no_changes(branch)
-            # The tokens hold nothing: taken off, they do not slow readers down.
+            # The tokens change nothing: take them off, so that they do not slow readers down.
             return Move(now, now.commit_id, now.sealed_tokens)
         content = engine.metarange(found, applied.metarange_id)
         refuse_guarded(engine, found, content, branch, *_EVENTS)
@@ -102,13 +105,13 @@ def _move_to(
 
 
 def _no_changes(branch: str) -> GravelerError:
-    return Refusal.NOTHING_TO_COMMIT.error(f"nothing was staged on branch {branch!r}")
+    return Refusal.NOTHING_TO_COMMIT.error(f"the commit would not change branch {branch!r}")
 
 
 def _commit_metarange(
     engine: Engine, repository: Repository, branch: Branch, request: CommitRequest
 ) -> Commit:
-    """Commit a metarange that is in the repository's namespace already, over a clean branch."""
+    """Commit a metarange that exists in the repository's namespace, on a clean branch."""
     metarange_id = request.source_metarange or ""
     require_metarange(engine, repository, metarange_id)
 
@@ -117,7 +120,7 @@ def _commit_metarange(
         head = engine.history(repository).commit(clean.commit_id)
         if head.metarange_id == metarange_id and not request.allow_empty:
             raise _no_changes(branch.name)
-        # As lakeFS does: the branch's own action files, not those of the metarange.
+        # The action files of the branch, not those of the metarange: as in lakeFS.
         content = engine.metarange(repository, head.metarange_id)
         refuse_guarded(engine, repository, content, branch.name, *_EVENTS)
         move = _move_to(engine, repository, clean, head, metarange_id, request)
@@ -129,13 +132,13 @@ def _commit_metarange(
 
 
 def require_metarange(engine: Engine, repository: Repository, metarange_id: str) -> None:
-    """Return if the metarange is in the repository's namespace; "" is that of no objects.
+    """Check that the metarange exists in the repository's namespace; "" is the empty one.
 
     Raises:
-        NotFoundError: it is not, or cannot be read.
+        NotFoundError: it does not exist, or cannot be read.
     """
     not_found = NotFoundError(f"metarange not found: {metarange_id[:ID_LENGTH]!r}")
-    # It becomes part of a file's name.
+    # The ID becomes part of a file's name.
     if metarange_id and not is_id(metarange_id):
         raise not_found
     try:
@@ -145,10 +148,11 @@ def require_metarange(engine: Engine, repository: Repository, metarange_id: str)
 
 
 def get(engine: Engine, repository: str, ref: str) -> Commit:
-    """The commit that the ref expression names.
+    """Return the commit that the ref expression names.
 
     Raises:
-        NotFoundError: it names none.
+        InvalidInputError: the repository's name or the ref is malformed.
+        NotFoundError: the repository does not exist, or the ref names no commit.
     """
 
     def read(found: Repository) -> Commit:
@@ -162,7 +166,10 @@ def get(engine: Engine, repository: str, ref: str) -> Commit:
 
 @dataclass(frozen=True, slots=True)
 class LogQuery:
-    """Which commits of a log, as `graveler.refs.log` explains; objects and prefixes filter."""
+    """Which commits of a log to list; `graveler.refs.log` explains the fields.
+
+    objects and prefixes leave out commits that changed none of them.
+    """
 
     amount: int
     after: str = ""
@@ -175,9 +182,12 @@ class LogQuery:
 
 
 def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Commit]:
-    """The commits that lead to the ref, newest first.
+    """Return a page of the commits that lead to the ref, newest first.
 
-    With objects or prefixes, only those that changed one of them.
+    Raises:
+        InvalidInputError: the repository's name or a ref is malformed.
+        NotFoundError: the repository does not exist, or a ref names no commit.
+        CorruptDataError: a commit is missing.
     """
 
     def read(found: Repository) -> Page[Commit]:
@@ -207,7 +217,7 @@ def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Comm
 
 
 def _touches(engine: Engine, repository: Repository, commit: Commit, query: LogQuery) -> bool:
-    """Whether the commit changed one of the query's objects, or something under its prefixes."""
+    """Whether the commit changed one of the query's objects, or an object under its prefixes."""
     parent = engine.content(repository, commit.parents[0])
     content = engine.metarange(repository, commit.metarange_id)
     if parent.id == content.id:

@@ -1,4 +1,4 @@
-"""The files of committed data, for readers that open them themselves."""
+"""The files of committed data, for clients that read them from the object store."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from graveler.operations.protocol.lookup import in_repository
 
 @dataclass(frozen=True, slots=True)
 class CommittedFile:
-    """Where a range or metarange lies: its key under the storage namespace, its URI, its size."""
+    """A range's or metarange's file: its key under the storage namespace, its URI, its size."""
 
     key: str
     uri: str
@@ -19,10 +19,11 @@ class CommittedFile:
 
 
 def find(engine: Engine, repository: str, file_id: str) -> CommittedFile:
-    """The range or metarange of that ID.
+    """Return the file of the range or metarange with that ID.
 
     Raises:
-        NotFoundError: there is no such repository or file.
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository or the file does not exist.
     """
 
     def read(found: Repository) -> CommittedFile:

@@ -1,4 +1,4 @@
-"""Differences as the API lists them: uncommitted ones, and those between two refs."""
+"""Differences as the API lists them: uncommitted changes, and differences between two refs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from graveler.staging.overlay import effective_changes, overlaid_differences
 
 @dataclass(frozen=True, slots=True)
 class DiffEntry:
-    """One line of a diff: an object, or (prefix_changed) everything under a common prefix.
+    """One entry of a diff: an object, or a common prefix (kind prefix_changed).
 
-    left and right are the object on either side, None where there is none.
+    left and right are the object on each side, None if it does not exist there.
     """
 
     kind: str  # added, removed, changed, conflict or prefix_changed
@@ -31,12 +31,12 @@ class DiffEntry:
 
     @property
     def is_prefix(self) -> bool:
-        """Whether the line stands for a common prefix."""
+        """Whether the entry stands for a common prefix."""
         return self.kind == "prefix_changed"
 
     @property
     def size_bytes(self) -> int | None:
-        """The object's size: after the change, or what a removal removed."""
+        """Return the object's size after the change, or the size of a removed object."""
         shown = self.right or self.left
         return None if shown is None else shown.entry.size_bytes
 
@@ -69,10 +69,11 @@ def _page(repository: Repository, page: ListPage[_Found]) -> ListPage[DiffEntry]
 def uncommitted(
     engine: Engine, repository: str, branch: str, query: PageQuery
 ) -> ListPage[DiffEntry]:
-    """A page of what is staged on the branch and differs from its head.
+    """Return a page of the branch's uncommitted changes.
 
     Raises:
-        NotFoundError: there is no such repository or branch.
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the branch does not exist.
     """
     found, current = current_branch(engine, repository, branch)
     view = view_of_branch(engine, found, current)
@@ -94,15 +95,16 @@ def between_refs(
     *,
     two_dot: bool = False,
 ) -> ListPage[DiffEntry]:
-    """A page of what right has that left has not.
+    """Return a page of the differences from left to right.
 
-    Two-dot compares the two as they are. Three-dot shows what right changed since their merge
-    base, conflicts with left included, and hides what only left changed. `branch$` on the right
-    includes what is staged there.
+    Two-dot compares the two contents. Three-dot lists what right changed since the merge base,
+    marks conflicts with left, and leaves out what only left changed. `branch$` on the right
+    includes its uncommitted changes.
 
     Raises:
-        InvalidInputError: a ref is malformed, or the two have no common ancestor (three-dot).
-        NotFoundError: a ref names nothing.
+        InvalidInputError: a name or a ref is malformed, or the two refs have no common ancestor
+            (three-dot).
+        NotFoundError: the repository does not exist, or a ref names no commit.
     """
 
     def read(found: Repository) -> ListPage[DiffEntry]:
@@ -126,7 +128,7 @@ def between_refs(
 
 
 class _Right:
-    """The right side of a diff: a commit, under a branch's staged changes where `$` says so."""
+    """The right side of a diff: a commit; for `branch$`, with the staged changes over it."""
 
     def __init__(self, engine: Engine, repository: Repository, resolved: Resolved) -> None:
         tokens = resolved.tokens if resolved.staging is Staging.ONLY else ()
@@ -138,7 +140,7 @@ class _Right:
 
 
 class _Items:
-    """Differences from base to a view, from any key on; the starts never go back."""
+    """Differences from base to a view, from any key on; later calls start at later keys."""
 
     def __init__(self, base: MetaRange, view: View, query: PageQuery) -> None:
         self._base = base

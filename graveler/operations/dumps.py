@@ -1,19 +1,19 @@
 """Dumping a repository's refs into its namespace, and restoring a dump into a bare repository.
 
-Theory of operation. A dump is three immutable files' IDs. Branches and tags are read before
-commits, and commits never go: every commit that a dump's branch or tag names is in the dump. The
-scan of commits is no snapshot, so a commit that is made meanwhile may come without its parent. If
-any did, the parents are fetched, and a second scan writes exactly the commits of the closed set.
-Then the dump is read back and checked as a restore would check it, before its IDs are returned.
+Theory of operation. A dump is the IDs of three immutable files: branches, tags and commits. The
+dump reads branches and tags before commits. Commits are never deleted, so the dump holds each
+commit that one of its branches or tags names. The scan of commits is no snapshot: it may return a
+new commit without its parent. In that case the dump fetches the parents, and a second scan writes
+exactly the commits of the closed set. Finally the dump is read back and checked as a restore would
+check it, before its IDs are returned.
 
-A restore reads the whole dump before it changes anything, and refuses one that does not hold
-together. Then the repository is claimed for this dump, commits are stored, branches, tags, and at
-last the repository is bare no more. Whoever repeats it, after a crash or at the same time, does
-the same: equal commits are put again, a branch or a tag that is there stays as it is, because an
-earlier attempt made it, and users may have gone on from it. Commits are stored in the order of
-their IDs, batch after batch, and none before the one before it is whole. So the last batch whose
-first commit is stored is where a repetition goes on: a restore that is too long for one request
-gets done by several.
+A restore reads the whole dump before it changes anything, and refuses an inconsistent one. Then it
+claims the repository for this dump, stores commits, branches and tags in that order, and finally
+makes the repository an ordinary one. A restore can be repeated after a crash, or run twice at the
+same time: it stores equal commits again, and keeps an existing branch or tag, because an earlier
+attempt stored it and users may have moved it since. Commits are stored in the order of their IDs,
+in batches, each only when the one before is complete. So a repetition resumes at the last batch
+whose first commit is stored. Several requests can thus finish a restore that is too long for one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,52 +28,49 @@ from graveler.dump.files import RefsDump, read, write
 from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
 from graveler.errors import (
     ConflictError,
-    ContentionError,
     CorruptDataError,
     GoneError,
     InvalidInputError,
     NotFoundError,
-    StaleVersionError,
 )
 from graveler.identity import is_id
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Commit, Repository, Tag, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import every_branch, every_tag, missing_ancestors
+from graveler.operations.protocol.retries import retry_stale
 from graveler.refs.closure import CommitSet
 
 T = TypeVar("T")
 
-# Where lakeFS writes a dump's IDs, too; `lakectl refs-restore` takes the file.
+# lakeFS writes a dump's IDs to the same file; `lakectl refs-restore` reads it.
 MANIFEST = "_lakefs/refs_manifest.json"
 
-# What the IDs of tasks begin with, as lakeFS's do.
+# Prefixes of task IDs, as in lakeFS.
 _DUMP_TASK = "DR"
 _RESTORE_TASK = "RR"
 
-# Branches and tags of one call, which are put one by one.
+# Branches or tags of one call to the store, which puts them one by one.
 _NAMES_AT_ONCE = 200
 
 
 def dump(engine: Engine, name: str) -> RefsDump:
     """Store all branches, hidden ones too, all tags and all commits of the repository.
 
-    What is staged and not committed is in no dump, nor are settings and metadata. The dump's IDs
-    are written into the namespace as well, over those of the one before: there they are found when
-    the repository is lost.
+    A dump holds no uncommitted changes, settings or metadata. Its IDs are also written to MANIFEST
+    in the namespace, so that they can be found when the repository is lost.
 
     Raises:
-        NotFoundError: there is no such repository, or not any more.
-        InvalidInputError: it is bare.
-        CorruptDataError: a commit is missing, or is not what its ID says: no restore would take it.
+        NotFoundError: the repository does not exist, or was deleted meanwhile.
+        InvalidInputError: it is bare, or the name is malformed.
+        CorruptDataError: a commit is missing or does not match its ID, so no restore would take it.
     """
     return _dump(engine, _dumpable(engine, name))
 
 
 def _dumpable(engine: Engine, name: str) -> Repository:
-    """The repository, if all of its refs are there."""
+    """Return the repository if it is not bare, so that all of its refs exist."""
     repository = read_repository(engine, name)
     if repository.is_bare:
         raise InvalidInputError(f"repository {name!r} is bare: restore a dump of refs into it")
@@ -91,13 +88,14 @@ def _dump(engine: Engine, repository: Repository) -> RefsDump:
         branches_id=branches_id,
         tags_id=tags_id,
     )
-    # Deleting a repository takes its name first: as long as that is there, nothing was missing.
+    # A deletion removes the name first: while that exists, the listings were complete.
     _check_same(read_repository(engine, repository.name), repository)
     try:
         _Content(engine, repository, dumped).check()
     except InvalidInputError as error:
         raise CorruptDataError(f"repository {repository.name!r}: {error.message}") from error
-    if not repository.read_only:  # whose namespace, and the manifest there, may be another's
+    # The namespace of a read-only repository, and the manifest there, may be another's.
+    if not repository.read_only:
         _write_manifest(engine, repository, dumped)
     return dumped
 
@@ -105,14 +103,14 @@ def _dump(engine: Engine, repository: Repository) -> RefsDump:
 def _dump_commits(
     engine: Engine, repository: Repository, store: Callable[[Iterable[Commit]], str]
 ) -> str:
-    """Store the commits in the order of their IDs, each with its ancestors; the ID of the file."""
+    """Store the commits by ID, each with its ancestors; return the file's ID."""
     known = CommitSet()
     commits_id = store(known.watch(engine.refs.every_commit(repository)))
     if not known.missing:
         return commits_id
     for _ in missing_ancestors(engine, repository, known):
         pass
-    # Commits never go, so the scan returns all of the set; it may return newer ones as well.
+    # Commits are never deleted, so the scan returns all of the set; it may return newer ones too.
     return store(commit for commit in engine.refs.every_commit(repository) if commit.id in known)
 
 
@@ -127,35 +125,37 @@ def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) ->
 
 
 def restore(engine: Engine, name: str, dumped: RefsDump, *, force: bool = False) -> None:
-    """Give a bare repository the commits, branches and tags of a dump in its namespace.
+    """Restore the commits, branches and tags of a dump in a bare repository's namespace.
 
-    Repeating it after a failure goes on where that came to. A dump of nothing leaves it bare.
+    A repetition after a failure resumes. An empty dump leaves the repository bare.
 
     Raises:
-        NotFoundError: there is no such repository.
-        InvalidInputError: it is not bare; or the dump does not hold together, and nothing changed.
-        ForbiddenError: it is read-only, and not forced.
-        ConflictError: the restore of another dump was begun.
-        GoneError: the namespace has no such dump.
+        NotFoundError: the repository does not exist, or was deleted meanwhile.
+        InvalidInputError: it is not bare, the name or an ID is malformed, or the dump is
+            inconsistent, and nothing was changed.
+        ForbiddenError: it is read-only, and force is False.
+        ConflictError: the restore of another dump has begun.
+        GoneError: the namespace does not hold the dump.
         CorruptDataError: a file of the dump is damaged.
+        ContentionError: the repository changed in each try.
     """
     _restore(engine, _restorable(engine, name, dumped, force=force), dumped)
 
 
 def _restorable(engine: Engine, name: str, dumped: RefsDump, *, force: bool) -> Repository:
-    """The repository as it stands, if the dump may be restored into it, whatever that holds."""
+    """Return the current repository if the dump may be restored into it; the dump is not read."""
     repository = read_repository(engine, name)
     check_writable(repository, force=force)
     if not repository.is_bare:
         raise InvalidInputError("can only restore into a bare repository")
     if repository.restoring not in ("", _claim_of(dumped)):
         raise ConflictError(
-            f"repository {name!r} was begun to be restored from {repository.restoring}: repeat "
-            "that, or delete the repository and create it anew"
+            f"a restore of repository {name!r} from {repository.restoring} has begun: repeat "
+            "that one, or delete the repository and create it again"
         )
     for file_id in (dumped.commits_id, dumped.branches_id, dumped.tags_id):
         if file_id and not is_id(file_id):
-            raise InvalidInputError(f"{file_id[:80]!r} is no ID of a metarange: 64 hex digits are")
+            raise InvalidInputError(f"{file_id[:80]!r} is not a metarange ID (64 hex digits)")
     return repository
 
 
@@ -182,24 +182,21 @@ def _restore(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
 
 
 def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
-    """Have the repository take no other dump than this one."""
+    """Reserve the repository for this dump, so that no other can be restored into it."""
     claim = _claim_of(dumped)
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        # Read-only was asked about before; bare it must still be.
+
+    def attempt() -> None:
+        # Read-only was checked before; check again that the repository is still bare.
         current = _restorable(engine, repository.name, dumped, force=True)
         _check_same(current, repository)
-        if current.restoring == claim:
-            return
-        try:
+        if current.restoring != claim:
             engine.refs.update_repository(current, replace(current, restoring=claim))
-        except StaleVersionError:
-            continue
-        return
-    raise _busy(repository)
+
+    retry_stale(attempt, f"repository {repository.name!r}")
 
 
 def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
-    """Make the repository one like all others, unless somebody did who restored the same dump."""
+    """End the repository's bare state, unless another restore of the same dump did."""
     event = engine.event(
         "repository_restored",
         repository,
@@ -207,31 +204,24 @@ def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
         branches=checked.branches,
         tags=checked.tags,
     )
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+
+    def attempt() -> None:
         current = read_repository(engine, repository.name)
         _check_same(current, repository)
-        if not current.is_bare:
-            return
-        try:
+        if current.is_bare:
             engine.refs.update_repository(current, replace(current, restoring=None), event)
-        except StaleVersionError:
-            continue
-        engine.repositories.forget(repository.name)
-        return
-    raise _busy(repository)
+            engine.repositories.forget(repository.name)
+
+    retry_stale(attempt, f"repository {repository.name!r}")
 
 
 def _check_same(current: Repository, repository: Repository) -> None:
     if current.uid != repository.uid:
-        raise NotFoundError(f"repository {repository.name!r} was deleted, and made anew, meanwhile")
-
-
-def _busy(repository: Repository) -> ContentionError:
-    return ContentionError(f"repository {repository.name!r} is changed all the time: try again")
+        raise NotFoundError(f"repository {repository.name!r} was deleted and created again")
 
 
 class _Content:
-    """What a dump holds, read as often as it is asked for."""
+    """The records of a dump; each call reads its file again."""
 
     def __init__(self, engine: Engine, repository: Repository, dumped: RefsDump) -> None:
         self._engine = engine
@@ -243,11 +233,12 @@ class _Content:
         self.tags = partial(reader, dumped.tags_id, TAGS)
 
     def check(self) -> Checked:
-        """Read all of it; what a restore has to know.
+        """Read all of the dump; return what a restore needs to know about it.
 
         Raises:
-            InvalidInputError, CorruptDataError: it does not hold together, or is damaged.
-            GoneError: there is no such dump.
+            InvalidInputError: it is inconsistent.
+            CorruptDataError: a file is damaged.
+            GoneError: a file does not exist.
         """
         try:
             return check(self.commits(), self.branches(), self.tags())
@@ -263,7 +254,7 @@ class _Content:
 def _store_commits(
     engine: Engine, repository: Repository, commits: Iterable[Commit], checked: Checked
 ) -> None:
-    """Store the commits, from the batch on at which the last attempt may have stopped."""
+    """Store the commits, from the batch at which the last attempt may have stopped."""
     found = engine.refs.commits(repository, checked.first_ids)
     begun = [number for number, first_id in enumerate(checked.first_ids) if first_id in found]
     start = max(begun, default=0)
@@ -278,13 +269,15 @@ def _batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-# As tasks (`graveler.operations.tasks`): what a request can be refused for is told at once.
+# As tasks (`graveler.operations.tasks`). Errors found before the dump is read are raised at once.
 
 
 def dump_as_task(engine: Engine, name: str) -> Task:
-    """A task that has dumped the repository, or failed to; raises what dump does before it reads.
+    """Dump the repository as a task; return the task, which has ended. dump_of has its result.
 
-    Its result is the dump, for dump_of.
+    Raises:
+        NotFoundError: the repository does not exist.
+        InvalidInputError: it is bare, or the name is malformed.
     """
     repository = _dumpable(engine, name)
 
@@ -295,12 +288,19 @@ def dump_as_task(engine: Engine, name: str) -> Task:
 
 
 def dump_of(task: Task) -> RefsDump | None:
-    """The dump that the task has made, if it has ended well."""
+    """Return the dump that the task made, None if it runs or failed."""
     return RefsDump(**task.result) if task.result else None
 
 
 def restore_as_task(engine: Engine, name: str, dumped: RefsDump, *, force: bool = False) -> Task:
-    """A task that has restored the dump, or failed to; raises what restore does before it reads."""
+    """Restore the dump as a task; return the task, which has ended.
+
+    Raises:
+        NotFoundError: the repository does not exist.
+        InvalidInputError: it is not bare, or the name or an ID is malformed.
+        ForbiddenError: it is read-only, and force is False.
+        ConflictError: the restore of another dump has begun.
+    """
     repository = _restorable(engine, name, dumped, force=force)
 
     def work() -> Mapping[str, str]:
@@ -311,18 +311,20 @@ def restore_as_task(engine: Engine, name: str, dumped: RefsDump, *, force: bool 
 
 
 def dump_task(engine: Engine, name: str, task_id: str) -> Task:
-    """How far a dump is.
+    """Return the state of a dump's task.
 
     Raises:
-        NotFoundError: there is no such repository or task.
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository or the task does not exist.
     """
     return tasks.status(engine, read_repository(engine, name), _DUMP_TASK, task_id)
 
 
 def restore_task(engine: Engine, name: str, task_id: str) -> Task:
-    """How far a restore is.
+    """Return the state of a restore's task.
 
     Raises:
-        NotFoundError: there is no such repository or task.
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository or the task does not exist.
     """
     return tasks.status(engine, read_repository(engine, name), _RESTORE_TASK, task_id)

@@ -1,4 +1,4 @@
-"""The engine: every port and shared cache that operations work with."""
+"""The engine: the ports and shared caches that operations work with."""
 
 from dataclasses import dataclass, field
 
@@ -20,13 +20,13 @@ NS_PER_S = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Ports to the stores, and what one process remembers between requests.
+    """Ports to the stores, and the caches that one process keeps between requests.
 
-    The caches hold immutable things, or guesses that every use checks against the store:
+    The caches hold immutable values, or guesses that each use checks against the store:
 
     commits: by repository and ID.
-    repositories: the record last seen, with the time in ns it was read.
-    tokens: the staging token and version last seen, by repository and branch.
+    repositories: by name, the record last read, and when it was read, in ns.
+    tokens: by repository uid and branch, the staging token and version last seen.
     """
 
     refs: RefStore
@@ -40,7 +40,7 @@ class Engine:
     export_queue: ExportQueue
     batch_jobs: BatchJobs
     export_settings: ExportSettings
-    # Whether operations succeed that action files guard with hooks, which are not served.
+    # Hooks are not served. True lets the operations that action files guard succeed without them.
     ignores_actions: bool = False
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))
     repositories: BoundedCache[str, tuple[Repository, int]] = field(
@@ -51,28 +51,28 @@ class Engine:
     )
 
     def history(self, repository: Repository) -> History:
-        """The repository's commits."""
+        """Return the repository's commits."""
         return History(self.refs, repository, self.commits)
 
     def metarange(self, repository: Repository, metarange_id: str) -> MetaRange:
-        """A metarange of the repository."""
+        """Return the metarange of that ID; reading it raises if it does not exist."""
         return MetaRange(self.committed, repository.storage_namespace, metarange_id)
 
     def content(self, repository: Repository, commit_id: str) -> MetaRange:
-        """The content of a commit that is known to exist.
+        """Return the content of a commit that something names.
 
         Raises:
-            CorruptDataError: it does not.
+            CorruptDataError: the commit does not exist.
         """
         commit = self.history(repository).commit(commit_id)
         return self.metarange(repository, commit.metarange_id)
 
     def now_s(self) -> int:
-        """Unix seconds."""
+        """Return the current time in Unix seconds."""
         return self.clock.now_ns() // NS_PER_S
 
     def event(self, kind: str, repository: Repository, **detail: object) -> Event:
-        """A new event of this kind."""
+        """Return a new event of that kind, dated now."""
         return Event(
             id=self.names.new_uid(),
             kind=kind,
@@ -82,5 +82,5 @@ class Engine:
         )
 
     def remember(self, repository: Repository, branch: Branch) -> None:
-        """Keep the branch's staging token and version as a guess for the next reader."""
+        """Cache the branch's staging token and version as a guess for the next reader."""
         self.tokens.put((repository.uid, branch.name), (branch.staging_token, branch.version))

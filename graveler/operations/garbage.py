@@ -1,7 +1,7 @@
-"""What garbage collection asks of a repository's refs and staged changes.
+"""What garbage collection reads of a repository's refs and staged changes.
 
-A namespace may have several repositories: a read-only one can be made over the namespace of
-another, and shares its files, rules included. What any of them keeps alive stays.
+Several repositories may have one namespace: a read-only repository can be made over the namespace
+of another, and shares its files and its rules. What any of them keeps alive stays.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,35 +22,36 @@ from graveler.retention.rules import RetentionRules
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The repositories over one namespace, and the namespaces of others inside of its data."""
+    """The repositories that have one namespace, and other namespaces inside of its data."""
 
     sharers: tuple[Repository, ...]
     foreign: tuple[str, ...]
 
 
 def neighbours(engine: Engine, repository: Repository) -> Neighbours:
-    """Whose objects may lie in the repository's namespace, itself included.
+    """Return the repositories whose objects may be in the repository's namespace, itself included.
 
     Raises:
-        NotFoundError: it is gone; one of the same name may have come.
-        InvalidInputError: one of them is bare, and nobody knows yet what it will refer to.
+        NotFoundError: the repository was deleted; another one may have its name.
+        InvalidInputError: one of them is bare, so what it will refer to is unknown.
     """
     namespace = repository.storage_namespace
-    everybody = list(every_repository(engine))
-    sharers = tuple(each for each in everybody if each.storage_namespace == namespace)
+    repositories = list(every_repository(engine))
+    sharers = tuple(each for each in repositories if each.storage_namespace == namespace)
     for each in sharers:
         refuse_bare(each)
     if repository.uid not in {each.uid for each in sharers}:
-        raise NotFoundError(f"repository {repository.name!r} was deleted meanwhile")
-    others = (each.storage_namespace for each in everybody)
+        raise NotFoundError(f"repository {repository.name!r} was deleted")
+    others = (each.storage_namespace for each in repositories)
     return Neighbours(sharers, namespaces_inside(namespace, others))
 
 
 def territory(engine: Engine, repository: Repository, cutoff_ns: int) -> Territory:
-    """Where a collection of the repository may delete.
+    """Return where a garbage collection of the repository may delete.
 
     Raises:
-        NotFoundError, InvalidInputError: as `neighbours` does.
+        NotFoundError: the repository was deleted; another one may have its name.
+        InvalidInputError: a repository that has the namespace is bare.
     """
     foreign = neighbours(engine, repository).foreign
     namespace = repository.storage_namespace
@@ -61,18 +62,18 @@ def territory(engine: Engine, repository: Repository, cutoff_ns: int) -> Territo
 
 
 def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
-    """Whether the folder is a repository's namespace, or was the one of a deleted repository."""
+    """Whether the folder is the namespace of a repository, or of a deleted one."""
     return any(True for _ in objects.list_objects(folder_uri + METADATA_FOLDER))
 
 
 def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
-    """Every token of every branch: staging, sealed, of hidden branches.
+    """Return the staging token and the sealed tokens of all branches, hidden ones too.
 
-    What was taken off a branch keeps nothing alive: it is in the head, or nobody can commit it any
-    more, and who still reads there may find the data gone, as one who comes later does.
+    Tokens that were taken off a branch keep nothing alive. Their changes are in the head, or can
+    never be committed. A slow reader of such a token may find the data gone, like a later reader.
     """
     tokens: dict[str, None] = {}
-    # Twice: a branch made while they are listed, behind the listing, is seen the second time.
+    # List twice: the second listing has a branch that was made at a name the first one had passed.
     for repository in [*repositories, *repositories]:
         for branch in every_branch(engine, repository):
             tokens.update(dict.fromkeys(branch.tokens))
@@ -80,16 +81,19 @@ def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[s
 
 
 def staged_addresses(staging: StagingStore, namespace: str, token: str) -> Iterator[str]:
-    """The addresses in the namespace's data that the token's values keep alive."""
+    """Yield the addresses in the namespace's data that the token's values keep alive."""
     values = (value for _, value in staging.scan(token, b"", None) if value is not None)
     return live_addresses(namespace, values)
 
 
 def active_metaranges(engine: Engine, repositories: Sequence[Repository]) -> dict[str, str]:
-    """The commits that keep their objects, each with its metarange's ID; all without rules.
+    """Return the IDs of the commits that keep their objects, each with its metarange's ID.
+
+    In a repository without rules, these are all commits.
 
     Raises:
-        CorruptDataError: the rules are not understood, or a commit is missing.
+        InvalidInputError: a repository is bare, or the bucket refuses to show its rules.
+        CorruptDataError: the rules cannot be decoded, or a commit is missing.
     """
     active: dict[str, str] = {}
     for repository in repositories:
@@ -104,7 +108,7 @@ def active_metaranges(engine: Engine, repositories: Sequence[Repository]) -> dic
 
 
 def _rules(engine: Engine, repository: Repository) -> RetentionRules:
-    """The rules; that S3 refuses to show them is told of the file."""
+    """Return the rules; the error of a bucket that refuses to show them names the file."""
     try:
         return read_rules(engine, repository)
     except InvalidInputError as error:

@@ -1,26 +1,51 @@
-"""Direct uploads: hand out a physical address, and link the object that was put there."""
+"""Objects whose data clients put into the object store themselves: address, link, stage."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from graveler.addresses import DATA_PREFIX, new_address, sign_address, verify_address
+from graveler.addresses import (
+    DATA_PREFIX,
+    new_address,
+    relative_address,
+    sign_address,
+    verify_address,
+)
+from graveler.errors import InvalidInputError
+from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
-from graveler.model import Repository
-from graveler.names import check_path
-from graveler.operations.engine import Engine
+from graveler.model import Branch, Entry, Repository
+from graveler.names import check_checksum, check_path, leaves_its_folder
+from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.protocol.staging import branch_for_staging, stage_entry
 from graveler.operations.protocol.views import ObjectStat
-from graveler.operations.writes import described_entry
+from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
+
+# Any other address could not be read, and would break each listing that presigns URLs.
+_OBJECT_URI = re.compile(r"s3://(?!\.{1,2}/)[^/\x00]+/[^\x00]+")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredData:
+    """Data in the object store, as the client that put them there describes them."""
+
+    physical_address: str  # the whole URI
+    checksum: str
+    size_bytes: int
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    content_type: str | None = None
+    mtime_s: int | None = None  # Unix seconds; None means now
 
 
 def get_physical_address(engine: Engine, repository: str, branch: str, path: bytes) -> str:
-    """The URI of a new address for the path's data, good for linking for 24 hours.
+    """Return the URI of a new address for the path's data; it can be linked for 24 hours.
 
-    Whether there is such a branch is told by what links, as in lakeFS: lakectl shows nobody what an
-    error says here.
+    As in lakeFS, `link` checks the branch, not this: lakectl does not show an error's message here.
 
     Raises:
-        NotFoundError: there is no such repository.
+        InvalidInputError: the repository's name or the path is malformed.
+        NotFoundError: the repository does not exist.
     """
     check_path(path)
     found = read_repository(engine, repository)
@@ -30,17 +55,17 @@ def get_physical_address(engine: Engine, repository: str, branch: str, path: byt
 
 
 def _is_in_data(repository: Repository, physical_address: str) -> bool:
-    """Whether the URI lies where the engine puts data, and so must have been handed out."""
+    """Whether the engine makes the addresses there, so that only issued ones may be linked."""
     return physical_address.startswith(f"{repository.storage_namespace}/{DATA_PREFIX}")
 
 
 def check_issued(
     engine: Engine, repository: Repository, branch: str, path: bytes, physical_address: str
 ) -> None:
-    """Check that the address was handed out for the path less than 24 hours ago.
+    """Check that get_physical_address issued the address for this path less than 24 hours ago.
 
     Raises:
-        InvalidInputError: it was not, or has expired.
+        InvalidInputError: it did not, or the address expired.
     """
     if not _is_in_data(repository, physical_address):
         raise Refusal.FOREIGN_ADDRESS.error(f"{physical_address!r} was not issued for this path")
@@ -53,33 +78,94 @@ def link(
     repository: str,
     branch: str,
     path: bytes,
+    data: StoredData,
     *,
-    physical_address: str,
-    checksum: str,
-    size_bytes: int,
-    content_type: str | None = None,
-    metadata: Mapping[str, str],
-    mtime_s: int | None = None,
     if_absent: bool = False,
     force: bool = False,
 ) -> ObjectStat:
-    """Make the data that were put at a handed-out address the object at the path.
+    """Make data at an address from get_physical_address the object at the path.
+
+    An address outside of the repository's data is staged as `stage` does.
 
     Raises:
-        InvalidInputError: the address is forged, foreign or expired.
-        PreconditionFailedError: if_absent, and there is an object.
+        InvalidInputError: the address was not issued for the path, or expired; or as `stage`.
+        GravelerError: the others that `stage` raises.
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
-    if _is_in_data(found, physical_address):
-        check_issued(engine, found, branch, path, physical_address)
-    entry = described_entry(
-        engine,
-        found,
-        physical_address=physical_address,
+    if _is_in_data(found, data.physical_address):
+        check_issued(engine, found, branch, path, data.physical_address)
+    return stage_data(engine, found, current, path, data, if_absent=if_absent)
+
+
+def stage(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    data: StoredData,
+    *,
+    if_absent: bool = False,
+    force: bool = False,
+) -> ObjectStat:
+    """Make the described data the object at the path, without reading the data.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed, or a field of data is invalid.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: if_absent, and an object exists.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the object may have been written.
+    """
+    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    return stage_data(engine, found, current, path, data, if_absent=if_absent)
+
+
+def stage_data(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    path: bytes,
+    data: StoredData,
+    *,
+    if_absent: bool,
+) -> ObjectStat:
+    """Make the described data the object at the path, on a branch that was checked.
+
+    Raises:
+        InvalidInputError: a field of data is invalid.
+        PreconditionFailedError: if_absent, and an object exists.
+        NotFoundError: the branch was deleted.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the object may have been written.
+    """
+    entry = _entry_of(engine, repository, data)
+    return stage_entry(engine, repository, branch, path, entry, if_absent=if_absent)
+
+
+def _entry_of(engine: Engine, repository: Repository, data: StoredData) -> Entry:
+    checksum = data.checksum.removeprefix("W/").strip('"')
+    check_checksum(checksum)
+    if data.size_bytes < 0:
+        raise InvalidInputError(f"size_bytes {data.size_bytes} is negative")
+    uri = data.physical_address
+    key = uri.removeprefix("s3://").partition("/")[2]
+    is_object = _OBJECT_URI.fullmatch(uri) and not leaves_its_folder(key)
+    if not is_object or len(key.encode(errors="replace")) > OBJECT_KEY_BYTES_MAX:
+        raise InvalidInputError(
+            f"physical address {uri[:1100]!r} is not an S3 object URI: "
+            f"use s3://<bucket>/<key>, with a key of at most {OBJECT_KEY_BYTES_MAX} bytes and "
+            "without a segment '..'"
+        )
+    check_user_metadata(data.metadata)
+    address, address_type = relative_address(repository.storage_namespace, uri)
+    mtime_s = data.mtime_s
+    return Entry(
+        address=address,
+        address_type=address_type,
+        size_bytes=data.size_bytes,
         checksum=checksum,
-        size_bytes=size_bytes,
-        content_type=content_type,
-        metadata=metadata,
-        mtime_s=mtime_s,
+        last_modified_ns=engine.clock.now_ns() if mtime_s is None else mtime_s * NS_PER_S,
+        content_type=data.content_type or DEFAULT_CONTENT_TYPE,
+        metadata=data.metadata,
     )
-    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)

@@ -1,4 +1,4 @@
-"""Merge, revert and cherry-pick: a commit whose content a three-way merge makes.
+"""Merge, revert and cherry-pick: commits whose content is the result of a three-way merge.
 
 operation     base              source             destination
 merge         merge base        source ref         branch head
@@ -29,7 +29,7 @@ from graveler.refs.resolve import resolve_commit
 
 @dataclass(frozen=True, slots=True)
 class MergeRequest:
-    """How to merge, and what the merge commit shall say of itself."""
+    """The options of a merge, and the fields of the merge commit."""
 
     committer: str
     message: str = ""
@@ -43,11 +43,17 @@ class MergeRequest:
 def merge(
     engine: Engine, repository: str, source_ref: str, branch: str, request: MergeRequest
 ) -> Commit:
-    """Make what the source changed since the merge base part of the branch; the merge commit.
+    """Merge what the source changed since the merge base into the branch; return the merge commit.
 
     Raises:
-        MergeConflictError: both sides changed an object differently, and no strategy settles it.
-        InvalidInputError: the source changed nothing, or the branch has uncommitted changes.
+        MergeConflictError: both sides changed an object differently, and no strategy is given.
+        InvalidInputError: the source changed nothing, the branch has uncommitted changes, the two
+            have no common ancestor, a name, the ref or the strategy is malformed, or message and
+            metadata are too large.
+        NotFoundError: the repository or the branch does not exist, or the ref names no commit.
+        ForbiddenError: the repository is read-only.
+        PreconditionFailedError: an action file guards merges into the branch.
+        ContentionError: other writers came first in each try.
     """
     check_strategy(request.strategy)
     found, current = current_branch(engine, repository, branch)
@@ -100,7 +106,12 @@ def _made(move: Move) -> Commit:
 def merge_base(
     engine: Engine, repository: str, source_ref: str, destination_ref: str
 ) -> tuple[str, str, str]:
-    """The commit IDs of source, destination and their best common ancestor."""
+    """Return the commit IDs of source, destination and merge base.
+
+    Raises:
+        InvalidInputError: a name or a ref is malformed, or the two have no common ancestor.
+        NotFoundError: the repository does not exist, or a ref names no commit.
+    """
 
     def read(found: Repository) -> tuple[str, str, str]:
         history = engine.history(found)
@@ -116,7 +127,7 @@ def merge_base(
 
 @dataclass(frozen=True, slots=True)
 class RevertRequest:
-    """Which commit to undo; parent_number is 1-based, 0 where the commit has only one."""
+    """Which commit to undo; parent_number counts from 1, and may be 0 if there is one parent."""
 
     ref: str
     committer: str
@@ -128,12 +139,18 @@ class RevertRequest:
 
 
 def revert(engine: Engine, repository: str, branch: str, request: RevertRequest) -> Commit:
-    """Undo what a commit changed against its parent, as a new commit.
+    """Undo what a commit changed against its parent; return the new commit.
 
     Raises:
-        MergeConflictError: the branch has changed the same objects since.
+        MergeConflictError: the branch changed the same objects since.
         ConflictError: it is a merge commit, and no parent is chosen.
-        InvalidInputError: there is nothing to undo, or no such parent.
+        InvalidInputError: nothing is left to undo, the commit has no such parent, the branch has
+            uncommitted changes, a name or the ref is malformed, or message and metadata are too
+            large.
+        NotFoundError: the repository or the branch does not exist, or the ref names no commit.
+        ForbiddenError: the repository is read-only.
+        PreconditionFailedError: an action file guards reverts on the branch.
+        ContentionError: other writers came first in each try.
     """
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
@@ -174,7 +191,7 @@ def _parent(
 
 @dataclass(frozen=True, slots=True)
 class CherryPickRequest:
-    """Which commit to repeat; parent_number is needed where it has several parents."""
+    """Which commit to repeat; a commit with several parents needs parent_number, from 1."""
 
     ref: str
     committer: str
@@ -185,13 +202,20 @@ class CherryPickRequest:
 
 
 def cherry_pick(engine: Engine, repository: str, branch: str, request: CherryPickRequest) -> Commit:
-    """Repeat on the branch what a commit changed against its parent, even if it is there already.
+    """Repeat what a commit changed against its parent, on the branch; return the new commit.
 
-    Message and metadata are the commit's own where the request gives none.
+    The new commit may change nothing, if the branch has the changes already. Message and metadata
+    default to the picked commit's.
 
     Raises:
-        MergeConflictError: the branch has changed the same objects differently.
-        InvalidInputError: its parent is not settled, or it changed nothing.
+        MergeConflictError: the branch changed the same objects differently.
+        InvalidInputError: the picked commit changed nothing, no parent is chosen, or it has no such
+            parent; the branch has uncommitted changes; a name or the ref is malformed; or message
+            and metadata are too large.
+        NotFoundError: the repository or the branch does not exist, or the ref names no commit.
+        ForbiddenError: the repository is read-only.
+        PreconditionFailedError: an action file guards cherry-picks on the branch.
+        ContentionError: other writers came first in each try.
     """
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
@@ -235,7 +259,7 @@ def _commit_merge(
     guarded_by: str,
     allow_empty: bool,
 ) -> Commit:
-    """Commit, on top of the branch's head, what changed from base to source."""
+    """Commit what changed from base to source on top of the branch's head."""
 
     def plan(now: Branch) -> Move:
         now = require_clean(engine, repository, now)
@@ -249,7 +273,7 @@ def _commit_merge(
         )
         if merged.metarange_id == destination.id and not allow_empty:
             raise Refusal.NOTHING_TO_REPEAT.error(
-                f"branch {branch.name!r} has that content already"
+                f"branch {branch.name!r} already has that content"
             )
         refuse_guarded(engine, repository, destination, branch.name, guarded_by)
         made = new_commit(

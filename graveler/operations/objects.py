@@ -10,11 +10,11 @@ from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, list_pag
 
 
 def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
-    """The object at the path.
+    """Return the object at the path.
 
     Raises:
-        InvalidInputError: the ref or the path is malformed.
-        NotFoundError: there is no such repository, ref or object.
+        InvalidInputError: a name, the ref or the path is malformed.
+        NotFoundError: the repository, the ref or the object does not exist.
     """
 
     def read(found: Repository) -> ObjectStat | None:
@@ -22,13 +22,13 @@ def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
         return None if stored is None else object_stat(found, path, stored)
 
     seen = in_repository(engine, repository, read)
-    if seen is None:  # in a repository that has the ref, so it is the right one
+    if seen is None:  # the repository has the ref, so it is not one that was deleted since
         raise object_not_found(path)
     return seen
 
 
 def object_not_found(path: bytes) -> GravelerError:
-    """The error for an object that does not exist."""
+    """Return the error for an object that does not exist."""
     return Refusal.NOT_FOUND.error(f"no object {path.decode('utf-8', 'replace')!r}")
 
 
@@ -37,11 +37,10 @@ def read_content(
 ) -> bytes:
     """Return the object's content, or its bytes from first to last inclusive.
 
-    The content has as many bytes as the entry says, and no more are read: the stored object may be
-    another's, and of any size.
+    No more bytes are read than the entry records: a linked object may have any size.
 
     Raises:
-        GoneError: the data are gone, or are shorter than recorded.
+        GoneError: the data do not exist any more, or are shorter than recorded.
     """
     first, last = byte_range or (0, found.entry.size_bytes - 1)
     length = min(last, found.entry.size_bytes - 1) - first + 1
@@ -53,7 +52,7 @@ def read_content(
     except GoneError as error:
         raise _no_data() from error
     except RangeNotSatisfiableError as error:
-        # Not 416: clients take that for the end of the object.
+        # Not 416: clients take it for the end of the object.
         raise _too_short(found) from error
     if len(content) < length:
         raise _too_short(found)
@@ -61,13 +60,17 @@ def read_content(
 
 
 def check_has_data(engine: Engine, found: ObjectStat) -> None:
-    """Make sure that the object's content can be read; as read_content."""
+    """Check that the object's data exist.
+
+    Raises:
+        GoneError: they do not.
+    """
     if engine.objects.head(found.physical_address) is None:
         raise _no_data()
 
 
 def _no_data() -> GravelerError:
-    # lakeFS's whole message: the request names the path, and nothing brings the data back.
+    # lakeFS's message alone: the request names the path, and there is no remedy.
     return Refusal.NO_DATA.error()
 
 
@@ -81,11 +84,11 @@ def _too_short(found: ObjectStat) -> GoneError:
 def list_objects(
     engine: Engine, repository: str, ref: str, query: PageQuery
 ) -> ListPage[ObjectStat]:
-    """A page of objects by path, folded by the delimiter.
+    """Return a page of objects by path; paths that share a prefix up to the delimiter are one item.
 
     Raises:
-        InvalidInputError: the ref is malformed.
-        NotFoundError: there is no such repository or ref.
+        InvalidInputError: a name or the ref is malformed.
+        NotFoundError: the repository or the ref does not exist.
     """
 
     def read(found: Repository) -> ListPage[ObjectStat]:

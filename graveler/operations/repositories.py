@@ -7,15 +7,12 @@ from hashlib import sha256
 from graveler.addresses import DATA_PREFIX
 from graveler.errors import (
     AlreadyExistsError,
-    ContentionError,
     GravelerError,
     InvalidInputError,
     PreconditionFailedError,
-    StaleVersionError,
 )
 from graveler.identity import make_commit
 from graveler.limits import (
-    BRANCH_UPDATE_TRIES_MAX,
     METADATA_KEY_BYTES_MAX,
     PROTECTION_RULES_MAX,
     REPOSITORY_METADATA_BYTES_MAX,
@@ -32,9 +29,10 @@ from graveler.operations.engine import Engine
 from graveler.operations.exports.places import check_outside_of_exports
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import every_repository
+from graveler.operations.protocol.retries import retry_stale
 from graveler.retention.candidates import overlap
 
-# Its presence says that a namespace is taken; lakeFS's tools look for it, too.
+# This file marks a namespace as taken; lakeFS's tools read it too.
 _MARKER = "_lakefs/dummy"
 _MARKER_TEXT = b"this is dummy data - created by lakeFS to check accessibility"
 
@@ -48,15 +46,15 @@ def create(
     read_only: bool = False,
     bare: bool = False,
 ) -> Repository:
-    """A new repository with a first commit and its default branch; a bare one has neither.
+    """Create a repository with a first commit and its default branch; a bare one has neither.
 
-    A bare one waits for a dump of refs, which `dumps.restore` brings in. Neither it nor a
-    read-only one claims its namespace, which may be another repository's, or lie inside one.
+    A bare repository waits for `dumps.restore`. Bare and read-only repositories do not claim their
+    namespace, which may belong to another repository or lie inside of another's.
 
     Raises:
-        AlreadyExistsError: there is a repository of that name.
-        InvalidInputError: a name is malformed; the namespace is in use or out of reach, holds data,
-            or lies inside another repository's or around one.
+        AlreadyExistsError: a repository with that name exists.
+        InvalidInputError: a name or the namespace is malformed; or the namespace is in use, cannot
+            be accessed, holds data, or overlaps with another repository's or with an export.
     """
     check_repository_name(name)
     check_branch_name(default_branch)
@@ -94,7 +92,7 @@ def create(
 
 
 def _beginning(engine: Engine, repository: Repository) -> tuple[Branch, Commit]:
-    """The default branch of a new repository, and the first commit."""
+    """Return the default branch of a new repository, and its first commit."""
     first = make_commit(
         committer="",
         message="Repository created",
@@ -114,25 +112,32 @@ def _taken(name: str) -> GravelerError:
 
 
 def _check_apart(engine: Engine, namespace: str) -> None:
-    """Refuse a namespace that lies inside another repository's, or around one.
+    """Check that the namespace does not overlap with another repository's.
 
-    Two creations at the same moment may miss each other. That is ugly and harmless: no object
-    belongs to two namespaces (`retention.candidates`).
+    Two creations at the same moment may miss each other. That does no harm: no object belongs to
+    two namespaces (`retention.candidates`).
+
+    Raises:
+        InvalidInputError: it overlaps.
     """
     for other in every_repository(engine):
-        # A read-only repository claims nothing, and one that will be restored claims all there is.
+        # A read-only repository claims nothing; a bare one claims the namespace it will restore.
         if not other.read_only and overlap(namespace, other.storage_namespace):
             raise Refusal.NAMESPACE_IN_USE.error(
                 f"{namespace!r} overlaps with {other.storage_namespace!r} of "
-                f"repository {other.name!r}: choose a prefix that neither contains the other",
+                f"repository {other.name!r}: choose a prefix outside of it",
                 namespace=namespace,
             )
 
 
 def _check_empty(engine: Engine, namespace: str) -> None:
-    """Refuse a namespace that holds data of a deleted repository, or of anybody else.
+    """Check that the namespace holds no data, of a deleted repository or of other software.
 
-    Before the claim: nothing is left behind, and a claim that another attempt has made stays.
+    This runs before the claim, so that a refusal leaves nothing behind, and keeps the claim of an
+    earlier attempt.
+
+    Raises:
+        InvalidInputError: it holds data, or cannot be accessed.
     """
     try:
         found = next(iter(engine.objects.list_objects(f"{namespace}/{DATA_PREFIX}")), None)
@@ -140,7 +145,7 @@ def _check_empty(engine: Engine, namespace: str) -> None:
         raise Refusal.NAMESPACE_WITHOUT_ACCESS.error(error.message) from error
     if found is not None:
         raise Refusal.NAMESPACE_IN_USE.error(
-            f"it holds data, such as {found.uri!r}; choose another prefix, or create a bare "
+            f"it holds data, such as {found.uri!r}: choose another prefix, or create a bare "
             "repository to restore the one that was there",
             namespace=namespace,
         )
@@ -149,8 +154,11 @@ def _check_empty(engine: Engine, namespace: str) -> None:
 def _claim(engine: Engine, marker: str, namespace: str, name: str) -> None:
     """Mark the namespace as taken.
 
-    Until the repository exists, the marker says whose it is to be: an attempt that died there
-    must not keep the next one out.
+    Until the repository exists, the marker holds the repository's name, so that a request can
+    repeat one that crashed here.
+
+    Raises:
+        InvalidInputError: another repository has claimed the namespace.
     """
     claim = _MARKER_TEXT + f"\nfor {name}".encode()
     try:
@@ -163,24 +171,27 @@ def _claim(engine: Engine, marker: str, namespace: str, name: str) -> None:
 
 
 def get(engine: Engine, name: str) -> Repository:
-    """The repository.
+    """Return the repository.
 
     Raises:
-        NotFoundError: there is none.
+        InvalidInputError: the name is malformed.
+        NotFoundError: it does not exist.
     """
     return read_repository(engine, name)
 
 
 def list_page(engine: Engine, *, prefix: str, after: str, amount: int) -> Page[Repository]:
-    """A page of repositories by name."""
+    """Return a page of repositories by name."""
     return engine.refs.repositories(prefix, after, amount)
 
 
 def delete(engine: Engine, name: str, *, force: bool = False) -> None:
-    """Delete the repository with all its refs; what is in the object store stays.
+    """Delete the repository with all its refs; its objects stay in the object store.
 
     Raises:
-        ForbiddenError: it is read-only, and not forced.
+        InvalidInputError: the name is malformed.
+        NotFoundError: it does not exist.
+        ForbiddenError: it is read-only, and force is False.
     """
     repository = read_repository(engine, name)
     check_writable(repository, force=force)
@@ -189,15 +200,23 @@ def delete(engine: Engine, name: str, *, force: bool = False) -> None:
 
 
 def metadata(engine: Engine, name: str) -> Mapping[str, str]:
-    """The repository's free-form metadata."""
+    """Return the repository's free-form metadata.
+
+    Raises:
+        InvalidInputError: the name is malformed.
+        NotFoundError: the repository does not exist.
+    """
     return engine.refs.repository_metadata(read_repository(engine, name))
 
 
 def set_metadata(engine: Engine, name: str, put: Mapping[str, str], *, force: bool = False) -> None:
-    """Set keys of the metadata; the others stay.
+    """Set keys of the metadata; other keys stay.
 
     Raises:
-        InvalidInputError: a key is empty or too long, or the metadata would be too large.
+        InvalidInputError: a key is empty or too long, the metadata would be too large, or the name
+            is malformed.
+        NotFoundError: the repository does not exist.
+        ForbiddenError: it is read-only, and force is False.
     """
     repository = read_repository(engine, name)
     check_writable(repository, force=force)
@@ -208,25 +227,36 @@ def set_metadata(engine: Engine, name: str, put: Mapping[str, str], *, force: bo
                 f"a key has 1 to {METADATA_KEY_BYTES_MAX} bytes"
             )
     together = {**engine.refs.repository_metadata(repository), **put}
-    # One byte for each, which DynamoDB counts beside them.
+    # DynamoDB counts one more byte for each key.
     size_bytes = sum(len(key.encode()) + len(text.encode()) + 1 for key, text in together.items())
     if size_bytes > REPOSITORY_METADATA_BYTES_MAX:
         raise InvalidInputError(
             f"the metadata of repository {name!r} would have {size_bytes} bytes: "
-            f"at most {REPOSITORY_METADATA_BYTES_MAX} bytes fit"
+            f"keep them within {REPOSITORY_METADATA_BYTES_MAX} bytes"
         )
     engine.refs.update_repository_metadata(repository, put, ())
 
 
 def delete_metadata(engine: Engine, name: str, keys: Sequence[str], *, force: bool = False) -> None:
-    """Drop keys of the metadata; missing ones are fine."""
+    """Delete keys of the metadata; missing keys are no error.
+
+    Raises:
+        InvalidInputError: the name is malformed.
+        NotFoundError: the repository does not exist.
+        ForbiddenError: it is read-only, and force is False.
+    """
     repository = read_repository(engine, name)
     check_writable(repository, force=force)
     engine.refs.update_repository_metadata(repository, {}, keys)
 
 
 def protection_rules(engine: Engine, name: str) -> tuple[tuple[ProtectionRule, ...], str]:
-    """The branch protection rules, and a checksum of them, "" where there are none."""
+    """Return the branch protection rules and their checksum, which is "" if there are none.
+
+    Raises:
+        InvalidInputError: the name is malformed.
+        NotFoundError: the repository does not exist.
+    """
     rules = read_repository(engine, name).protection_rules
     return rules, _checksum(rules)
 
@@ -238,32 +268,33 @@ def _checksum(rules: Sequence[ProtectionRule]) -> str:
 def set_protection_rules(
     engine: Engine, name: str, rules: Sequence[ProtectionRule], if_match: str | None = None
 ) -> None:
-    """Replace the branch protection rules, given the checksum that they still have to have.
+    """Replace the branch protection rules, if their checksum is still if_match (None: any).
 
     Raises:
         PreconditionFailedError: they have another checksum.
-        InvalidInputError: a pattern is empty, there twice or too long, or there are too many.
-        ForbiddenError: the repository is read-only.
+        InvalidInputError: a pattern is empty, repeated or too long, there are too many, or the
+            name is malformed.
+        NotFoundError: the repository does not exist.
+        ForbiddenError: it is read-only.
+        ContentionError: the repository changed in each try.
     """
     patterns = [rule.pattern for rule in rules]
     if "" in patterns or len(set(patterns)) != len(patterns):
-        raise InvalidInputError("branch protection patterns must not be empty, nor repeated")
+        raise InvalidInputError("branch protection patterns must not be empty or repeated")
     if len(patterns) > PROTECTION_RULES_MAX or max(map(len, patterns), default=0) > NAME_BYTES_MAX:
         raise InvalidInputError(
-            f"there may be {PROTECTION_RULES_MAX} branch protection patterns, "
-            f"of {NAME_BYTES_MAX} characters each"
+            f"at most {PROTECTION_RULES_MAX} branch protection patterns are allowed, "
+            f"of at most {NAME_BYTES_MAX} characters each"
         )
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+
+    def attempt() -> None:
         old = read_repository(engine, name)
         check_writable(old, force=False)
         if if_match is not None and if_match != _checksum(old.protection_rules):
             raise Refusal.RULES_CHANGED.error(
-                "the branch protection rules have changed, read them again"
+                "the branch protection rules have changed: read them again"
             )
-        try:
-            engine.refs.update_repository(old, replace(old, protection_rules=tuple(rules)))
-        except StaleVersionError:
-            continue
+        engine.refs.update_repository(old, replace(old, protection_rules=tuple(rules)))
         engine.repositories.forget(name)
-        return
-    raise ContentionError(f"repository {name!r} is changed all the time: try again")
+
+    retry_stale(attempt, f"repository {name!r}")

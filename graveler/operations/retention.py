@@ -1,4 +1,4 @@
-"""Retention rules of a repository, and the list of commits that they keep active."""
+"""Retention rules of a repository, and the commits that they keep active."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,22 +15,29 @@ from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
 
-# What the IDs of these tasks begin with, as lakeFS's do.
+# Prefix of these tasks' IDs, as in lakeFS.
 _TASK_KIND = "GCPC"
 
 
 def get_rules(engine: Engine, name: str) -> RetentionRules:
-    """The repository's rules.
+    """Return the repository's retention rules.
 
     Raises:
-        NotFoundError: there is no such repository, or it has no rules.
-        CorruptDataError: what is stored is not understood.
+        InvalidInputError: the name is malformed, or the bucket refuses to show the rules.
+        NotFoundError: the repository does not exist, or has no rules.
+        CorruptDataError: the stored rules cannot be decoded.
     """
     return read_rules(engine, read_repository(engine, name))
 
 
 def read_rules(engine: Engine, repository: Repository) -> RetentionRules:
-    """The rules, as get_rules; any failure but that of not finding them is an error, never none."""
+    """Return the rules of a repository that was read; no other failure counts as "no rules".
+
+    Raises:
+        InvalidInputError: the bucket refuses to show the rules.
+        NotFoundError: the repository has no rules.
+        CorruptDataError: the stored rules cannot be decoded.
+    """
     uri = _uri(repository, RULES_FILE)
     try:
         rules = decode_rules(engine.objects.get(uri), uri)
@@ -44,19 +51,23 @@ def read_rules(engine: Engine, repository: Repository) -> RetentionRules:
 
 
 def set_rules(engine: Engine, name: str, rules: RetentionRules) -> None:
-    """Replace the rules.
+    """Replace the retention rules.
 
     Raises:
-        ForbiddenError: the repository is read-only.
+        InvalidInputError: the name is malformed.
+        NotFoundError: the repository does not exist.
+        ForbiddenError: it is read-only.
     """
     _write_rules(engine, name, encode_rules(rules))
 
 
 def delete_rules(engine: Engine, name: str) -> None:
-    """Drop the rules; having had none is fine.
+    """Delete the retention rules; having none is no error.
 
     Raises:
-        ForbiddenError: the repository is read-only.
+        InvalidInputError: the name is malformed.
+        NotFoundError: the repository does not exist.
+        ForbiddenError: it is read-only.
     """
     _write_rules(engine, name, b"")
 
@@ -67,12 +78,13 @@ def _write_rules(engine: Engine, name: str, content: bytes) -> None:
 
 
 def changeable_repository(engine: Engine, name: str) -> Repository:
-    """The repository, if garbage collection may write into its namespace.
+    """Return the repository if garbage collection may write into its namespace.
 
-    A read-only repository may share its namespace with another, whose files these would be.
+    A read-only repository may share its namespace with another one, which owns the files there.
 
     Raises:
-        NotFoundError: there is no such repository.
+        InvalidInputError: the name is malformed.
+        NotFoundError: the repository does not exist.
         ForbiddenError: it is read-only.
     """
     repository = read_repository(engine, name)
@@ -82,7 +94,7 @@ def changeable_repository(engine: Engine, name: str) -> Repository:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCommits:
-    """A run of garbage collection, and the URIs of its files."""
+    """The ID of a garbage collection's run, and the URIs of its files."""
 
     run_id: str
     commits_uri: str
@@ -90,12 +102,13 @@ class PreparedCommits:
 
 
 def prepare_commits(engine: Engine, name: str) -> PreparedCommits:
-    """Write the list of active commits, for a collection that reads it.
+    """Write the list of active commits for a garbage collection.
 
     Raises:
-        NotFoundError: there is no such repository, or it has no rules.
+        InvalidInputError: the name is malformed, or the repository is bare.
+        NotFoundError: the repository does not exist, or has no rules.
         ForbiddenError: it is read-only.
-        CorruptDataError: the rules or a commit cannot be read.
+        CorruptDataError: the rules cannot be decoded, or a commit is missing.
     """
     repository = changeable_repository(engine, name)
     return _prepare(engine, repository, read_rules(engine, repository))
@@ -112,7 +125,7 @@ def _prepare(engine: Engine, repository: Repository, rules: RetentionRules) -> P
 def active_commit_ids(
     engine: Engine, repository: Repository, rules: RetentionRules
 ) -> dict[str, str]:
-    """The commits that are active now, each with its metarange's ID.
+    """Return the IDs of the commits that are active now, each with its metarange's ID.
 
     Raises:
         InvalidInputError: the repository is bare.
@@ -120,22 +133,22 @@ def active_commit_ids(
     """
     refuse_bare(repository)
     now_s = engine.now_s()
-    # Twice: while they are listed, a branch may be made of another that is then deleted, the new
-    # one behind the listing and the old one before it. It stands in one of two listings.
+    # List branches twice. During one listing, users may create a branch at a name that it has
+    # passed, and delete the old one that it has not reached. One of two listings has the head.
     heads = {*_heads(engine, repository), *_heads(engine, repository)}
     return active_commits(closed_commits(engine, repository), heads, rules, now_s)
 
 
 def refuse_bare(repository: Repository) -> None:
-    """Refuse to tell what keeps objects alive while commits are still to be restored.
+    """Check that the repository has its commits: a bare one has none, so all would be garbage.
 
     Raises:
-        InvalidInputError: the repository is bare; no commit would keep anything.
+        InvalidInputError: the repository is bare.
     """
     if repository.is_bare:
         raise InvalidInputError(
-            f"repository {repository.name!r} is bare: nothing in its namespace can be collected "
-            "before a dump of refs is restored into it, or it is deleted"
+            f"repository {repository.name!r} is bare, so nothing in its namespace can be "
+            "collected: restore a dump of refs into it, or delete it"
         )
 
 
@@ -148,11 +161,13 @@ def _heads(engine: Engine, repository: Repository) -> Iterator[tuple[str, str]]:
 
 
 def start_task(engine: Engine, name: str) -> Task:
-    """A task that prepares the commits of the repository, not begun.
+    """Return a new task that prepares the commits of the repository, not begun.
 
     Raises:
-        NotFoundError: there is no such repository, or it has no rules.
+        InvalidInputError: the name is malformed.
+        NotFoundError: the repository does not exist, or has no rules.
         ForbiddenError: it is read-only.
+        CorruptDataError: the rules cannot be decoded.
     """
     repository = changeable_repository(engine, name)
     read_rules(engine, repository)
@@ -160,16 +175,21 @@ def start_task(engine: Engine, name: str) -> Task:
 
 
 def run_task(engine: Engine, name: str, task: Task) -> Task:
-    """Do the task, and store how it ended: with what it prepared, or with an error's message."""
+    """Do the task; store and return it with what it prepared, or with its error's message.
+
+    Raises:
+        NotFoundError: the repository does not exist.
+    """
     repository = read_repository(engine, name)
     return tasks.run(engine, repository, task, lambda: asdict(prepare_commits(engine, name)))
 
 
 def task_status(engine: Engine, name: str, task_id: str) -> tuple[Task, PreparedCommits | None]:
-    """The task as it stands, and what it prepared if it has ended well.
+    """Return the current state of the task, and what it prepared if it succeeded.
 
     Raises:
-        NotFoundError: there is no such repository or task.
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository or the task does not exist.
     """
     repository = read_repository(engine, name)
     task = tasks.status(engine, repository, _TASK_KIND, task_id)

@@ -1,4 +1,4 @@
-"""Sample data for a new repository."""
+"""Sample data of a new repository."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -20,13 +20,14 @@ from graveler.samples.files import SampleFile, sample_files
 
 
 def add(engine: Engine, repository: Repository, committer: str) -> None:
-    """Commit the sample files to the repository's default branch, and protect the branch.
+    """Commit the sample files to the repository's default branch, then protect the branch.
 
-    Nothing is staged: the commit shows all files at once. Before it, the repository is empty, and
-    it is not protected before it has the files; so a failure leaves one that works.
+    Nothing is staged, so readers see all files at once. A failure leaves a repository that works:
+    empty, or with the files and without protection.
 
     Raises:
-        NotFoundError: the repository has been deleted meanwhile.
+        NotFoundError: the repository was deleted meanwhile.
+        ContentionError: other writers moved the branch in each try.
     """
     files = sample_files(repository.name, repository.default_branch)
     changes = [_store(engine, repository, file) for file in files]
@@ -48,12 +49,12 @@ def add(engine: Engine, repository: Repository, committer: str) -> None:
     branch = read_branch(engine, repository, repository.default_branch)
     move_head(engine, repository, branch, plan)
     protected = replace(repository, protection_rules=(ProtectionRule(repository.default_branch),))
-    with suppress(StaleVersionError):  # somebody has set rules already, and they stay
+    with suppress(StaleVersionError):  # a user has set rules already: keep them
         engine.refs.update_repository(repository, protected)
     engine.repositories.forget(repository.name)
 
 
 def _store(engine: Engine, repository: Repository, file: SampleFile) -> Change:
-    """Store the file as an object; the change that puts it at its path."""
+    """Store the file as an object; return the change that puts it at its path."""
     entry = stored_entry(engine, repository, file.content, file.content_type, {})
     return file.path, entry_value(entry)

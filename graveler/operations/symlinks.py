@@ -1,9 +1,9 @@
-"""Symlink manifests: for each folder of a ref a file with the addresses of its objects.
+"""Symlink manifests: one file for each folder of a ref, with the addresses of its objects.
 
-Hive reads a table from such files (SymlinkTextInputFormat) without knowing repositories. The
-manifest of folder `a/b` is `symlinks/<repository>/<ref>/a/b/symlink.txt` under the storage
-namespace. It lists the objects directly in the folder; lakeFS loses those that sort before a folder
-inside of it.
+Hive reads tables from such files (SymlinkTextInputFormat) and needs to know nothing of
+repositories. The manifest of folder `a/b` is `symlinks/<repository>/<ref>/a/b/symlink.txt` under
+the storage namespace. It lists the objects directly in the folder. lakeFS's own manifests miss the
+objects that sort before a subfolder.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,13 +23,16 @@ _FOLDER = "symlinks"
 
 
 def write(engine: Engine, repository: str, ref: str, prefix: bytes) -> str:
-    """Write the manifest of every folder that has objects under the prefix; return their place.
+    """Write a manifest for each folder that has objects under the prefix.
 
-    Manifests are written over those of an earlier call, one by one. A failed call can be repeated.
+    Manifests replace those of an earlier call, one by one. A failed call can be repeated.
+
+    Returns:
+        The URI of the folder that holds all manifests of the namespace.
 
     Raises:
-        InvalidInputError: the ref is malformed, or a folder cannot be part of a key in S3.
-        NotFoundError: there is no such repository or ref.
+        InvalidInputError: a name or the ref is malformed, or a folder cannot be part of an S3 key.
+        NotFoundError: the repository does not exist, or the ref names no commit.
     """
 
     def do(found: Repository) -> str:
@@ -47,9 +50,9 @@ def write(engine: Engine, repository: str, ref: str, prefix: bytes) -> str:
 
 
 def _folders(records: Iterable[Record]) -> Iterator[tuple[bytes, list[bytes]]]:
-    """Each folder, with its slash, and the stored values of the objects directly in it.
+    """Yield each folder, with its slash, and the stored values of the objects directly in it.
 
-    A folder ends with the first path outside of it, so memory holds those around one path.
+    A folder ends at the first path outside of it, so memory holds only one path's folders.
     """
     open_folders: list[tuple[bytes, list[bytes]]] = []
     for path, value in records:
@@ -68,6 +71,6 @@ def _manifest_uri(place: str, folder: bytes) -> str:
     if leaves_its_folder(key) or len(key.encode()) > OBJECT_KEY_BYTES_MAX:
         raise InvalidInputError(
             f"{uri!r} cannot hold a manifest: it has a segment '..' or is longer than "
-            f"{OBJECT_KEY_BYTES_MAX} bytes; choose another location"
+            f"{OBJECT_KEY_BYTES_MAX} bytes: choose another location"
         )
     return uri

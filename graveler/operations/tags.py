@@ -16,11 +16,13 @@ from graveler.operations.protocol.lookup import (
 
 
 def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool = False) -> Tag:
-    """A new tag of the commit that ref names.
+    """Create a tag of the commit that ref names.
 
     Raises:
-        AlreadyExistsError: there is a tag or branch of that name, or a commit with that ID.
-        NotFoundError: ref names nothing.
+        InvalidInputError: a name or ref is malformed.
+        AlreadyExistsError: a tag or branch has the name, or a commit has it as its ID.
+        NotFoundError: the repository does not exist, or ref names no commit.
+        ForbiddenError: the repository is read-only.
         PreconditionFailedError: an action file in the commit guards the creation.
     """
     check_tag_name(name)
@@ -41,10 +43,11 @@ def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool 
 
 
 def get(engine: Engine, repository: str, name: str) -> Tag:
-    """The tag.
+    """Return the tag.
 
     Raises:
-        NotFoundError: there is none.
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the tag does not exist.
     """
     check_tag_name(name)
     return in_repository(engine, repository, lambda found: _read(engine, found, name))
@@ -60,7 +63,12 @@ def _read(engine: Engine, repository: Repository, name: str) -> Tag:
 def list_page(
     engine: Engine, repository: str, *, prefix: str, after: str, amount: int
 ) -> Page[Tag]:
-    """A page of tags by name."""
+    """Return a page of tags by name.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
     return engine.refs.tags(read_repository(engine, repository), prefix, after, amount)
 
 
@@ -68,8 +76,11 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
     """Delete the tag; its commit stays.
 
     Raises:
-        NotFoundError: there is none.
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the tag does not exist.
+        ForbiddenError: the repository is read-only.
         PreconditionFailedError: an action file in the commit guards the deletion.
+        StaleVersionError: another request deleted or replaced the tag at the same time.
     """
     check_tag_name(name)
     found = read_repository(engine, repository)

@@ -1,7 +1,7 @@
-"""Tasks: work that a client starts, and asks about until it is done.
+"""Tasks: work that a client starts, and polls until it is done.
 
-The work is done where the task is made, so it has the time that the request has. Another worker
-would take `start` and `run` apart, with a queue between them.
+The request that starts a task also does its work, so the work has the time of one request. A
+separate worker would call `run`, behind a queue.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,12 +12,12 @@ from graveler.messages import Refusal
 from graveler.model import Repository, Task
 from graveler.operations.engine import NS_PER_S, Engine
 
-# A worker that has said nothing for so long is gone: no function lives longer.
+# A worker that has stored nothing for so long has died: no function lives longer.
 _SILENCE_S_MAX = 15 * 60
 
 
 def start(engine: Engine, repository: Repository, kind: str) -> Task:
-    """A new task, not begun; kind is what its ID begins with, in capital letters."""
+    """Store and return a new task, not begun; kind is the prefix of its ID, in capital letters."""
     task = Task(kind + engine.names.new_uid(), engine.clock.now_ns())
     engine.refs.put_task(repository, task)
     return task
@@ -26,7 +26,7 @@ def start(engine: Engine, repository: Repository, kind: str) -> Task:
 def run(
     engine: Engine, repository: Repository, task: Task, work: Callable[[], Mapping[str, str]]
 ) -> Task:
-    """Do the work, and store how it ended: with its result, or with an error's message."""
+    """Do the work; store and return the task with the work's result, or its error's message."""
     try:
         ended = replace(task, result=work())
     except GravelerError as error:
@@ -37,10 +37,10 @@ def run(
 
 
 def status(engine: Engine, repository: Repository, kind: str, task_id: str) -> Task:
-    """The task as it stands; one whose worker is gone has ended with an error.
+    """Return the current state of the task; one whose worker died has ended with an error.
 
     Raises:
-        NotFoundError: there is no such task of that kind.
+        NotFoundError: no task of that kind has the ID.
     """
     task = engine.refs.task(repository, task_id) if task_id.startswith(kind) else None
     if task is None:

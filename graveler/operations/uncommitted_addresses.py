@@ -1,13 +1,13 @@
-"""The addresses of staged objects, listed for garbage collection, a file at a time.
+"""The addresses of staged objects, listed for garbage collection, one file for each call.
 
-Every token of every branch counts, sealed ones too, and each value in them: one that a newer token
-covers may still be committed, by a commit that has sealed the older tokens only. (lakeFS lists what
-differs from the head; what equals it may point to other data, and a reader of the branch gets the
-staged.) Tombstones point to nothing.
+The list includes the sealed tokens of each branch, and each value in them. A newer token may cover
+a value that is committed later, by a commit that sealed only the older tokens. (lakeFS lists what
+differs from the head. But a value that equals the head may point to other data, and readers of the
+branch get the staged data.) Tombstones point to no data.
 
-A file takes what fits; the continuation says at which branch and path the next one goes on. A
-commit meanwhile may move what is still to be listed into the branch's head. That is why the
-collection lists staged objects before it asks for heads: an object is seen in one or the other.
+A file has a maximum size; the continuation names the branch and path where the next one starts. A
+commit may meanwhile move what is still to be listed into the branch's head. So a collection lists
+staged objects before it reads heads, and sees each object in one of the two.
 """
 
 import base64
@@ -30,12 +30,12 @@ from graveler.retention.files import uncommitted_folder
 from graveler.retention.liveness import address_in_namespace
 from graveler.retention.parquet import ParquetWriter, int64_column, text_column
 
-# lakeFS's limit of a file; and a time that leaves a request of 30 seconds room to store it.
+# lakeFS's limit of a file; and a time after which a request of 30 seconds can still store it.
 FILE_BYTES_MAX = 20 * 1024 * 1024
 LISTING_S_MAX = 10
 
 _ROWS_PER_GROUP = 16_384
-# How many staged entries pass between two looks at the clock.
+# How many staged entries are listed between two reads of the clock.
 _ENTRIES_PER_LOOK = 1_000
 
 # Before every path of a branch; no path is empty.
@@ -43,7 +43,7 @@ _BEGINNING = b""
 
 
 class _Mark(msgspec.Struct, frozen=True):
-    """Where a listing goes on: at this path of this branch."""
+    """Where a listing resumes: at this path of this branch."""
 
     run_id: str
     branch: str = ""
@@ -52,7 +52,7 @@ class _Mark(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class UncommittedAddresses:
-    """What one call listed; folder_uri is "" if that was nothing, continuation "" if it was all."""
+    """The result of one call; folder_uri is "" if it listed nothing, continuation "" at the end."""
 
     run_id: str
     folder_uri: str
@@ -62,13 +62,13 @@ class UncommittedAddresses:
 def prepare_uncommitted(engine: Engine, name: str, continuation: str = "") -> UncommittedAddresses:
     """Write a Parquet file of the addresses that staged entries have in the namespace.
 
-    Columns: physical_address, relative to the namespace; creation_date, in Unix seconds. With the
-    continuation of the call before, the next file of the same run.
+    Columns: physical_address, relative to the namespace; creation_date, in Unix seconds. The
+    continuation of the previous call continues its run with the next file.
 
     Raises:
-        NotFoundError: there is no such repository.
+        InvalidInputError: the name or the continuation is malformed.
+        NotFoundError: the repository does not exist.
         ForbiddenError: it is read-only.
-        InvalidInputError: the continuation is none of ours.
     """
     repository = changeable_repository(engine, name)
     mark = _decode(continuation) if continuation else _Mark(newest_first(engine.names.new_uid()))
@@ -76,7 +76,7 @@ def prepare_uncommitted(engine: Engine, name: str, continuation: str = "") -> Un
     next_mark: _Mark | None = None
     deadline_ns = engine.clock.now_ns() + LISTING_S_MAX * NS_PER_S
     for count, (branch, (path, value)) in enumerate(_staged(engine, repository, mark)):
-        # Not at the first, so that every call gets on.
+        # Not at the first entry, so that each call makes progress.
         looks = count > 0 and (path == _BEGINNING or count % _ENTRIES_PER_LOOK == 0)
         late = looks and engine.clock.now_ns() > deadline_ns
         if late or file.size_bytes > FILE_BYTES_MAX:
@@ -94,9 +94,10 @@ def prepare_uncommitted(engine: Engine, name: str, continuation: str = "") -> Un
 
 
 def _staged(engine: Engine, repository: Repository, mark: _Mark) -> Iterator[tuple[str, Change]]:
-    """Every change of every token, by branch and path, from the mark on.
+    """Yield the changes of all tokens, by branch and path, from the mark on.
 
-    A branch begins with a tombstone at _BEGINNING: even one without changes takes its time.
+    Each branch begins with a tombstone at _BEGINNING, so that the caller also checks the time at
+    branches without changes.
     """
     for branch in _branches(engine, repository, mark.branch):
         yield branch.name, (_BEGINNING, None)
@@ -107,7 +108,7 @@ def _staged(engine: Engine, repository: Repository, mark: _Mark) -> Iterator[tup
 
 
 def _branches(engine: Engine, repository: Repository, first: str) -> Iterator[Branch]:
-    """The branches by name, hidden ones too, from first on."""
+    """Yield the branches by name, hidden ones too, from first on."""
     begun = engine.refs.branch(repository, first) if first else None
     if begun is not None:
         yield begun
@@ -115,7 +116,7 @@ def _branches(engine: Engine, repository: Repository, first: str) -> Iterator[Br
 
 
 class _AddressFile:
-    """A Parquet file that grows by addresses in a namespace."""
+    """A growing Parquet file of addresses in a namespace."""
 
     def __init__(self, namespace: str) -> None:
         self._namespace = namespace
@@ -126,11 +127,11 @@ class _AddressFile:
 
     @property
     def size_bytes(self) -> int:
-        """The size so far, but for a last group of rows."""
+        """Return the current size without the last group of rows."""
         return self._writer.size_bytes
 
     def add(self, entry: Entry) -> None:
-        """Append the entry's address, if it lies in the namespace."""
+        """Append the entry's address if it is in the namespace."""
         address = address_in_namespace(self._namespace, entry)
         if address is None:
             return
@@ -151,7 +152,7 @@ class _AddressFile:
         self._has_rows = True
 
     def finish(self) -> bytes:
-        """The file; b"" without a single row."""
+        """Return the file; b"" if it has no rows."""
         if self._addresses:
             self._write_rows()
         return self._writer.finish() if self._has_rows else b""
@@ -162,7 +163,11 @@ def _encode(mark: _Mark | None) -> str:
 
 
 def _decode(continuation: str) -> _Mark:
-    """The mark, each part of it checked: it comes from outside, and names keys and tokens."""
+    """Return the mark of a continuation; check each part, because clients send it.
+
+    Raises:
+        InvalidInputError: the continuation is malformed.
+    """
     try:
         mark = msgspec.json.decode(base64.b64decode(continuation, validate=True), type=_Mark)
         decode_xid(mark.run_id)

@@ -1,4 +1,4 @@
-"""Presigned multipart uploads: parts go straight to the object store."""
+"""Presigned multipart uploads: clients send the parts straight to the object store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,22 +7,23 @@ from graveler.errors import InvalidInputError
 from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
-from graveler.operations.links import check_issued, get_physical_address
+from graveler.operations.links import (
+    StoredData,
+    check_issued,
+    get_physical_address,
+    stage_data,
+)
 from graveler.operations.objects import stat
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
-from graveler.operations.protocol.staging import branch_for_staging, stage_entry
+from graveler.operations.protocol.staging import branch_for_staging
 from graveler.operations.protocol.views import ObjectStat
-from graveler.operations.writes import (
-    DEFAULT_CONTENT_TYPE,
-    check_user_metadata,
-    described_entry,
-)
+from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import UploadedPart
 
 
 @dataclass(frozen=True, slots=True)
 class MultipartUpload:
-    """An upload that has begun, with URLs for its first parts."""
+    """A new upload, with presigned URLs for its first parts."""
 
     upload_id: str
     physical_address: str
@@ -32,12 +33,12 @@ class MultipartUpload:
 def create(
     engine: Engine, repository: str, branch: str, path: bytes, *, parts: int = 0
 ) -> MultipartUpload:
-    """Begin an upload for the path, with URLs for its first parts.
+    """Begin an upload for the path, with presigned URLs for that many parts.
 
     Raises:
-        InvalidInputError: there are too many parts.
-        NotFoundError: there is no such repository or branch.
-        ForbiddenError: the branch is protected, or the repository read-only.
+        InvalidInputError: there are too many parts, or a name or the path is malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
     """
     if not 0 <= parts <= UPLOAD_PARTS_MAX:
         raise Refusal.TOO_MANY_PARTS.error(f"not {parts}", most=UPLOAD_PARTS_MAX)
@@ -52,7 +53,7 @@ def create(
 
 def _check_part_number(part_number: int) -> None:
     if not 1 <= part_number <= UPLOAD_PARTS_MAX:
-        raise InvalidInputError(f"part number {part_number} is not from 1 to {UPLOAD_PARTS_MAX}")
+        raise InvalidInputError(f"part number {part_number} must be from 1 to {UPLOAD_PARTS_MAX}")
 
 
 def presign_part(
@@ -65,7 +66,12 @@ def presign_part(
     *,
     physical_address: str,
 ) -> str:
-    """A URL that takes one part of the upload by PUT."""
+    """Return a URL to which the client sends one part of the upload by PUT.
+
+    Raises:
+        InvalidInputError: the part number or a name is malformed, or the address is not the path's.
+        NotFoundError: the repository or the branch does not exist.
+    """
     _check_part_number(part_number)
     found, _ = current_branch(engine, repository, branch)
     check_issued(engine, found, branch, path, physical_address)
@@ -87,7 +93,17 @@ def copy_part(
     source_path: bytes,
     byte_range: tuple[int, int] | None = None,
 ) -> str:
-    """Make an object, or a range of its bytes, a part of the upload; the part's checksum."""
+    """Copy an object, or the bytes from first to last inclusive, to a part of the upload.
+
+    Returns:
+        The part's checksum.
+
+    Raises:
+        InvalidInputError: the part number, a name, the ref or a path is malformed, or the address
+            is not the path's.
+        NotFoundError: the repository, the branch, the source object or the upload does not exist.
+        GoneError: the source's data do not exist any more.
+    """
     _check_part_number(part_number)
     found, _ = current_branch(engine, repository, branch)
     check_issued(engine, found, branch, path, physical_address)
@@ -111,28 +127,23 @@ def complete(
     if_absent: bool = False,
     force: bool = False,
 ) -> ObjectStat:
-    """Put the parts together and make them the object at the path.
+    """Join the parts and make them the object at the path.
 
     Raises:
-        InvalidInputError: the parts are not those uploaded, or the address is not the upload's.
-        NotFoundError: there is no such upload.
-        PreconditionFailedError: if_absent, and there is an object.
+        InvalidInputError: a name, the path or the metadata are malformed, the parts are not the
+            uploaded ones, or the address is not the path's.
+        NotFoundError: the repository, the branch or the upload does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: if_absent, and an object exists.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the object may have been written.
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     check_user_metadata(metadata)
     check_issued(engine, found, branch, path, physical_address)
     info = engine.objects.complete_upload(physical_address, upload_id, parts)
-    entry = described_entry(
-        engine,
-        found,
-        physical_address=physical_address,
-        checksum=info.checksum,
-        size_bytes=info.size_bytes,
-        content_type=content_type,
-        metadata=metadata,
-        mtime_s=None,
-    )
-    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)
+    data = StoredData(physical_address, info.checksum, info.size_bytes, metadata, content_type)
+    return stage_data(engine, found, current, path, data, if_absent=if_absent)
 
 
 def abort(
@@ -144,7 +155,12 @@ def abort(
     *,
     physical_address: str,
 ) -> None:
-    """Give the upload up and free what was uploaded of it."""
+    """Abort the upload and delete its parts.
+
+    Raises:
+        InvalidInputError: a name is malformed, or the address is not the path's.
+        NotFoundError: the repository, the branch or the upload does not exist.
+    """
     found, _ = current_branch(engine, repository, branch)
     check_issued(engine, found, branch, path, physical_address)
     engine.objects.abort_upload(physical_address, upload_id)

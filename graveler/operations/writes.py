@@ -1,17 +1,16 @@
-"""What users do to objects: upload, stage, delete, copy, set user metadata."""
+"""Changing objects of a branch: upload, delete, copy, set user metadata."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from graveler.addresses import new_address, relative_address
+from graveler.addresses import new_address
 from graveler.entries import entry_value, value_entry
 from graveler.errors import ForbiddenError, GravelerError, InvalidInputError
-from graveler.limits import DELETE_OBJECTS_MAX, OBJECT_KEY_BYTES_MAX, USER_METADATA_BYTES_MAX
+from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
 from graveler.messages import Refusal, within
 from graveler.model import AddressType, Entry, Repository
-from graveler.names import check_checksum, check_path, leaves_its_folder
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.names import check_path
+from graveler.operations.engine import Engine
 from graveler.operations.objects import object_not_found, stat
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.protocol.protection import check_can_stage
@@ -26,12 +25,9 @@ from graveler.operations.protocol.views import ObjectStat, view_of_branch
 
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
-# Nothing else could be read, and one such object would spoil every listing with presigned URLs.
-_OBJECT_URI = re.compile(r"s3://(?!\.{1,2}/)[^/\x00]+/[^\x00]+")
-
 
 def check_user_metadata(metadata: Mapping[str, str]) -> None:
-    """Refuse metadata that no record can hold.
+    """Check that user metadata fit into one record.
 
     Raises:
         InvalidInputError: they are too large.
@@ -40,7 +36,7 @@ def check_user_metadata(metadata: Mapping[str, str]) -> None:
     if size_bytes > USER_METADATA_BYTES_MAX:
         raise InvalidInputError(
             f"user metadata of {size_bytes} bytes are too large: "
-            f"at most {USER_METADATA_BYTES_MAX} bytes fit"
+            f"shorten them to {USER_METADATA_BYTES_MAX} bytes"
         )
 
 
@@ -57,11 +53,16 @@ def upload(
 ) -> ObjectStat:
     """Store content and make it the object at the path.
 
-    read_content gives content and content type; it is called once the branch is known to take the
-    write, so that nobody decodes a body that has nowhere to go.
+    read_content returns content and content type. It is called after all checks, so that the body
+    of a refused request is not decoded.
 
     Raises:
-        PreconditionFailedError: if_absent, and there is an object.
+        InvalidInputError: a name or the path is malformed, or the metadata are too large.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: if_absent, and an object exists.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the object may have been written.
     """
     found, current = branch_for_staging(
         engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
@@ -81,7 +82,7 @@ def stored_entry(
     content_type: str,
     metadata: Mapping[str, str],
 ) -> Entry:
-    """Store the content at a new address; return the entry that names it."""
+    """Store content at a new address; return its entry."""
     address = new_address(engine.names.new_uid())
     uri = f"{repository.storage_namespace}/{address}"
     info = engine.objects.put(uri, content, content_type)
@@ -96,80 +97,18 @@ def stored_entry(
     )
 
 
-def described_entry(
-    engine: Engine,
-    repository: Repository,
-    *,
-    physical_address: str,
-    checksum: str,
-    size_bytes: int,
-    content_type: str | None,
-    metadata: Mapping[str, str],
-    mtime_s: int | None,
-) -> Entry:
-    """The entry of an object that the caller has put where physical_address says.
-
-    Raises:
-        InvalidInputError: the description cannot be true.
-    """
-    checksum = checksum.removeprefix("W/").strip('"')
-    check_checksum(checksum)
-    if size_bytes < 0:
-        raise InvalidInputError(f"size_bytes {size_bytes} is negative")
-    key = physical_address.removeprefix("s3://").partition("/")[2]
-    is_object = _OBJECT_URI.fullmatch(physical_address) and not leaves_its_folder(key)
-    if not is_object or len(key.encode(errors="replace")) > OBJECT_KEY_BYTES_MAX:
-        raise InvalidInputError(
-            f"physical address {physical_address[:1100]!r} is no object's in S3: "
-            "s3://<bucket>/<key>, without '..' between slashes"
-        )
-    check_user_metadata(metadata)
-    address, address_type = relative_address(repository.storage_namespace, physical_address)
-    return Entry(
-        address=address,
-        address_type=address_type,
-        size_bytes=size_bytes,
-        checksum=checksum,
-        last_modified_ns=engine.clock.now_ns() if mtime_s is None else mtime_s * NS_PER_S,
-        content_type=content_type or DEFAULT_CONTENT_TYPE,
-        metadata=metadata,
-    )
-
-
-def stage(
-    engine: Engine,
-    repository: str,
-    branch: str,
-    path: bytes,
-    *,
-    physical_address: str,
-    checksum: str,
-    size_bytes: int,
-    content_type: str | None = None,
-    metadata: Mapping[str, str],
-    mtime_s: int | None = None,
-    if_absent: bool = False,
-    force: bool = False,
-) -> ObjectStat:
-    """Make the data at physical_address the object at the path, without looking at them."""
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
-    entry = described_entry(
-        engine,
-        found,
-        physical_address=physical_address,
-        checksum=checksum,
-        size_bytes=size_bytes,
-        content_type=content_type,
-        metadata=metadata,
-        mtime_s=mtime_s,
-    )
-    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)
-
-
 def delete(
     engine: Engine, repository: str, branch: str, path: bytes, *, force: bool = False
 ) -> None:
-    """Make readers of the branch see no object at the path; a missing one is fine."""
+    """Delete the object at the path from the branch; a missing object is no error.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        ContentionError: commits came first in each try.
+        UnknownOutcomeError: the object may have been deleted.
+    """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     if view_of_branch(engine, found, current).get(path) is None:
         return
@@ -179,11 +118,16 @@ def delete(
 def delete_many(
     engine: Engine, repository: str, branch: str, paths: Sequence[bytes], *, force: bool = False
 ) -> list[tuple[bytes, GravelerError]]:
-    """Delete all the paths; those that could not be, with their errors.
+    """Delete the objects at the paths; missing ones are no error.
+
+    Returns:
+        The paths that are malformed or may not be deleted, each with its error.
 
     Raises:
-        InvalidInputError: there are too many.
-        NotFoundError: there is no such repository or branch.
+        InvalidInputError: there are more than DELETE_OBJECTS_MAX paths, or a name is malformed.
+        NotFoundError: the repository or the branch does not exist.
+        ContentionError: commits came first in each try; some objects may be deleted.
+        UnknownOutcomeError: some objects may be deleted, and others not.
     """
     if len(paths) > DELETE_OBJECTS_MAX:
         raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=DELETE_OBJECTS_MAX)
@@ -196,13 +140,13 @@ def delete_many(
     tombstones: dict[bytes, None] = {}
     for path in paths:
         if not path:
-            continue  # clients send their own root along; there is nothing to delete
+            continue  # clients include the root of their listing, which is no object
         try:
             check_path(path)
             tombstones[path] = None
         except InvalidInputError as error:
             errors.append((path, error))
-    # Whether the objects exist is not asked: a tombstone over nothing changes nothing.
+    # No check that the objects exist: a tombstone over nothing changes nothing.
     if tombstones:
         stage_changes(engine, found, current, list(tombstones.items()))
     return errors
@@ -219,11 +163,16 @@ def copy(
     force: bool = False,
     shallow: bool = False,
 ) -> ObjectStat:
-    """Copy an object's data, inside the object store, to a new address at the path.
+    """Copy an object to the path; the object store copies the data to a new address.
 
     Raises:
-        UnsupportedError: a shallow copy is asked for.
-        GoneError: the source's data are gone.
+        UnsupportedError: shallow is True.
+        InvalidInputError: a name, a ref or a path is malformed.
+        NotFoundError: the repository, the branch, the source ref or its object does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        GoneError: the source's data do not exist any more.
+        ContentionError: commits came first in each try.
+        UnknownOutcomeError: the object may have been written.
     """
     if shallow:
         raise Refusal.NOT_SERVED.error("shallow copies; copy without shallow")
@@ -256,18 +205,22 @@ def set_user_metadata(
     *,
     force: bool = False,
 ) -> None:
-    """Replace the object's user metadata.
+    """Replace the user metadata of the object at the path.
 
     Raises:
-        NotFoundError: there is no object.
+        InvalidInputError: a name or the path is malformed, or the metadata are too large.
+        NotFoundError: the repository, the branch or the object does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the metadata may have been replaced.
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     check_user_metadata(metadata)
 
-    def with_metadata(seen: bytes | None) -> bytes:
-        if seen is None:
+    def with_metadata(current: bytes | None) -> bytes:
+        if current is None:
             raise object_not_found(path)
-        return entry_value(replace(value_entry(seen), metadata=metadata))
+        return entry_value(replace(value_entry(current), metadata=metadata))
 
     with within(f"update user metadata on {repository}/{branch}/{path.decode('utf-8', 'replace')}"):
         stage_in_place(engine, found, current, path, with_metadata)

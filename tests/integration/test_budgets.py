@@ -115,15 +115,12 @@ def listing(ref: str) -> Callable[[Meter], object]:
 
 
 def stage(meter: Meter) -> object:
-    return writes.stage(
+    return links.stage(
         meter.engine,
         meter.repo,
         "main",
         b"new",
-        physical_address="s3://elsewhere/x",
-        checksum="x",
-        size_bytes=1,
-        metadata={},
+        links.StoredData(physical_address="s3://elsewhere/x", checksum="x", size_bytes=1),
     )
 
 
@@ -175,10 +172,7 @@ def test_link_keeps_its_budget(meter: Meter) -> None:
             meter.repo,
             "main",
             b"new",
-            physical_address=address,
-            checksum="x",
-            size_bytes=1,
-            metadata={},
+            links.StoredData(physical_address=address, checksum="x", size_bytes=1),
         )
     )
     assert cost == (3, {}), meter.requests

@@ -20,7 +20,7 @@ from graveler.errors import (
     PreconditionFailedError,
     UnknownOutcomeError,
 )
-from graveler.operations import branches, commits, diffs, merges, objects, writes
+from graveler.operations import branches, commits, diffs, links, merges, objects, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.server_world import ServerWorld
@@ -46,15 +46,14 @@ def repo(world: ServerWorld) -> str:
 def stage(
     engine: Engine, repo: str, path: bytes, checksum: str, branch: str = "main", **options: bool
 ) -> None:
-    writes.stage(
+    links.stage(
         engine,
         repo,
         branch,
         path,
-        physical_address=f"s3://elsewhere/{checksum}",
-        checksum=checksum,
-        size_bytes=1,
-        metadata={},
+        links.StoredData(
+            physical_address=f"s3://elsewhere/{checksum}", checksum=checksum, size_bytes=1
+        ),
         **options,
     )
 

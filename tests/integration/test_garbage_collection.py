@@ -16,7 +16,7 @@ from glue_jobs.session import join_by_sorting
 from graveler.aws.dynamodb.models import OUTBOX, partition_of
 from graveler.errors import GoneError, NotFoundError
 from graveler.model import Event
-from graveler.operations import branches, links, objects, repositories, uploads, writes
+from graveler.operations import branches, links, objects, repositories, uploads
 from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report, text
 from tests.support.addresses import address, partition
@@ -89,15 +89,12 @@ def example(spark_session: SparkSession, world: ServerWorld, s3_folder: Path) ->
     imported = Collected(spark_session, world, s3_folder, f"{lake.name}2").upload("imported")
     for path, uri in (("imported", imported), ("imported too", f"{lake.namespace}/root")):
         lake.objects.put(uri, b"imported", "a/b")
-        writes.stage(
+        links.stage(
             lake.engine,
             lake.name,
             "main",
             path.encode(),
-            physical_address=uri,
-            checksum="any",
-            size_bytes=1,
-            metadata={},
+            links.StoredData(physical_address=uri, checksum="any", size_bytes=1),
         )
         made.uris[path] = uri
     made.uris["overwritten before any commit"] = lake.upload("staged", "first")

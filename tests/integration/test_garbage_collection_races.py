@@ -104,10 +104,7 @@ class Raced:
             self.lake.name,
             "main",
             b"linked",
-            physical_address=self.uris["linked"],
-            checksum="any",
-            size_bytes=6,
-            metadata={},
+            links.StoredData(physical_address=self.uris["linked"], checksum="any", size_bytes=6),
         )
 
     def observe(self, step: str) -> None:

@@ -48,7 +48,7 @@ def test_patterns_are_counted_and_measured():
     repositories.create(engine, name="repo", storage_namespace="s3://bucket/repo")
     many = [ProtectionRule(f"b{number}") for number in range(PROTECTION_RULES_MAX + 1)]
     for rules in (many, [ProtectionRule("a" * 1001)]):
-        with pytest.raises(InvalidInputError, match="there may be"):
+        with pytest.raises(InvalidInputError, match="branch protection patterns are allowed"):
             repositories.set_protection_rules(engine, "repo", rules)
     repositories.set_protection_rules(engine, "repo", many[1:])
 

@@ -54,16 +54,17 @@ def _upload(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
 
 
 def _stage(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
-    made = writes.stage(
+    made = links.stage(
         actor.engine,
         REPO,
         op.branch,
         op.path,
-        physical_address=DESCRIBED,
-        checksum="abc",
-        size_bytes=DESCRIBED_BYTES,
-        metadata={},
-        mtime_s=1_600_000_000,
+        links.StoredData(
+            physical_address=DESCRIBED,
+            checksum="abc",
+            size_bytes=DESCRIBED_BYTES,
+            mtime_s=1_600_000_000,
+        ),
         if_absent=if_absent,
     )
     return _value(made)
@@ -77,11 +78,12 @@ def _link(actor: "Actor", op: Op) -> Value:
         REPO,
         op.branch,
         op.path,
-        physical_address=address,
-        checksum=info.checksum,
-        size_bytes=info.size_bytes,
-        content_type="t",
-        metadata={},
+        links.StoredData(
+            physical_address=address,
+            checksum=info.checksum,
+            size_bytes=info.size_bytes,
+            content_type="t",
+        ),
     )
     return _value(made)
 

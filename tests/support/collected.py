@@ -89,7 +89,8 @@ class Collected:
         checksum = self.objects.put(uri, path.encode(), "text/plain").checksum
         size_bytes = len(path.encode())
         links.link(
-            *where, physical_address=uri, checksum=checksum, size_bytes=size_bytes, metadata={}
+            *where,
+            links.StoredData(physical_address=uri, checksum=checksum, size_bytes=size_bytes),
         )
         return uri
 

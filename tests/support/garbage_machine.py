@@ -104,15 +104,14 @@ class Users:
         )
 
     def import_object(self, data: st.DataObject) -> None:
-        writes.stage(
+        links.stage(
             self.engine,
             REPO,
             data.draw(NAMES),
             data.draw(PATHS),
-            physical_address=data.draw(st.sampled_from(IMPORTED)),
-            checksum="any",
-            size_bytes=1,
-            metadata={},
+            links.StoredData(
+                physical_address=data.draw(st.sampled_from(IMPORTED)), checksum="any", size_bytes=1
+            ),
         )
 
     def delete(self, data: st.DataObject) -> None:
@@ -147,10 +146,7 @@ class Users:
             REPO,
             "main",
             path,
-            physical_address=address,
-            checksum="any",
-            size_bytes=1,
-            metadata={},
+            links.StoredData(physical_address=address, checksum="any", size_bytes=1),
         )
 
     def commit(self, data: st.DataObject) -> None:

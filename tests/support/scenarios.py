@@ -115,15 +115,14 @@ def prepared_world() -> MemoryWorld:
 
 
 def _stage(engine: Engine) -> object:
-    return writes.stage(
+    return links.stage(
         engine,
         REPO,
         "main",
         b"staged",
-        physical_address="s3://elsewhere/x",
-        checksum="abc",
-        size_bytes=3,
-        metadata={"k": "v"},
+        links.StoredData(
+            physical_address="s3://elsewhere/x", checksum="abc", size_bytes=3, metadata={"k": "v"}
+        ),
     )
 
 
@@ -134,10 +133,7 @@ def _link(engine: Engine) -> object:
         REPO,
         "main",
         b"linked",
-        physical_address=address,
-        checksum="abc",
-        size_bytes=3,
-        metadata={},
+        links.StoredData(physical_address=address, checksum="abc", size_bytes=3),
     )
 
 

@@ -1,1 +1,1 @@
-"""The operations of the API, one module per resource, hottest first: routing is a linear scan."""
+"""The routes of the API, one module per resource, the hottest first: routing is a linear scan."""

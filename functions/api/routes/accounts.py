@@ -1,4 +1,4 @@
-"""Setting up, logging in, and who one is."""
+"""Setup, login, and the current user."""
 
 import hmac
 
@@ -34,7 +34,7 @@ def get_current_user(request: Request) -> Answer:
     authenticator = request.services.authenticator
     name = authenticator.presented_user_of(request.header("authorization"), request.cookies)
     if name is None:
-        # Clients ask who they are to learn whether they are logged in.
+        # Clients call this to learn whether they are logged in.
         return answers.of_json(responses.CurrentUser(responses.UserRow("", 0)))
     user = request.services.accounts.user(name)
     if user is None:  # deleted since its credential was last looked up
@@ -77,7 +77,7 @@ def set_up(request: Request) -> Answer:
 
 @operations.add("POST", "/setup_comm_prefs", "setupCommPrefs", public=True)
 def set_communication_preferences(request: Request) -> Answer:
-    # As lakeFS with `email_subscription.enabled: false`: nobody's address is asked for or kept.
+    # As lakeFS with `email_subscription.enabled: false`: e-mail addresses are not stored.
     request.decode(requests.CommunicationPreferences)
     if not request.services.accounts.is_set_up():
         raise PreconditionFailedError("lakeFS is not initialized")
@@ -99,7 +99,7 @@ def get_auth_capabilities(request: Request) -> Answer:  # noqa: ARG001 - every r
 
 
 def log_out(request: Request) -> Answer:
-    """Forget the browser's session, and send it where lakeFS's web UI asks to log in."""
+    """Delete the browser's session cookie, and redirect to the login page of lakeFS's web UI."""
     answer = answers.empty(307, {"Location": "/auth/login"})
     answer.cookies.append(_session_cookie(request, "", 0))
     return answer

@@ -1,4 +1,4 @@
-"""Branches: create, read, list, delete, and move back."""
+"""Branches: create, read, list, delete, reset, revert, cherry-pick."""
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -45,7 +45,7 @@ def create_branch(request: Request) -> Answer:
         hidden=body.hidden,
         force=body.force,
     )
-    # The commit ID as plain text: clients expect it bare, under this type.
+    # Clients expect the bare commit ID, with this content type.
     return answers.of_text(branch.commit_id, "text/html", 201)
 
 

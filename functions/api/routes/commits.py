@@ -1,4 +1,4 @@
-"""Commits: make one, look one up, walk the log."""
+"""Commits: make one, store one, read one, read the log."""
 
 from functions.api import answers
 from functions.api.answers import Answer

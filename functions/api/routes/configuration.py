@@ -1,4 +1,4 @@
-"""What the server is and can do; clients decide by it how they work."""
+"""The version and the capabilities of the server, which decide what clients do."""
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -9,8 +9,8 @@ from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 
 operations = Operations()
 
-# The lakeFS whose API this is. lakefs-spec reads each part as an integer, and lakectl warns on
-# standard error of any context but this one.
+# The version of lakeFS whose API this is. lakefs-spec parses each part as an integer, and lakectl
+# prints a warning for any other context.
 _VERSION = responses.VersionConfig("1.84.0", "lakeFS")
 
 
@@ -20,7 +20,7 @@ def get_config(request: Request) -> Answer:
         responses.Config(
             _VERSION,
             _storage_config(request),
-            [],  # one storage: the Python wrapper looks storages up here by ID if there are more
+            [],  # only one storage: with more, the Python wrapper would look them up here by ID
             responses.UiConfig(),
             responses.CapabilitiesConfig(),
         )
@@ -44,14 +44,14 @@ def get_garbage_collection_config(request: Request) -> Answer:  # noqa: ARG001 -
 
 @operations.add("POST", "/statistics", "postStatsEvents")
 def post_statistics(request: Request) -> Answer:
-    # Checked and dropped: nobody here collects what users do.
+    # Check the body and drop it: usage statistics are not collected.
     request.decode(requests.StatsEvents)
     return answers.empty()
 
 
 @operations.add("GET", "/usage-report/summary", "getUsageReportSummary")
 def get_usage_report(request: Request) -> Answer:
-    # No month is reported: requests are counted in CloudWatch, not here.
+    # The report has no months: CloudWatch counts requests.
     installation_id = request.services.accounts.installation().id
     if request.header("accept") == "text/plain":
         text = f"Usage for installation ID: {installation_id}\n"

@@ -1,4 +1,4 @@
-"""The content of objects: whole, in part, as headers alone, or by redirect to the object store."""
+"""The content of objects: whole, a range, headers only, or a redirect to the object store."""
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -15,7 +15,7 @@ operations = Operations()
 
 _OBJECT = "/repositories/<repository>/refs/<ref>/objects"
 
-# Four characters of base64 carry three bytes; the headers need some room beside them.
+# Base64 stores three bytes in four characters; 64 KiB remain for the headers.
 CONTENT_BYTES_MAX = (LAMBDA_PAYLOAD_BYTES_MAX - 64 * 1024) // 4 * 3
 
 
@@ -32,7 +32,7 @@ def get_object(request: Request) -> Answer:
     wanted = _wanted_range(request, entry)
     first, last = wanted or (0, entry.size_bytes - 1)
     if last - first + 1 > CONTENT_BYTES_MAX:
-        # The client repeats its Range header at the object store.
+        # The client sends its Range header to the object store again.
         return _redirect(request, found)
     content = objects.read_content(request.engine, found, wanted)
     headers = object_headers.of_object(entry, found.path)
@@ -64,8 +64,8 @@ def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
 
 
 def _redirect(request: Request, found: ObjectStat) -> Answer:
-    # Behind the redirect, data that were collected would look like an object that never was.
+    # Check first: the object store would answer 404 for data that were collected, not 410.
     objects.check_has_data(request.engine, found)
-    # The URL is a credential for its short life: no cache may keep it.
+    # The URL is a credential: no cache may store it.
     headers = {"Location": presigned_get(request, found), "Cache-Control": "no-store"}
     return answers.empty(302, headers)

@@ -1,4 +1,4 @@
-"""Dumps of a repository's refs: made, and restored into a bare repository."""
+"""Dumps of a repository's refs: make one, restore one into a bare repository."""
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -27,7 +27,7 @@ def restore_refs(request: Request) -> Answer:
     return answers.empty(200)
 
 
-# The tasks end inside the request that submits them, which has thirty seconds.
+# Each task ends inside the request that submits it, which has 30 seconds.
 
 
 @operations.add("POST", f"{_REPOSITORY}/dump", "dumpSubmit")

@@ -1,7 +1,7 @@
-"""Continuous export of a branch: its configuration, and its runs.
+"""Continuous export of a branch: its configuration and its runs.
 
-The operations of lakeFS 0.16 to 0.30, which later versions dropped; one that shows how a run goes,
-and one that ends it all.
+These are the operations of lakeFS 0.16 to 0.30, which later versions dropped. Two are new: one
+returns a run's status, and one deletes the configuration.
 """
 
 from functions.api import answers

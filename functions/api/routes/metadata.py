@@ -1,4 +1,4 @@
-"""The files of committed data, for clients that read them from the object store: Spark does."""
+"""The files of committed data, for clients that read them from the object store, as Spark does."""
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -26,7 +26,7 @@ def get_range(request: Request) -> Answer:
 
 
 def _location(request: Request, parameter: str) -> Answer:
-    """Where the file lies, relative to the storage namespace."""
+    """Answer with the file's key under the storage namespace."""
     found = committed_files.find(request.engine, request.repository, request.name(parameter))
     return answers.of_json(FileLocation(found.key), headers={"Location": found.key})
 
@@ -34,9 +34,9 @@ def _location(request: Request, parameter: str) -> Answer:
 @operations.add("GET", f"{_METADATA}/object/<type>/<object_id>", "getMetadataObject")
 def get_metadata_object(request: Request) -> Answer:
     kind = request.name("type")
-    # One folder has both, and an ID tells which file.
+    # Ranges and metaranges share one folder, so the ID alone selects the file.
     if kind not in {"range", "meta_range"}:
-        raise InvalidInputError(f"type must be `range` or `meta_range`, not {kind!r}")
+        raise InvalidInputError(f"type {kind!r} is unknown: use `range` or `meta_range`")
     found = committed_files.find(request.engine, request.repository, request.name("object_id"))
     if request.query.flag("presign") or found.size_bytes > CONTENT_BYTES_MAX:
         file_name = found.key.rpartition("/")[2]

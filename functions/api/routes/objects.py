@@ -7,7 +7,7 @@ from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
 from graveler.http import errors, multipart, object_headers, requests, responses
 from graveler.messages import Refusal
-from graveler.operations import objects, writes
+from graveler.operations import links, objects, writes
 from graveler.operations.protocol import staging
 from graveler.staging.listing import CommonPrefix, PageQuery
 
@@ -136,7 +136,7 @@ def update_object_user_metadata(request: Request) -> Answer:
     writes.set_user_metadata(
         request.engine, request.repository, request.branch, request.query.path(), body.set
     )
-    # lakeFS's specification says 201; its server sends 204, and lakectl takes nothing else.
+    # lakeFS's specification says 201, but its server sends 204, and lakectl accepts nothing else.
     return answers.empty(204)
 
 
@@ -144,17 +144,19 @@ def update_object_user_metadata(request: Request) -> Answer:
 def stage_object(request: Request) -> Answer:
     path = request.query.path()
     body = request.decode(requests.ObjectStageCreation)
-    stat = writes.stage(
+    stat = links.stage(
         request.engine,
         request.repository,
         request.branch,
         path,
-        physical_address=body.physical_address,
-        checksum=body.checksum,
-        size_bytes=body.size_bytes,
-        content_type=body.content_type,
-        metadata=body.metadata,
-        mtime_s=body.mtime,
+        links.StoredData(
+            physical_address=body.physical_address,
+            checksum=body.checksum,
+            size_bytes=body.size_bytes,
+            content_type=body.content_type,
+            metadata=body.metadata,
+            mtime_s=body.mtime,
+        ),
         if_absent=object_headers.requires_absence(request.headers),
         force=body.force,
     )
@@ -175,5 +177,5 @@ def get_underlying_properties(request: Request) -> Answer:
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
     objects.check_has_data(request.engine, found)
-    # The object store's port does not tell storage classes, and the field is optional.
+    # The object store's port has no storage classes, and the field is optional.
     return answers.of_json(responses.UnderlyingProperties())

@@ -1,4 +1,4 @@
-"""Presigned URLs and when they end; rows of objects that may carry one."""
+"""Presigned URLs, their expiry, and rows of objects that may have one."""
 
 from functions.api.request import Request
 from graveler.http import object_headers, responses
@@ -7,7 +7,7 @@ from graveler.operations.protocol.views import ObjectStat
 
 
 def presigned_get(request: Request, found: ObjectStat) -> str:
-    """A URL from which anybody can read the object's content for a while."""
+    """Return a URL from which anyone can read the object's content until it expires."""
     return request.engine.objects.presign_get(
         found.physical_address,
         PRESIGNED_URL_LIFE_S,
@@ -17,14 +17,14 @@ def presigned_get(request: Request, found: ObjectStat) -> str:
 
 
 def expiry_s(request: Request) -> int:
-    """When a URL that is presigned now ends, in Unix seconds."""
+    """Return when a URL that is presigned now expires, in Unix seconds."""
     return request.engine.now_s() + PRESIGNED_URL_LIFE_S
 
 
 def object_row(
     request: Request, found: ObjectStat, *, user_metadata: bool = True, presign: bool = False
 ) -> responses.ObjectStats:
-    """The object as the API shows it, with a presigned URL for its address if that is asked."""
+    """Return the object's row in the API; with presign, its address is a presigned URL."""
     return responses.object_stats(
         found.path,
         found.entry,

@@ -1,4 +1,4 @@
-"""Branch protection rules, in today's form and in the deprecated one of single rules."""
+"""Branch protection rules, and lakeFS's deprecated operations on single rules."""
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -24,7 +24,7 @@ def get_rules(request: Request) -> Answer:
 @operations.add("PUT", _RULES, "setBranchProtectionRules")
 def set_rules(request: Request) -> Answer:
     rules = request.decode(list[requests.ProtectionRuleBody])
-    # A repeated pattern counts once: `lakectl branch-protect add` sends the list and the new one.
+    # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
     patterns = dict.fromkeys(rule.pattern for rule in rules)
     if_match = request.header("if-match")
     repositories.set_protection_rules(
@@ -65,7 +65,7 @@ def delete_single_rule(request: Request) -> Answer:
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     kept = [rule for rule in rules if rule.pattern != pattern]
     if len(kept) == len(rules):
-        raise NotFoundError(f"there is no branch protection rule for {pattern!r}")
+        raise NotFoundError(f"no branch protection rule has the pattern {pattern!r}")
     repositories.set_protection_rules(request.engine, request.repository, kept, checksum)
     return answers.empty()
 

@@ -1,4 +1,4 @@
-"""Between two refs: differences, merges, merge bases; and manifests of one."""
+"""Differences, merges and merge bases of two refs, and symlink manifests of one."""
 
 from msgspec.structs import replace
 
@@ -62,7 +62,7 @@ def merge_into_branch(request: Request) -> Answer:
             ),
         )
     except MergeConflictError:
-        # Not an error body: lakeFS answers a conflict with a result that has no reference.
+        # Not an error body: for a conflict, lakeFS returns a result without a reference.
         return answers.of_json(responses.MergeResult(""), 409)
     return answers.of_json(responses.MergeResult(made.id))
 
@@ -94,14 +94,14 @@ def _diff_answer(
     with_stats = request.query.flag("include_right_stats")
     rows = [_diff_row(item, with_stats=with_stats) for item in page.results]
     if not with_removed_sizes:
-        # lakeFS shows what is staged, and a tombstone has no size.
+        # lakeFS lists the staged entries here, and a tombstone has no size.
         rows = [replace(row, size_bytes=0) if row.type == "removed" else row for row in rows]
     return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
 
 
 def _diff_row(item: diffs.DiffEntry | CommonPrefix, *, with_stats: bool) -> responses.DiffRow:
-    assert not isinstance(item, CommonPrefix)  # a diff shows those as entries
-    # Of what is removed, the stats are those it had.
+    assert not isinstance(item, CommonPrefix)  # a diff has entries for prefixes
+    # A removed object has the stats of the left side.
     right = (item.right or item.left) if with_stats else None
     return responses.DiffRow(
         item.kind,

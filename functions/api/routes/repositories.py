@@ -30,7 +30,7 @@ def list_repositories(request: Request) -> Answer:
 
 
 def _page(request: Request) -> Page[Repository]:
-    """The page that is asked for; with `search`, of the names that contain it."""
+    """Return the requested page; with `search`, only repositories whose name contains it."""
     query = request.query
     prefix, after, amount = query.text("prefix"), query.text("after"), query.amount()
     search = query.text("search")
@@ -55,12 +55,12 @@ def create_repository(request: Request) -> Answer:
     bare = request.query.flag("bare")
     if body.storage_id:
         raise InvalidInputError(
-            f"storage_id {body.storage_id!r} is unknown: there is one storage, leave it out"
+            f"storage_id {body.storage_id!r} is unknown: leave it out, there is one storage"
         )
-    with_samples = body.sample_data and not bare  # of which lakeFS makes nothing in a bare one
+    with_samples = body.sample_data and not bare  # as in lakeFS, a bare one gets no samples
     if with_samples and body.read_only:
         raise InvalidInputError(
-            "a read-only repository takes no sample data: leave one of them out"
+            "a read-only repository cannot get sample data: leave out read_only or sample_data"
         )
     repository = repositories.create(
         request.engine,

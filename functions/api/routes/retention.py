@@ -1,4 +1,4 @@
-"""Garbage collection: its rules, and the lists that a collection starts from."""
+"""Garbage collection: its rules, and the lists that a collection reads."""
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -55,7 +55,7 @@ def prepare_commits(request: Request) -> Answer:
 )
 def prepare_commits_async(request: Request) -> Answer:
     task = retention.start_task(request.engine, request.repository)
-    # Here and now: a list of active commits takes seconds, and a request has thirty.
+    # Run it in this request: a list of active commits takes seconds, and a request has 30.
     retention.run_task(request.engine, request.repository, task)
     return answers.of_json(bodies.TaskCreated(task.id), 202)
 

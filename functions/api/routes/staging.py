@@ -1,4 +1,4 @@
-"""Writes whose bytes go straight to the object store: hand out an address, link it afterwards."""
+"""Direct writes: issue a physical address, link it when the client has stored its data there."""
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -35,12 +35,14 @@ def link_physical_address(request: Request) -> Answer:
         request.repository,
         request.branch,
         path,
-        physical_address=body.staging.physical_address,
-        checksum=body.checksum,
-        size_bytes=body.size_bytes,
-        content_type=body.content_type,
-        metadata=body.user_metadata,
-        mtime_s=body.mtime,
+        links.StoredData(
+            physical_address=body.staging.physical_address,
+            checksum=body.checksum,
+            size_bytes=body.size_bytes,
+            content_type=body.content_type,
+            metadata=body.user_metadata,
+            mtime_s=body.mtime,
+        ),
         if_absent=object_headers.requires_absence(request.headers),
         force=body.force,
     )

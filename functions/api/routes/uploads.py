@@ -1,4 +1,4 @@
-"""Presigned multipart uploads: the parts go straight to the object store."""
+"""Presigned multipart uploads: clients send the parts straight to the object store."""
 
 from functions.api import answers
 from functions.api.answers import Answer
@@ -54,7 +54,7 @@ def upload_part_copy(request: Request) -> Answer:
     body = request.decode(requests.UploadPartCopy)
     source = body.copy_source
     if source.repository != request.repository:
-        raise Refusal.NOT_SERVED.error("parts are copied inside one repository only")
+        raise Refusal.NOT_SERVED.error("parts of another repository; copy from the same one")
     source_path = source.path.encode()
     byte_range = None
     if source.range:
@@ -80,7 +80,7 @@ def complete_upload(request: Request) -> Answer:
     path = request.query.path()
     body = request.decode(requests.UploadCompletion)
     if not body.parts:
-        raise Refusal.NO_PARTS.error("list those that were uploaded")
+        raise Refusal.NO_PARTS.error("list the uploaded parts")
     stat = uploads.complete(
         request.engine,
         request.repository,
@@ -94,7 +94,7 @@ def complete_upload(request: Request) -> Answer:
         if_absent=object_headers.requires_absence(request.headers),
         force=request.query.flag("force"),
     )
-    # As lakeFS answers this one: relative to the namespace.
+    # As in lakeFS, this answer's address is relative to the namespace.
     return answers.of_json(responses.object_stats(path, stat.entry, stat.entry.address))
 
 

@@ -8,13 +8,13 @@ the runner looks at its own clock: with too little of the lease left for the lon
 
 from collections.abc import Callable
 
-from graveler.errors import ContentionError, StaleVersionError
+from graveler.errors import StaleVersionError
 from graveler.export import lifecycle
 from graveler.export.lifecycle import LEASE_MARGIN_S, LEASE_S, RENEWAL_S
 from graveler.export.model import BranchExport, ExportRun, Progress
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Event, Repository
 from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.protocol.retries import retry_stale
 
 Transition = Callable[[BranchExport], BranchExport]
 
@@ -85,7 +85,8 @@ class Lease:
         Raises:
             StoppedError: the run is in other hands.
         """
-        for _ in range(BRANCH_UPDATE_TRIES_MAX):
+
+        def attempt() -> None:
             changed = transition(self.record)
             try:
                 self.record = self.engine.exports.replace_branch_export(
@@ -93,10 +94,10 @@ class Lease:
                 )
             except StaleVersionError:
                 self._read_again()
-            else:
-                self._until_ns = self.run.lease_until_ns
-                return
-        raise ContentionError(f"the export of {self.record.branch!r} is changed all the time")
+                raise
+
+        retry_stale(attempt, f"the export of branch {self.record.branch!r}")
+        self._until_ns = self.run.lease_until_ns
 
     def _read_again(self) -> None:
         current = self.engine.exports.branch_export(self.repository, self.record.branch)

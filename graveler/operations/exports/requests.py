@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 
 from graveler.errors import (
     ConflictError,
-    ContentionError,
     InvalidInputError,
     NotFoundError,
-    StaleVersionError,
 )
 from graveler.export import lifecycle
 from graveler.export.addresses import allowed_location, object_uri
@@ -20,7 +18,6 @@ from graveler.export.model import (
 )
 from graveler.export.patterns import Patterns
 from graveler.export.status import longest_name
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Event, Repository
 from graveler.names import check_branch_name
 from graveler.operations.engine import Engine
@@ -28,6 +25,7 @@ from graveler.operations.exports.advance import delete_record, new_run_id
 from graveler.operations.exports.places import check_places
 from graveler.operations.exports.reports import delete_pieces
 from graveler.operations.protocol.lookup import branch_not_found, current_branch, read_repository
+from graveler.operations.protocol.retries import retry_stale
 
 _REQUESTED = "export_requested"
 # All of them together, as they are stored in the record: twice, and control characters are long.
@@ -84,18 +82,16 @@ def forget(engine: Engine, repository: str, branch: str) -> None:
     """
     found, _ = current_branch(engine, repository, branch)
     event = engine.event(_REQUESTED, found, branch=branch)
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+
+    def attempt() -> None:
         record = _configured(engine.exports.branch_export(found, branch), branch)
         left = lifecycle.ended(record, engine.clock.now_ns())
-        try:
-            if left is None:
-                delete_record(engine, found, record)
-            else:
-                engine.exports.replace_branch_export(found, record, left, event)
-        except StaleVersionError:
-            continue
-        return
-    raise _changed_all_the_time(branch)
+        if left is None:
+            delete_record(engine, found, record)
+        else:
+            engine.exports.replace_branch_export(found, record, left, event)
+
+    retry_stale(attempt, f"the export of branch {branch!r}")
 
 
 def delete_branch(
@@ -229,7 +225,8 @@ def _change(
         NotFoundError: there is no such branch.
     """
     check_branch_name(branch)
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
+
+    def attempt() -> None:
         found = read_repository(engine, repository)
         record = engine.exports.branch_export(found, branch)
         current = engine.refs.branch(found, branch)
@@ -237,16 +234,9 @@ def _change(
             raise branch_not_found(branch)
         changed = change(found, current, record)
         event = engine.event(_REQUESTED, found, branch=branch)
-        try:
-            engine.exports.replace_branch_export(found, record, changed, event)
-        except StaleVersionError:
-            continue
-        return
-    raise _changed_all_the_time(branch)
+        engine.exports.replace_branch_export(found, record, changed, event)
 
-
-def _changed_all_the_time(branch: str) -> ContentionError:
-    return ContentionError(f"the export of branch {branch!r} is changed all the time: try again")
+    retry_stale(attempt, f"the export of branch {branch!r}")
 
 
 def _checked(

@@ -1,1 +1,1 @@
-"""What every operation on a branch goes through: finding, reading, staging and moving heads."""
+"""Steps that operations on branches share: finding, reading, staging and moving heads."""

@@ -1,33 +1,37 @@
-"""Moving a branch's head: the part that commit, merge, revert, cherry-pick and reset share.
+"""Moving a branch's head: the steps that commit, merge, revert, cherry-pick and reset share.
 
-Theory of operation. Whatever moves a head ends in one transaction that changes commit, head,
-sealed tokens and outbox together, on condition that nobody else has moved the head since it was
-read. Whoever loses reads the branch again and works the move out again. A crash before the
-transaction loses nothing: what was written to the object store has no name yet, and sealed tokens
-stay readable and belong to the next commit.
+Theory of operation. A move ends in one transaction that changes commit, head, sealed tokens and
+outbox together. Its condition is that no other writer moved the head since it was read. The loser
+reads the branch again and plans its move again. A crash before the transaction loses nothing: the
+files in the object store have no name yet, and sealed tokens stay readable until the next commit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graveler.errors import ContentionError, InvalidInputError, StaleVersionError
+from graveler.errors import InvalidInputError, StaleVersionError
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RETENTION_S
 from graveler.messages import Refusal
 from graveler.model import Branch, Change, Commit, Event, Repository
 from graveler.operations.engine import NS_PER_S, Engine
 from graveler.operations.protocol.lookup import branch_not_found
+from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import view_of_branch
 from graveler.staging.overlay import effective_changes
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Where a head goes: a commit to store (or none), and the tokens whose changes it holds.
+    """A planned change of a branch's head.
 
-    branch is what the move was worked out from; applied_tokens are the oldest of its sealed ones.
-    restored are what the new head says of the paths whose staged changes were taken back. is_clean:
-    nothing was staged, and nothing may be that depends on what readers see under the old head.
+    branch: the version of the branch that the move was planned on.
+    commit_id: the new head.
+    applied_tokens: tokens to take off the branch, the oldest of its sealed ones.
+    commit: the commit to store, if it is new.
+    new_staging_token: replaces the staging token; a reset drops what it holds.
+    restored: what the new head says of the paths of restored entries.
+    is_clean: nothing was staged; the move fails if a conditional change was staged since.
     """
 
     branch: Branch
@@ -41,21 +45,28 @@ class Move:
 
 
 def drop_after_ns(engine: Engine) -> int:
-    """When tokens that are taken off a branch now can be dropped."""
+    """Return the time, in Unix ns, when tokens that are taken off a branch now can be dropped."""
     return engine.clock.now_ns() + TOKEN_RETENTION_S * NS_PER_S
 
 
 def move_head(
     engine: Engine, repository: Repository, branch: Branch, plan: Callable[[Branch], Move]
 ) -> Move:
-    """Move the branch as plan says of the branch as it stands; the move that was made.
+    """Plan against the current head and move it; plan again if another writer moved it.
+
+    The first try plans against branch, later ones against a fresh read. plan returns the move for
+    the version of the branch that it gets; move_head returns the move that was made.
 
     Raises:
-        ContentionError: others moved it every time.
-        NotFoundError: the branch is gone.
+        ContentionError: other writers moved the head in each try.
+        NotFoundError: the branch was deleted.
+        GravelerError: whatever plan raises.
     """
-    for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        move = plan(branch)
+    current = branch
+
+    def attempt() -> Move:
+        nonlocal current
+        move = plan(current)
         try:
             engine.refs.move_branch(
                 repository,
@@ -70,19 +81,21 @@ def move_head(
                 is_clean=move.is_clean,
             )
         except StaleVersionError:
-            branch = read_branch(engine, repository, branch.name)
-        else:
-            if move.commit is not None:
-                engine.history(repository).keep(move.commit)
-            return move
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
+            current = read_branch(engine, repository, branch.name)
+            raise
+        return move
+
+    made = retry_stale(attempt, f"branch {branch.name!r}")
+    if made.commit is not None:
+        engine.history(repository).keep(made.commit)
+    return made
 
 
 def read_branch(engine: Engine, repository: Repository, name: str) -> Branch:
-    """The branch as it stands.
+    """Return the branch at its current version.
 
     Raises:
-        NotFoundError: it is gone.
+        NotFoundError: it does not exist.
     """
     branch = engine.refs.branch(repository, name)
     if branch is None:
@@ -92,10 +105,14 @@ def read_branch(engine: Engine, repository: Repository, name: str) -> Branch:
 
 
 def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """Return the branch with everything that was staged before this call in sealed tokens.
+    """Seal what was staged before this call; return the branch with it in sealed tokens.
 
-    Readers look into every sealed token. An empty token is not sealed over others, so that
-    commits that fail again and again do not add one each.
+    Readers look into each sealed token. So an empty token is not sealed over others: otherwise each
+    failed commit would add one.
+
+    Raises:
+        ContentionError: changes were restored in each try.
+        NotFoundError: the branch was deleted.
     """
     if branch.sealed_tokens and not _has_staged(engine, branch):
         return branch
@@ -103,32 +120,36 @@ def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
 
 
 def seal_restored(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """Return the branch with nothing that was taken back under its staging token.
+    """Seal restored entries; return the branch with none under its staging token.
 
-    What was taken back covers changes of sealed tokens, so a commit must apply both or neither.
+    Restored entries cover changes of sealed tokens, so a commit must apply both or neither.
 
     Raises:
-        ContentionError: changes were taken back every time.
+        ContentionError: changes were restored in each try.
+        NotFoundError: the branch was deleted.
     """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         if not branch.has_restored:
             return branch
         branch = replace_token(engine, repository, branch)
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent updates: retry")
+    raise contention(f"branch {branch.name!r}")
 
 
 def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """Seal the branch's staging token, or let another do it; return the branch with a new one.
+    """Seal the branch's staging token unless another process did; return the branch with a new one.
 
-    Whoever finds a branch whose token is closed may call this: the process that closed it is
-    about to do the same, or has crashed.
+    Any process that finds the token closed may call this: the process that closed it is about to
+    replace it, or has crashed.
+
+    Raises:
+        NotFoundError: the branch was deleted.
     """
-    # Closed first, so its content is final as soon as anybody reads it as sealed.
+    # Close first, so that the content is final before a reader can see the token as sealed.
     engine.staging.close(branch.staging_token)
     token = engine.names.new_staging_token(repository, branch.name)
     try:
         sealed = engine.refs.seal_token(repository, branch, token)
-    except StaleVersionError:  # another has sealed it, or even committed it
+    except StaleVersionError:  # another process sealed it, and may have committed it
         return read_branch(engine, repository, branch.name)
     engine.remember(repository, sealed)
     return sealed
@@ -139,15 +160,16 @@ def _has_staged(engine: Engine, branch: Branch) -> bool:
 
 
 def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """Return the branch if nothing is staged on it that would change its commit.
+    """Return the branch if nothing that is staged changes what its head says.
 
-    Staged leftovers that change nothing now (a tombstone over nothing) could change something over
-    another head, so they are sealed, to be taken off with the move. A write that arrives after
-    this look comes after the move, unless it depends on the head: then the move fails (`edits`).
+    Staged entries without effect (a tombstone over nothing) could have one over another head. So
+    they are sealed, and the move takes them off. A write that arrives after this check comes after
+    the move. If it is a conditional change, the move fails (`edits`).
 
     Raises:
         InvalidInputError: there are uncommitted changes.
-        ContentionError: others sealed the branch every time.
+        ContentionError: other writers staged and sealed entries in each try.
+        NotFoundError: the branch was deleted.
     """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         has_staged = _has_staged(engine, branch)
@@ -155,12 +177,12 @@ def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Bra
             view = view_of_branch(engine, repository, branch)
             if any(effective_changes(view.changes(), view.committed)):
                 raise Refusal.DIRTY_BRANCH.error(
-                    f"commit or reset what is staged on branch {branch.name!r} first"
+                    f"commit or reset the changes on branch {branch.name!r} first"
                 )
         if not has_staged:
             return branch
         branch = seal(engine, repository, branch)
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent commits: retry")
+    raise contention(f"branch {branch.name!r}")
 
 
 def new_commit(
@@ -174,19 +196,12 @@ def new_commit(
     generation: int | None = None,
     date_s: int | None = None,
 ) -> Commit:
-    """A commit made now, or at the date given, above its parents.
+    """Return a new commit with the next generation above its parents, dated now if date_s is None.
 
     Raises:
-        InvalidInputError: its texts are too large.
+        InvalidInputError: message and metadata are too large.
     """
-    size_bytes = len(message.encode()) + sum(
-        len(key.encode()) + len(value.encode()) for key, value in metadata.items()
-    )
-    if size_bytes > COMMIT_BYTES_MAX:
-        raise InvalidInputError(
-            f"message and metadata of {size_bytes} bytes are too large for a commit: "
-            f"at most {COMMIT_BYTES_MAX} bytes fit"
-        )
+    check_commit_size(message, metadata)
     return make_commit(
         committer=committer,
         message=message,
@@ -198,10 +213,25 @@ def new_commit(
     )
 
 
+def check_commit_size(message: str, metadata: Mapping[str, str], *more: str) -> None:
+    """Check that message, metadata and more texts fit into one stored commit.
+
+    Raises:
+        InvalidInputError: they are too large.
+    """
+    texts = (message, *metadata, *metadata.values(), *more)
+    size_bytes = sum(len(text.encode()) for text in texts)
+    if size_bytes > COMMIT_BYTES_MAX:
+        raise InvalidInputError(
+            f"message and metadata are too large for a commit: it would hold {size_bytes} bytes "
+            f"of text, shorten them to {COMMIT_BYTES_MAX}"
+        )
+
+
 def commit_event(
     engine: Engine, kind: str, repository: Repository, branch: str, commit: Commit, **more: str
 ) -> Event:
-    """The event that tells of a commit made on a branch."""
+    """Return the event that describes a new commit on a branch; more adds fields."""
     return engine.event(
         kind,
         repository,

@@ -1,9 +1,10 @@
 """Finding the repository and the branch that an operation names.
 
-A repository's record hardly ever changes, so a process may read with one that it saw up to
-REPOSITORY_AGE_MAX_S ago. Whatever writes to a branch reads repository and branch together, fresh:
-protection rules, the read-only flag, and a repository deleted and made anew take effect at once.
-A reader notices the latter, too: deleting a repository deletes its branches and tags.
+A repository's record changes rarely, so readers may use one that this process read up to
+REPOSITORY_AGE_MAX_S ago. Operations that write to a branch read repository and branch together,
+fresh. So protection rules, the read-only flag, and the deletion of a repository take effect at
+once. Readers notice a repository that was deleted and created again, because the deletion deletes
+its branches and tags.
 """
 
 from collections.abc import Callable
@@ -24,26 +25,26 @@ REPOSITORY_AGE_MAX_S = 5
 
 
 def repository_not_found(name: str) -> GravelerError:
-    """The error for a repository that does not exist."""
+    """Return the error for a repository that does not exist."""
     return Refusal.REPOSITORY_NOT_FOUND.error(repr(name))
 
 
 def branch_not_found(name: str) -> GravelerError:
-    """The error for a branch that does not exist."""
+    """Return the error for a branch that does not exist."""
     return Refusal.BRANCH_NOT_FOUND.error(repr(name))
 
 
 def branch_of_upload_not_found(name: str) -> GravelerError:
-    """The same, for those that bring content: lakeFS tells them in other words."""
+    """Return the same error as uploads report it: lakeFS has another message there."""
     return Refusal.BRANCH_OF_UPLOAD_NOT_FOUND.error(branch=name)
 
 
 def read_repository(engine: Engine, name: str) -> Repository:
-    """The repository as it stands now.
+    """Return the repository, read from the store.
 
     Raises:
-        InvalidInputError: the name cannot be a repository's.
-        NotFoundError: there is none.
+        InvalidInputError: the name is malformed.
+        NotFoundError: it does not exist.
     """
     check_repository_name(name)
     repository = engine.refs.repository(name)
@@ -55,7 +56,12 @@ def read_repository(engine: Engine, name: str) -> Repository:
 
 
 def known_repository(engine: Engine, name: str) -> Repository:
-    """The repository, as this process saw it at most REPOSITORY_AGE_MAX_S ago."""
+    """Return the repository as this process read it at most REPOSITORY_AGE_MAX_S ago.
+
+    Raises:
+        InvalidInputError: the name is malformed.
+        NotFoundError: it does not exist.
+    """
     held = engine.repositories.get(name)
     if held is not None and engine.clock.now_ns() - held[1] < REPOSITORY_AGE_MAX_S * NS_PER_S:
         return held[0]
@@ -63,10 +69,15 @@ def known_repository(engine: Engine, name: str) -> Repository:
 
 
 def in_repository(engine: Engine, name: str, read: Callable[[Repository], T]) -> T:
-    """What read finds in the repository.
+    """Return read(repository); a remembered repository may serve.
 
-    Not finding something in a repository that is only remembered may mean that the repository was
-    deleted, or made anew, since: then the repository is read and, if it is another, asked again.
+    A remembered repository may have been deleted and created again. So if read raises
+    NotFoundError, the repository is read from the store, and read is called again if it is new.
+
+    Raises:
+        InvalidInputError: the name is malformed.
+        NotFoundError: the repository does not exist, or read does not find its thing in it.
+        GravelerError: whatever else read raises.
     """
     repository = known_repository(engine, name)
     try:
@@ -84,10 +95,13 @@ def current_branch(
     name: str,
     not_found: Callable[[str], GravelerError] = branch_not_found,
 ) -> tuple[Repository, Branch]:
-    """Repository and branch as they stand now; one request if the repository is remembered.
+    """Return repository and branch, read from the store: one request for a known repository.
+
+    not_found makes the error for a missing branch from its name.
 
     Raises:
-        NotFoundError: one of them does not exist; not_found makes the error for the branch.
+        InvalidInputError: a name is malformed.
+        NotFoundError: the repository or the branch does not exist.
     """
     check_branch_name(name)
     held = engine.repositories.get(repository_name)
@@ -110,14 +124,15 @@ def current_branch(
 def current_commit_id(
     engine: Engine, repository_name: str, ref: str, step: str = ""
 ) -> tuple[Repository, str]:
-    """The repository as it stands now, and the ID of the commit that ref names in it.
+    """Return the repository, read from the store, and the ID of the commit that ref names.
 
-    For what is to be named anew: a branch made in a repository that was deleted a moment ago, and
-    made again, would be lost. One request if ref is a branch. Errors about ref begin with step.
+    New branches and tags need this: in a repository that was deleted a moment ago they would be
+    lost. It costs one request if ref is a branch of a known repository. Messages of errors about
+    ref begin with step.
 
     Raises:
-        InvalidInputError: ref is malformed.
-        NotFoundError: the repository does not exist, or ref names nothing.
+        InvalidInputError: a name or ref is malformed.
+        NotFoundError: the repository does not exist, or ref names no commit.
     """
     if is_branch_name(ref) and len(ref) != ID_LENGTH:
         with suppress(NotFoundError):
@@ -129,10 +144,10 @@ def current_commit_id(
 
 
 def check_writable(repository: Repository, *, force: bool) -> None:
-    """Refuse to change a read-only repository, unless forced.
+    """Check that the repository may be changed.
 
     Raises:
-        ForbiddenError: it is read-only.
+        ForbiddenError: it is read-only, and force is False.
     """
     if repository.read_only and not force:
-        raise Refusal.READ_ONLY.error(f"{repository.name!r} changes by force only")
+        raise Refusal.READ_ONLY.error(f"{repository.name!r}: set force to change it")

@@ -1,4 +1,4 @@
-"""Listings to their end, page after page: every repository, branch and tag, and whole histories."""
+"""Complete listings, fetched page by page: repositories, branches, tags and whole histories."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -13,28 +13,28 @@ T = TypeVar("T")
 
 
 def every_repository(engine: Engine) -> Iterator[Repository]:
-    """Every live repository, by name."""
-    return _every(lambda after: engine.refs.repositories("", after, PAGE_AMOUNT_MAX))
+    """Yield all live repositories, by name."""
+    return _pages(lambda after: engine.refs.repositories("", after, PAGE_AMOUNT_MAX))
 
 
 def every_branch(engine: Engine, repository: Repository, after: str = "") -> Iterator[Branch]:
-    """Every branch behind that name, hidden ones too, by name."""
-    return _every(
+    """Yield all branches after that name, hidden ones too, by name."""
+    return _pages(
         lambda last: engine.refs.branches(repository, "", last, PAGE_AMOUNT_MAX, show_hidden=True),
         after,
     )
 
 
 def every_tag(engine: Engine, repository: Repository) -> Iterator[Tag]:
-    """Every tag, by name."""
-    return _every(lambda after: engine.refs.tags(repository, "", after, PAGE_AMOUNT_MAX))
+    """Yield all tags, by name."""
+    return _pages(lambda after: engine.refs.tags(repository, "", after, PAGE_AMOUNT_MAX))
 
 
 def closed_commits(engine: Engine, repository: Repository) -> Iterator[Commit]:
-    """Return every commit, and all of its ancestors, once and in no order.
+    """Yield each commit once, in no order, and never without its ancestors.
 
-    Every commit that exists when the iteration begins is among them, and so is every commit that a
-    branch or a tag named before. A later commit may be, but never without its ancestors.
+    All commits that exist when the iteration begins are included, so also all that a branch or a
+    tag named before. A later commit may be included.
 
     Raises:
         CorruptDataError: a parent does not exist.
@@ -45,10 +45,10 @@ def closed_commits(engine: Engine, repository: Repository) -> Iterator[Commit]:
 
 
 def missing_ancestors(engine: Engine, repository: Repository, known: CommitSet) -> Iterator[Commit]:
-    """Return the ancestors that the set lacks, and put them into it.
+    """Yield the ancestors that the set lacks, and add them to it.
 
     Raises:
-        CorruptDataError: one does not exist.
+        CorruptDataError: a parent does not exist.
     """
     while missing := known.missing:
         found = engine.refs.commits(repository, list(missing))
@@ -58,7 +58,7 @@ def missing_ancestors(engine: Engine, repository: Repository, known: CommitSet) 
         yield from known.watch(found.values())
 
 
-def _every(page: Callable[[str], Page[T]], after: str = "") -> Iterator[T]:
+def _pages(page: Callable[[str], Page[T]], after: str = "") -> Iterator[T]:
     while True:
         found = page(after)
         yield from found.results

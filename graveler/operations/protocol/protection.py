@@ -1,4 +1,4 @@
-"""Branch protection: which rules hold for a branch, and what they block.
+"""Branch protection: which rules match a branch, and what they block.
 
 A rule's pattern is a glob, as lakeFS matches it: `*`, `?`, `[a-z]`, `[!a-z]`, `{main,release-*}`.
 """
@@ -13,20 +13,21 @@ from graveler.messages import Refusal
 from graveler.model import ProtectionRule, Repository
 from graveler.operations.protocol.lookup import check_writable
 
-# The parts of a glob: a set, a choice of texts (`{main,release-*}`) or a wildcard, another letter.
+# The parts of a glob: a set, a choice (`{main,release-*}`) or a wildcard, any other character.
 _GLOB_PART = re.compile(r"\[(!?)([^]]+)]|([{,}*?])|(.)", re.DOTALL)
 _SPAN = re.compile(r"(.)-(.)|(.)", re.DOTALL)
 _CHOICES = {"{": "(?:", ",": "|", "}": ")"}
-# Any letter of a branch's name, and none.
+# `[!-~]` matches the characters of a branch name, _NOTHING matches none.
 _WILDCARDS = {"*": "[!-~]*", "?": "[!-~]"}
 _NOTHING = r"[^\x00-\x{10FFFF}]"
 
 
 @lru_cache(maxsize=1024)
 def _glob(pattern: str) -> "re2._Regexp":
-    """The glob as a pattern of RE2: users write them, and every write waits for them.
+    """Compile the glob for RE2.
 
-    RE2 takes time in proportion to the text; Python's own engine would take days for some.
+    Users write globs, and each write to a branch matches them. RE2 needs time in proportion to the
+    text; Python's own engine would need days for some patterns.
     """
     depth = 0
     expression = ""
@@ -55,10 +56,10 @@ def _set(negation: str, members: str) -> str:
 
 
 def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None:
-    """Refuse to stage changes on a protected branch or in a read-only repository.
+    """Check that changes may be staged on the branch.
 
     Raises:
-        ForbiddenError: the rules block it.
+        ForbiddenError: a rule blocks writes, or the repository is read-only and force is False.
     """
     check_writable(repository, force=force)
     if any(rule.block_staging_write for rule in _rules_of(repository, branch)):
@@ -66,10 +67,10 @@ def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None
 
 
 def check_can_commit(repository: Repository, branch: str, *, force: bool) -> None:
-    """Refuse to commit to a protected branch or in a read-only repository.
+    """Check that commits may be made on the branch.
 
     Raises:
-        ForbiddenError: the rules block it.
+        ForbiddenError: a rule blocks commits, or the repository is read-only and force is False.
     """
     check_writable(repository, force=force)
     if any(rule.block_commit for rule in _rules_of(repository, branch)):

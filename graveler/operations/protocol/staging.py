@@ -1,41 +1,42 @@
-"""Staging protocol: every staged change takes effect once, at one moment.
+"""Staging protocol: each staged change takes effect once, at one moment.
 
-Theory of operation. A staging token is open until it is sealed, and its content is final from then
-on (`heads.replace_token` closes it before any reader can see it as sealed). So a change that the
-token accepts was made before the seal: the commit that applies the token holds it. A change that
-the token refuses was not made, and is staged under the next token.
+Theory of operation. A staging token is open until a commit closes it, and then its content is
+final. `heads.replace_token` closes a token before any reader can see it as sealed. So each change
+has one of two outcomes:
+
+- The token accepts the change, before the close. The commit that applies the token includes it.
+- The token refuses the change. The writer stages it under the next token.
 
     writer                               commit
     read the branch: token T             close T
-    stage under T                        T is sealed, T' takes its place
-      accepted: in T before the close    scan T
-      refused:  read the branch, repeat  finish: T is taken off
+    stage under T                        seal T, open T'
+      accepted: T holds the change       scan T
+      refused:  read the branch, retry   finish: take T off the branch
 
-*A change that depends on what is there* (if_absent, metadata) reads, decides, and stages on
-condition that the branch still has the token, head and version that it read, and the path the same
-entry. If that fails, it reads and decides again. It counts itself in the branch (`edits`), so a
-merge that found nothing staged before it does not finish after it.
+*Conditional changes* (if_absent, user metadata) depend on the current value: read, decide, stage.
+The store stages such a change only if the branch still has the token, head and version that were
+read, and the path still has the entry that was read. Otherwise the writer reads and decides again.
+The store also counts the change in the branch's `edits`. A merge that found nothing staged checks
+that count, so it cannot finish after a change that was decided under the old head.
 
-*Taking changes back* stages what the head says of the paths, marked as restored. That raises the
-branch's version, so every move of the head in progress starts again. A commit applies such entries
-together with the sealed changes that they cover; a hard reset replaces them.
+*Restoring* stages what the head says of the paths, marked as restored, so that readers see the
+head again. It raises the branch's version, so each move of the head in progress starts again. A
+commit applies restored entries together with the sealed changes that they cover. A hard reset
+replaces them.
 
-*Confirming.* DynamoDB commits a transaction item by item. In theory the gate of a token can be free
-again before the entry can be read, and a commit that seals just then may not see the entry. So a
-writer reads the branch once more. If its token is sealed by then, it adds one to the branch's
-version, and a commit in progress scans the token again. If the token is gone, the writer looks for
-its change, and raises UnknownOutcomeError if readers see something else.
+*Confirming.* DynamoDB commits a transaction item by item. In theory, a token's gate can be free
+again before the new entry can be read, and a commit that seals at that moment can miss the entry.
+So the writer reads the branch once more after staging:
+
+- The token is still the staging token: no commit has missed the entry.
+- The token is sealed: raise the branch's version, so a commit in progress scans the token again.
+- The token is gone: read the path. Raise UnknownOutcomeError if it does not hold the change.
 """
 
 from collections.abc import Callable, Sequence
 
 from graveler.entries import entry_value
-from graveler.errors import (
-    ContentionError,
-    GravelerError,
-    StaleVersionError,
-    UnknownOutcomeError,
-)
+from graveler.errors import GravelerError, StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
 from graveler.model import Branch, Change, Entry, Repository
@@ -44,9 +45,11 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import read_branch, replace_token
 from graveler.operations.protocol.lookup import branch_not_found, current_branch
 from graveler.operations.protocol.protection import check_can_stage
+from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
 
-# How long a seal may take between its two steps before a writer does the second one itself.
+# A seal closes the token and then replaces it. A writer waits this long for the second step before
+# it replaces the token itself.
 _SEAL_PAUSE_S = 0.02
 
 
@@ -59,12 +62,14 @@ def branch_for_staging(
     force: bool,
     not_found: Callable[[str], GravelerError] = branch_not_found,
 ) -> tuple[Repository, Branch]:
-    """Repository and branch, if a change of the path may be staged there.
+    """Return repository and branch if a change of the path may be staged there.
+
+    not_found makes the error for a missing branch from its name.
 
     Raises:
         InvalidInputError: a name or the path is malformed.
-        NotFoundError: there is no such repository or branch; not_found makes the branch's error.
-        ForbiddenError: the branch is protected, or the repository read-only.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
     """
     check_path(path)
     found, current = current_branch(engine, repository, branch, not_found)
@@ -75,11 +80,11 @@ def branch_for_staging(
 def stage_changes(
     engine: Engine, repository: Repository, branch: Branch, changes: Sequence[Change]
 ) -> None:
-    """Make the changes, of distinct paths, what readers of the branch see.
+    """Stage changes of distinct paths; each takes effect once, but not all at one moment.
 
     Raises:
-        NotFoundError: the branch is gone.
-        ContentionError: commits kept sealing the token.
+        NotFoundError: the branch was deleted.
+        ContentionError: a commit closed the token in each try; some changes may have been made.
         UnknownOutcomeError: some changes may have been made, and others not.
     """
     for _ in range(BRANCH_WRITE_TRIES_MAX):
@@ -93,11 +98,11 @@ def stage_changes(
         if after.staging_token == branch.staging_token:
             after = _after_seal(engine, repository, branch)
         branch, changes = after, refused
-    raise ContentionError(f"branch {branch.name!r} has too many concurrent commits: retry")
+    raise contention(f"branch {branch.name!r}")
 
 
 def _after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """Return the branch with its next token, once the seal that closed this one has ended."""
+    """Return the branch with its next token; finish the seal if its process does not."""
     engine.clock.sleep(_SEAL_PAUSE_S)
     now = read_branch(engine, repository, branch.name)
     if now.staging_token == branch.staging_token:
@@ -108,15 +113,18 @@ def _after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branc
 def _confirm(
     engine: Engine, repository: Repository, branch: Branch, staged: Sequence[Change]
 ) -> Branch | None:
-    """Make sure that no commit misses what the branch's token accepted; return the branch now.
+    """Ensure that no commit misses a change that the branch's token accepted.
+
+    Returns:
+        The branch at its current version, None if it was deleted.
 
     Raises:
-        UnknownOutcomeError: the token is gone, and readers see something else.
+        UnknownOutcomeError: the token is gone, and a path does not hold its change.
     """
     token = branch.staging_token
     after = engine.refs.branch(repository, branch.name)
     if after is None:
-        return None  # with everything that was staged on it
+        return None
     engine.remember(repository, after)
     if not staged or after.staging_token == token:
         return after
@@ -129,8 +137,8 @@ def _confirm(
     for path, value in staged:
         if view.get(path) != value:
             raise UnknownOutcomeError(
-                f"path {shown(path)} was written, and changed again or reset by another request "
-                "at the same time: read it before you write again"
+                f"path {shown(path)} may have been written: another request changed or reset it "
+                "at the same time, so read it before you write again"
             )
     return after
 
@@ -142,36 +150,48 @@ def stage_in_place(
     path: bytes,
     make: Callable[[bytes | None], bytes],
 ) -> bytes:
-    """Compare and swap: stage make(value that readers see); return the value that was staged.
+    """Compare-and-swap: stage make(current value); retry if the path or the branch changed.
+
+    make gets the stored value that readers see (None: no object) and returns the new one. It is
+    called in each try. stage_in_place returns the value that was staged.
 
     Raises:
-        NotFoundError: the branch is gone.
-        ContentionError: other writers changed the path or the branch every time.
+        NotFoundError: the branch was deleted.
+        ContentionError: other writers changed the path or the branch in each try.
+        UnknownOutcomeError: the value may have been staged.
     """
-    for _ in range(BRANCH_WRITE_TRIES_MAX):
-        content = engine.content(repository, branch.commit_id)
-        staged = engine.staging.get(branch.staging_token, path)
-        below = View(engine, repository, branch.sealed_tokens, content)
+    current = branch
+
+    def attempt() -> bytes:
+        nonlocal current
+        content = engine.content(repository, current.commit_id)
+        staged = engine.staging.get(current.staging_token, path)
+        below = View(engine, repository, current.sealed_tokens, content)
         value = make(below.get(path) if staged is None else staged.value)
         try:
-            engine.staging.stage_if(repository, branch, path, value, staged)
+            engine.staging.stage_if(repository, current, path, value, staged)
         except StaleVersionError:
-            branch = read_branch(engine, repository, branch.name)
-            continue
-        _confirm(engine, repository, branch, [(path, value)])
+            current = read_branch(engine, repository, branch.name)
+            raise
         return value
-    raise ContentionError(
-        f"path {shown(path)} or branch {branch.name!r} has too many concurrent updates: retry"
-    )
+
+    subject = f"path {shown(path)} or branch {branch.name!r}"
+    made = retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
+    _confirm(engine, repository, current, [(path, made)])
+    return made
 
 
 def restore_changes(
     engine: Engine, repository: Repository, branch: Branch, changes: Sequence[Change]
 ) -> Branch:
-    """Stage what the branch's head says of the paths; return the branch as it is now.
+    """Stage changes that equal the branch's head, marked as restored.
+
+    Returns:
+        The branch at its current version.
 
     Raises:
-        StaleVersionError: the branch changed since it was read.
+        StaleVersionError: the branch changed since it was read; some changes may be staged.
+        UnknownOutcomeError: the changes may have been staged.
     """
     restored = engine.staging.restore(repository, branch, changes)
     _confirm(engine, repository, branch, changes)
@@ -179,17 +199,17 @@ def restore_changes(
 
 
 def require_absent(path: bytes, seen: bytes | None) -> None:
-    """Return if nothing is seen at the path.
+    """Check that readers see no object at the path.
 
     Raises:
-        PreconditionFailedError: an object is there.
+        PreconditionFailedError: they see one.
     """
     if seen is not None:
         raise Refusal.PATH_EXISTS.error(shown(path))
 
 
 def shown(path: bytes) -> str:
-    """The path as it may stand in a message."""
+    """Return the path as text for a message."""
     return repr(path.decode("utf-8", "replace"))
 
 
@@ -205,17 +225,19 @@ def stage_entry(
     """Make the entry the object at the path.
 
     Raises:
-        PreconditionFailedError: if_absent, and there is an object.
-        NotFoundError, ContentionError, UnknownOutcomeError: as stage_changes.
+        PreconditionFailedError: if_absent, and an object exists.
+        NotFoundError: the branch was deleted.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the entry may have been staged.
     """
     value = entry_value(entry)
 
-    def where_absent(seen: bytes | None) -> bytes:
-        require_absent(path, seen)
+    def create(current: bytes | None) -> bytes:
+        require_absent(path, current)
         return value
 
     if if_absent:
-        stage_in_place(engine, repository, branch, path, where_absent)
+        stage_in_place(engine, repository, branch, path, create)
     else:
         stage_changes(engine, repository, branch, [(path, value)])
     return object_stat(repository, path, value)

@@ -1,7 +1,7 @@
-"""A consistent view of one ref: what a request that reads objects works on.
+"""Consistent views: what a reader of one ref sees.
 
-A branch record says which staging tokens and which commit make up the branch. Tokens that a
-commit drops stay readable for longer than any request lives, so the record is a snapshot.
+A branch's record names its staging tokens and its commit. Tokens that a commit takes off stay
+readable for longer than any request lives, so the record works as a snapshot.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from graveler.staging.overlay import StagedChanges, live_records, newest_changes
 
 @dataclass(frozen=True, slots=True)
 class ObjectStat:
-    """An object as a reader of its path sees it; physical_address is the whole URI of its data."""
+    """An object at a path; physical_address is the whole URI of its data."""
 
     path: bytes
     entry: Entry
@@ -27,14 +27,14 @@ class ObjectStat:
 
 
 def object_stat(repository: Repository, path: bytes, stored: bytes) -> ObjectStat:
-    """The object that a stored value describes."""
+    """Return the object that a stored value describes."""
     entry = value_entry(stored)
     return ObjectStat(path, entry, physical_uri(repository.storage_namespace, entry))
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Staging tokens over a commit's content."""
+    """A commit's content with the changes of staging tokens over it."""
 
     engine: Engine
     repository: Repository
@@ -42,7 +42,7 @@ class View:
     committed: MetaRange
 
     def get(self, path: bytes) -> bytes | None:
-        """The stored value that a reader of the path sees."""
+        """Return the stored value at the path, None if a reader sees no object there."""
         for token in self.tokens:
             staged = self.engine.staging.get(token, path)
             if staged is not None:
@@ -50,32 +50,36 @@ class View:
         return self.committed.get(path)
 
     def changes(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Change]:
-        """The staged changes with start <= path < end, the newest of each path."""
+        """Return the staged changes with start <= path < end, the newest of each path."""
         scan = self.engine.staging.scan
         return newest_changes([scan(token, start, end) for token in self.tokens])
 
     def records(self, staged: StagedChanges, start: bytes, end: bytes | None) -> Iterator[Record]:
-        """What a reader sees with start <= path < end."""
+        """Return the records that a reader sees with start <= path < end."""
         return live_records(staged.from_path(start), self.committed.records(start, end))
 
     def staged(self, start: bytes, end: bytes | None) -> StagedChanges:
-        """The staged changes from start on, for a reader that jumps ahead."""
+        """Return the staged changes from start on, for a reader that skips forward."""
         return StagedChanges(lambda begin: self.changes(begin, end), start)
 
 
 def view_of_branch(engine: Engine, repository: Repository, branch: Branch) -> View:
-    """What a reader of the branch sees."""
+    """Return the view of the branch, and remember its token for the next reader.
+
+    Raises:
+        CorruptDataError: the head's commit does not exist.
+    """
     engine.remember(repository, branch)
     committed = engine.content(repository, branch.commit_id)
     return View(engine, repository, branch.tokens, committed)
 
 
 def view_of_ref(engine: Engine, repository: Repository, ref: str) -> View:
-    """What a reader of the ref expression sees.
+    """Return the view of a ref expression.
 
     Raises:
-        InvalidInputError: ref is no ref expression.
-        NotFoundError: it names nothing.
+        InvalidInputError: ref is malformed.
+        NotFoundError: it names no commit.
     """
     resolved = resolve(engine.refs, engine.history(repository), ref)
     if resolved.branch is not None:
@@ -85,12 +89,15 @@ def view_of_ref(engine: Engine, repository: Repository, ref: str) -> View:
 
 
 def read_value(engine: Engine, repository: Repository, ref: str, path: bytes) -> bytes | None:
-    """The stored value of a path at a ref; for a branch, usually in one request.
+    """Return the stored value of a path at a ref; for a branch, usually in one request.
 
-    The branch's record and the staged entry are read together, under the token last seen, in no
-    order. If it is still the branch's token, a staged entry is what readers saw. That there was
-    none says something of this head only if the head did not move: then the version is the last
-    one seen, too.
+    The request reads the branch's record and the staged entry under the token that was seen last,
+    in no order. If it is still the branch's token, a staged entry is current. A missing entry is
+    current only if the head did not move either, so the version must also equal the one last seen.
+
+    Raises:
+        InvalidInputError: the ref or the path is malformed.
+        NotFoundError: the ref names no commit.
     """
     check_path(path)
     seen = engine.tokens.get((repository.uid, ref)) if is_branch_name(ref) else None
@@ -112,9 +119,13 @@ def read_value(engine: Engine, repository: Repository, ref: str, path: bytes) ->
 def view_with_staged(
     engine: Engine, repository: Repository, ref: str, start: bytes, end: bytes | None
 ) -> tuple[View, StagedChanges]:
-    """What a reader of the ref sees, and its staged changes from start on.
+    """Return the view of a ref, and its staged changes from start on.
 
-    For a branch, its record and the first page of its staged changes are fetched together.
+    For a branch, one round trip fetches its record and the first page of its staged changes.
+
+    Raises:
+        InvalidInputError: the ref is malformed.
+        NotFoundError: it names no commit.
     """
     seen = engine.tokens.get((repository.uid, ref)) if is_branch_name(ref) else None
     if seen is None:
@@ -135,7 +146,7 @@ def view_with_staged(
 def _staged_after(
     view: View, first: Iterator[Change], start: bytes, end: bytes | None
 ) -> StagedChanges:
-    """The view's staged changes, of which the newest token's are being read already."""
+    """Return the view's staged changes; first already reads those of the newest token."""
     sealed = View(view.engine, view.repository, view.tokens[1:], view.committed)
     begun = newest_changes([first, sealed.changes(start, end)]) if sealed.tokens else first
     scans = iter([begun])

@@ -1,4 +1,4 @@
-"""What hooks guard is refused while hooks are not served; everything else goes on."""
+"""Operations that hooks guard are refused, because hooks are not served; others succeed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,7 +7,7 @@ import pytest
 
 from graveler.errors import AlreadyExistsError, InvalidInputError, PreconditionFailedError
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
-from graveler.operations import branches, commits, merges, repositories, tags, writes
+from graveler.operations import branches, commits, links, merges, repositories, tags, writes
 from graveler.operations.engine import Engine
 from tests.support.lake import REPO, commit, named, new_lake, paths, upload
 
@@ -33,7 +33,7 @@ def action(event: str, branch: str = "", name: str = "quality") -> bytes:
 
 
 def guarded(do: Callable[[], object]) -> str:
-    """What the refusal says."""
+    """Return the message of the refusal."""
     with pytest.raises(PreconditionFailedError) as refused:
         do()
     return refused.value.message
@@ -44,7 +44,7 @@ def ignoring(engine: Engine) -> Engine:
 
 
 @pytest.mark.parametrize("event", ["prepare-commit", "pre-commit"])
-def test_a_commit_is_refused_by_what_it_would_commit_and_by_what_is_committed(engine, event):
+def test_staged_and_committed_action_files_guard_a_commit(engine, event):
     head = named(engine, "main")
     upload(engine, FILE, action(event))
     message = guarded(lambda: commit(engine))
@@ -59,7 +59,7 @@ def test_a_commit_is_refused_by_what_it_would_commit_and_by_what_is_committed(en
     assert event in guarded(lambda: commit(engine))
 
 
-def test_a_commit_that_removes_the_action_file_is_made(engine):
+def test_a_commit_that_removes_the_action_file_succeeds(engine):
     upload(engine, FILE, action("pre-commit"))
     commit(ignoring(engine))
     writes.delete(engine, REPO, "main", FILE)
@@ -74,8 +74,8 @@ def test_branch_patterns_decide_which_commits_are_guarded(engine):
     assert "pre-commit" in guarded(lambda: commit(engine, "release-1"))
 
 
-def test_what_the_commit_makes_is_checked_even_if_the_action_came_while_it_was_planned(world):
-    """The file is staged after the commit has read the branch, and before it seals."""
+def test_an_action_file_staged_during_a_commit_guards_it(world):
+    """The file is staged after the commit read the branch and before it seals."""
     engine = world.engine()
     upload(engine, b"data", b"1")
     close = world.staging.close
@@ -98,7 +98,7 @@ def test_a_commit_of_a_metarange_is_guarded_by_the_branch(engine):
 
 
 def diverged(engine: Engine, event: str, branch: str = "") -> None:
-    """`source` has the action file and an object more than main; both are clean."""
+    """`source` has the action file and one more object than main; both are clean."""
     upload(engine, b"data", b"1")
     commit(engine)
     branches.create(engine, REPO, name="source", source="main")
@@ -143,7 +143,7 @@ def test_a_cherry_pick_is_guarded_by_the_branch(engine):
     merges.cherry_pick(engine, REPO, "dev", request)
 
 
-def test_new_branches_are_guarded_by_the_commit_they_begin_at(engine):
+def test_the_source_commit_guards_a_new_branch(engine):
     upload(engine, FILE, action("pre-create-branch", branch="release-*"))
     commit(engine)
 
@@ -157,7 +157,7 @@ def test_new_branches_are_guarded_by_the_commit_they_begin_at(engine):
         create(engine, "release-1")
 
 
-def test_the_deletion_of_a_branch_is_guarded_by_its_head(engine):
+def test_the_head_guards_the_deletion_of_a_branch(engine):
     upload(engine, FILE, action("pre-delete-branch", branch="release-*"))
     commit(engine)
     for name in ("dev", "release-1"):
@@ -167,7 +167,7 @@ def test_the_deletion_of_a_branch_is_guarded_by_its_head(engine):
     branches.delete(ignoring(engine), REPO, "release-1")
 
 
-def test_tags_are_guarded_by_the_commit_they_point_to(engine):
+def test_the_commit_of_a_tag_guards_its_creation_and_deletion(engine):
     upload(engine, FILE, action("pre-create-tag"))
     first = commit(engine)
     assert "pre-create-tag" in guarded(lambda: tags.create(engine, REPO, name="v1", ref=first.id))
@@ -202,7 +202,7 @@ def test_an_action_file_may_have_any_name(engine, name):
     assert "pre-commit" in guarded(lambda: commit(engine))
 
 
-def test_files_beside_the_folder_are_none(engine):
+def test_files_outside_the_folder_are_not_action_files(engine):
     for path in (b"_lakefs_actions", b"_lakefs_actions0", b"dir/_lakefs_actions/a.yaml"):
         upload(engine, path, action("pre-commit"))
     commit(engine)
@@ -214,47 +214,43 @@ def malformed(engine: Engine, **files: bytes) -> str:
     return guarded(lambda: commit(engine))
 
 
-def test_a_malformed_file_refuses_whatever_its_events(engine):
+def test_a_malformed_file_guards_every_operation(engine):
     message = malformed(engine, a=action("post-commit"), b=b"name: [")
     assert message.startswith("pre-commit: action file '_lakefs_actions/b': is not YAML: ")
     assert message.endswith(": correct or remove it")
 
 
-def test_two_actions_of_one_name_are_refused(engine):
+def test_two_actions_with_one_name_are_refused(engine):
     both = action("post-commit")
     assert "another action has the name 'quality'" in malformed(engine, a=both, b=both)
 
 
-def test_a_file_in_a_folder_below_is_refused(engine):
+def test_a_file_in_a_subfolder_is_refused(engine):
     below = {"below/a.yaml": action("post-commit")}
-    assert "lie directly in the folder" in malformed(engine, **below)
+    assert "must be directly in _lakefs_actions/" in malformed(engine, **below)
 
 
 def test_a_large_file_is_refused_unread(world, engine):
     address = "s3://elsewhere/large"
-    writes.stage(
+    links.stage(
         engine,
         REPO,
         "main",
         FILE,
-        physical_address=address,
-        checksum="x",
-        size_bytes=ACTION_FILE_BYTES_MAX + 1,
-        metadata={},
+        links.StoredData(
+            physical_address=address, checksum="x", size_bytes=ACTION_FILE_BYTES_MAX + 1
+        ),
     )
     assert f"it has {ACTION_FILE_BYTES_MAX + 1} bytes" in guarded(lambda: commit(engine))
 
 
 def test_a_file_without_data_is_refused(engine):
-    writes.stage(
+    links.stage(
         engine,
         REPO,
         "main",
         FILE,
-        physical_address="s3://elsewhere/nothing",
-        checksum="x",
-        size_bytes=9,
-        metadata={},
+        links.StoredData(physical_address="s3://elsewhere/nothing", checksum="x", size_bytes=9),
     )
     assert "its data cannot be read" in guarded(lambda: commit(engine))
 
@@ -262,20 +258,19 @@ def test_a_file_without_data_is_refused(engine):
 def test_no_more_than_the_recorded_bytes_are_read(engine):
     text = action("post-commit")
     engine.objects.put("s3://elsewhere/longer", text + b"\n{", "text/plain")
-    writes.stage(
+    links.stage(
         engine,
         REPO,
         "main",
         FILE,
-        physical_address="s3://elsewhere/longer",
-        checksum="x",
-        size_bytes=len(text),
-        metadata={},
+        links.StoredData(
+            physical_address="s3://elsewhere/longer", checksum="x", size_bytes=len(text)
+        ),
     )
     commit(engine)
 
 
-def test_very_many_files_are_refused(engine):
+def test_too_many_files_are_refused(engine):
     for number in range(ACTION_FILES_MAX + 1):
         path = f"_lakefs_actions/{number:04}".encode()
         upload(engine, path, action("post-commit", name=f"action {number}"))
@@ -283,14 +278,14 @@ def test_very_many_files_are_refused(engine):
     assert f"'_lakefs_actions/{ACTION_FILES_MAX:04}': there are more than" in message
 
 
-def test_nothing_to_commit_is_told_before_the_guard(engine):
+def test_a_commit_without_changes_is_refused_before_the_guard(engine):
     upload(engine, FILE, action("pre-commit"))
     commit(ignoring(engine))
     with pytest.raises(InvalidInputError, match="no changes"):
         commit(engine)
 
 
-def test_where_no_action_files_are_a_held_range_is_not_read_again(world, engine):
+def test_without_action_files_a_cached_range_is_not_read_again(world, engine):
     for path in (b"A", b"data"):
         upload(engine, path, b"1")
     made = commit(engine)

@@ -1,4 +1,4 @@
-"""Branches and tags: names for commits, and what can be taken back on a branch."""
+"""Branches and tags: creating, deleting, resetting."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def create(engine, name, source="main", **options):
     return branches.create(engine, REPO, name=name, source=source, **options)
 
 
-def test_a_branch_begins_at_the_head_of_its_source_without_what_is_staged_there(engine):
+def test_a_new_branch_has_the_head_of_its_source_without_staged_changes(engine):
     upload(engine, b"a", b"1")
     head = commit(engine)
     upload(engine, b"b", b"staged")
@@ -34,7 +34,7 @@ def test_a_branch_begins_at_the_head_of_its_source_without_what_is_staged_there(
         assert paths(engine, made.name) == [b"a"]
 
 
-def test_a_branch_and_a_tag_land_in_the_repository_that_was_made_anew_a_moment_ago(world, engine):
+def test_branches_and_tags_are_created_in_a_repository_that_was_just_created_again(world, engine):
     upload(engine, b"a", b"1")
     commit(engine)
     other = world.engine()  # another process, which deletes the repository and makes it again
@@ -46,9 +46,7 @@ def test_a_branch_and_a_tag_land_in_the_repository_that_was_made_anew_a_moment_a
     assert paths(engine, "dev") == []
 
 
-def test_a_repository_made_anew_is_read_as_it_is_now_by_a_process_that_knew_the_old_one(
-    world, engine
-):
+def test_a_process_with_a_cached_repository_reads_the_one_created_again(world, engine):
     upload(engine, b"old", b"1")
     commit(engine)
     assert paths(engine, "main") == [b"old"]
@@ -62,7 +60,7 @@ def test_a_repository_made_anew_is_read_as_it_is_now_by_a_process_that_knew_the_
         content(engine, "main", b"old")
 
 
-def test_a_hard_reset_is_told_as_an_event(world, engine):
+def test_a_hard_reset_publishes_an_event(world, engine):
     upload(engine, b"a", b"1")
     commit(engine)
     branches.hard_reset(engine, REPO, "main", ref="main~1")
@@ -88,7 +86,7 @@ def test_a_name_is_taken_once(engine):
     assert paths(engine, "dev") == [b"a"]
 
 
-def test_no_branch_or_tag_is_named_like_a_commit(engine):
+def test_no_branch_or_tag_may_have_a_commits_id_as_its_name(engine):
     head = named(engine, "main")
     with pytest.raises(AlreadyExistsError, match="commit"):
         create(engine, head)
@@ -139,7 +137,7 @@ def test_all_tokens_of_a_deleted_branch_are_dropped_later(world, engine):
     assert due_s >= engine.now_s() + 14 * 60
 
 
-# Taking back
+# Resets
 
 
 @pytest.fixture
@@ -172,7 +170,7 @@ def uncommitted(engine):
         ("common_prefix", b"x", [b"a", b"d/1", b"d/3", b"e"]),
     ],
 )
-def test_a_reset_takes_back_what_it_names_and_nothing_else(engine, dirty, kind, path, left, sealed):
+def test_a_reset_undoes_exactly_the_named_changes(engine, dirty, kind, path, left, sealed):
     if sealed:  # as by a commit that was cut short
         heads.seal(engine, *lookup.current_branch(engine, REPO, "main"))
     branches.reset(engine, REPO, "main", kind=kind, path=path)
@@ -182,7 +180,7 @@ def test_a_reset_takes_back_what_it_names_and_nothing_else(engine, dirty, kind, 
         assert uncommitted(engine) == []
 
 
-def test_a_reset_of_many_changes_takes_back_all(engine):
+def test_a_reset_of_many_changes_undoes_all_of_them(engine):
     for number in range(2500):
         engine.staging.stage(
             branches.get(engine, REPO, "main").staging_token,
@@ -200,7 +198,7 @@ def test_a_malformed_reset_changes_nothing(engine, dirty, kind, path):
     assert len(uncommitted(engine)) == 4
 
 
-def test_a_hard_reset_moves_the_head_and_leaves_what_is_staged(engine, dirty):
+def test_a_hard_reset_moves_the_head_and_keeps_staged_changes(engine, dirty):
     head = named(engine, "main")
     branches.hard_reset(engine, REPO, "main", ref="main~1")
     assert named(engine, "main") != head
@@ -210,7 +208,7 @@ def test_a_hard_reset_moves_the_head_and_leaves_what_is_staged(engine, dirty):
     assert uncommitted(engine) == [b"a", b"d/1", b"d/3", b"e"]
 
 
-def test_a_hard_reset_refuses_what_a_crashed_commit_has_left(engine, dirty):
+def test_a_hard_reset_is_refused_over_changes_of_a_crashed_commit(engine, dirty):
     heads.seal(engine, *lookup.current_branch(engine, REPO, "main"))
     with pytest.raises(InvalidInputError, match="uncommitted"):
         branches.hard_reset(engine, REPO, "main", ref="main~1")
@@ -219,7 +217,7 @@ def test_a_hard_reset_refuses_what_a_crashed_commit_has_left(engine, dirty):
     assert paths(engine, "main") == []
 
 
-def test_a_leftover_that_changed_nothing_does_not_change_another_head(engine):
+def test_a_staged_entry_without_effect_has_none_over_another_head(engine):
     upload(engine, b"a", b"1")
     made = commit(engine)
     branches.hard_reset(engine, REPO, "main", ref="main~1")
@@ -244,7 +242,7 @@ def test_tags_are_listed_and_deleted(engine):
     tags.create(engine, REPO, name="v1", ref="v2")
 
 
-def test_refs_are_told_of(world, engine):
+def test_changes_of_refs_publish_events(world, engine):
     create(engine, "dev")
     tags.create(engine, REPO, name="v1", ref="main")
     tags.delete(engine, REPO, "v1")
@@ -257,7 +255,7 @@ def test_refs_are_told_of(world, engine):
     ]
 
 
-def test_what_is_missing_is_not_found(engine):
+def test_missing_refs_are_not_found(engine):
     for read in (
         lambda: branches.get(engine, REPO, "none"),
         lambda: branches.get(engine, "none", "main"),
@@ -271,8 +269,8 @@ def test_what_is_missing_is_not_found(engine):
             read()
 
 
-def test_what_was_taken_back_does_not_hide_the_commit_of_a_hard_reset(engine):
-    """Nothing is staged any more, so nothing may differ from the new head."""
+def test_restored_entries_do_not_hide_the_commit_of_a_hard_reset(engine):
+    """Nothing is staged any more, so the branch must equal the new head."""
     first = branches.get(engine, REPO, "main").commit_id
     for text in (b"1", b"2"):
         upload(engine, b"p", text)
@@ -293,18 +291,18 @@ def test_what_was_taken_back_does_not_hide_the_commit_of_a_hard_reset(engine):
         assert content(engine, "main", b"own") == b"staged"
 
 
-def test_a_hard_reset_over_very_many_changes_that_were_taken_back_says_what_to_do(engine):
+def test_a_hard_reset_over_too_many_restored_entries_is_refused(engine):
     first = branches.get(engine, REPO, "main").commit_id
     for number in range(RESTORED_MAX + 1):
         upload(engine, b"p/%03d" % number, b"x")
     branches.reset(engine, REPO, "main", kind="common_prefix", path=b"p/")
-    with pytest.raises(InvalidInputError, match="or reset all of it first"):
+    with pytest.raises(InvalidInputError, match="commit or reset all uncommitted changes first"):
         branches.hard_reset(engine, REPO, "main", ref=first)
     branches.reset(engine, REPO, "main", kind="reset")
     branches.hard_reset(engine, REPO, "main", ref=first)
 
 
-def test_a_deletion_that_was_taken_back_without_effect_does_not_come_back(engine):
+def test_a_deletion_without_effect_that_was_reset_does_not_come_back(engine):
     first = branches.get(engine, REPO, "main").commit_id
     upload(engine, b"p", b"1")
     head = commit(engine)

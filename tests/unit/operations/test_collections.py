@@ -1,4 +1,4 @@
-"""Whole collections in memory: what goes is what the repository itself has stored."""
+"""Whole garbage collections in memory: they delete only what the repository itself stored."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,12 +33,12 @@ def collection(world: MemoryWorld, name: str = REPO) -> MemoryCollection:
 
 
 def collect(world: MemoryWorld) -> set[str]:
-    """The keys in the namespace of what is deleted when everything has become old."""
+    """Return the keys of the namespace that a collection deletes when everything is old."""
     world.clock.tick(MINIMUM_AGE_S + 1)
     return {uri.removeprefix(f"{NAMESPACE}/") for uri in collection(world).run()}
 
 
-def test_what_others_write_under_data_stays(world: MemoryWorld) -> None:
+def test_objects_of_other_software_under_data_stay(world: MemoryWorld) -> None:
     garbage = upload(world.engine(), b"a", b"1").entry.address
     upload(world.engine(), b"a", b"2")
     for key in ("data/2019/part-0.parquet", "data/x", f"{garbage}.parquet", "data2/x", "x"):
@@ -46,14 +46,14 @@ def test_what_others_write_under_data_stays(world: MemoryWorld) -> None:
     assert collect(world) == {garbage}
 
 
-def test_abandoned_uploads_of_lakefs_go_as_our_own_do(world: MemoryWorld) -> None:
+def test_abandoned_uploads_of_lakefs_are_deleted_like_our_own(world: MemoryWorld) -> None:
     key = "data/gp0n1l7d77pn0cke6jjg/cg6p50nd77pn0cke6jk0"
     world.objects.put(f"{NAMESPACE}/{key}", b"1", "a/b")
     assert collect(world) == {key}
 
 
 @pytest.mark.parametrize("place", ["data/inner", "data", partition(10**6)[:-1]])
-def test_data_of_a_deleted_repository_inside_stay_until_it_is_restored(
+def test_data_of_a_deleted_repository_inside_the_namespace_stay(
     world: MemoryWorld, place: str
 ) -> None:
     engine = world.engine()
@@ -78,11 +78,11 @@ def test_data_of_a_deleted_repository_inside_stay_until_it_is_restored(
     upload(engine, b"a", b"2")
     gone = collect(world)
     assert before <= set(world.objects.uris(inner))
-    # A namespace that is all of data/ is left alone, and its neighbours' garbage with it.
+    # A namespace at data/ itself is kept, with the garbage beside it.
     assert gone == (set() if place == "data" else {garbage})
 
 
-def test_nothing_is_a_candidate_where_all_of_data_was_a_namespace(world: MemoryWorld) -> None:
+def test_a_namespace_at_the_data_folder_has_no_candidates(world: MemoryWorld) -> None:
     world.objects.put(f"{NAMESPACE}/data/_lakefs/dummy", b"1", "a/b")
     engine = world.engine()
     found = territory(engine, read_repository(engine, REPO), 0)
@@ -95,15 +95,12 @@ def test_imported_and_linked_objects_elsewhere_are_never_candidates(world: Memor
     imported = [f"{NAMESPACE}/imported", "s3://elsewhere/data/x", f"s3://elsewhere/{address(1)}"]
     for uri in imported:
         world.objects.put(uri, b"1", "a/b")
-        writes.stage(
+        links.stage(
             engine,
             REPO,
             "main",
             uri.encode(),
-            physical_address=uri,
-            checksum="any",
-            size_bytes=1,
-            metadata={},
+            links.StoredData(physical_address=uri, checksum="any", size_bytes=1),
         )
     commit(engine)
     for uri in imported:
@@ -117,7 +114,7 @@ def test_imported_and_linked_objects_elsewhere_are_never_candidates(world: Memor
 
 
 class Skewed:
-    """A clock that differs from another by so many seconds."""
+    """A clock that is some seconds ahead of another."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock
@@ -131,7 +128,7 @@ class Skewed:
 
 
 def with_clock(world: MemoryWorld, seconds: float) -> Engine:
-    """An engine on a machine whose clock is so fast."""
+    """Return an engine on a machine whose clock is that far ahead."""
     clock = Skewed(world.clock, seconds)
     return replace(world.engine(), clock=clock, names=CountingNames(clock))
 
@@ -139,7 +136,7 @@ def with_clock(world: MemoryWorld, seconds: float) -> Engine:
 HOUR_S = 3600
 
 
-def test_an_address_is_linked_in_time_though_clocks_differ_and_the_request_is_frozen(
+def test_a_late_link_is_safe_from_collection_despite_skewed_clocks(
     world: MemoryWorld,
 ) -> None:
     given = links.get_physical_address(with_clock(world, HOUR_S), REPO, "main", b"path")
@@ -161,17 +158,14 @@ def test_an_address_is_linked_in_time_though_clocks_differ_and_the_request_is_fr
         REPO,
         "main",
         b"path",
-        physical_address=given,
-        checksum="any",
-        size_bytes=6,
-        metadata={},
+        links.StoredData(physical_address=given, checksum="any", size_bytes=6),
     )
     assert frozen
     assert content(world.engine(), "main", b"path") == b"linked"
 
 
 def expired(world: MemoryWorld, objects: int) -> list[str]:
-    """The addresses of objects that a commit which is not active any more holds at 0, 1, ..."""
+    """Return the addresses of objects at 0, 1, ... of a commit that is not active any more."""
     engine = world.engine()
     now_s = engine.now_s()
     addresses = [upload(engine, b"%d" % n, b"%d" % n).entry.address for n in range(objects)]
@@ -200,7 +194,7 @@ def revive(world: MemoryWorld) -> None:
 
 
 @pytest.mark.parametrize("passed_s", [LOOK_S + 10, 12 * HOUR_S])
-def test_what_comes_back_while_a_run_is_stalled_stays(world: MemoryWorld, passed_s: int) -> None:
+def test_objects_revived_while_a_run_is_stalled_stay(world: MemoryWorld, passed_s: int) -> None:
     addresses = expired(world, 3)
     run = marked(world, batch_objects=1)
     run.look()
@@ -212,7 +206,7 @@ def test_what_comes_back_while_a_run_is_stalled_stays(world: MemoryWorld, passed
     assert sum(world.objects.head(f"{NAMESPACE}/{each}") is not None for each in addresses) == 2
 
 
-def test_a_sweep_that_takes_hours_deletes_everything_by_many_looks(world: MemoryWorld) -> None:
+def test_a_sweep_of_hours_checks_again_and_deletes_everything(world: MemoryWorld) -> None:
     addresses = expired(world, 20)
     run = marked(world, batch_objects=1, has_lease=lambda: not world.clock.tick(LOOK_S / 4))
     assert run.sweep() == {f"{NAMESPACE}/{each}" for each in addresses}
@@ -220,7 +214,7 @@ def test_a_sweep_that_takes_hours_deletes_everything_by_many_looks(world: Memory
     assert len({uri[len(folder) :][:4] for uri in world.objects.uris(folder)}) > 5
 
 
-def test_a_run_whose_looks_take_too_long_gives_up(world: MemoryWorld) -> None:
+def test_a_run_whose_checks_take_too_long_gives_up(world: MemoryWorld) -> None:
     expired(world, 1)
     run = marked(world, has_lease=lambda: not world.clock.tick(LOOK_S + 1))
     with pytest.raises(PreconditionFailedError):
@@ -228,7 +222,7 @@ def test_a_run_whose_looks_take_too_long_gives_up(world: MemoryWorld) -> None:
     assert run.deleted == set()
 
 
-def test_a_run_that_another_one_has_taken_over_deletes_nothing_more(world: MemoryWorld) -> None:
+def test_a_run_that_lost_its_lease_deletes_nothing_more(world: MemoryWorld) -> None:
     expired(world, 3)
     answers = iter([True, False])
     run = marked(world, batch_objects=1, has_lease=lambda: next(answers))

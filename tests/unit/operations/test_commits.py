@@ -1,10 +1,10 @@
-"""Commits say what they were asked to say, and logs find them again."""
+"""Commits have the requested fields, and logs list them."""
 
 import pytest
 
 from graveler.errors import ContentionError, InvalidInputError, NotFoundError
 from graveler.limits import COMMIT_BYTES_MAX
-from graveler.operations import branches, commits, diffs, merges, objects, tags, writes
+from graveler.operations import branches, commits, diffs, links, merges, objects, tags, writes
 from graveler.staging.listing import PageQuery
 from tests.support.counting import Calls, engine_around
 from tests.support.lake import REPO, commit, content, history, named, new_lake, paths, upload
@@ -20,7 +20,7 @@ def engine(world):
     return world.engine()
 
 
-def test_a_commit_has_what_the_request_gives(engine):
+def test_a_commit_has_the_fields_of_the_request(engine):
     upload(engine, b"p", b"data")
     head = named(engine, "main")
     made = commit(engine, message="why", metadata={"k": "v"}, date_s=1_234_567)
@@ -28,7 +28,7 @@ def test_a_commit_has_what_the_request_gives(engine):
     assert (made.creation_date, made.parents, made.generation) == (1_234_567, (head,), 2)
 
 
-def test_a_commit_is_told_once_with_all_that_a_listener_needs(world, engine):
+def test_a_commit_publishes_one_complete_event(world, engine):
     upload(engine, b"p", b"data")
     made = commit(engine, metadata={"k": "v"})
     (event,) = [each for each in world.refs.events if each.kind == "commit_created"]
@@ -38,7 +38,7 @@ def test_a_commit_is_told_once_with_all_that_a_listener_needs(world, engine):
     assert event.detail["metadata"] == {"k": "v"}
 
 
-def test_nothing_to_commit_is_refused_and_told_to_nobody(world, engine):
+def test_a_commit_without_changes_is_refused_and_publishes_no_event(world, engine):
     events = len(world.refs.events)
     with pytest.raises(InvalidInputError, match="no changes"):
         commit(engine)
@@ -51,7 +51,7 @@ def test_nothing_to_commit_is_refused_and_told_to_nobody(world, engine):
     assert branches.get(engine, REPO, "main").sealed_tokens == ()
 
 
-def test_an_empty_commit_is_made_where_it_is_allowed(engine):
+def test_an_empty_commit_is_made_if_allowed(engine):
     made = commit(engine, allow_empty=True)
     assert made.metarange_id == ""
     upload(engine, b"p", b"data")
@@ -82,18 +82,17 @@ def test_lost_data_are_repaired_by_the_same_upload(engine):
     assert content(engine, made.id, b"p") == b"data"
 
 
-def test_moved_data_are_where_the_commit_says(engine):
-    description = {"checksum": "abc", "size_bytes": 5, "metadata": {}}
+def test_moved_data_are_read_at_the_committed_address(engine):
     for place in ("old", "new"):
         engine.objects.put(f"s3://{place}/p", b"bytes", "text/plain")
         address = f"s3://{place}/p"
-        writes.stage(engine, REPO, "main", b"p", physical_address=address, **description)
+        links.stage(engine, REPO, "main", b"p", links.StoredData(address, "abc", 5))
         commit(engine)
     engine.objects.delete("s3://old/p")
     assert content(engine, "main", b"p") == b"bytes"
 
 
-def test_texts_that_no_record_holds_are_refused_and_what_is_staged_stays(engine):
+def test_too_large_texts_are_refused_and_staged_changes_stay(engine):
     upload(engine, b"p", b"data")
     for request in (
         commits.CommitRequest("m" * (COMMIT_BYTES_MAX + 1), "c"),
@@ -106,7 +105,7 @@ def test_texts_that_no_record_holds_are_refused_and_what_is_staged_stays(engine)
     assert paths(engine, "main@") == [b"p"]
 
 
-def test_attempts_that_fail_do_not_pile_up_tokens_for_readers(engine):
+def test_failed_commits_do_not_accumulate_sealed_tokens(engine):
     upload(engine, b"p", b"data")
     for _ in range(3):
         with pytest.raises(InvalidInputError, match="too large"):
@@ -123,7 +122,7 @@ def test_attempts_that_fail_do_not_pile_up_tokens_for_readers(engine):
     assert len(branches.get(engine, REPO, "main").tokens) == 1
 
 
-def test_a_metarange_that_is_there_is_committed_as_it_is(engine):
+def test_an_existing_metarange_is_committed_unchanged(engine):
     upload(engine, b"p", b"1")
     first = commit(engine)
     upload(engine, b"p", b"2")
@@ -144,7 +143,7 @@ def test_a_metarange_is_committed_on_a_clean_branch_only(engine):
     assert content(engine, "main", b"p") == b"2"
 
 
-def test_a_metarange_that_is_none_is_not_found(engine):
+def test_a_missing_metarange_is_not_found(engine):
     upload(engine, b"p", b"1")
     made = commit(engine)
     (header,) = engine.metarange(engine.refs.repository(REPO), made.metarange_id).headers()
@@ -153,7 +152,7 @@ def test_a_metarange_that_is_none_is_not_found(engine):
             commit(engine, source_metarange=metarange_id)
 
 
-def test_a_commit_gives_up_when_others_always_come_first(world, engine):
+def test_a_commit_gives_up_after_losing_every_try(world, engine):
     upload(engine, b"p", b"1")
     other = world.engine()
 
@@ -167,7 +166,7 @@ def test_a_commit_gives_up_when_others_always_come_first(world, engine):
     assert content(engine, "main", b"p") == b"1"
 
 
-def test_a_commit_reads_and_writes_what_it_touches_only(world, engine):
+def test_a_commit_reads_and_writes_only_changed_ranges(world, engine):
     for number in range(5):
         upload(engine, b"p%d" % number, b"1")
     commit(engine)
@@ -183,7 +182,7 @@ def test_a_commit_reads_and_writes_what_it_touches_only(world, engine):
 
 @pytest.fixture
 def line(engine):
-    """Commits that change p, q, p, nothing, dir/x; their IDs, oldest first."""
+    """Return the IDs of commits that change p, q, p, nothing, dir/x; oldest first."""
     made = []
     for path, text in ((b"p", b"1"), (b"q", b"1"), (b"p", b"2"), (None, b""), (b"dir/x", b"1")):
         if path is not None:
@@ -206,7 +205,7 @@ def test_a_log_is_paged(engine, line):
     assert found == everything
 
 
-def test_a_log_of_objects_and_prefixes_has_commits_that_changed_them(engine, line):
+def test_a_log_of_objects_and_prefixes_lists_commits_that_changed_them(engine, line):
     assert history(engine, "main", objects=(b"p",)) == [line[2], line[0]]
     assert history(engine, "main", objects=(b"q",)) == [line[1]]
     assert history(engine, "main", objects=(b"p", b"q")) == [line[2], line[1], line[0]]

@@ -1,4 +1,4 @@
-"""Diffs: uncommitted changes and those between refs, folded and in pages."""
+"""Diffs: uncommitted changes and differences between refs, folded by prefix and paged."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_three_dots_show_what_the_right_side_changed(engine):
     assert (removed.left.path, removed.right, removed.size_bytes) == (b"d", None, 1)
 
 
-def test_a_diff_with_a_branchs_staging_area_has_what_is_staged(engine):
+def test_a_diff_with_a_branchs_staging_area_has_staged_changes(engine):
     put(engine, b"a", b"data")
     put(engine, b"b", b"data")
     commit(engine)
@@ -87,7 +87,7 @@ def test_a_folded_diff_pages_through_everything_once(engine):
     assert found == [b"%02d/" % number for number in range(10)]
 
 
-def test_a_listing_sees_what_another_process_has_written(world, engine):
+def test_a_listing_sees_writes_of_another_process(world, engine):
     reader = world.engine()
     for number in range(3):
         put(engine, b"%d" % number, b"data")

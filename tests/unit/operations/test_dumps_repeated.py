@@ -1,4 +1,4 @@
-"""A restore that was cut short, or is done twice at once, ends as one that was not."""
+"""A restore that crashed, or runs twice at once, has the same result as a single one."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ def several_batches():
 
 
 class Lake:
-    """A repository with its dump, and a bare one that waits for it."""
+    """A repository with its dump, and a bare repository to restore it into."""
 
     def __init__(self) -> None:
         self.world: MemoryWorld = prepared_world()
@@ -31,7 +31,7 @@ class Lake:
 
     @property
     def engine(self):
-        """Another process each time."""
+        """Return the engine of a new process."""
         return self.world.engine()
 
     @property
@@ -57,7 +57,7 @@ PLACES = range(1, len(calls_of_a_restore()) + 1)
 
 
 def stopped_at(call: str) -> Lake:
-    """A lake whose restore died after the first call of that name."""
+    """Return a lake whose restore crashed after the first call of that name."""
     lake = Lake()
     number = calls_of_a_restore().index(call) + 1
     with pytest.raises(Crash):
@@ -65,7 +65,7 @@ def stopped_at(call: str) -> Lake:
     return lake
 
 
-def test_a_restore_takes_every_kind_of_step():
+def test_a_restore_makes_every_kind_of_call():
     names = calls_of_a_restore()
     assert names.count("refs.restore_commits") == 3
     assert names.count("refs.restore_branches") == names.count("refs.restore_tags") == 2
@@ -97,7 +97,7 @@ def test_after_throttling_the_same_restore_does_the_rest(number, landed):
 
 
 @pytest.mark.parametrize("number", PLACES)
-def test_of_two_restores_at_once_both_end_well(number):
+def test_two_concurrent_restores_both_succeed(number):
     lake = Lake()
     meanwhile = Meanwhile(number, lake.restore)
     try:
@@ -133,7 +133,7 @@ def test_a_commit_lost_inside_of_a_batch_is_stored_by_the_next_attempt(whole, ke
     assert lake.is_restored()
 
 
-def test_a_repeated_restore_does_not_store_again_what_is_long_there():
+def test_a_repeated_restore_skips_stored_batches():
     lake = Lake()
     names = calls_of_a_restore()
     last = len(names) - names[::-1].index("refs.restore_commits")
@@ -145,7 +145,7 @@ def test_a_repeated_restore_does_not_store_again_what_is_long_there():
     assert lake.is_restored()
 
 
-def test_what_users_did_with_a_half_restored_repository_stays():
+def test_changes_made_in_a_half_restored_repository_stay():
     lake = stopped_at("refs.restore_branches")
     (first, *_) = refs_of(lake.engine, "bare")[0]
     made = commits.commit(
@@ -160,7 +160,7 @@ def test_what_users_did_with_a_half_restored_repository_stays():
         assert name == first or refs_of(lake.engine, "bare")[0][name] == head
 
 
-def test_another_dump_cannot_be_mixed_into_one_that_was_begun():
+def test_another_dump_cannot_be_mixed_into_a_restore_that_has_begun():
     lake = stopped_at("refs.restore_commits")
     tags.create(lake.engine, REPO, name="another", ref="main")
     second = dumps.dump(lake.engine, REPO)
@@ -173,14 +173,14 @@ def test_another_dump_cannot_be_mixed_into_one_that_was_begun():
 
 
 @pytest.mark.parametrize("number", PLACES[1:])
-def test_a_repository_made_anew_meanwhile_gets_nothing_of_the_old_restore(number):
+def test_a_repository_created_again_gets_nothing_of_the_old_restore(number):
     lake = Lake()
 
     def make_anew():
         repositories.delete(lake.engine, "bare")
         make_bare(lake.engine)
 
-    with pytest.raises(NotFoundError, match="anew"):
+    with pytest.raises(NotFoundError, match="was deleted and created again"):
         lake.restore(Meanwhile(number, make_anew))
     assert refs_of(lake.engine, "bare") == NOTHING
     assert lake.bare.restoring == ""
@@ -200,7 +200,7 @@ def test_settings_made_meanwhile_stay(number):
     assert lake.bare.protection_rules == rules
 
 
-def test_a_task_tells_how_it_ended():
+def test_a_task_reports_its_result():
     lake = Lake()
     made = dumps.dump_as_task(lake.engine, REPO)
     found = dumps.dump_task(lake.engine, REPO, made.id)
@@ -215,11 +215,19 @@ def test_a_task_tells_how_it_ended():
             look(lake.engine, "bare", task_id)
 
 
-def test_a_task_whose_worker_died_ends_with_an_error_in_time():
+def test_a_task_whose_worker_died_ends_with_an_error_in_time(monkeypatch):
     lake = Lake()
+    stored = []
+    put_task = lake.world.refs.put_task
+
+    def record(repository, task):
+        stored.append(task.id)
+        put_task(repository, task)
+
+    monkeypatch.setattr(lake.world.refs, "put_task", record)
     with pytest.raises(Crash):
         dumps.restore_as_task(engine_around(lake.engine, CrashAt(5)), "bare", lake.dumped)
-    (task_id,) = lake.world.refs._of(lake.bare).tasks
+    (task_id,) = stored
     assert not dumps.restore_task(lake.engine, "bare", task_id).is_done
     lake.world.clock.tick(16 * 60)
     ended = dumps.restore_task(lake.engine, "bare", task_id)

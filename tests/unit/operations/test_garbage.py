@@ -1,10 +1,10 @@
-"""What collections ask of refs and staging: nobody who keeps something alive may be missed."""
+"""What garbage collection reads of refs and staging: it must miss nothing that is alive."""
 
 import pytest
 
 from graveler.errors import CorruptDataError, InvalidInputError, NotFoundError
 from graveler.model import AddressType
-from graveler.operations import branches, commits, repositories, retention, writes
+from graveler.operations import branches, commits, links, repositories, retention, writes
 from graveler.operations.garbage import (
     active_metaranges,
     neighbours,
@@ -54,7 +54,7 @@ def test_staged_entries_of_every_branch_count_and_tombstones_do_not(world: Memor
     assert staged(world) == addresses
 
 
-def test_what_a_newer_token_covers_counts(world: MemoryWorld) -> None:
+def test_covered_entries_of_older_tokens_count(world: MemoryWorld) -> None:
     engine = world.engine()
     old = upload(engine, b"a", b"1").entry.address
     seal(engine, *current_branch(engine, REPO, "main"))
@@ -63,21 +63,18 @@ def test_what_a_newer_token_covers_counts(world: MemoryWorld) -> None:
 
 
 def test_imported_objects_are_not_ours(world: MemoryWorld) -> None:
-    found = writes.stage(
+    found = links.stage(
         world.engine(),
         REPO,
         "main",
         b"a",
-        physical_address="s3://elsewhere/data/x",
-        checksum="any",
-        size_bytes=1,
-        metadata={},
+        links.StoredData(physical_address="s3://elsewhere/data/x", checksum="any", size_bytes=1),
     )
     assert found.entry.address_type is AddressType.FULL
     assert staged(world) == set()
 
 
-def test_more_branches_than_a_page_has(world: MemoryWorld) -> None:
+def test_branches_of_all_pages_count(world: MemoryWorld) -> None:
     engine = world.engine()
     names = [f"b{number:04}" for number in range(1001)]
     for name in names:
@@ -94,7 +91,7 @@ def test_without_rules_every_commit_is_active(world: MemoryWorld) -> None:
     assert active(world) == {made.id: made.metarange_id, first.id: ""}
 
 
-def test_with_rules_expired_commits_are_not(world: MemoryWorld) -> None:
+def test_with_rules_expired_commits_are_not_active(world: MemoryWorld) -> None:
     engine = world.engine()
     made = []
     for age_days in (9, 8, 1):
@@ -120,14 +117,14 @@ def test_the_active_commits_are_found_while_others_commit(
     assert {parent for each in kept.values() for parent in each.parents} <= {*found}
 
 
-def test_rules_that_are_not_understood_are_no_missing_rules(world: MemoryWorld) -> None:
+def test_malformed_rules_do_not_count_as_no_rules(world: MemoryWorld) -> None:
     uri = f"{NAMESPACE}/{RULES_FILE}"
     world.objects.put(uri, b"\xff", "a/b")
     with pytest.raises(CorruptDataError, match=RULES_FILE):
         active(world)
 
 
-def test_rules_that_are_refused_are_named(world: MemoryWorld) -> None:
+def test_the_error_for_unreadable_rules_names_the_file(world: MemoryWorld) -> None:
     engine = world.engine()
     repository = read_repository(engine, REPO)
     world.objects.missing_buckets.add("bucket")
@@ -161,7 +158,7 @@ def test_namespaces_inside_are_told(world: MemoryWorld) -> None:
     assert [each.name for each in found.sharers] == [REPO]
 
 
-def test_a_repository_that_was_made_anew_is_another(world: MemoryWorld) -> None:
+def test_a_repository_created_again_is_another_one(world: MemoryWorld) -> None:
     engine = world.engine()
     old = read_repository(engine, REPO)
     repositories.delete(engine, REPO)

@@ -1,4 +1,4 @@
-"""Merge, revert and cherry-pick: what they ask for, what they write down, what they refuse."""
+"""Merge, revert and cherry-pick: what they require, record and refuse."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def engine(world):
 
 @pytest.fixture
 def forked(engine):
-    """`source` and `main`, each with a change of its own."""
+    """Two branches, `source` and `main`, each with its own change."""
     apart(engine, source={"s": "S"}, destination={"d": "D"})
 
 
@@ -55,7 +55,7 @@ def test_a_merge_commit_says_how_it_was_made(engine, forked, strategy, told):
     assert (head.generation, source.generation, made.generation) == (3, 4, 5)
 
 
-def test_a_merge_is_told_once(world, engine, forked):
+def test_a_merge_publishes_one_event(world, engine, forked):
     made = merge(engine, message="mine")
     (event,) = [each for each in world.refs.events if each.kind == "merge_completed"]
     assert event.detail["commit_id"] == made.id
@@ -71,7 +71,7 @@ def test_a_squash_leaves_the_source_out_of_history(engine, forked):
     assert paths(engine, "main") == [b"a", b"d", b"s"]
 
 
-def test_what_has_not_changed_is_not_merged_unless_forced(engine, forked):
+def test_an_unchanged_source_is_not_merged_unless_forced(engine, forked):
     tags.create(engine, REPO, name="old", ref="main~1")
     for source in ("old", "main", "main~1"):
         with pytest.raises(InvalidInputError, match="no changes"):
@@ -87,7 +87,7 @@ def test_an_unknown_strategy_is_refused_before_anything_else(engine):
         merge(engine, "nowhere", strategy="ours")
 
 
-def test_uncommitted_changes_of_the_destination_are_in_the_way(engine, forked):
+def test_uncommitted_changes_of_the_destination_refuse_a_merge(engine, forked):
     upload(engine, b"x", b"staged")
     for change in (merge, lambda engine: revert(engine, "main"), lambda e: pick(e, "source")):
         with pytest.raises(InvalidInputError, match="uncommitted"):
@@ -96,9 +96,7 @@ def test_uncommitted_changes_of_the_destination_are_in_the_way(engine, forked):
     merge(engine)
 
 
-def test_staged_leftovers_that_change_nothing_are_not_in_the_way_and_do_not_come_back(
-    engine, forked
-):
+def test_staged_entries_without_effect_allow_a_merge_and_do_not_come_back(engine, forked):
     writes.delete_many(engine, REPO, "main", [b"s"])  # where nothing is yet
     merge(engine)
     assert content(engine, "main", b"s") == b"S"
@@ -120,7 +118,7 @@ def test_a_conflict_changes_nothing(engine):
     assert paths(engine, "main") == [b"a"]
 
 
-def test_merging_a_protected_branch_is_allowed_and_a_read_only_repository_not(world, engine):
+def test_a_protected_branch_takes_merges_and_a_read_only_repository_does_not(world, engine):
     apart(engine, source={"s": "S"}, destination={"d": "D"})
     repositories.set_protection_rules(engine, REPO, [ProtectionRule("main")])
     merge(engine)
@@ -132,7 +130,7 @@ def test_merging_a_protected_branch_is_allowed_and_a_read_only_repository_not(wo
         merges.merge(engine, "frozen", "main", "main", request)
 
 
-def test_what_was_deleted_after_a_merge_stays_deleted_after_the_next(engine):
+def test_an_object_deleted_after_a_merge_stays_deleted_after_the_next(engine):
     apart(engine, source={"s": "S"}, destination={"d": "D"})
     merge(engine)
     writes.delete(engine, REPO, "main", b"s")
@@ -158,7 +156,7 @@ def test_a_revert_undoes_one_commit_and_keeps_the_later_ones(engine):
     assert paths(engine, "main") == [b"a", b"b", b"c"]
 
 
-def test_a_revert_of_what_has_changed_since_is_a_conflict(engine):
+def test_a_revert_of_objects_changed_since_is_a_conflict(engine):
     for text in (b"1", b"2", b"3"):
         upload(engine, b"a", text)
         commit(engine)
@@ -197,7 +195,7 @@ def test_the_first_commit_cannot_be_undone(engine):
 
 
 @pytest.mark.parametrize("number", [2, -1])
-def test_a_commit_of_one_parent_has_no_other(engine, forked, number):
+def test_a_parent_number_without_a_parent_is_refused(engine, forked, number):
     with pytest.raises(InvalidInputError, match=r"parents of .*: 1"):
         revert(engine, "main", parent_number=number)
 
@@ -205,7 +203,7 @@ def test_a_commit_of_one_parent_has_no_other(engine, forked, number):
 # Cherry-pick
 
 
-def test_a_cherry_pick_repeats_one_commit_and_tells_where_it_is_from(engine, forked):
+def test_a_cherry_pick_repeats_one_commit_and_records_its_origin(engine, forked):
     upload(engine, b"t", b"T", "source")
     picked = commit(engine, "source", message="picked", metadata={"k": "v", "o": "old"})
     made = pick(engine, "source", metadata={"o": "new"})
@@ -230,7 +228,7 @@ def test_a_merge_commit_is_picked_against_a_chosen_parent(engine, forked):
     assert paths(engine, "main") == [b"a", b"s"]
 
 
-def test_picking_what_is_there_makes_a_commit_that_changes_nothing(engine, forked):
+def test_picking_changes_the_branch_has_makes_an_empty_commit(engine, forked):
     first = pick(engine, "source")
     again = pick(engine, "source")
     assert again.parents == (first.id,)
@@ -243,7 +241,7 @@ def test_a_commit_that_changed_nothing_cannot_be_picked(engine, forked):
         pick(engine, "source")
 
 
-def test_picking_what_the_branch_changed_differently_is_a_conflict(engine):
+def test_picking_objects_the_branch_changed_differently_is_a_conflict(engine):
     apart(engine, source={"a": "1"}, destination={"a": "2"})
     with pytest.raises(MergeConflictError):
         pick(engine, "source")

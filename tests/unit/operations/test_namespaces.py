@@ -1,4 +1,4 @@
-"""A new repository takes a prefix that nobody else has, nor has had."""
+"""A new repository needs a prefix that no other repository has or had."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -52,14 +52,14 @@ def test_a_prefix_that_holds_data_is_refused_and_untouched(world, engine, key):
         repositories.get(engine, "repo")
 
 
-def test_other_files_beside_data_are_no_obstacle(world, engine):
+def test_files_outside_data_do_not_refuse_a_prefix(world, engine):
     for key in ("imported", "data2/x", "database"):
         world.objects.put(f"s3://bucket/repo/{key}", b"1", "a/b")
     world.objects.put("s3://bucket/repo2/data/x", b"1", "a/b")
     create(engine)
 
 
-def test_the_first_object_is_enough_to_refuse_a_prefix(world):
+def test_a_prefix_is_refused_after_its_first_object(world):
     taken = []
 
     class Endless(MemoryObjectStore):
@@ -111,12 +111,12 @@ def test_repositories_beside_each_other_may_begin_with_the_same_letters(engine):
         create(engine, name=name, namespace=f"s3://bucket/{name}")
 
 
-def test_a_read_only_repository_is_in_nobodys_way(engine):
+def test_a_read_only_repository_blocks_no_namespace(engine):
     create(engine, "shared", "s3://bucket/shared", read_only=True)
     create(engine, "team", "s3://bucket/shared/team")
 
 
-def test_a_repository_behind_the_first_page_is_seen(engine, monkeypatch):
+def test_repositories_of_all_pages_are_checked(engine, monkeypatch):
     monkeypatch.setattr(pages, "PAGE_AMOUNT_MAX", 2)
     for number in range(5):
         create(engine, name=f"repo-{number}", namespace=f"s3://bucket/{number}")
@@ -126,7 +126,7 @@ def test_a_repository_behind_the_first_page_is_seen(engine, monkeypatch):
 
 @pytest.mark.parametrize("number", range(1, 7))
 def test_namespaces_inside_each_other_that_were_made_at_once_lose_nothing(number):
-    """Each creation may have listed repositories before the other one was stored."""
+    """Each creation may list repositories before the other one is stored."""
     outer, inner = ("outer", "s3://bucket/x"), ("inner", "s3://bucket/x/data/y")
     for (first, around), (second, inside) in ((outer, inner), (inner, outer)):
         world = memory_world()

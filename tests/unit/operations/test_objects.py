@@ -1,5 +1,7 @@
 """Objects: writing, linking, deleting, copying, reading, comparing."""
 
+from dataclasses import replace
+
 import pytest
 
 from graveler.entries import entry_value
@@ -44,16 +46,14 @@ def put(engine, path, text=b"data", *, content_type="text/plain", **options):
     )
 
 
-DESCRIPTION = {"checksum": '"abc"', "size_bytes": 3, "metadata": {"k": "v"}}
+DESCRIPTION = links.StoredData("s3://elsewhere/key", '"abc"', 3, {"k": "v"})
 
 
-def stage(engine, path=b"p", physical_address="s3://elsewhere/key", **options):
-    return writes.stage(
-        engine, REPO, "main", path, physical_address=physical_address, **(DESCRIPTION | options)
-    )
+def stage(engine, path=b"p", **fields):
+    return links.stage(engine, REPO, "main", path, replace(DESCRIPTION, **fields))
 
 
-def test_an_upload_without_a_type_is_a_stream_of_bytes(engine):
+def test_an_upload_without_a_type_has_the_default_content_type(engine):
     assert put(engine, b"p", content_type="").entry.content_type == "application/octet-stream"
 
 
@@ -71,7 +71,7 @@ def test_a_path_has_1_to_1024_bytes(engine, path):
     put(engine, b"x" * 1024)
 
 
-def test_no_content_is_read_for_a_write_that_has_nowhere_to_go(world, engine):
+def test_the_content_of_a_refused_write_is_not_read(world, engine):
     put(engine, b"there")
 
     def never():
@@ -86,7 +86,7 @@ def test_no_content_is_read_for_a_write_that_has_nowhere_to_go(world, engine):
             writes.upload(engine, REPO, branch, path, read_content=never, metadata={}, **options)
 
 
-def test_metadata_that_no_record_holds_are_refused(engine):
+def test_too_large_metadata_are_refused(engine):
     put(engine, b"p", metadata={"k": "v" * (USER_METADATA_BYTES_MAX - 1)})
     too_large = {"k": "é" * (USER_METADATA_BYTES_MAX // 2)}
     for change in (
@@ -98,7 +98,7 @@ def test_metadata_that_no_record_holds_are_refused(engine):
             change()
 
 
-def test_creating_where_nothing_is_succeeds_once(engine):
+def test_a_conditional_creation_succeeds_once(engine):
     put(engine, b"p", b"1", if_absent=True)
     with pytest.raises(PreconditionFailedError):
         put(engine, b"p", b"2", if_absent=True)
@@ -110,7 +110,7 @@ def test_creating_where_nothing_is_succeeds_once(engine):
     assert content(engine, "main", b"p") == b"3"
 
 
-def test_a_creation_does_not_lose_against_itself_when_commits_come_between(world):
+def test_a_creation_beside_commits_does_not_conflict_with_itself(world):
     for number in range(1, 12):
         path = b"p%d" % number
         rival = Meanwhile(number, lambda: commit(world.engine(), allow_empty=True))
@@ -118,7 +118,7 @@ def test_a_creation_does_not_lose_against_itself_when_commits_come_between(world
         assert content(world.engine(), "main", path) == b"data"
 
 
-def test_of_two_creations_one_succeeds_wherever_they_meet(world):
+def test_of_two_concurrent_creations_one_succeeds(world):
     for number in range(1, 12):
         path, told = b"p%d" % number, []
 
@@ -138,7 +138,7 @@ def test_of_two_creations_one_succeeds_wherever_they_meet(world):
         assert content(world.engine(), "main", path) == told[0]
 
 
-def test_setting_metadata_keeps_what_was_written_meanwhile(world):
+def test_setting_metadata_keeps_concurrent_writes(world):
     put(world.engine(), b"p", b"old")
     for number in range(1, 8):
         text = b"new %d" % number
@@ -151,7 +151,7 @@ def test_setting_metadata_keeps_what_was_written_meanwhile(world):
 # Staging and linking
 
 
-def test_staged_data_are_taken_at_the_callers_word(engine):
+def test_staged_data_are_recorded_as_described(engine):
     stat = stage(engine, mtime_s=1_234)
     assert stat.physical_address == "s3://elsewhere/key"
     entry = objects.stat(engine, REPO, "main", b"p").entry
@@ -176,27 +176,26 @@ def test_data_in_the_namespace_are_staged_relative_to_it(engine):
         {"physical_address": "s3:///x"},
     ],
 )
-def test_a_description_that_cannot_be_true_is_refused(engine, wrong):
+def test_an_invalid_description_is_refused(engine, wrong):
     with pytest.raises(InvalidInputError):
         stage(engine, **wrong)
     assert paths(engine, "main") == []
 
 
-def link(engine, address, path=b"p", **options):
-    return links.link(
-        engine, REPO, "main", path, physical_address=address, **(DESCRIPTION | options)
-    )
+def link(engine, address, path=b"p", *, branch="main", **options):
+    description = replace(DESCRIPTION, physical_address=address)
+    return links.link(engine, REPO, branch, path, description, **options)
 
 
-def test_data_put_at_a_handed_out_address_are_linked(world, engine):
+def test_data_at_an_issued_address_are_linked(world, engine):
     address = links.get_physical_address(engine, REPO, "main", b"p")
     world.objects.put(address, b"abc", "text/plain")
     assert link(engine, address).physical_address == address
     assert content(engine, "main", b"p") == b"abc"
 
 
-def test_what_was_linked_without_a_signature_is_still_read(world, engine):
-    """As earlier versions linked it; and as a copy or an upload is named today."""
+def test_data_linked_without_a_signature_are_still_read(world, engine):
+    """Earlier versions linked such addresses; copies and uploads have them today."""
     address = links.get_physical_address(engine, REPO, "main", b"p").partition(",")[0]
     world.objects.put(address, b"old", "text/plain")
     stage(engine, physical_address=address)
@@ -204,14 +203,14 @@ def test_what_was_linked_without_a_signature_is_still_read(world, engine):
     assert content(engine, "main", b"p") == b"old"
 
 
-def test_an_address_is_good_for_its_path_and_branch_and_a_day(world, engine):
+def test_an_address_is_valid_for_its_path_and_branch_and_a_day(world, engine):
     address = links.get_physical_address(engine, REPO, "main", b"p")
     branches.create(engine, REPO, name="dev", source="main")
     for change in (
         lambda: link(engine, address, b"q"),
         lambda: link(engine, address.partition(",")[0]),
         lambda: link(engine, f"{NAMESPACE}/data/forged/{'0' * 20},x"),
-        lambda: links.link(engine, REPO, "dev", b"p", physical_address=address, **DESCRIPTION),
+        lambda: link(engine, address, branch="dev"),
     ):
         with pytest.raises(InvalidInputError):
             change()
@@ -221,7 +220,7 @@ def test_an_address_is_good_for_its_path_and_branch_and_a_day(world, engine):
     assert paths(engine, "main") == []
 
 
-def test_a_link_where_something_is_can_be_refused(engine):
+def test_a_conditional_link_over_an_object_is_refused(engine):
     address = links.get_physical_address(engine, REPO, "main", b"p")
     link(engine, address, if_absent=True)
     other = links.get_physical_address(engine, REPO, "main", b"p")
@@ -259,7 +258,7 @@ def test_a_multipart_upload_becomes_one_object(world, engine):
     assert (stat.entry.size_bytes, stat.entry.metadata) == (16, {"k": "v"})
 
 
-def test_an_upload_is_touched_by_its_own_address_only(world, engine):
+def test_an_upload_is_changed_by_its_own_address_only(world, engine):
     begun = uploads.create(engine, REPO, "main", b"p")
     for path, address in (
         (b"q", begun.physical_address),
@@ -288,10 +287,10 @@ def test_an_upload_has_at_most_10000_parts(engine, parts):
         uploads.create(engine, REPO, "main", b"p", parts=parts)
 
 
-# Reading with what was remembered
+# Reading with cached tokens
 
 
-def test_a_token_that_was_remembered_and_sealed_since_misleads_nobody(world, engine):
+def test_a_cached_token_that_was_sealed_since_gives_right_answers(world, engine):
     for path in (b"committed", b"sealed", b"again"):
         put(engine, path, b"1")
     reader = world.engine()
@@ -317,7 +316,7 @@ def test_a_token_that_was_remembered_and_sealed_since_misleads_nobody(world, eng
     look({b"committed": b"1", b"sealed": b"4444", b"again": b"22", b"new": b"333"})
 
 
-def test_a_listing_jumps_over_more_staged_objects_than_are_read_at_once(world, engine):
+def test_a_listing_skips_more_staged_objects_than_one_page(world, engine):
     branch = branches.get(engine, REPO, "main")
     value = entry_value(put(engine, b"z", b"1").entry)
     for folder, amount in ((b"a", 1500), (b"b", 300), (b"c", 1500), (b"d", 1)):
@@ -333,13 +332,13 @@ def test_a_listing_jumps_over_more_staged_objects_than_are_read_at_once(world, e
 # Deleting and copying
 
 
-def test_deleting_what_is_not_there_stages_nothing(world, engine):
+def test_deleting_a_missing_object_stages_nothing(world, engine):
     writes.delete(engine, REPO, "main", b"none")
     token = branches.get(engine, REPO, "main").staging_token
     assert list(world.staging.scan(token, b"", None)) == []
 
 
-def test_many_are_deleted_at_once_and_what_cannot_be_is_told(engine):
+def test_deleting_many_objects_reports_those_that_failed(engine):
     for path in (b"a", b"b", b"c"):
         put(engine, path)
     commit(engine)
@@ -366,7 +365,7 @@ def test_a_copy_is_an_object_of_its_own(world, engine):
     assert (committed.metadata, committed.checksum) == ({"k": "v"}, source.entry.checksum)
 
 
-def test_a_copy_of_what_is_gone_is_told_so(world, engine):
+def test_a_copy_of_lost_data_is_gone(world, engine):
     stat = put(engine, b"a")
     world.objects.delete(stat.physical_address)
     with pytest.raises(GoneError):

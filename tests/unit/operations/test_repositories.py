@@ -13,7 +13,7 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.model import ProtectionRule
-from graveler.operations import branches, commits, objects, repositories, tags, writes
+from graveler.operations import branches, commits, links, objects, repositories, tags, writes
 from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
 from tests.support.engines import memory_world
@@ -42,7 +42,7 @@ def test_a_new_repository_has_a_default_branch_with_one_empty_commit(engine):
     assert objects.list_objects(engine, "repo", "trunk", PageQuery(10)).results == []
 
 
-def test_creating_and_deleting_a_repository_are_told(world, engine):
+def test_creating_and_deleting_a_repository_publish_events(world, engine):
     create(engine)
     repositories.delete(engine, "repo")
     assert [event.kind for event in world.refs.events] == [
@@ -74,7 +74,7 @@ def test_a_read_only_repository_claims_no_namespace(engine):
 
 
 @pytest.mark.parametrize("number", range(1, 7))
-def test_after_throttling_the_same_request_finds_nothing_in_its_way(world, number):
+def test_a_throttled_creation_can_be_repeated(world, number):
     fault = FailAt(number, ThrottledError("slow down"), landed=False)
     engine = engine_around(world.engine(), fault)
     with pytest.raises(ThrottledError):
@@ -86,7 +86,7 @@ def test_after_throttling_the_same_request_finds_nothing_in_its_way(world, numbe
 
 @pytest.mark.parametrize("number", range(1, 7))
 @pytest.mark.parametrize("namespace", ["s3://bucket/repo", "s3://bucket/other"])
-def test_of_two_who_create_a_repository_at_once_one_wins(world, number, namespace):
+def test_of_two_concurrent_creations_of_a_repository_one_wins(world, number, namespace):
     rival = world.engine()
     made = []
 
@@ -115,7 +115,7 @@ def test_of_two_who_create_a_repository_at_once_one_wins(world, number, namespac
 def test_malformed_names_create_nothing(world, engine, name, namespace, branch):
     with pytest.raises(InvalidInputError):
         create(engine, name=name, namespace=namespace, default_branch=branch)
-    assert world.objects._objects == {}
+    assert world.objects.uris() == []
 
 
 def test_a_missing_bucket_creates_nothing(world, engine):
@@ -126,7 +126,7 @@ def test_a_missing_bucket_creates_nothing(world, engine):
         repositories.get(engine, "repo")
 
 
-def test_a_deleted_repository_made_anew_has_nothing_of_the_old_one(world, engine):
+def test_a_repository_created_again_has_nothing_of_the_old_one(world, engine):
     create(engine)
     branches.create(engine, "repo", name="dev", source="main")
     witness = world.engine()
@@ -141,7 +141,7 @@ def test_a_deleted_repository_made_anew_has_nothing_of_the_old_one(world, engine
             branches.get(each, "repo", "dev")
 
 
-def test_a_process_that_knew_the_old_repository_works_on_the_new_one(world, engine):
+def test_a_process_with_the_old_repository_cached_works_on_the_new_one(world, engine):
     create(engine)
     stage(engine)
     witness = world.engine()
@@ -149,21 +149,18 @@ def test_a_process_that_knew_the_old_repository_works_on_the_new_one(world, engi
     repositories.delete(engine, "repo")
     create(engine, namespace="s3://bucket/again")
     branches.create(engine, "repo", name="new", source="main")
-    writes.stage(
+    links.stage(
         engine,
         "repo",
         "main",
         b"q",
-        physical_address="s3://b/k",
-        checksum="c",
-        size_bytes=2,
-        metadata={},
+        links.StoredData(physical_address="s3://b/k", checksum="c", size_bytes=2),
     )
     assert objects.stat(witness, "repo", "main", b"q").entry.size_bytes == 2
     assert objects.list_objects(witness, "repo", "new", PageQuery(10)).results == []
 
 
-def test_a_write_goes_to_the_repository_that_has_the_name_now(world, engine):
+def test_a_write_goes_to_the_current_repository_of_the_name(world, engine):
     create(engine)
     witness = world.engine()
     stage(witness)
@@ -177,7 +174,7 @@ def test_a_write_goes_to_the_repository_that_has_the_name_now(world, engine):
     assert [item.path for item in page.results] == [b"p"]
 
 
-def test_metadata_are_set_and_dropped_key_by_key(engine):
+def test_metadata_are_set_and_deleted_key_by_key(engine):
     create(engine)
     repositories.set_metadata(engine, "repo", {"a": "1", "b": "2"})
     repositories.set_metadata(engine, "repo", {"b": "3"})
@@ -189,15 +186,12 @@ def test_metadata_are_set_and_dropped_key_by_key(engine):
 
 
 def stage(engine, branch="main", **options):
-    return writes.stage(
+    return links.stage(
         engine,
         "repo",
         branch,
         b"p",
-        physical_address="s3://b/k",
-        checksum="c",
-        size_bytes=1,
-        metadata={},
+        links.StoredData(physical_address="s3://b/k", checksum="c", size_bytes=1),
         **options,
     )
 
@@ -207,7 +201,7 @@ def commit(engine, branch="main", **options):
     return commits.commit(engine, "repo", branch, request)
 
 
-def test_rules_are_kept_with_a_checksum_that_guards_them(engine):
+def test_a_checksum_guards_replacing_the_rules(engine):
     create(engine)
     assert repositories.protection_rules(engine, "repo") == ((), "")
     rules = (ProtectionRule("main"), ProtectionRule("v*"))
@@ -226,7 +220,7 @@ def test_an_empty_pattern_is_refused(engine):
         repositories.set_protection_rules(engine, "repo", [ProtectionRule("")])
 
 
-def test_rules_work_at_once_in_every_process(world, engine):
+def test_rules_take_effect_at_once_in_every_process(world, engine):
     create(engine)
     other = world.engine()
     stage(other)
@@ -271,7 +265,7 @@ def test_a_pattern_protects_the_branches_that_match_it(engine, pattern, protecte
     assert found == protected
 
 
-def test_each_rule_blocks_what_it_says(engine):
+def test_each_rule_blocks_its_action(engine):
     create(engine)
     only_commits = ProtectionRule("main", block_staging_write=False)
     repositories.set_protection_rules(engine, "repo", [only_commits])

@@ -1,4 +1,4 @@
-"""The list of active commits while branches come and go."""
+"""The list of active commits while branches are created and deleted."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ DAY_S = 24 * 60 * 60
 
 
 def between_pages(world: MemoryWorld, listing: int, act: Callable[[], object]) -> None:
-    """Have branches listed one to a page, and act after the first page of that listing."""
+    """List branches one to a page, and act after the first page of that listing."""
     read, seen = world.refs.branches, [0]
 
     def one(
@@ -30,7 +30,7 @@ def between_pages(world: MemoryWorld, listing: int, act: Callable[[], object]) -
 
 
 def old_branch(world: MemoryWorld, engine: Engine, name: str) -> str:
-    """A branch whose head is older than the rules retain, beside a main that has gone on."""
+    """A branch whose head the rules do not retain, and a main with newer commits."""
     upload(engine, name.encode(), b"1")
     old = commit(engine)
     branches.create(engine, REPO, name=name, source="main")
@@ -56,7 +56,7 @@ def test_a_branch_that_is_renamed_while_branches_are_listed_keeps_its_head() -> 
         old = old_branch(world, engine, "zz")
 
         def rename() -> None:
-            # The new name stands before the page that was read, the old one behind it.
+            # The listing has passed the new name and not reached the old one.
             branches.create(engine, REPO, name="a", source="zz")  # noqa: B023 - called in this turn
             branches.delete(engine, REPO, "zz")  # noqa: B023 - called in this turn
 
@@ -64,7 +64,7 @@ def test_a_branch_that_is_renamed_while_branches_are_listed_keeps_its_head() -> 
         assert old in active(engine)
 
 
-def test_a_commit_that_is_made_while_commits_are_listed_is_no_loss() -> None:
+def test_a_commit_made_while_commits_are_listed_loses_nothing() -> None:
     world = new_lake()
     engine = world.engine()
     upload(engine, b"a", b"1")

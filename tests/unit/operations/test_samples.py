@@ -1,4 +1,4 @@
-"""Sample data are there whole, or the repository is empty and works."""
+"""A repository has all sample data, or is empty and works."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_a_repository_with_samples_has_them_committed_and_its_branch_protected(w
 
 
 def create_with_failure(world, number: int) -> bool:
-    """Whether the call of that number failed; there may be fewer."""
+    """Return whether the call of that number failed; there may be fewer calls."""
     fault = FailAt(number, ThrottledError("slow down"), landed=False)
     try:
         create(engine_around(world.engine(), fault))
@@ -52,7 +52,7 @@ def create_with_failure(world, number: int) -> bool:
     return False
 
 
-def test_a_failure_anywhere_leaves_no_repository_or_one_that_works():
+def test_any_failure_leaves_no_repository_or_a_working_one():
     every = [file.path for file in sample_files(REPO, "main")]
     number = 1
     while create_with_failure(world := memory_world(), number):
@@ -70,7 +70,7 @@ def test_a_failure_anywhere_leaves_no_repository_or_one_that_works():
     assert paths(world.engine(), "main@") == every
 
 
-def test_rules_and_commits_that_came_between_stay(world, engine):
+def test_concurrent_rules_and_commits_stay(world, engine):
     made = repositories.create(engine, name=REPO, storage_namespace=NAMESPACE)
     other = world.engine()
     upload(other, b"x", b"1")
@@ -83,7 +83,7 @@ def test_rules_and_commits_that_came_between_stay(world, engine):
     assert set(paths(engine, "main")) - set(paths(engine, "main@")) == {b"staged"}
 
 
-def test_a_repository_made_anew_meanwhile_is_left_alone(world, engine):
+def test_a_repository_created_again_gets_no_samples(world, engine):
     made = repositories.create(engine, name=REPO, storage_namespace=NAMESPACE)
     other = world.engine()
     repositories.delete(other, REPO)

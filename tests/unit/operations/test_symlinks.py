@@ -48,7 +48,7 @@ def test_each_folder_has_a_manifest_of_all_its_objects(engine):
     }
 
 
-def test_only_what_the_location_begins_is_listed(engine):
+def test_only_objects_under_the_location_are_listed(engine):
     for path in (b"a", b"table/p=1/x", b"table/p=2/y", b"tables"):
         upload(engine, path, b"1")
     symlinks.write(engine, REPO, "main", b"table/")
@@ -63,7 +63,7 @@ def test_a_commit_has_manifests_of_its_own(engine):
     assert manifests(engine, ref) == {"t/symlink.txt": [address(engine, b"t/x", ref)]}
 
 
-def test_manifests_are_written_over_those_before(engine):
+def test_manifests_replace_earlier_ones(engine):
     upload(engine, b"t/x", b"1")
     symlinks.write(engine, REPO, "main", b"")
     upload(engine, b"t/x", b"2")
@@ -71,13 +71,13 @@ def test_manifests_are_written_over_those_before(engine):
     assert manifests(engine) == {"t/symlink.txt": addresses(engine, b"t/x")}
 
 
-def test_nothing_has_no_manifest(engine):
+def test_an_empty_prefix_has_no_manifest(engine):
     assert symlinks.write(engine, REPO, "main", b"nothing/") == PLACE
     assert manifests(engine) == {}
 
 
 @pytest.mark.parametrize("path", [b"a/../b", b"x" * 1000 + b"/y"])
-def test_a_folder_that_no_manifest_can_lie_in_is_refused(engine, path):
+def test_a_folder_that_cannot_hold_a_manifest_is_refused(engine, path):
     upload(engine, path, b"1")
     with pytest.raises(InvalidInputError, match="cannot hold a manifest"):
         symlinks.write(engine, REPO, "main", b"")

@@ -3,7 +3,7 @@
 import pytest
 
 from graveler.export.model import ExportState
-from graveler.operations import writes
+from graveler.operations import links, writes
 from graveler.operations.exports import requests
 from graveler.ports import UploadedPart
 from tests.support.export_lakes import LATEST
@@ -137,15 +137,12 @@ def upload_in_parts(lake: ExportWorld, name: str) -> None:
     upload_id = lake.objects.create_upload(source, "text/plain")
     part = lake.objects.upload_part(source, upload_id, 1, name.encode())
     stored = lake.objects.complete_upload(source, upload_id, [UploadedPart(1, part)])
-    writes.stage(
+    links.stage(
         lake.engine(),
         REPO,
         "main",
         name.encode(),
-        physical_address=source,
-        checksum=stored.checksum,
-        size_bytes=len(name),
-        metadata={},
+        links.StoredData(physical_address=source, checksum=stored.checksum, size_bytes=len(name)),
     )
     assert stored.checksum.endswith("-1")
 
