@@ -1,0 +1,65 @@
+"""Links in documents resolve, files that they name exist, and README lists every page."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.test_portability import ROOT, tracked_files
+
+DOCUMENTS = [name for name in tracked_files() if name.endswith(".md")]
+SOURCES = [name for name in tracked_files() if name.endswith((".py", "Makefile"))]
+PAGES_OF_LAKEFS = {"docs/understand/data-structure.md"}  # named as the source of a format
+CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def prose(path: Path) -> str:
+    """Return a document without its blocks of code."""
+    return CODE_BLOCK.sub("", path.read_text())
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors of a document's headings, as GitHub derives them."""
+    headings = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+def broken_links(path: Path) -> list[str]:
+    """Return the relative links of a document whose file or anchor does not exist."""
+    broken = []
+    for link in LINK.findall(prose(path)):
+        if link.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    return broken
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_links_of_a_document_lead_somewhere(name):
+    assert broken_links(ROOT / name) == []
+
+
+def test_broken_links_are_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A `b` c\n[1](#a-b-c) [2](#d) [3](page.md#a-b-c) [4](e.md) [5](https://x)\n")
+    assert broken_links(page) == ["#d", "e.md"]
+
+
+def test_pages_that_sources_name_exist():
+    named = {
+        found
+        for name in SOURCES
+        for found in re.findall(r"\bdocs/[\w/.-]+\.(?:md|json)\b", (ROOT / name).read_text())
+    }
+    assert len(named) > 5
+    assert {each for each in named if not (ROOT / each).exists()} == PAGES_OF_LAKEFS
+
+
+def test_the_readme_lists_every_page():
+    pages = {str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md")}
+    linked = set(LINK.findall(prose(ROOT / "README.md")))
+    assert pages - linked == set()
