@@ -1,5 +1,6 @@
-"""Links in documents resolve, files that they name exist, and README lists every page."""
+"""Links in documents resolve, the files and messages that they name exist, README has every page."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -11,6 +12,10 @@ DOCUMENTS = [name for name in tracked_files() if name.endswith(".md")]
 SOURCES = [name for name in tracked_files() if name.endswith((".py", "Makefile"))]
 PAGES_OF_LAKEFS = {"docs/understand/data-structure.md"}  # named as the source of a format
 CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
+# The first column of a table that quotes messages of the log.
+QUOTED_IN = re.compile(
+    r"^ *\| (?:the log says|error) \| (?:do|meaning) .*\n((?: *\|.*\n)+)", re.MULTILINE
+)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -63,3 +68,36 @@ def test_the_readme_lists_every_page():
     pages = {str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md")}
     linked = set(LINK.findall(prose(ROOT / "README.md")))
     assert pages - linked == set()
+
+
+def quoted_messages() -> set[str]:
+    """Return the pieces of messages, between the ellipses, in the tables of the runbook."""
+    rows = [
+        row
+        for name in ("operations", "repairs")
+        for table in QUOTED_IN.findall((ROOT / "docs" / f"{name}.md").read_text())
+        for row in table.splitlines()
+    ]
+    quotes = [quote for row in rows for quote in re.findall(r"`([^`]+)`", row.split("|")[1])]
+    pieces = {piece.strip(" ,") for quote in quotes for piece in quote.split("…")}
+    return {piece for piece in pieces if " " in piece}
+
+
+def texts_of_sources() -> str:
+    """Return all string literals of the code that runs, one on each line."""
+    trees = [
+        ast.parse((ROOT / name).read_text())
+        for name in tracked_files()
+        if name.startswith(("graveler/", "functions/", "glue_jobs/")) and name.endswith(".py")
+    ]
+    constants = (
+        node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)
+    )
+    return "\n".join(value for value in constants if isinstance(value, str))
+
+
+def test_messages_that_the_runbook_quotes_exist():
+    messages, texts = quoted_messages(), texts_of_sources()
+    assert len(messages) > 5
+    # This one is a message of AWS.
+    assert {each for each in messages if each not in texts} == {"Access Denied"}
