@@ -2,14 +2,17 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.architecture.test_portability import ROOT, tracked_files
+from tests.architecture.test_sizes_and_names import ROOMS
 
 DOCUMENTS = [name for name in tracked_files() if name.endswith(".md")]
 SOURCES = [name for name in tracked_files() if name.endswith((".py", "Makefile"))]
+FOLDERS = (*ROOMS, "bench", "docs", "tests")
 PAGES_OF_LAKEFS = {"docs/understand/data-structure.md"}  # named as the source of a format
 CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 # The first column of a table that quotes messages of the log.
@@ -64,10 +67,30 @@ def test_pages_that_sources_name_exist():
     assert {each for each in named if not (ROOT / each).exists()} == PAGES_OF_LAKEFS
 
 
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_paths_and_tests_that_a_document_names_exist(name):
+    text = (ROOT / name).read_text()
+    paths = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*)`", text)
+    assert [each for each in paths if not any(ROOT.glob(f"{each}*"))] == []
+    tests = set(re.findall(r"`(test_\w+)`", text))
+    assert tests - names_of_tests() == set()
+
+
 def test_the_readme_lists_every_page():
     pages = {str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md")}
     linked = set(LINK.findall(prose(ROOT / "README.md")))
     assert pages - linked == set()
+
+
+@cache
+def names_of_tests() -> set[str]:
+    """Return the names of all test functions."""
+    texts = [
+        (ROOT / name).read_text()
+        for name in tracked_files()
+        if name.startswith("tests/") and name.endswith(".py")
+    ]
+    return {found for text in texts for found in re.findall(r"def (test_\w+)", text)}
 
 
 def quoted_messages() -> set[str]:
