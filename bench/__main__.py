@@ -4,7 +4,7 @@ from bench import sstable, startup
 from bench.engine.run import main as engine
 from bench.reuse.run import main as reuse
 
-# No arguments: those of this command are not theirs.
+# The benchmarks do not get this command's arguments.
 for name, run in (
     ("SSTables", sstable.main),
     ("Engine", lambda: engine([])),

@@ -1,11 +1,11 @@
-"""What a call to DynamoDB and S3 costs the caller's own processor.
+"""Processor time of a call to DynamoDB and S3, in the calling process.
 
     AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… \
         python -m bench.aws_clients DYNAMODB_ENDPOINT S3_ENDPOINT BUCKET
 
-DynamoDB through our transport, PynamoDB and boto3; S3 through our adapter and through boto3 as it
-comes. Prints milliseconds of processor and of waiting per call: one thread, connections warm, the
-median of several rounds, in which the clients take turns.
+DynamoDB through our transport, PynamoDB and boto3; S3 through our adapter and through boto3
+without configuration. Prints milliseconds of processor and of waiting per call: one thread, warm
+connections, the median of several rounds in which the clients take turns.
 """
 
 import sys

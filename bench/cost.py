@@ -1,8 +1,8 @@
-"""`python -m bench.cost`: what operations take of AWS's services, and what that costs.
+"""`python -m bench.cost`: the usage of AWS services by operations, and its price.
 
-Requests and DynamoDB's capacity units are counted on DynamoDB Local and S3Proxy, in a process that
-is warm, over a repository of 100,000 objects; processor time is this machine's. Prices, and what is
-assumed where only AWS could tell (how long a round trip takes), are in `bench/prices.py`.
+Requests and DynamoDB's capacity units are counted on DynamoDB Local and S3Proxy, in a warm process,
+over a repository of 100,000 objects; processor time is this machine's. `bench/prices.py` has the
+prices, and assumptions that could only be measured on AWS (the time of a round trip).
 """
 
 from argparse import ArgumentParser
@@ -55,13 +55,13 @@ MIX: Mapping[str, float] = {
 
 # Alarms by the metrics that they watch: two for each table, whose alarm adds two up.
 ALARM_METRICS = 21
-# Of our own that are reported all the time: the cleanup's latency and requests (`metrics=service`).
+# Our own metrics that always report: the cleanup's latency and requests (`metrics=service`).
 METRICS = 2
 EXPORT_AT_ONCE = ExportSettings().requests_at_once
 
 
 class Work:
-    """What users do to a repository, on an engine whose requests are counted."""
+    """Users' operations on a repository, on an engine that counts requests."""
 
     def __init__(self, settings: Settings, objects_: int) -> None:
         self.meter = Meter(settings)
@@ -74,25 +74,25 @@ class Work:
 
     @property
     def engine(self) -> Engine:
-        """The engine that is counted."""
+        """Return the engine that counts requests."""
         return self.meter.engine
 
     def typical(self, prepare: Callable[[], Callable[[], object]], events: int = 0) -> Usage:
-        """The usage of what prepare gives to do; of several tries that of the median time."""
+        """Return the usage of the action that prepare returns, of the run with the median time."""
         tries = [self.meter.use(prepare(), events) for _ in range(TRIES)]
         return sorted(tries, key=lambda each: each.cpu_ms)[TRIES // 2]
 
     def new_path(self) -> bytes:
-        """A path that is not there yet, beside others of its kind."""
+        """Return a new path, beside others of its kind."""
         return b"raw/landing/new-%09d" % next(self._numbers)
 
     def anywhere(self, amount: int) -> list[bytes]:
-        """Paths that are there, all over the repository."""
+        """Return existing paths, from all over the repository."""
         numbers = self._random.sample(range(self.dataset.objects), amount)
         return sorted(self.dataset.key(number) for number in numbers)
 
     def linking(self) -> Callable[[], object]:
-        """Link what was uploaded to an address that was handed out."""
+        """Link an upload address."""
         path = self.new_path()
         address = links.get_physical_address(self.engine, REPOSITORY, "main", path)
         return lambda: links.link(
@@ -141,17 +141,17 @@ class Work:
         return lambda: merges.merge(self.engine, REPOSITORY, name, "main", request)
 
     def stage(self, branch: str, paths: Sequence[bytes]) -> None:
-        """Put changes as links leave them."""
+        """Stage changes as links would."""
         token = branches.get(self.engine, REPOSITORY, branch).staging_token
         self.engine.staging.stage(token, [(path, self._value) for path in paths])
 
     def commit(self, branch: str) -> object:
-        """Commit what is staged."""
+        """Commit the staged changes."""
         request = commits.CommitRequest("why", "somebody", allow_empty=True)
         return commits.commit(self.engine, REPOSITORY, branch, request)
 
     def clean_up(self) -> None:
-        """What the cleanup will do, once the time has come for all there is."""
+        """Run the cleanup at a time when all its work is due."""
         tables = self.meter.tables
         store = CleanupStore(tables, DynamoStagingStore(tables))
         later_ns = self.engine.clock.now_ns() + (TOKEN_RETENTION_S + 60) * NS_PER_S
@@ -159,19 +159,19 @@ class Work:
             pass
 
 
-# What was measured: the operation's name, and what it takes.
+# Measured operations: name and usage.
 Measured = tuple[str, Usage]
 
 
 def operations(objects_: int, committed: Sequence[int]) -> Iterator[Measured]:
-    """Operations over a repository of so many objects, in a process that is warm."""
+    """Yield the usage of operations over a repository of so many objects, in a warm process."""
     with servers() as made:
         Lake(made.engine, objects_)
         yield from measured(Work(made.settings, objects_), committed).items()
 
 
 def measured(work: Work, committed: Sequence[int]) -> dict[str, Usage]:
-    """Usage of operations by name."""
+    """Measure the usage of operations, by name."""
     engine, known = work.engine, work.dataset.key(0)
     head = branches.get(engine, REPOSITORY, "main").commit_id
     for _ in range(10):  # what is read again and again is fetched whole
@@ -207,7 +207,7 @@ def measured(work: Work, committed: Sequence[int]) -> dict[str, Usage]:
 
 
 def of_commits(work: Work, changes: int) -> Iterator[Measured]:
-    """A commit of so many neighbours, as a job leaves them, and what the cleanup does after it."""
+    """Measure a commit of so many neighbouring changes, and the cleanup after it."""
     work.commit("main")
     work.clean_up()
 
@@ -220,7 +220,7 @@ def of_commits(work: Work, changes: int) -> Iterator[Measured]:
 
 
 def export(objects_: int) -> Iterator[Measured]:
-    """A whole export of so many objects, by the function."""
+    """Measure a whole export of so many objects by the function."""
     with servers() as made:
         lake = Lake(made.engine, objects_)
         lake.configure("latest")
@@ -233,11 +233,11 @@ def export(objects_: int) -> Iterator[Measured]:
         yield "export", meter.use(lambda: lake.export(engine), events=1).in_background()
 
 
-# What is told
+# Output
 
 
 def rows(found: Mapping[str, Usage]) -> Iterator[str]:
-    """The table of operations, as Markdown."""
+    """Yield the table of operations as Markdown."""
     yield "| operation | RRU | WRU | S3 PUT | S3 GET | Lambda, ms | USD a million |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
     for name, usage in found.items():
@@ -248,7 +248,7 @@ def rows(found: Mapping[str, Usage]) -> Iterator[str]:
 
 
 def mixed(found: Mapping[str, Usage], requests: float) -> Usage:
-    """So many requests of the mix, and what the cleanup does after their commits."""
+    """Return the usage of so many requests of the mix, with the cleanup after their commits."""
     made = Usage(requests=0)
     for name, share in MIX.items():
         made += found[name].times(share * requests)
@@ -257,7 +257,7 @@ def mixed(found: Mapping[str, Usage], requests: float) -> Usage:
 
 
 def examples(found: Mapping[str, Usage], exported: Usage, objects_: int) -> Iterator[str]:
-    """The worked examples, a line each."""
+    """Yield the worked examples, a line each."""
     million = mixed(found, 1e6)
     yield _sum("a million requests of the mix", cost(million))
     for name in found:
@@ -287,7 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--exported", type=int, default=EXPORTED, help="of the export")
     parser.add_argument("--committed", type=int, nargs="+", default=COMMITTED)
     given = parser.parse_args(arguments)
-    # Credentials are those of a process, and so each has servers of its own.
+    # Credentials belong to a process, so each process has its own servers.
     found = dict(in_fresh_process(operations, given.objects, given.committed))
     exported = dict(in_fresh_process(export, given.exported))["export"]
     for line in (*rows(found), "", *examples(found, exported, given.exported)):

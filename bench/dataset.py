@@ -1,4 +1,4 @@
-"""Keys and values like an S3 inventory of a data lake, of any size, without a list of them.
+"""Keys and values like an S3 inventory of a data lake, of any size, computed instead of stored.
 
 A dataset is five sections, in the order of their keys:
 
@@ -8,11 +8,10 @@ A dataset is five sections, in the order of their keys:
     raw/landing/000000017-<job>.json                                          4 %, one wide folder
     users/00017/projects/.../checkpoints/step-00000017-<job>.pt               1 %, deep folders
 
-The larger the dataset, the more tables and services it has; folders keep their size. Every key and
-value is a function of its number and the seed, so that any of them can be asked for, and the whole
-is a sorted stream. Values are real entries (`graveler.entries`) whose random parts do not compress,
-put together from bytes in less than half
-the time that encoding them would take.
+A larger dataset has more tables and services; folders keep their size. Every key and value is a
+function of its number and the seed, so each is accessible by itself, and all together are a sorted
+stream. Values are real entries (`graveler.entries`) whose random parts do not compress. They are
+assembled from bytes in less than half the time of encoding them.
 """
 
 from bisect import bisect_right
@@ -24,7 +23,7 @@ from random import Random
 
 from graveler.model import Change, Record
 
-# Part of the name of a stored dataset: to be counted up when keys or values change.
+# Part of a stored dataset's name: increment it when keys or values change.
 VERSION = 2
 
 _DAYS = [date(2025, 1, 1) + timedelta(days=day) for day in range(365)]
@@ -38,7 +37,7 @@ _TEXT = b"\x01\x02\x08%b%b"
 _IDENTITY = b"\x02\x08%b" + _TEXT % ((32).to_bytes(8, "big"), b"%b") + b"\x04\x02\x08" + bytes(8)
 _IDENTITY += _TEXT % (len(_TYPE).to_bytes(8, "big"), _TYPE)
 # The stored value: that identity, and the Entry message, whose fields have fixed lengths. Both xids
-# of the address end in 0: only addresses of our own shape are collected.
+# of the address end in 0: garbage collection only collects addresses of our own shape.
 _VALUE = b"\x40%b\x80\x02\x0a\x2edata/%b0/%b0\x12\x0b%b\x18%b\x22\x20%b\x30\x01\x3a\x18" + _TYPE
 
 
@@ -48,14 +47,14 @@ def _varint(number: int) -> bytes:
 
 
 def _numbers(random: Random) -> tuple[bytes, bytes, bytes]:
-    """A size as identity and message have it, and a time as the message does."""
+    """A size as in identity and message, and a time as in the message."""
     size_bytes = random.randrange(1 << 21, 1 << 28)
     time = b"\x08" + _varint(1_735_689_600 + random.randrange(31_536_000))
     time += b"\x10" + _varint(random.randrange(1 << 21, 1 << 28))
     return size_bytes.to_bytes(8, "big"), _varint(size_bytes), time
 
 
-# Values take their numbers from here: encoding them takes longer than all the rest.
+# Precomputed numbers of values: encoding them would take longer than all other work.
 _NUMBERS = [_numbers(random) for random in [Random(1)] for _ in range(1 << 12)]
 
 
@@ -95,11 +94,11 @@ class Section:
     file: bytes  # the pattern of a file's name: its place in the folder, and the folder's job
 
     def start(self, folder: int) -> int:
-        """The number of a folder's first object; one folder too many begins the next section."""
+        """Return a folder's first object; for one folder too many, that of the next section."""
         return self.first + self.objects * folder // self.folders
 
     def folder_of(self, number: int) -> int:
-        """The folder that holds the object."""
+        """Return the folder that holds the object."""
         return ((number - self.first + 1) * self.folders - 1) // self.objects
 
 
@@ -119,7 +118,7 @@ _DELETED, _ADDED = 0, 1
 
 
 class Dataset:
-    """The content of a made-up repository; objects are numbered from 0 in the order of keys."""
+    """The content of a generated repository; objects are numbered from 0 in the order of keys."""
 
     def __init__(self, objects: int, seed: int = 1) -> None:
         self.objects = objects
@@ -136,11 +135,11 @@ class Dataset:
         self._firsts = [section.first for section in self.sections]
 
     def section_of(self, number: int) -> Section:
-        """The section that holds the object."""
+        """Return the section that holds the object."""
         return self.sections[bisect_right(self._firsts, number) - 1]
 
     def key(self, number: int) -> bytes:
-        """The key of the object."""
+        """Return the key of the object."""
         section = self.section_of(number)
         folder = section.folder_of(number)
         return self._pattern(section, folder) % (number - section.start(folder))
@@ -151,7 +150,7 @@ class Dataset:
         return name + section.file % job.encode()
 
     def keys(self, first: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """The keys of the objects from first up to, and not including, end; ascending."""
+        """Yield the keys of the objects from first up to end (exclusive), ascending."""
         end = self.objects if end is None else min(end, self.objects)
         while first < end:
             section = self.section_of(first)
@@ -164,7 +163,7 @@ class Dataset:
             first = last
 
     def value(self, number: int, version: int = 0) -> bytes:
-        """The stored value of the object: an entry of a few megabytes, uploaded as version."""
+        """Return the object's stored value: an entry of a few megabytes, uploaded as version."""
         text = b"%d/%d/%d" % (self.seed, number, version)
         random = blake2b(text, digest_size=38).hexdigest().encode()
         size_bytes, size, time = _NUMBERS[int(random[72:75], 16)]
@@ -173,7 +172,7 @@ class Dataset:
         return _VALUE % (identity, random[:19], random[20:39], time, size, checksum)
 
     def records(self, first: int = 0, end: int | None = None, version: int = 0) -> Iterator[Record]:
-        """The records of the objects from first up to, and not including, end; by key."""
+        """Yield the records of the objects from first up to end (exclusive), by key."""
         value = self.value
         for number, key in enumerate(self.keys(first, end), first):
             yield key, value(number, version)
@@ -186,15 +185,15 @@ class Dataset:
             yield self.changed_key(number), None if is_deleted else self.value(number, version)
 
     def changed_key(self, number: int) -> bytes:
-        """The key that a change at the object has."""
+        """Return the key of a change at the object."""
         return self.changed(self.key(number), number)
 
     def changed(self, key: bytes, number: int) -> bytes:
-        """The same, of an object whose key is known."""
+        """Return the same for an object whose key is known."""
         return key + b".crc" if number % 10 == _ADDED else key
 
     def random_numbers(self, random: Random, amount: int) -> list[int]:
-        """So many different objects out of all, ascending."""
+        """Return count distinct objects, chosen from all, ascending."""
         return sorted(random.sample(range(self.objects), amount))
 
     def neighbours(self, random: Random, amount: int) -> range:

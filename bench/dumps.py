@@ -1,6 +1,6 @@
-"""What dumping and restoring refs takes without the stores: `python -m bench.dumps [COMMITS]`.
+"""Time to dump and restore refs, without the stores: `python -m bench.dumps [COMMITS]`.
 
-Best processor time of a few tries; files lie in a local folder. Peak memory includes the imports.
+Best processor time of a few runs; files are in a local folder. Peak memory includes the imports.
 """
 
 import sys
@@ -22,7 +22,7 @@ TRIES = 3
 
 
 def history(count: int) -> Iterator[Commit]:
-    """So many commits in a row, as a nightly job makes them."""
+    """Yield so many commits in a row, as from a nightly job."""
     parents: tuple[str, ...] = ()
     for number in range(count):
         commit = make_commit(
@@ -53,7 +53,7 @@ def main() -> None:
             dumped_s.append(times.cpu_s)
             stored = [path for path in Path(folder).rglob("*") if path.is_file()]
             size_bytes = sum(path.stat().st_size for path in stored)
-            # By another process, which has nothing of the files at hand.
+            # In another process, with none of the files cached.
             with spent() as times:
                 checked = check(read(Committed(files), NAMESPACE, commits_id, COMMITS), (), ())
             checked_s.append(times.cpu_s)

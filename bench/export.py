@@ -1,10 +1,10 @@
-"""`python -m bench.export`: what an export costs, against DynamoDB Local and S3Proxy.
+"""`python -m bench.export`: the cost of an export, over DynamoDB Local and S3Proxy.
 
     python -m bench.export --objects 100000 --copies 3000 --only full job
 
-Copies a second stand beside what the store does with the same CopyObject calls, from as many
-threads, in turns. Every section has servers and a process of its own. All entries point to one
-small object: copying it is all that is measured, and to make hundreds of thousands is spared.
+It compares an export's copies per second with the store's own rate for the same CopyObject calls,
+from as many threads, in turns. Every section has its own servers and process. All entries point to
+one small object, so hundreds of thousands need not be created: only the copies are measured.
 """
 
 from argparse import ArgumentParser
@@ -65,14 +65,14 @@ _REQUEST = ExportRequest(REPOSITORY, "main")
 
 
 class Unsent:
-    """A queue that nobody reads: what is measured ends by itself."""
+    """A queue without a reader: the measured runs end by themselves."""
 
     def send(self, request: ExportRequest, delay_s: int = 0) -> None:
         pass
 
 
 class Lake:
-    """A repository of so many objects, all of which are one."""
+    """A repository of so many paths, all with one object."""
 
     def __init__(self, engine: Engine, objects: int) -> None:
         self.engine = replace(engine, export_queue=Unsent(), export_settings=_SETTINGS)
@@ -94,7 +94,7 @@ class Lake:
         self.head_commit = self._commit((key, value) for key in self._dataset.keys())  # noqa: SIM118
 
     def change(self, count: int) -> None:
-        """A commit that gives so many objects, anywhere, another content type."""
+        """Commit another content type for so many objects anywhere."""
         numbers = sorted(Random(1).sample(range(self._dataset.objects), count))
         value = entry_value(replace(self.entry, content_type="text/csv"))
         self._commit((self._dataset.key(number), value) for number in numbers)
@@ -106,12 +106,12 @@ class Lake:
         return commits.commit(self.engine, REPOSITORY, "main", request).id
 
     def configure(self, name: str) -> None:
-        """Export to a place of that name, which is empty, with status and manifest."""
+        """Configure an export to an empty place of that name, with status and manifest."""
         configuration = ExportConfiguration(f"s3://{BUCKET}/{name}", _STATUS_PATH)
         requests.configure(self.engine, REPOSITORY, "main", configuration)
 
     def claim(self, name: str, status_path: str) -> None:
-        """Have it exported to a place of that name, and say that this holds the head already."""
+        """Configure an export to a place of that name, recorded as up to date with the head."""
         configuration = ExportConfiguration(
             f"s3://{BUCKET}/{name}", status_path, is_continuous=True
         )
@@ -120,13 +120,13 @@ class Lake:
         self.engine.exports.replace_branch_export(self._repository, None, record)
 
     def export(self, engine: Engine | None = None) -> int:
-        """What the function does, in one invocation; how many objects it copied or deleted."""
+        """Run one invocation of the function; return the number of objects copied or deleted."""
         runner = f"function {self.engine.clock.now_ns()}"
         advance(engine or self.engine, _REQUEST, runner=runner, time_left_s=lambda: inf)
         return self.done()
 
     def done(self) -> int:
-        """What the last export did.
+        """Return the number of objects that the last export copied or deleted.
 
         Raises:
             RuntimeError: it did not succeed.
@@ -141,7 +141,7 @@ class Lake:
 
 
 def copies(count: int) -> Iterator[Figure]:
-    """An export, and the same copies alone, in turns."""
+    """Measure an export and the same copies alone, in turns."""
     with servers() as made:
         lake = Lake(made.engine, count)
         bare_copies(lake, count // 10, "warm")
@@ -161,7 +161,7 @@ def copies(count: int) -> Iterator[Figure]:
 
 
 def bare_copies(lake: Lake, count: int, name: str) -> None:
-    """Copy the object so many times, from as many threads as an export has."""
+    """Copy the object so many times, from as many threads as an export uses."""
     objects = lake.engine.objects
     source = f"{_NAMESPACE}/{lake.entry.address}"
     description = ObjectDescription("text/plain", {})
@@ -187,7 +187,7 @@ def _seconds(rounds: Sequence[Spent]) -> list[tuple[float, float]]:
 
 
 def increment(objects: int, changes: int, status_path: str) -> Iterator[Figure]:
-    """An export of a few changes, by a function that has read nothing; its requests by kind."""
+    """Measure an export of a few changes by a cold function, with its requests by kind."""
     with servers() as made:
         lake = Lake(made.engine, objects)
         lake.claim("latest", status_path)
@@ -206,7 +206,7 @@ def increment(objects: int, changes: int, status_path: str) -> Iterator[Figure]:
 
 
 def counted(made: Deployment, requests: Counter[str]) -> Engine:
-    """An engine with empty caches, whose requests to the stores are counted by kind."""
+    """Return an engine with empty caches that counts its requests to the stores by kind."""
     settings = made.settings
     client = connect.s3_client(settings, settings.s3_endpoint)
 
@@ -236,7 +236,7 @@ def counted(made: Deployment, requests: Counter[str]) -> Engine:
 
 
 def full(objects: int) -> Iterator[Figure]:
-    """A whole export by the function, as if it had all the time it needs."""
+    """Measure a whole export by the function, without its time limit."""
     with servers() as made:
         lake = Lake(made.engine, objects)
         lake.configure("latest")
@@ -249,7 +249,7 @@ def full(objects: int) -> Iterator[Figure]:
 
 
 def job(objects: int) -> Iterator[Figure]:
-    """The same by the Spark job on two cores, its start included."""
+    """Measure the same by the Spark job on two cores, including its start."""
     with servers() as made:
         lake = Lake(made.engine, objects)
         lake.configure("latest")

@@ -1,4 +1,4 @@
-"""Figures: what was measured, in which unit, and how times, memory and processes are taken."""
+"""Figures with their units, and measurements of time, memory and processes."""
 
 import multiprocessing
 import os
@@ -10,12 +10,12 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
-# Whoever is not ready by then has failed.
+# A process that takes longer has failed.
 _READY_S_MAX = 1800
 
 
 class Figure(NamedTuple):
-    """One number of a section; the unit says whether time is of the processor (cpu) or the wall."""
+    """One number of a section; the unit says whether a time is of the processor (cpu) or wall."""
 
     name: str
     value: float
@@ -24,7 +24,7 @@ class Figure(NamedTuple):
 
 @dataclass
 class Spent:
-    """Seconds that a stretch of work took."""
+    """The duration of some work in seconds."""
 
     cpu_s: float = 0
     wall_s: float = 0
@@ -32,7 +32,7 @@ class Spent:
 
 @contextmanager
 def spent() -> Iterator[Spent]:
-    """Tells, once left, what the work inside took of this process's processor and of the wall."""
+    """Measures processor and wall time of the work inside the block."""
     times = Spent()
     wall, cpu = perf_counter(), process_time()
     try:
@@ -42,12 +42,12 @@ def spent() -> Iterator[Spent]:
 
 
 def memory_mb() -> float:
-    """What this process holds in memory now."""
+    """Return the current memory of this process."""
     return _status("VmRSS")
 
 
 def peak_memory_mb() -> float:
-    """The most that this process ever held in memory.
+    """Return the peak memory of this process.
 
     From /proc, since what getrusage tells goes back to the process that started this one.
     """
@@ -62,12 +62,12 @@ def _status(name: str) -> float:
 
 
 def cores() -> int:
-    """How many processor cores this process may use."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def in_fresh_process(measure: Callable[..., Iterator[Figure]], *args: object) -> Iterator[Figure]:
-    """The figures of measure(*args), run in a process that has done nothing before, as they come.
+    """Yield the figures of measure(*args), run in a new process, as they come.
 
     Caches are cold there, and memory is its own.
     """
@@ -101,7 +101,7 @@ def _received(results: Connection) -> Iterator[Any]:
 
 
 def on_all_cores(prepare: Callable[[], Sequence[Callable[[], object]]], rounds: int) -> float:
-    """Seconds by the wall that a fork of this process on each core takes for one of so many rounds.
+    """Return the wall seconds of a round, run by a fork of this process on each core.
 
     Each prepares, in its own memory, and the clock runs while they do what preparing gave them for
     the round. Of all rounds the fastest counts: whatever else a machine does makes them slower.

@@ -1,4 +1,4 @@
-"""Committed files for measuring: in a local folder, and behind a store that takes its time."""
+"""Committed files for measurements: in a local folder, and behind a simulated slow store."""
 
 import os
 import threading
@@ -23,7 +23,7 @@ class FolderFiles:
         folder.mkdir(parents=True, exist_ok=True)
 
     def forget(self) -> None:
-        """The folder is the store."""
+        """Use the folder as the store."""
 
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
         file = self._open(namespace, file_id)
@@ -59,7 +59,7 @@ class FolderFiles:
             path.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(content)
         try:
-            # A link is made whole or not at all, and never over another file.
+            # Creating a link is atomic, and never replaces another file.
             os.link(partial, path)
         except FileExistsError:
             return False
@@ -77,13 +77,13 @@ class FolderFiles:
 
 
 def _path(folder: Path, namespace: str, file_id: str) -> str:
-    # Every read comes by: to join it as a Path takes half as long as the read.
+    # Kept as text: joining a Path would take half as long as the read.
     return f"{folder}/{namespace.partition('://')[2]}/{file_id}"
 
 
 @dataclass
 class Traffic:
-    """What went to a store, and what came from it."""
+    """Counts of requests and bytes to and from a store."""
 
     reads: int = 0
     bytes_read: int = 0
@@ -96,7 +96,7 @@ class Traffic:
 
 
 class CountedFiles:
-    """Counts what passes to other files, of which each answer takes latency_s longer."""
+    """Counts requests to other files, and delays each answer by latency_s."""
 
     def __init__(self, files: FolderFiles, latency_s: float = 0) -> None:
         self.traffic = Traffic()

@@ -1,10 +1,10 @@
-"""Writers of one branch, and how often they meet at a gate: `python -m bench.gates`.
+"""How often writers of one branch conflict at a gate: `python -m bench.gates`.
 
-DynamoDB Local lets transactions that touch one item wait for each other; DynamoDB cancels one of
-them. So this is a model of DynamoDB: a transaction holds its items from half its time on, and one
-that finds an item held is cancelled and sent again, after the pauses of `graveler.aws.retries`.
-Writers are in a closed loop: read the branch, stage, confirm. Times are those of a function in the
-same region, in milliseconds, each drawn evenly from half to one and a half times its mean.
+DynamoDB Local queues transactions that touch one item; DynamoDB cancels one of them. So this is a
+model of DynamoDB: a transaction holds its items from half of its duration on, and one that finds an
+item held is cancelled and retried, after the pauses of `graveler.aws.retries`. Writers are in a
+closed loop: read the branch, stage, confirm. Times are those of a function in the same region, in
+milliseconds, drawn uniformly between half and one and a half times the mean.
 """
 
 import random
@@ -21,7 +21,7 @@ GATES = (1, 8, 25, 64)
 
 
 class Branch:
-    """Gates that are held, and what writers have seen."""
+    """Held gates, and the writers' results."""
 
     def __init__(self, gates: int, seed: int) -> None:
         self.random = random.Random(seed)
@@ -34,7 +34,7 @@ class Branch:
         return mean_ms * self.random.uniform(0.5, 1.5)
 
     def writer(self, now_ms: float) -> Iterator[float]:
-        """Write for ever; yields how long it waits, and gets the time when that is over."""
+        """Write forever; yield each wait, and receive the time at its end."""
         while True:
             begun_ms = now_ms
             now_ms = yield self.around(READ_MS)
@@ -56,7 +56,7 @@ class Branch:
 
 
 def measure(gates: int, writers: int) -> tuple[float, float, float, float]:
-    """Writes a second, their median and 99th percentile in ms, cancelled transactions per write."""
+    """Return writes/s, median and 99th percentile in ms, cancelled transactions per write."""
     branch = Branch(gates, seed=writers)
     waiting: list[tuple[float, int, Iterator[float]]] = []
     for number in range(writers):

@@ -1,7 +1,7 @@
-"""What a cold start of each function imports, from the layer alone: `python -m bench.layer`.
+"""The imports of a cold start of each function, from the layer alone: `python -m bench.layer`.
 
-With the layer as `make layer` builds it, for this machine's processor; by the interpreter of the
-functions if this machine has it, else by the one that runs this. Needs the package index.
+It measures the layer of `make layer`, for this machine's processor, with the interpreter of the
+functions if it is installed, else with the current one. It needs the package index.
 """
 
 import platform

@@ -1,4 +1,4 @@
-"""An engine over local servers whose requests are counted, and DynamoDB's units for them."""
+"""An engine over local servers that counts its requests and DynamoDB's capacity units."""
 
 import time
 from collections import Counter
@@ -22,13 +22,13 @@ from graveler.aws.signing import Signer
 from graveler.committed.store import Committed
 
 _READS = frozenset({"BatchGetItem", "GetItem", "Query", "Scan"})
-# What S3 does not charge as a GET; deletions it does not charge at all.
+# Requests that S3 bills as a GET, and those that are free; it bills all others as a PUT.
 _S3_READS = frozenset({"GetObject", "HeadObject", "HeadBucket"})
 _S3_FREE = frozenset({"AbortMultipartUpload", "DeleteObject", "DeleteObjects"})
 
 
 class _Metered:
-    """An answer under way, whose capacity units are taken down."""
+    """A pending answer whose capacity units are counted."""
 
     def __init__(self, pending: Pending, operation: str, units: Counter[str]) -> None:
         self._pending = pending
@@ -48,7 +48,7 @@ class _Metered:
 
 
 class _MeteredHttp(HttpClient):
-    """Asks DynamoDB for the capacity that requests take; signatures are not checked locally."""
+    """Asks DynamoDB for the capacity of each request; local servers do not check signatures."""
 
     def __init__(self, endpoint: str, units: Counter[str]) -> None:
         super().__init__(endpoint)
@@ -63,7 +63,7 @@ class _MeteredHttp(HttpClient):
 
 @dataclass
 class Meter:
-    """An engine on local servers whose requests are counted."""
+    """An engine on local servers that counts requests."""
 
     settings: Settings
     units: Counter[str] = field(default_factory=Counter)
@@ -97,7 +97,7 @@ class Meter:
         self.to_s3[model.name] += 1
 
     def use(self, do: Callable[[], object], events: int = 0) -> Usage:
-        """What it takes to do it."""
+        """Return the usage of the action."""
         self.units.clear()
         self.to_s3.clear()
         self.round_trips = 0

@@ -1,4 +1,4 @@
-"""How plots are drawn and kept: as SVG whose text stays text, equal figures in equal files."""
+"""Plots as SVG: texts stay texts, and equal figures give equal files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ Points = Sequence[tuple[float, float]]
 def draw(
     axes: Axes, points: Points, label: str, style: str = "-", color: str | None = None
 ) -> None:
-    """A line through the points, if there are any."""
+    """Draw a line through the points, if there are any."""
     if points:
         axes.plot(*zip(*points, strict=True), style, marker="o", label=label, color=color)
 

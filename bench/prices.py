@@ -1,4 +1,4 @@
-"""What AWS asks for what a deployment uses, and what that makes: data and sums, no measurements.
+"""AWS's prices, and sums for a deployment's usage: data only, no measurements.
 
 Prices are those of us-east-1 on 2026-11-20, in USD, without free tier, taxes and discounts. They
 change: look at https://aws.amazon.com/pricing/ before you rely on a sum.
@@ -39,20 +39,20 @@ PRICES: Mapping[str, float] = {
 
 MONTH_HOURS = 730
 
-# What is assumed where nothing can be measured without AWS.
+# Assumptions for values that cannot be measured without AWS.
 FUNCTION_GB = 1769 / 1024
 DYNAMODB_MS = 4.0  # a round trip inside a region
 S3_MS = 25.0
 SERVING_MS = 1.0  # routing, authentication, JSON: bench/README.md has 0.1 to 0.6 of it
 LOG_BYTES_OF_REQUEST = 1_700  # the access log's line and the function's
 TRACED_SHARE = 0.05  # X-Ray's usual sampling
-# Of the events function: as many events come with one call if there are few.
+# Of the events function: events per call under light load.
 EVENTS_CALL_MS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an operation, or many, took; processor time is that of the machine that measured."""
+    """The usage of one or more operations; processor time is the measuring machine's."""
 
     round_trips: float = 0  # to DynamoDB, one after the other
     read_units: float = 0
@@ -68,25 +68,25 @@ class Usage:
         return Usage(**sums)
 
     def times(self, factor: float) -> "Usage":
-        """So much of it."""
+        """Return a multiple of this usage."""
         return Usage(**{f.name: getattr(self, f.name) * factor for f in fields(self)})
 
     def in_background(self) -> "Usage":
-        """The same where no request waits for it."""
+        """Return the same usage outside of a request."""
         return replace(self, requests=0)
 
     def lambda_ms(self, s3_at_once: int = 1) -> float:
-        """How long functions are at work for it, with so many requests to S3 at the same time."""
+        """Return the running time of functions, with so many concurrent requests to S3."""
         to_s3 = (self.s3_writes + self.s3_reads) / s3_at_once
         waits = self.round_trips * DYNAMODB_MS + to_s3 * S3_MS
         return self.cpu_ms + waits + self.requests * SERVING_MS
 
 
 def cost(usage: Usage, s3_at_once: int = 1) -> dict[str, float]:
-    """USD by service."""
+    """Return USD by service."""
     gb_s = FUNCTION_GB * usage.lambda_ms(s3_at_once) / 1000
     calls = usage.requests
-    # An event is published by a call of a function with half a GB, and kept by the archive.
+    # A function with half a GB publishes an event, and the archive stores it.
     publishing = PRICES["Lambda call"] + 0.5 * EVENTS_CALL_MS / 1000 * PRICES[_GB_S]
     parts = {
         "API Gateway": calls * PRICES["API Gateway request, HTTP API"],
@@ -109,19 +109,19 @@ _GB_S = "Lambda GB-second, arm64"
 
 
 def total(usage: Usage, s3_at_once: int = 1) -> float:
-    """USD for all of it."""
+    """Return USD for the whole usage."""
     return sum(cost(usage, s3_at_once).values())
 
 
 def idle_month(alarms: int, metrics: int) -> dict[str, float]:
-    """USD of a month in which nobody does anything, by what they are for.
+    """Return USD of a month without requests, by purpose.
 
     alarms: of metrics that are watched; metrics: of our own, that are reported all the time.
     """
     minutes = MONTH_HOURS * 60
     cleanups = Usage(round_trips=1, read_units=0.5, cpu_ms=2, requests=0).times(minutes / 5)
     cleanup_ms = 512 / 1024 / FUNCTION_GB * cost(cleanups)["Lambda"]
-    # Lambda keeps five requests waiting at the queue, each for twenty seconds.
+    # Lambda polls the queue with five requests at a time, each twenty seconds long.
     polls = 5 * 3 * minutes
     return {
         "key and setup token": PRICES["KMS key and month"]
@@ -136,12 +136,12 @@ def idle_month(alarms: int, metrics: int) -> dict[str, float]:
 
 
 def glue_run(workers: float, minutes: float) -> float:
-    """USD of a job's run; Glue charges a minute at least, and each worker is one DPU."""
+    """Return USD of a job's run; Glue bills at least a minute, and each worker is one DPU."""
     return workers * max(minutes, 1) / 60 * PRICES["Glue DPU-hour"]
 
 
 def server_month() -> float:
-    """USD of a month of the smallest server that survives the loss of a zone, doing nothing.
+    """Return USD of an idle month of the smallest server that survives the loss of a zone.
 
     Two Fargate tasks of one processor and 2 GB behind a load balancer; stores as with us.
     """

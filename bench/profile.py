@@ -1,7 +1,7 @@
-"""Where the time goes: `python -m bench.profile lookup|commit|diff|scan [--objects N]`.
+"""A profile: `python -m bench.profile lookup|commit|diff|scan [--objects N]`.
 
-Profiles one row of `python -m bench.engine`, on the repository that it keeps, and prints the
-functions that took the most time themselves.
+It profiles one row of `python -m bench.engine`, on the repository stored there, and prints the
+functions with the most time of their own.
 """
 
 import cProfile

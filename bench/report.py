@@ -1,4 +1,4 @@
-"""Reports: figures as lines while they come, kept as JSON, shown as Markdown tables."""
+"""Reports: figures printed as they come, stored as JSON, shown as Markdown tables."""
 
 import json
 import platform
@@ -8,19 +8,19 @@ from pathlib import Path
 
 from bench.figures import Figure, cores
 
-# Of one run: the title of each section, its figures.
+# One run: the figures of each section, by title.
 Sections = dict[str, list[Figure]]
 
 
 def shown(value: float) -> str:
-    """The number with about three digits that count."""
+    """Return the number with about three significant digits."""
     if value == round(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:,.3g}"
 
 
 def printed(title: str, figures: Iterable[Figure]) -> list[Figure]:
-    """The figures, each printed as soon as it is there."""
+    """Collect the figures, and print each at once."""
     print(f"\n{title}", flush=True)
     measured = []
     for figure in figures:
@@ -43,7 +43,7 @@ class Results:
             self._runs, self._notes = kept["runs"], kept["notes"]
 
     def keep(self, run: str, sections: Sections) -> None:
-        """Store the figures of a run in place of those that an earlier one of that name had."""
+        """Store the figures of a run, replacing those of an earlier run of that name."""
         kept = self._runs.setdefault(run, {})
         for section, figures in sections.items():
             kept[section] = {figure.name: (figure.value, figure.unit) for figure in figures}
@@ -56,11 +56,11 @@ class Results:
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs; numbers by their size."""
+        """Return the names of the runs, numbers in numeric order."""
         return sorted(self._runs, key=lambda run: (len(run), run))
 
     def value(self, run: str, section: str, name: str) -> float | None:
-        """One figure of a run, if it was measured."""
+        """Return one figure of a run, None if it was not measured."""
         found = self._runs[run].get(section, {}).get(name)
         return None if found is None else found[0]
 

@@ -1,4 +1,4 @@
-"""Made-up repositories in a local folder: made once, and used again by whoever measures."""
+"""Generated repositories in a local folder: built once, and reused by all measurements."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ _BATCH_RECORDS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """What it took to write a repository in one pass, its records' generation left out."""
+    """The cost of writing a repository in one pass, without generating its records."""
 
     cpu_s: float
     wall_s: float
@@ -52,12 +52,12 @@ class Repository:
 
     @property
     def dataset(self) -> Dataset:
-        """What the repository holds."""
+        """Return the dataset of the repository."""
         return Dataset(self.objects, self.seed)
 
     @property
     def files(self) -> FolderFiles:
-        """The repository's files."""
+        """Return the repository's files."""
         return FolderFiles(self.folder)
 
     @contextmanager
@@ -75,16 +75,16 @@ class Repository:
     def committed(
         self, files: CountedFiles | None = None, caches: CacheSizes | None = None
     ) -> Committed:
-        """The engine over the files, its caches empty."""
+        """Return an engine over the files, with empty caches."""
         return Committed(files or self.files, breaking=Breaking(self.raggedness), caches=caches)
 
     def content(self, committed: Committed) -> MetaRange:
-        """What the repository holds, as the engine reads it."""
+        """Return the repository's content, as read by the engine."""
         return MetaRange(committed, NAMESPACE, self.metarange_id)
 
 
 class Timed(Generic[T]):
-    """Records or changes, made by the batch; tells what making them took."""
+    """Records or changes, generated in batches; measures the generation."""
 
     def __init__(self, stream: Iterator[T]) -> None:
         self.cpu_s = 0.0
@@ -103,7 +103,7 @@ class Timed(Generic[T]):
 def open_repository(
     folder: Path, objects: int, seed: int = 1, raggedness: int = RANGE_RAGGEDNESS_RECORDS
 ) -> Repository | None:
-    """The repository kept in the folder, if there is one."""
+    """Return the repository stored in the folder, None if there is none."""
     path = _place(folder, objects, seed, raggedness) / _DESCRIPTION
     if not path.exists():
         return None
@@ -115,7 +115,7 @@ def open_repository(
 def make_repository(
     folder: Path, objects: int, seed: int = 1, raggedness: int = RANGE_RAGGEDNESS_RECORDS
 ) -> Repository:
-    """The repository, written afresh into the folder, in one pass and in key order."""
+    """Write the repository into the folder again, in one pass and in key order."""
     place = _place(folder, objects, seed, raggedness)
     shutil.rmtree(place, ignore_errors=True)
     files = CountedFiles(FolderFiles(place))

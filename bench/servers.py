@@ -19,7 +19,7 @@ _REGION = "us-east-1"
 
 @contextmanager
 def servers() -> Iterator[Deployment]:
-    """A deployment on servers of its own, its data in a folder that goes with them."""
+    """A deployment on its own servers, with its data in a temporary folder."""
     keys = key_pairs.generate()
     with TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)

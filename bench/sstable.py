@@ -1,6 +1,6 @@
-"""How fast tables are written and read: `python -m bench.sstable [RECORDS]` prints one line each.
+"""Rates of writing and reading tables: `python -m bench.sstable [RECORDS]` prints one line each.
 
-Records are of the usual shape: keys of about 60 bytes that share prefixes, values of 190 bytes,
+Records have the usual shape: keys of about 60 bytes that share prefixes, values of 190 bytes,
 of which half is random (digest, checksum, address) and does not compress. "A range" has the
 default raggedness; "large" is one table of all the records, more than a processor's cache holds.
 """
@@ -57,7 +57,7 @@ def write_each(keys: list[bytes], values: list[bytes]) -> None:
 
 
 def write_hashed(keys: list[bytes], values: list[bytes]) -> None:
-    """With the three SHA-256 that a record costs the ID of its range."""
+    """Write with the three SHA-256 that each record adds to the range's ID."""
     file_id = sha256()
     for key, value in zip(keys, values, strict=True):
         file_id.update(sha256(sha256(key).digest() + sha256(value).digest()).digest())
@@ -84,7 +84,7 @@ def get_cold(path: Path, keys: list[bytes]) -> None:
 
 
 def measure(what: str, operations: int, run: Callable[[], object]) -> None:
-    """Print the rate of the best of a few tries."""
+    """Print the best rate of a few runs."""
     seconds = []
     for _ in range(TRIES):
         start = perf_counter()

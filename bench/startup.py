@@ -1,4 +1,4 @@
-"""What a cold process spends before its first request: `python -m bench.startup`."""
+"""Time of a cold process before its first request: `python -m bench.startup`."""
 
 import os
 import subprocess

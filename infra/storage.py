@@ -244,7 +244,7 @@ class Storage(Stack):
                 self,
                 f"{name}Table",
                 value=table.table_name,
-                description="The table in service: docs/operations.md",
+                description="The table in service: docs/backup.md",
             )
         CfnOutput(
             self,

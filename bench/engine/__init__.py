@@ -1,1 +1,1 @@
-"""How fast committed data are written, read, changed and compared; `python -m bench.engine`."""
+"""Rates of writing, reading, changing and comparing committed data: `python -m bench.engine`."""

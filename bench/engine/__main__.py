@@ -1,4 +1,4 @@
-"""`python -m bench.engine`; what is run lives in a module that fresh processes can import."""
+"""`python -m bench.engine`; the code is in a module that new processes can import."""
 
 from bench.engine.run import main
 

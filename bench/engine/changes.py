@@ -1,4 +1,4 @@
-"""Commits of so many changes, the diffs that find them again, and merges.
+"""Commits of some numbers of changes, the diffs of those commits, and merges.
 
 Changes are `clustered`, objects in a row from the start of a partition, or `random` over the whole
 repository; of ten, eight overwrite, one deletes and one adds. `first` is a commit by a process that
@@ -20,13 +20,13 @@ from graveler.diff.two_way import diff
 from graveler.merge import merge
 
 SPREADS = ("clustered", "random")
-# Of small amounts the best of three tries counts, of large ones the only one.
+# For small amounts the best of three runs counts, for large ones there is one run.
 _TRIES = 3
 _TRIED_ONCE_FROM = 100_000
 
 
 def measure_changes(repository: Repository, scale: Scale, spread: str) -> Iterator[Figure]:
-    """What commits and diffs of each amount cost."""
+    """Measure commits and diffs of each amount."""
     for amount in scale.changes:
         tries = 1 if amount >= _TRIED_ONCE_FROM else _TRIES
         measured = [
@@ -87,7 +87,7 @@ def _traffic_figures(name: str, traffic: Traffic) -> list[Figure]:
 
 
 def measure_merges(repository: Repository, scale: Scale) -> Iterator[Figure]:
-    """What three-way merges cost, with as many random changes on each side."""
+    """Measure three-way merges with as many random changes on each side."""
     dataset = repository.dataset
     for amount in scale.merged_changes:
         with repository.scratch() as files:

@@ -1,4 +1,4 @@
-"""One cold lookup in a fresh process: what a function's first request needs of the engine."""
+"""One cold lookup in a new process: the engine's share of a function's first request."""
 
 from collections.abc import Iterator
 from random import Random
@@ -28,7 +28,7 @@ def measure_first_lookup(repository: Repository, scale: Scale, seed: int) -> Ite
 
 
 def measure_function(repository: Repository, scale: Scale) -> Iterator[Figure]:
-    """The median of a few such processes."""
+    """Measure the median of a few such processes."""
     tries = [
         list(in_fresh_process(measure_first_lookup, repository, scale, seed))
         for seed in range(_TRIES)

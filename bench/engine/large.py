@@ -1,7 +1,7 @@
 """A very large change: committed, merged, and imported into an empty repository.
 
-Each in one pass, and by slices, of which each core makes one after the other in a process of its
-own, as functions would. What making the changes up takes is left out of both; planning is not.
+Each runs in one pass, and in slices. Each core applies slices one after another in its own process,
+as functions would. The figures exclude generating the changes, but include planning.
 """
 
 from bisect import bisect_left
@@ -35,7 +35,7 @@ class MadeUp:
     version: int | None
 
     def keys(self) -> Iterator[bytes]:
-        """The keys that change."""
+        """Return the changed keys."""
         keys = self.dataset.keys(self.numbers.start, self.numbers.stop)
         if self.version is None:
             return keys
@@ -64,13 +64,13 @@ class Work:
     made_up: bool
 
     def make(self, committed: Committed, part: Slice) -> tuple[SliceResult, float]:
-        """Make one slice; also the seconds of processor that making its changes up took."""
+        """Apply one slice; also return the processor seconds of generating its changes."""
         changes = Timed(self.changes(committed, part.start, part.end))
         result = apply_slice(committed, self.content(committed), part, changes)
         return result, changes.cpu_s if self.made_up else 0
 
 
-# In a process that makes slices: what it works at, and its engine.
+# In a process that applies slices: its work, and its engine.
 _working: list[tuple[Work, Committed]] = []
 
 
@@ -84,7 +84,7 @@ def _make(part: Slice) -> tuple[SliceResult, float]:
 
 
 def _measure(repository: Repository, before: CountedFiles, work: Work) -> Iterator[Figure]:
-    """The work in one pass, then by slices, each with room of its own to write into."""
+    """Measure the work in one pass, then in slices, each with its own folder to write to."""
     with repository.scratch(over=before) as files, spent() as times:
         committed = repository.committed(files)
         result, made_up_s = work.make(committed, Slice())
@@ -117,7 +117,7 @@ def _made_up(name: str, content: Callable[[Committed], MetaRange], changes: Made
 
 
 def measure_large_import(repository: Repository, scale: Scale) -> Iterator[Figure]:
-    """Records into an empty repository."""
+    """Import records into an empty repository."""
     amount = scale.large_changes
     work = _made_up(
         f"import of {amount:,} into an empty repository",
@@ -129,7 +129,7 @@ def measure_large_import(repository: Repository, scale: Scale) -> Iterator[Figur
 
 
 def measure_large_commit(repository: Repository, scale: Scale) -> Iterator[Figure]:
-    """Changes to objects in a row."""
+    """Commit changes to neighbouring objects."""
     dataset = repository.dataset
     numbers = dataset.neighbours(Random(1), scale.large_changes)
     work = _made_up(
@@ -142,7 +142,7 @@ def measure_large_commit(repository: Repository, scale: Scale) -> Iterator[Figur
 
 
 def measure_large_merge(repository: Repository, scale: Scale) -> Iterator[Figure]:
-    """Those changes, merged into a branch that has a few random ones."""
+    """Merge those changes into a branch with a few random ones."""
     dataset = repository.dataset
     few = dataset.random_numbers(Random(2), min(_DESTINATION_CHANGES, dataset.objects // 10))
     many = dataset.neighbours(Random(1), scale.large_changes)

@@ -1,10 +1,10 @@
 """Point lookups: a key in, its stored value out, through metarange, range and block.
 
-Three spreads: `hot` asks for a few objects again and again, which all are in RAM; `zipf` for every
-object of the repository, the one of rank n with a probability of 1/n, ranks scattered over the
-keyspace; `uniform` for each with the same. The caches have the sizes that a function has, but for:
-`hot`, where they hold everything; `decoded`, where each lookup reads its block from the local file
-and decodes it; `files`, where it opens the range's local file, too.
+There are three distributions. `hot` repeats a few objects, all in RAM. `zipf` chooses from all
+objects, rank n with a probability proportional to 1/n, ranks scattered over the keyspace. `uniform`
+chooses all objects equally often. The caches have a function's sizes, with three exceptions: in
+`hot` they hold everything; in `decoded` each lookup reads its block from the local file and decodes
+it; in `files` it also opens the range's local file.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,14 +29,14 @@ _AMPLE = CacheSizes(
     content_bytes=0,
     metarange_bytes=1 << 28,
 )
-# Room for the metarange's blocks, which are asked for all the time, and for hardly any other.
+# Room for the metarange's blocks, which every lookup needs, and for hardly any others.
 _NO_BLOCKS = replace(_AMPLE, block_bytes=4 << 20)
 _NOTHING = replace(_NO_BLOCKS, range_bytes=0)
-# A prime greater than any repository: it scatters ranks over numbers, each to another.
+# A prime greater than any repository: maps ranks to distinct, scattered numbers.
 _PRIME = 2_147_483_647
-# Where a lookup costs many times more, fewer will do: one in so many.
+# Slow lookups are measured less often: one in so many.
 _FEWER = (4, 20)
-# Of which the fastest counts.
+# The fastest round counts.
 _ROUNDS = 3
 
 
@@ -69,7 +69,7 @@ def _get_each(get: Get, keys: list[bytes]) -> None:
 def _prepare(
     repository: Repository, sizes: CacheSizes, keys: Keys, scale: Scale
 ) -> list[Callable[[], None]]:
-    """Rounds of lookups to be measured, the caches as warm as they get."""
+    """Return rounds of lookups to be measured, with fully warm caches."""
     get = repository.content(repository.committed(caches=sizes)).get
     before = keys(repository, Random(1), replace(scale, lookups=scale.warming_lookups))
     assert get(before[0]) is not None
@@ -85,7 +85,7 @@ def _prepare(
 def measure_warm_lookups(
     repository: Repository, scale: Scale, name: str, sizes: CacheSizes, keys: Keys
 ) -> Iterator[Figure]:
-    """Lookups per second of one kind, in one process and with one on each core."""
+    """Measure lookups per second of one kind, in one process and with one on each core."""
     prepare = partial(_prepare, repository, sizes, keys, scale)
     seconds = on_all_cores(prepare, _ROUNDS)
     cpu_s: list[float] = []
@@ -99,7 +99,7 @@ def measure_warm_lookups(
 
 
 def warm_kinds(scale: Scale) -> list[tuple[str, CacheSizes, Keys, Scale]]:
-    """What measure_warm_lookups is to measure: name, caches, keys, scale."""
+    """The arguments of measure_warm_lookups: name, caches, keys, scale."""
     some, few = (replace(scale, lookups=scale.lookups // part) for part in _FEWER)
     return [
         ("hot, all in RAM", _AMPLE, hot_keys, scale),
@@ -111,7 +111,7 @@ def warm_kinds(scale: Scale) -> list[tuple[str, CacheSizes, Keys, Scale]]:
 
 
 def measure_cold_lookups(repository: Repository, scale: Scale) -> Iterator[Figure]:
-    """Lookups with empty caches from a store that takes its time, and with a warm metarange."""
+    """Measure lookups from a slow store, with empty caches and with a warm metarange."""
     dataset = repository.dataset
     random = Random(3)
     keys = [dataset.key(random.randrange(dataset.objects)) for _ in range(scale.cold_lookups)]

@@ -17,7 +17,7 @@ _PAGES_MAX = 50
 
 
 def measure_reading(repository: Repository, scale: Scale) -> Iterator[Figure]:
-    """Records per second of a scan, and milliseconds of a page of a listing."""
+    """Measure records per second of a scan, and milliseconds per page of a listing."""
     dataset = repository.dataset
     scanned = scale.scanned_records
     first = (dataset.objects - scanned) // 2
@@ -57,7 +57,7 @@ def _measure_page(repository: Repository, name: str, query: PageQuery) -> Iterat
 
 
 def _page(content: MetaRange, query: PageQuery) -> int:
-    """How many objects and folders the page shows; they are read as an answer needs them."""
+    """Read a page as an answer would; return its number of objects and folders."""
 
     def key_of(record: Record) -> bytes:
         return record[0]

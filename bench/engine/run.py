@@ -1,7 +1,7 @@
 """`python -m bench.engine [--objects 1000000 ...]`: every figure of the engine, by repository size.
 
-Repositories are made in --folder and used again when they are there. Each group of figures is
-measured in a process of its own, so that its caches start empty and its memory is its own.
+Repositories are built in --folder, or reused if they exist. Each group of figures is measured in
+its own process, with empty caches and its own memory.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -62,7 +62,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Repository, Scale], Iterator[Figure]]]]
 
 
 def main(arguments: Sequence[str] | None = None, scale: Scale | None = None) -> None:
-    """Measure what the arguments ask for, print it, and keep it in the results' folder."""
+    """Measure what the arguments select, print the figures, and store them as results."""
     options = _parse(arguments)
     results = Results(options.results, "engine", TITLE)
     for objects in options.objects:
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None, scale: Scale | None = None) -> 
             sections[title] = printed(title, measure(repository, amounts))
             results.keep(f"{objects:,}", sections)
     if results.runs:
-        # Here, since every process that measures would hold the plotting in memory, too.
+        # Imported here, to keep plotting out of the memory of measuring processes.
         from bench.engine.plots import plot_engine  # noqa: PLC0415
 
         plot_engine(results, options.results)

@@ -1,16 +1,16 @@
-"""How much of each thing is measured."""
+"""The amounts that are measured."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Amounts; none is larger than the repository allows."""
+    """Amounts, none larger than the repository."""
 
     lookups: int = 200_000
-    # Before the clock runs: enough to come by most blocks of the indexes of 50 million objects.
+    # Before the measurement: enough to visit most index blocks of 50 million objects.
     warming_lookups: int = 200_000
-    # Different objects among them, where all is to be in RAM.
+    # Distinct objects among them, where everything must be in RAM.
     hot_objects: int = 20_000
     cold_lookups: int = 40
     latency_s: float = 0.020
@@ -21,7 +21,7 @@ class Scale:
     large_changes: int = 1_000_000
 
     def within(self, objects: int, changes_max: int) -> "Scale":
-        """The same for a repository that may be smaller, and with no more changes in a commit."""
+        """Return the scale, limited to a repository's size and a number of changes per commit."""
         return Scale(
             lookups=self.lookups,
             warming_lookups=self.warming_lookups,

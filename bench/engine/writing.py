@@ -1,4 +1,4 @@
-"""What a repository takes on disk, and to write."""
+"""The size of a repository on disk, and the rate of writing it."""
 
 from collections.abc import Iterator
 

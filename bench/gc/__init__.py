@@ -1,1 +1,1 @@
-"""What a collection of garbage costs, by objects and by commits."""
+"""The cost of a garbage collection, by objects and by commits."""

@@ -1,7 +1,8 @@
 """A repository to collect: real ranges and refs on local servers, and an inventory of its data.
 
-The data themselves do not exist: nothing reads them, and deleting what is not there costs the same.
-To list a million objects from the local S3 server would take five minutes, and say nothing of S3.
+The objects themselves do not exist: no step reads them, and deleting a missing object costs the
+same. Listing a million objects on the local S3 server would take five minutes, and be no measure of
+S3.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ REPOSITORY = "collected"
 
 # Of a thousand objects in the data, ten are garbage.
 GARBAGE_EVERY = 100
-# What a commit overwrites, side by side, after the first one.
+# Neighbouring objects that each commit after the first overwrites.
 CHANGES_PER_COMMIT = 20
 
 _ROWS_PER_FILE = 500_000
@@ -33,7 +34,7 @@ _MODIFIED_MS = 1_700_000_000_000
 
 
 class Lake:
-    """The repository: one commit of so many objects, and then as many more as are asked for."""
+    """The repository: one commit of so many objects, then further commits on demand."""
 
     def __init__(self, made: Deployment, objects: int, name: str = REPOSITORY) -> None:
         self.name = name
@@ -52,7 +53,7 @@ class Lake:
         return MetaRange(self._engine.committed, self.namespace, metarange_id)
 
     def _recorded(self, records: Iterable[tuple[bytes, bytes]]) -> Iterator[Change]:
-        """The records, each noted in the inventory."""
+        """Yield the records, and add each to the inventory."""
         for key, value in records:
             for address in live_addresses(self.namespace, [value]):
                 self._inventory.add(address)
@@ -68,10 +69,10 @@ class Lake:
         self._commits += 1
 
     def commit_up_to(self, count: int) -> None:
-        """Make commits until there are so many, each of changes at another place."""
+        """Commit until there are so many commits, each with changes in another place."""
         objects = self._dataset.objects
         while self._commits < count:
-            # A stride that has no divisor in common with any size: places do not repeat.
+            # The stride has no divisor in common with any size, so places do not repeat.
             start = self._commits * 7_368_787 % max(1, objects - CHANGES_PER_COMMIT)
             numbers = range(start, min(objects, start + CHANGES_PER_COMMIT))
             self._commit(self._dataset.changes(numbers, self._commits))
@@ -89,7 +90,7 @@ class _Inventory:
         self._files: list[dict[str, object]] = []
 
     def add(self, address: str) -> None:
-        """Note an object, and now and then one that nobody knows of."""
+        """Add an object, and from time to time a piece of garbage."""
         self._keys.append(f"{self._prefix}/{address}")
         self._count += 1
         if self._count % GARBAGE_EVERY == 0:
@@ -118,7 +119,7 @@ class _Inventory:
         self._keys.clear()
 
     def finish(self) -> None:
-        """Write what is left, and the manifest."""
+        """Write the remaining rows and the manifest."""
         if self._keys:
             self._write()
         manifest = {

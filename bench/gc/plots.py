@@ -1,4 +1,4 @@
-"""Plots: what a collection costs against objects, and against commits."""
+"""Plots of a collection's cost against objects, and against commits."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """`python -m bench.gc [--objects 1000000 …]`: a collection, by objects and by commits.
 
-Every size has a process of its own, with servers, a repository, and a Spark on two cores. The
+Every size has its own process, with servers, a repository, and a Spark on two cores. The
 candidates come from an inventory (`lake.py` says why); refs and ranges are read from the servers.
 """
 
@@ -31,7 +31,7 @@ _SMALL = 1_000
 
 
 def measure(objects: int, commits: Sequence[int]) -> Iterator[Figure]:
-    """Marks after so many commits each, and at last a whole run."""
+    """Measure marks after each number of commits, then a whole run."""
     with servers() as made:
         # The first run of a process pays for what all others have: imports, compiled code.
         spark = local_spark("bench-gc", **{"spark.driver.memory": _JVM_MEMORY})
@@ -78,7 +78,7 @@ def _by_step(watch: Watch, report: Report) -> Iterator[Figure]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure what the arguments ask for, print it, and keep it in the results' folder."""
+    """Measure what the arguments select, print the figures, and store them as results."""
     options = _parse(arguments)
     results = Results(options.results, "gc", TITLE)
     for objects in options.objects:

@@ -1,4 +1,4 @@
-"""What Spark's processes take, by step: the driver, its JVM, and the Python workers under it."""
+"""Time and memory of Spark's processes, by step: driver, JVM, Python workers."""
 
 import os
 import threading
@@ -11,13 +11,13 @@ _INTERVAL_S = 0.1
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
 
-# Of which kind a process is.
+# The kind of a process.
 DRIVER, JVM, WORKERS = "driver", "JVM", "Python workers"
 KINDS = (DRIVER, JVM, WORKERS)
 
 
 class Process(NamedTuple):
-    """A process as /proc tells of it."""
+    """A process as /proc describes it."""
 
     parent: int
     cpu_s: float
@@ -41,7 +41,7 @@ def _processes() -> dict[int, Process]:
 
 
 def _by_kind() -> dict[str, list[Process]]:
-    """This process, the JVM of its Spark, and what runs under that."""
+    """Return this process, the JVM of its Spark, and the JVM's children."""
     everybody = _processes()
     ours = os.getpid()
     kinds = {ours: DRIVER}
@@ -93,7 +93,7 @@ class Watch:
         return found
 
     def step(self, name: str) -> None:
-        """Everything since the last step was this one's."""
+        """Record the usage since the last step for this step."""
         now_s, cpu_s = perf_counter(), self._cpu_s(self._look())
         self.seconds[name] += now_s - self._since_s
         self.cpu_s[name] += cpu_s - self._cpu_before_s
@@ -103,6 +103,6 @@ class Watch:
         self._since_s, self._cpu_before_s = now_s, cpu_s
 
     def end(self) -> None:
-        """Stop looking."""
+        """Stop sampling."""
         self._ended.set()
         self._thread.join()

@@ -1,1 +1,1 @@
-"""How many ranges a commit reuses, and what it writes; `python -m bench.reuse`."""
+"""Ranges that a commit reuses, and bytes that it writes: `python -m bench.reuse`."""

@@ -1,4 +1,4 @@
-"""`python -m bench.reuse`; what is run lives in a module that other processes can import."""
+"""`python -m bench.reuse`; the code is in a module that other processes can import."""
 
 from bench.reuse.run import main
 

@@ -1,4 +1,4 @@
-"""The year's commits made by the engine itself, on a repository of an affordable size."""
+"""The year's commits by the engine itself, on a repository of affordable size."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _LOOKUPS = 50
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A commit as the engine made it, and as the model foresaw it."""
+    """A commit as made by the engine, and as predicted by the model."""
 
     written: Written
     foreseen: Written
@@ -27,7 +27,7 @@ class Made:
 
 
 def make_commits(repository: Repository, model: Model, workload: str, days: int) -> Iterator[Made]:
-    """The workload's commits, each upon the one before it, by one process that stays warm."""
+    """Make the workload's commits, each on top of the previous one, in one warm process."""
     dataset = repository.dataset
     with repository.scratch() as files:
         committed = repository.committed(files)
@@ -48,7 +48,7 @@ def make_commits(repository: Repository, model: Model, workload: str, days: int)
 
 
 def measure_engine(repository: Repository, model: Model, days: int) -> Iterator[Figure]:
-    """Reuse and its price as the engine has them, beside what the model says."""
+    """Measure the engine's reuse and its price, beside the model's prediction."""
     yield from _measure_lookups(repository)
     yield from _measure_small_commit(repository)
     for workload in WORKLOADS:

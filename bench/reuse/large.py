@@ -14,7 +14,7 @@ from bench.reuse.year import WORKLOADS, Numbers, commits
 def measure_large(
     dataset: Dataset, hashed_ends: Numbers, bytes_per_record: float, raggedness: int, days: int
 ) -> Iterator[Figure]:
-    """The repository's ranges, its metarange, and what each workload's commits write."""
+    """Measure the repository's ranges, its metarange, and the writes of each workload's commits."""
     model = Model(hashed_ends, bytes_per_record, metarange_bytes=0)
     yield Figure("ranges", len(model.ends), "")
     yield Figure("size of a range", float(model.records.mean()) * bytes_per_record / 1e6, "MB")

@@ -1,7 +1,7 @@
-"""The metarange of a repository that is too large to write: its ranges are not there, but for one.
+"""The metarange of a repository that is too large to write: all its ranges but one are missing.
 
-A lookup and a commit in that range find all that they need, so what they cost in so large a
-repository can be measured.
+A lookup and a commit in that range find all their files, so their cost in so large a repository can
+be measured.
 """
 
 from collections.abc import Generator, Iterator
@@ -26,14 +26,14 @@ _TRIES = 5
 def measure_metarange(
     dataset: Dataset, model: Model, raggedness: int
 ) -> Generator[Figure, None, int]:
-    """What a process that has read nothing spends on a lookup and a commit; returns the size."""
+    """Measure a lookup and a commit in a cold process; return the metarange's size."""
     with TemporaryDirectory() as folder:
         files = CountedFiles(FolderFiles(Path(folder)))
 
         def committed() -> Committed:
             return Committed(files, breaking=Breaking(raggedness))
 
-        # The last object of a range that is not one of the longest.
+        # The last object of a range of ordinary length.
         at = int(abs(model.records - raggedness).argmin())
         first, end = int(model.ends[at] - model.records[at]) + 1, int(model.ends[at])
         written = _write_range(committed(), dataset, first, end)
@@ -79,7 +79,7 @@ def _write_metarange(committed: Committed, headers: Iterator[RangeHeader]) -> st
 
 
 def _headers(dataset: Dataset, model: Model, written: RangeHeader) -> Iterator[RangeHeader]:
-    """All ranges, of which a single one was written."""
+    """All ranges, of which only one is written."""
     first = 0
     for end, records in zip(model.ends.tolist(), model.records.tolist(), strict=True):
         header = RangeHeader(

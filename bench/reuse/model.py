@@ -1,8 +1,8 @@
-"""Ranges of a repository that is too large to write: where they end, by the hashes of its keys.
+"""Ranges of a repository that is too large to write: the hashes of its keys give their ends.
 
-A range ends after a key whose hash is divisible by the raggedness, or when it is full; so keys
-alone tell the ranges, and which of them a commit has to write. Additions and deletions are taken
-as changes in place: they move an end once in as many records as a range has.
+A range ends after a key whose hash is divisible by the raggedness, or when it is full. So keys
+alone determine the ranges, and which of them a commit writes. Additions and deletions count as
+changes in place: only one in as many records as a range has moves an end.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _SLICES_A_CORE = 16
 def _hashed_ends(
     dataset: Dataset, raggedness: Sequence[int], bounds: tuple[int, int]
 ) -> list[list[int]]:
-    """For each raggedness, the objects of a slice after which ranges end."""
+    """Return, for each raggedness, the objects of a slice after which ranges end."""
     ends: list[list[int]] = [[] for _ in raggedness]
     numbered = list(zip(raggedness, ends, strict=True))
     from_bytes = int.from_bytes
@@ -39,7 +39,7 @@ def _hashed_ends(
 
 
 def range_ends(dataset: Dataset, raggedness: Sequence[int], folder: Path) -> dict[int, Numbers]:
-    """For each raggedness, the last objects of all ranges, by their keys' hashes on all cores.
+    """Return, for each raggedness, the last objects of all ranges, hashing keys on all cores.
 
     They are kept in the folder: hashing 200 million keys takes minutes.
     """
@@ -63,7 +63,7 @@ def range_ends(dataset: Dataset, raggedness: Sequence[int], folder: Path) -> dic
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a commit writes and reuses."""
+    """The writes and the reuse of a commit."""
 
     ranges: int  # written
     reused: int
@@ -72,12 +72,12 @@ class Written:
 
     @property
     def reuse(self) -> float:
-        """The share of the ranges that are reused."""
+        """Return the share of reused ranges."""
         return self.reused / (self.reused + self.ranges)
 
 
 class Model:
-    """A repository by the ends of its ranges; sizes follow from the bytes that a record takes."""
+    """A repository as the ends of its ranges; sizes follow from the bytes of a record."""
 
     def __init__(
         self, hashed_ends: Numbers, bytes_per_record: float, metarange_bytes: float
@@ -88,7 +88,7 @@ class Model:
         self.records = np.diff(self.ends, prepend=-1)
 
     def commit(self, changed: Changed) -> Written:
-        """What the commit writes; the repository stays as it was."""
+        """Return the writes of the commit; the repository does not change."""
         first = np.searchsorted(self.ends, changed.firsts)
         last = np.searchsorted(self.ends, changed.firsts + changed.amounts - 1)
         touched = np.unique(np.concatenate([first, last]))
@@ -102,7 +102,7 @@ class Model:
 
 
 def _ended_when_full(ends: Numbers, records_max: int) -> Numbers:
-    """The ends, and those of the ranges that grow to the maximum before their hash ends them."""
+    """Add the ends of ranges that reach the maximum size before a hash ends them."""
     lengths = np.diff(ends, prepend=-1)
     more = [
         np.arange(end - length + records_max, end, records_max)

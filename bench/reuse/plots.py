@@ -1,4 +1,4 @@
-"""Plot: reuse, and what is written, against raggedness."""
+"""Plot reuse and written bytes against raggedness."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ _PANELS = {
 
 
 def plot_reuse(results: Results, section: str, folder: Path) -> None:
-    """Write the plot into the folder; section is the one of the model."""
+    """Write the plot into the folder; section is the model's."""
     plot, panels = plt.subplots(1, len(_PANELS), figsize=(13, 4.2))
     for axes, (name, title) in zip(panels, _PANELS.items(), strict=True):
         for workload in WORKLOADS:

@@ -1,8 +1,8 @@
 """The reuse that the data model promises, and what it costs, by raggedness.
 
-Two ways: the engine itself commits days of changes to a million objects; and a year of the same
-changes to 200 million objects goes through a model of their ranges, which the first way checks.
-Metaranges are real in both: that of the large repository is written, with ranges that are not.
+The engine itself commits days of changes to a million objects. A model of ranges plays a year of
+the same changes on 200 million objects; the engine's commits check the model. Metaranges are real
+in both: that of the large repository is written, without its ranges.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -23,7 +23,7 @@ RAGGEDNESS = (2_048, 8_192, 50_000)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure what the arguments ask for, print it, and keep it in the results' folder."""
+    """Measure what the arguments select, print the figures, and store them as results."""
     options = _parse(arguments)
     results = Results(options.results, "reuse", TITLE)
     large = Dataset(options.model_objects)

@@ -1,11 +1,11 @@
-"""A made-up year of a data lake: which objects each commit changes.
+"""A generated year of a data lake: the objects that each commit changes.
 
 The data-model document reports that 5-20 % of the blocks of two real inventories changed a day, and
 assumes 20 commits a day. So each day a share drawn from 5-20 % of all partitions changes, in 20
-commits; a partition that changes has a tenth of its files, its last ones, changed. How the
-partitions of a day lie decides how many ranges they meet, so there are three workloads:
+commits; in a changed partition the last tenth of its files changes. The positions of a day's
+partitions decide how many ranges they hit, so there are three workloads:
 
-    scattered   single partitions, anywhere: the worst there is
+    scattered   single partitions, anywhere: the worst case
     days        24 neighbours at a time, as the hours of one day of a table
     blocks      168 neighbours at a time, 10,000 objects: a block in the sense of that document
 """
@@ -28,18 +28,18 @@ WORKLOADS = {"scattered": 1, "days": 24, "blocks": 168}  # neighbours that chang
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What one commit changes: the first of the objects, and how many, of each partition."""
+    """The changes of one commit: the first object and the number of objects of each partition."""
 
     firsts: Numbers
     amounts: Numbers
 
     @property
     def objects(self) -> int:
-        """How many objects change."""
+        """Return the number of changed objects."""
         return int(self.amounts.sum())
 
     def numbers(self) -> list[int]:
-        """The objects that change, ascending."""
+        """Return the changed objects, ascending."""
         pairs = zip(self.firsts.tolist(), self.amounts.tolist(), strict=True)
         return [first + place for first, amount in pairs for place in range(amount)]
 
@@ -54,7 +54,7 @@ def partition_starts(dataset: Dataset) -> Numbers:
 
 
 def commits(dataset: Dataset, workload: str, days: int, seed: int = 1) -> Iterator[Changed]:
-    """The commits of so many days, one after the other; those that change nothing are left out."""
+    """Yield the commits of so many days in order, without those that change nothing."""
     starts = partition_starts(dataset)
     neighbours = WORKLOADS[workload]
     partitions = len(starts) - 1

@@ -72,7 +72,7 @@ def _options() -> argparse.Namespace:
 
 
 def _report(world: World, judges: Judges, tally: Tally, took_s: float) -> bool:
-    """Print what came out; whether anything is wrong."""
+    """Print the results; return whether there are problems."""
     outcomes = sorted({outcome for _, outcome in tally.answers})
     print(f"\n{'requests':22}" + "".join(f"{outcome:>12}" for outcome in outcomes))
     for name in sorted({name for name, _ in tally.answers}):

@@ -1,4 +1,4 @@
-"""What clients ask for: requests, what they are for the checker, and what the answers say."""
+"""The requests of clients, their operations for the checker, and their answers' meaning."""
 
 import time
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class Client:
         self.records: list[Record] = []
 
     def act(self, name: str) -> Record | None:
-        """Do one thing; None if it came to no request that counts."""
+        """Do one action; return None if it made no request for the history."""
         try:
             return _ACTIONS[name](self)
         except UnsentError:
@@ -49,7 +49,7 @@ class Client:
         body: object = None,
         headers: dict[str, str] | None = None,
     ) -> Reply:
-        """Send the request of a record, and write down what was answered."""
+        """Send the request of a record, and record the answer."""
         record.invoked = time.monotonic_ns()
         try:
             reply = self.http.request(
@@ -67,7 +67,7 @@ class Client:
     def record(
         self, name: str, kind: str, branch: str = "", path: str | None = None, commit_id: str = ""
     ) -> Record:
-        """A record of what is about to be asked; no path: it counts for all of them."""
+        """Return the record of a coming request; without a path it counts for all paths."""
         self._count += 1
         paths = self._world.paths if path is None else (path,)
         number = f"{self._world.round_name}.{self.name}.{self._count}"
@@ -82,9 +82,9 @@ class Client:
         return self._chance.choice(self._world.paths)
 
     def a_commit(self, first: int = 0) -> tuple[str, bool]:
-        """A commit that was made, and whether it is a merge; number 0 is the repository's first."""
+        """Return a known commit, and whether it is a merge; number 0 is the repository's first."""
         known = self._world.known_commits()
-        # The newest ones can most often be reverted and picked.
+        # The newest commits are the likeliest to be revertible and pickable.
         return self._chance.choice((known[first:] or known)[-self._chance.choice((2, 20)) :])
 
     def unique(self) -> bytes:
@@ -228,7 +228,7 @@ class Client:
         return self._made(record, reply, "id")
 
     def _after_commit(self, name: str) -> Record:
-        """Most often, commit first: merges and their like want a branch without staged changes."""
+        """Usually commit first: merges, reverts and cherry-picks need a clean branch."""
         branch = self.a_branch()
         if self._chance.random() < 0.8:
             self.commit(branch)
@@ -324,12 +324,12 @@ _ACTIONS: dict[str, Callable[[Client], Record | None]] = {
     if not name.startswith("_") and name not in _HELPERS
 }
 
-# Of several names, nobody says which one is missing.
+# With several names, the answer does not say which one is missing.
 _SEVERAL_NAMES = ("copy", "merge", "create_branch")
 
 
 def _outcome(record: Record, reply: Reply) -> str:
-    """What an answer says of the effect."""
+    """Return the effect that an answer implies."""
     if reply.is_unknown:
         return "unknown"
     if reply.status < 300:

@@ -1,4 +1,4 @@
-"""A plain HTTP client that says of every request what is known of its effect."""
+"""A plain HTTP client that reports what is known of each request's effect."""
 
 import base64
 import json
@@ -16,14 +16,14 @@ class UnsentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back; status 0: nothing did, or not all of it."""
+    """An answer; status 0 means none, or an incomplete one."""
 
     status: int
     body: bytes = b""
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the request may have taken effect, or may yet."""
+        """Return whether the request may have taken effect, or may yet."""
         return self.status in (0, 408, 429) or self.status >= 500
 
     @property
@@ -39,7 +39,7 @@ class Reply:
 
 
 class Http:
-    """One connection to the API, for one thread; nothing is ever sent again."""
+    """One connection to the API, for one thread, without retries."""
 
     def __init__(self, port: int, access_key_id: str, secret_access_key: str) -> None:
         self._port = port
@@ -77,7 +77,7 @@ class Http:
             return Reply(0)
 
     def close(self) -> None:
-        """Forget the connection; the next request makes another one."""
+        """Drop the connection; the next request opens another one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -98,7 +98,7 @@ class Http:
 
 
 def put_presigned(url: str, data: bytes) -> bool:
-    """Put data at a presigned URL; whether they are there."""
+    """Put data at a presigned URL; return whether it is stored."""
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or HOST, parts.port, timeout=12)
     try:

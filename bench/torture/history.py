@@ -1,4 +1,4 @@
-"""What clients asked and were told, and how that becomes operations for the checker."""
+"""Requests and answers of clients, and their conversion to operations of the checker."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from typing import Any
 from bench.torture.ledger import Content, Ledger, Row
 from tests.support.linearizability import UNKNOWN, Operation, Value
 
-# What lies in a commit at each path.
+# A commit's content at each path.
 Holding = dict[str, Row]
 
 
 class _AnyText(str):
-    """Metadata that the reader was not told of: equal to any other."""
+    """Metadata that an answer did not include: equal to any other."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class Record:
 
 
 def short(address: str) -> str:
-    """The part of an address that tells it from others."""
+    """Return the distinguishing part of an address."""
     return address.rpartition("/")[2]
 
 
@@ -63,7 +63,7 @@ def value_of(row: Row | None) -> Value | None:
 
 
 class Translator:
-    """Makes operations of records, when it is known which commits there are and what they hold."""
+    """Converts records to operations, once the commits and their content are known."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ _OF_COMMITS = frozenset(
 
 @dataclass(slots=True)
 class MadeCommit:
-    """What events say of a commit; events: the IDs of those that do."""
+    """A commit as events describe it; events: their IDs."""
 
     id: str
     message: str
@@ -22,7 +22,7 @@ class MadeCommit:
 
 
 class Journal:
-    """The commits that events tell of."""
+    """Return the commits that events describe."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._at = path, 0
@@ -31,7 +31,7 @@ class Journal:
         self.by_message: dict[tuple[str, str], list[MadeCommit]] = defaultdict(list)
 
     def read(self) -> None:
-        """Take in what is new."""
+        """Read the new events."""
         if self._path.stat().st_size < self._at:  # it was cut; the older part is beside it
             older = self._path.with_name(f"{self._path.name}.1")
             with older.open("rb") as file:

@@ -1,4 +1,4 @@
-"""What was written, by content and by address, and what of it was seen.
+"""Written values, by content and by address, and those that readers saw.
 
 Content that goes through the API is unique, so the address that the server gave it can be learnt
 from any reader when its writer got no answer. Content at addresses that the client knows beforehand
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class Content:
-    """Something that one operation writes."""
+    """A value that one operation writes."""
 
     data: bytes
     address: str | None = None  # None: the server gives one
@@ -49,7 +49,7 @@ class Ledger:
         self.problems: list[str] = []
 
     def writes(self, content: Content) -> None:
-        """Somebody is about to write this."""
+        """Record a value before it is written."""
         with self._lock:
             if content.address is None:
                 self._by_checksum[content.checksum] = content
@@ -57,7 +57,7 @@ class Ledger:
                 self._by_address[content.address] = content
 
     def saw(self, row: Row, where: str) -> None:
-        """A reader was told of this."""
+        """Compare a reader's answer with the written values, and report differences."""
         with self._lock:
             content = self._by_address.get(row.address)
             if content is None:
@@ -74,7 +74,7 @@ class Ledger:
                 self.problems.append(f"{where}: {row}, but written was {content}")
 
     def address_of(self, data: bytes) -> str | None:
-        """The address of content that the server gave an address; None if it is not known."""
+        """Return the server's address for a content; None if it is not known."""
         checksum = hashlib.md5(data, usedforsecurity=False).hexdigest()
         with self._lock:
             content = self._by_checksum.get(checksum)

@@ -18,21 +18,21 @@ from collections.abc import Mapping
 from local.ports import HOST
 
 _CHUNK_BYTES = 256 * 1024
-# A server that was stopped may need this long for an answer that nobody waits for.
+# A stopped server may take this long to answer a request whose client has gone.
 _ORPHAN_S = 60.0
-# The rest of a request comes that soon.
+# The rest of a request arrives within this time.
 _REST_S = 0.03
 
-# What may happen to a request:
+# Faults of a request:
 # - refuse: it is reset, and does not arrive
 # - late, twice: it arrives late; with "twice" it is reset before, so that the client sends another
 # - lose, stall, cut: the answer is lost, at once or later, or its second half is
-# - delay, hang: the answer is late; with "hang" perhaps after the client's patience
+# - delay, hang: the answer is late; with "hang" perhaps after the client's timeout
 FAULTS = ("refuse", "late", "twice", "lose", "stall", "cut", "delay", "hang")
 
 
 class Proxy:
-    """Listens on a port of its own, and passes everything on to the target, but for the faults."""
+    """Listens on its own port, and forwards all traffic to the target, except for faults."""
 
     def __init__(self, name: str, port: int, target: int, seed: str) -> None:
         self.name, self.port = name, port
@@ -48,16 +48,16 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def set_faults(self, **rates: float) -> None:
-        """From now on, each request meets each fault with its probability."""
+        """Set the probability of each fault for later requests."""
         self._rates = rates
 
     def pending(self) -> set[int]:
-        """The requests that were sent, and whose answers have not begun."""
+        """Return the requests that were sent and whose answers have not begun."""
         with self._lock:
             return set(self._pending)
 
     def begin(self) -> tuple[int, str, float]:
-        """Number and fault of a new request, and how long the fault takes."""
+        """Return number and fault of a new request, and the fault's duration."""
         with self._lock:
             number = next(self._numbers)
             self.requests += 1
@@ -97,7 +97,7 @@ class Proxy:
 
 
 class _Link:
-    """One connection of a client, and the one to the server that belongs to it."""
+    """One connection of a client, and its connection to the server."""
 
     def __init__(self, proxy: Proxy, client: socket.socket, server: socket.socket) -> None:
         self._proxy, self._client, self._server = proxy, client, server
@@ -139,7 +139,7 @@ class _Link:
         return True
 
     def _send_behind(self, sent: bytes) -> bool:
-        """Send a request when its client has given up, and perhaps sent it again."""
+        """Send a request after its client has given up, and perhaps retried."""
         while select.select((self._client,), (), (), _REST_S)[0]:
             rest = self._client.recv(_CHUNK_BYTES)
             if not rest:
@@ -151,7 +151,7 @@ class _Link:
         return self._client_is_gone()
 
     def _client_is_gone(self) -> bool:
-        """What was sent is passed on already; the request is over when the server answers."""
+        """Wait for the server's answer to a request that was already forwarded."""
         if self._number is not None:
             self._server.settimeout(_ORPHAN_S)
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""One round: load and torment, calm, a look at everything, and the history for the judge."""
+"""One round: load with faults, quiescence, reads of everything, and the history for the judge."""
 
 import argparse
 import threading
@@ -39,7 +39,7 @@ MIXES = {
 
 @dataclass(slots=True)
 class Tally:
-    """What was done in a whole run."""
+    """The totals of a whole run."""
 
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
     blows: Counter[str] = field(default_factory=Counter)
@@ -57,7 +57,7 @@ class Beginning:
 
 
 def first_beginning() -> Beginning:
-    """That of a new repository: its branches hold nothing."""
+    """Return the state of a new repository, with empty branches."""
     return Beginning(["main", "dev"], {})
 
 
@@ -69,7 +69,7 @@ def run_round(
     judges: verdict.Judges,
     tally: Tally,
 ) -> Beginning:
-    """Run one round; where the next one begins."""
+    """Run one round; return the state in which the next one begins."""
     chance = Random(f"{world.seed} round {number}")
     world.round_name = f"r{number}"
     mix = chance.choice(options.mix.split(",") if options.mix else list(MIXES))
@@ -108,7 +108,7 @@ def run_round(
 
 
 def _with_dev(world: World, begins: Beginning) -> Beginning:
-    """Make the branch that an earlier round deleted, with what main holds."""
+    """Create the branch that an earlier round deleted, from main."""
     if "dev" in begins.branches:
         return begins
     client = world.calm_client()
@@ -121,7 +121,7 @@ def _with_dev(world: World, begins: Beginning) -> Beginning:
 def _load(
     world: World, chance: Random, mix: str, clients: int, meanwhile: Callable[[], None]
 ) -> list[Record]:
-    """Run clients while something else is done; what they asked."""
+    """Run clients during another action; return their requests."""
     over = threading.Event()
     made = [
         Client(world, f"c{at}", Random(chance.random()), slow=chance.random() < 0.15)
@@ -152,7 +152,7 @@ def _load(
 
 
 def _look(world: World, end: Client) -> dict[str, str]:
-    """Read everything, commit everything, and read again; the heads of the branches."""
+    """Read everything, commit everything, and read again; return the heads of the branches."""
     heads = {}
     for branch in ("dev", "main"):  # events of main's commit come last
         if not _read_all(world, end, branch):
@@ -166,7 +166,7 @@ def _look(world: World, end: Client) -> dict[str, str]:
 
 
 def _read_all(world: World, end: Client, branch: str) -> bool:
-    """Read each path of a branch; whether there is such a branch."""
+    """Read each path of a branch; return whether the branch exists."""
     for path in world.paths:
         for suffix in ("", "@"):
             record = _insist(world, partial(end.stat, branch, path, suffix))
@@ -176,7 +176,7 @@ def _read_all(world: World, end: Client, branch: str) -> bool:
 
 
 def _insist(world: World, ask: Callable[[], Record]) -> Record:
-    """Ask until there is a definite answer, as there must be in calm."""
+    """Repeat a request until its answer is definite, which must happen without faults."""
     for _ in range(_TRIES):
         try:
             record = ask()

@@ -1,4 +1,4 @@
-"""The stack under torture: its processes, and how they are killed, stopped and brought back."""
+"""The stack under test: its processes, and how they are killed, stopped and restarted."""
 
 import itertools
 import os
@@ -20,7 +20,7 @@ from local.processes import Child, StartError
 READY = "Graveler is ready."
 _STARTS_MAX = 5
 
-# What the tormentor can aim at, and what the command line of each has in it.
+# The targets of blows, and a part of each target's command line.
 _COMMANDS = {
     "dynamodb": "DynamoDBLauncher",
     "s3proxy": "s3proxy-",
@@ -79,7 +79,7 @@ class TorturedStack:
         self.access_key_id, self.secret_access_key = found[1], found[2]
 
     def revive(self) -> None:
-        """Start the stack if it ended, and have every process of it go on."""
+        """Start the stack if it ended, and continue every stopped process."""
         for pid in self._pids():
             _send(pid, signal.SIGCONT)
         deadline = time.monotonic() + 90
@@ -101,7 +101,7 @@ class TorturedStack:
         self._process.stop(timeout_s=30)
 
     def kill(self, target: str) -> bool:
-        """End a process as `kill -9` does; False if it is not there."""
+        """Kill a process with SIGKILL; return False if it does not exist."""
         if target == "stack":
             self._process.kill()
             return True
@@ -111,7 +111,7 @@ class TorturedStack:
         return bool(pids)
 
     def signal(self, target: str, number: signal.Signals) -> list[int]:
-        """Send a signal to the first process of the target; the processes it was sent to."""
+        """Send a signal to the first process of the target; return the signalled processes."""
         pids = self.pids_of(target)[:1]
         for pid in pids:
             _send(pid, number)
@@ -129,7 +129,7 @@ class TorturedStack:
         _wait(lambda: not set(old) & set(self.pids_of("worker")), 30, "workers stay")
 
     def pids_of(self, target: str) -> list[int]:
-        """The processes of the stack that the target's name means."""
+        """Return the processes of a target."""
         if target == "worker":
             return [pid for api in self.pids_of("api") for pid in _children(api)]
         wanted = _COMMANDS[target]
@@ -180,7 +180,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _command(pid: int) -> str:
-    """The command line of a process; "" of one that has ended."""
+    """Return the command line of a process, "" after its end."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_text()
     return ""

@@ -1,4 +1,4 @@
-"""What is done to the stack in a round: a plan that follows from the seed, and its carrying out."""
+"""The blows of a round: a plan that follows from the seed, and its execution."""
 
 import signal
 import time
@@ -38,7 +38,7 @@ _REPEATED = {"stall": 0.05, "twice": 0.15}
 
 @dataclass(frozen=True, slots=True)
 class Blow:
-    """Something that is done to the stack, and for how long if it does not last by itself."""
+    """A blow to the stack, and its duration if it has to be ended."""
 
     at_s: float
     kind: str  # kill, stop, or the name of a proxy
@@ -52,7 +52,7 @@ class Blow:
 
 
 def plan(chance: Random, wanted: str = "") -> list[Blow]:
-    """What happens in a round, in the order of time; wanted: kinds of blows, for every round."""
+    """Return the blows of a round in order of time; wanted: kinds of blows for every round."""
     kinds = wanted.split(",") if wanted else chance.choice(_KINDS).split()
     return sorted((_blow(chance, kind) for kind in kinds), key=lambda blow: blow.at_s)
 
@@ -70,7 +70,7 @@ def _blow(chance: Random, kind: str) -> Blow:
 
 
 def carry_out(stack: TorturedStack, blows: list[Blow], load_s: float, done: Counter[str]) -> None:
-    """Do it, and bring back what ends, for as long as clients work; at the end everything is calm.
+    """Execute the plan while clients work, and restart what ends; then end all faults.
 
     Runs in the main thread, because the stack dies with the thread that starts it.
     """
@@ -114,7 +114,7 @@ def _relieve(stack: TorturedStack, blow: Blow, pids: list[int]) -> None:
 
 
 def calm_down(stack: TorturedStack) -> None:
-    """Return when no request of earlier clients is under way anywhere.
+    """Wait until no request of earlier clients is running anywhere.
 
     Processes of the API are killed, so they send nothing more; what they have sent is over when
     the stores have answered it.

@@ -1,4 +1,4 @@
-"""What has to hold at the end of a round, beside the order of answers."""
+"""The checks at the end of a round, besides the order of answers."""
 
 import pickle
 import subprocess
@@ -27,7 +27,7 @@ _MOVES = ("hard_reset", "create_branch", "delete_branch")
 
 
 class Judges:
-    """Histories that wait for their judge; one is judged at a time, beside the next rounds."""
+    """Histories to be judged, one at a time, during the next rounds."""
 
     def __init__(self) -> None:
         self._queue: Queue[Path | None] = Queue()
@@ -50,7 +50,7 @@ class Judges:
         self._queue.put(path)
 
     def finish(self) -> None:
-        """Return when everything is judged."""
+        """Wait until everything is judged."""
         self._queue.put(None)
         self._thread.join()
 
@@ -74,7 +74,7 @@ class Judges:
 
 
 def resolve(world: World, client: Client, records: list[Record], last: str) -> list[Operation]:
-    """The round's operations; events say which commits there are. last: the last commit's ID."""
+    """Return the round's operations; events list the commits. last: the last commit's ID."""
     journal, repository = world.journal, world.repository
     deadline = time.monotonic() + _EVENTS_S
     while True:
@@ -100,7 +100,7 @@ def resolve(world: World, client: Client, records: list[Record], last: str) -> l
             for commit_id in made[each.id]:
                 world.holding(client, commit_id)
     translator = Translator(world.ledger, made, lambda commit: world.holding(client, commit))
-    # An operation that was answered, and made no commit, is a problem above.
+    # An acknowledged operation without a commit was reported above.
     sound = [
         each
         for each in records
@@ -121,7 +121,7 @@ def _check_commits(world: World, record: Record, found: Sequence[str]) -> None:
 
 
 def check_log(world: World, client: Client, records: list[Record], heads: dict[str, str]) -> None:
-    """Every acknowledged commit is in the log of its branch exactly once."""
+    """Check that every acknowledged commit is in the log of its branch exactly once."""
     for branch, head in heads.items():
         logged = Counter(_log(world, client, head))
         for commit_id, amount in logged.items():
@@ -148,7 +148,7 @@ def _log(world: World, client: Client, head: str) -> list[str]:
 
 
 def check_objects(world: World, client: Client, records: list[Record], chance: Random) -> None:
-    """What some of the round's commits hold can be read."""
+    """Check that the content of some of the round's commits can be read."""
     made = [record.commit_id for record in records if record.kind in ("commit", "move")]
     made = [commit_id for commit_id in made if commit_id]
     for commit_id in chance.sample(made, min(4, len(made))):
@@ -157,7 +157,7 @@ def check_objects(world: World, client: Client, records: list[Record], chance: R
 
 
 def check_dumps(world: World, client: Client, number: int, heads: dict[str, str]) -> int:
-    """Dumps, and one of now, can be restored; how many were."""
+    """Check that dumps, and a new one, can be restored; return their number."""
     dumps, world.dumps = world.dumps[:_DUMPS_MAX], []
     now = world.calm(client, "PUT", world.url("/refs/dump")).json
     for at, dump in enumerate((*dumps, now)):

@@ -1,4 +1,4 @@
-"""What all clients share: the stack, the repository, what was written, and counts."""
+"""State shared by all clients: the stack, the repository, written values, counts."""
 
 import hashlib
 import time
@@ -27,7 +27,7 @@ _TRIES = 60
 
 
 class World:
-    """One run on one stack; repositories come one after the other."""
+    """One run on one stack, with one repository after another."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder, self.seed = folder, seed
@@ -55,7 +55,7 @@ class World:
         )
 
     def begin_repository(self, number: int) -> None:
-        """Make a new repository with its branches, in calm."""
+        """Create a new repository with its branches, without faults."""
         chance = Random(f"{self.seed} repository {number}")
         self.repository = f"torture-{number}"
         self.paths = tuple(f"{HOT}{name}" for name in "abcd"[: chance.choice((2, 2, 3, 3, 4))])
@@ -84,7 +84,7 @@ class World:
         body: object = None,
         accepted: tuple[int, ...] = (200, 201, 204),
     ) -> Reply:
-        """Ask until there is an answer, when nothing is in the way."""
+        """Repeat a request until it is answered, without faults."""
         reply = Reply(0)
         for _ in range(_TRIES):
             try:
@@ -103,12 +103,12 @@ class World:
         return f"/repositories/{self.repository}{path}"
 
     def head(self, client: Client, branch: str) -> str | None:
-        """The commit that a branch names; None if there is no such branch."""
+        """Return the head of a branch; None if there is no such branch."""
         reply = self.calm(client, "GET", self.url(f"/branches/{branch}"), accepted=(200, 404))
         return str(reply.json["commit_id"]) if reply.status == 200 else None
 
     def holding(self, client: Client, commit_id: str) -> Holding:
-        """What lies in a commit at the hot paths; commits never change, so it is read once."""
+        """Return a commit's content at the hot paths, read once, since commits never change."""
         found = self._holdings.get(commit_id)
         if found is None:
             url = self.url(f"/refs/{commit_id}/objects/ls")
@@ -120,14 +120,14 @@ class World:
         return found
 
     def check_content(self, client: Client, ref: str, path: str, row: Row) -> None:
-        """Read an object, and compare it with what its row says."""
+        """Read an object, and compare it with its row."""
         url = self.url(f"/refs/{ref}/objects")
         reply = self.calm(client, "GET", url, {"path": path}, accepted=(200, 404, 410))
         checksum = hashlib.md5(reply.body, usedforsecurity=False).hexdigest()
         if reply.status != 200 or (checksum, len(reply.body)) != (row.checksum, row.size_bytes):
             self.ledger.problem(f"{ref} at {path}: {reply.status} {reply.body[:60]!r}, not {row}")
 
-    # What clients ask and tell
+    # Requests and answers of clients
 
     def note(self, record: Record, reply: Reply) -> None:
         with self._lock:
@@ -148,7 +148,7 @@ class World:
     def made(self, record: Record) -> None:
         with self._lock:
             self._known.append((record.commit_id, record.name == "merge"))
-            # The first one stays: it holds nothing.
+            # The first commit stays: it is empty.
             del self._known[1:-_KNOWN_MAX]
 
     def dumped(self, answer: dict[str, str]) -> None:
@@ -156,7 +156,7 @@ class World:
             self.dumps.append(answer)
 
     def put_outside(self, name: str, data: bytes) -> str | None:
-        """Put data outside of all repositories; the address, None if it did not work."""
+        """Put data outside of all repositories; return its address, None if it failed."""
         key = f"outside/{self.repository}/{name}"
         try:
             self._s3.put_object(Bucket=BUCKET, Key=key, Body=data)
@@ -165,5 +165,5 @@ class World:
         return f"s3://{BUCKET}/{key}"
 
     def unsigned(self, presigned_url: str) -> str:
-        """The address that a presigned URL is for."""
+        """Return the address of a presigned URL."""
         return f"s3:/{unquote(urlsplit(presigned_url).path)}"

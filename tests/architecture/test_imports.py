@@ -1,4 +1,4 @@
-"""The rooms and layers of CONTRIBUTING.md hold: import-linter checks what `.importlinter` says."""
+"""The rooms and layers of CONTRIBUTING.md hold: import-linter checks `.importlinter`."""
 
 import ast
 import subprocess
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from tests.architecture.test_sizes_and_names import ROOMS, ROOT
 
-# What import rules cannot see: these need no import, or come with a module that is fine.
+# Import rules cannot see these: they need no import, or belong to a module that is allowed.
 IMPURE_BUILTINS = {"open", "input", "print", "breakpoint"}
 IMPURE_METHODS = {"now", "utcnow", "today"}
 
 
 def test_every_contract_holds():
-    # In a process of its own: it configures logging, which silences the loggers of other tests.
+    # Run in a process of its own: it configures logging, which would silence other tests' loggers.
     program = Path(sys.executable).with_name("lint-imports")
     command = [program, "--config", ROOT / ".importlinter", "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -30,7 +30,7 @@ def test_every_room_that_holds_modules_is_checked():
 
 
 def impure_calls(source: str) -> list[str]:
-    """The calls in a module's source that do I/O or ask for the time."""
+    """Return the calls in a source that do I/O or read the clock."""
     calls = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     names = [call.id for call in calls if isinstance(call, ast.Name)]
     methods = [call.attr for call in calls if isinstance(call, ast.Attribute)]
@@ -39,7 +39,7 @@ def impure_calls(source: str) -> list[str]:
     ]
 
 
-def test_the_engine_opens_no_file_and_asks_no_clock():
+def test_the_engine_opens_no_file_and_reads_no_clock():
     outside = ("graveler/aws/", "graveler/sstable/__main__.py")
     found = {
         name: calls
@@ -50,6 +50,6 @@ def test_the_engine_opens_no_file_and_asks_no_clock():
     assert found == {}
 
 
-def test_impure_calls_are_seen():
+def test_impure_calls_are_found():
     source = "with open('f') as f:\n    print(datetime.now())\nclock.now_ns()\n"
     assert sorted(impure_calls(source)) == ["now", "open", "print"]

@@ -1,4 +1,4 @@
-"""The repository is the same on any machine: no file tells of the one it was written on."""
+"""The repository is the same on any machine: no file names the one it was written on."""
 
 import re
 import subprocess
@@ -8,11 +8,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# Absolute paths of a checkout, a home or a virtual environment; `${HOME}/work/` is none.
+# Absolute paths of a checkout, a home or a virtual environment; `${HOME}/work/` is not one.
 ABSOLUTE_PATH = re.compile(r"(?<![\w.~})/-])/(?:work|root|home/\w+|Users/\w+)/[\w.]")
 
-# Packages come from where everybody gets them; a mirror's address in a lock file would break
-# every other machine.
+# Packages come from the public registries: a mirror's address in a lock file would break every
+# other machine.
 REGISTRIES = {
     "pypi.org",
     "files.pythonhosted.org",
@@ -44,8 +44,8 @@ def tracked_files() -> list[str]:
     return [name for name in listed.stdout.split("\0") if (ROOT / name).is_file()]
 
 
-def told(name: str, text: str) -> list[str]:
-    """What a file tells of the machine it was written on."""
+def machine_traces(name: str, text: str) -> list[str]:
+    """Return what a file reveals of the machine it was written on."""
     found = [match[0] for match in ABSOLUTE_PATH.finditer(text)]
     found += [match[0] for match in PRIVATE_HOST.finditer(text)]
     if MANIFEST.search(name):
@@ -53,7 +53,7 @@ def told(name: str, text: str) -> list[str]:
     return found
 
 
-def test_no_tracked_file_tells_of_the_machine_it_was_written_on():
+def test_no_tracked_file_reveals_the_machine_it_was_written_on():
     found = {}
     for name in tracked_files():
         if name == str(Path(__file__).relative_to(ROOT)):
@@ -62,7 +62,7 @@ def test_no_tracked_file_tells_of_the_machine_it_was_written_on():
             text = (ROOT / name).read_text()
         except UnicodeDecodeError:
             continue  # a stored range file
-        if lines := told(name, text):
+        if lines := machine_traces(name, text):
             found[name] = lines[:3]
     assert found == {}
 
@@ -80,8 +80,8 @@ def test_no_tracked_file_tells_of_the_machine_it_was_written_on():
         ("package-lock.json", '"resolved": "https://mirror.example/a.tgz"'),
     ],
 )
-def test_a_telling_text_is_seen(name, text):
-    assert told(name, text)
+def test_a_trace_is_found(name, text):
+    assert machine_traces(name, text)
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ def test_a_telling_text_is_seen(name, text):
         ("package-lock.json", '"resolved": "https://registry.npmjs.org/a.tgz"'),
     ],
 )
-def test_an_innocent_text_passes(name, text):
-    assert told(name, text) == []
+def test_a_text_without_traces_passes(name, text):
+    assert machine_traces(name, text) == []

@@ -1,4 +1,4 @@
-"""Modules and functions stay small, and names say what they hold."""
+"""Modules and functions stay small, and names are specific."""
 
 import ast
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("graveler", "functions", "local", "cli", "infra", "glue_jobs", "layers")
 MODULE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
-NAMES_THAT_SAY_NOTHING = {
+VAGUE_NAMES = {
     stem + ending
     for stem in ("util", "helper", "common", "manager", "misc", "shared")
     for ending in ("", "s")
@@ -28,14 +28,14 @@ def shown(path: Path) -> str:
 
 
 def functions(source: str) -> Iterator[tuple[str, int]]:
-    """The name and the number of lines of each function and method."""
+    """Yield the name and the number of lines of each function and method."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno is not None
             yield node.name, node.end_lineno - node.lineno + 1
 
 
-def test_there_are_modules_to_look_at():
+def test_modules_are_found():
     assert {"graveler/model.py", "graveler/refs/log.py"} <= set(map(shown, modules()))
 
 
@@ -52,11 +52,11 @@ def test_functions_are_measured_from_their_first_line_to_their_last():
     assert list(functions(source)) == [("long", FUNCTION_LINES_MAX + 2), ("short", 2)]
 
 
-def test_no_module_or_package_has_a_name_that_says_nothing():
+def test_no_module_or_package_has_a_vague_name():
     found = {
         shown(path): part
         for path in modules()
         for part in (*path.relative_to(ROOT).parts[:-1], path.stem)
-        if part in NAMES_THAT_SAY_NOTHING | NAMES_OF_CLIENTS
+        if part in VAGUE_NAMES | NAMES_OF_CLIENTS
     }
     assert found == {}

@@ -1,4 +1,4 @@
-"""Repairs that docs/operations.md makes with AWS's own tools, on items of the refs table."""
+"""Repairs that docs/repairs.md makes with AWS's own tools, on items of the refs table."""
 
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What docs/operations.md promises of tables that are restored to an earlier time.
+"""What docs/backup.md promises of tables that are restored to an earlier time.
 
 Point-in-time recovery makes new tables with the items that there were; S3 stays as it is now. A copy
 of the items stands for it here. What a restore finds missing depends on the cleanup, for staged
