@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -24,6 +25,7 @@ import msgspec
 from aws_lambda_powertools import Logger
 
 from graveler.aws import traces, usage
+from graveler.aws.environment import FromEnvironment
 from graveler.aws.usage import Counted, Usage
 
 NAMESPACE = "Graveler"
@@ -59,6 +61,13 @@ class Metrics(StrEnum):
     NONE = "none"
     SERVICE = "service"
     OPERATIONS = "operations"
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings(FromEnvironment):
+    # Lambda's name of the function, which differs between deployments in one account.
+    function_name: str = field(default="", metadata={"variables": ("AWS_LAMBDA_FUNCTION_NAME",)})
+    metrics: Metrics = Metrics.NONE
 
 
 class Record:
@@ -124,11 +133,10 @@ class Telemetry:
     """Writes the lines of one function."""
 
     def __init__(self, service: str, metrics: Metrics | None = None) -> None:
-        # As Lambda calls the function: deployments in one account are told apart.
-        service = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", service)
-        self._service = service
-        self._metrics = metrics or Metrics(os.environ.get("GRAVELER_METRICS", Metrics.NONE))
-        self._logger = Logger(service=service, location=None, json_serializer=_encoded)
+        settings = _Settings.from_environment(os.environ)
+        self._service = settings.function_name or service
+        self._metrics = metrics or settings.metrics
+        self._logger = Logger(service=self._service, location=None, json_serializer=_encoded)
         self._is_cold = True
 
     @contextmanager

@@ -2,17 +2,24 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from graveler.aws.environment import FromEnvironment
 from graveler.errors import CorruptDataError
 from local.private_files import write_private
 
 _KEY_BITS = 256
 _NONCE_BYTES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings(FromEnvironment):
+    cipher_key_file: str
 
 
 class LocalCipher:
@@ -37,8 +44,12 @@ class LocalCipher:
 
 
 def local_cipher() -> LocalCipher:
-    """The cipher by the key in the file that GRAVELER_CIPHER_KEY_FILE names, made if missing."""
-    path = Path(os.environ["GRAVELER_CIPHER_KEY_FILE"])
+    """Return the cipher with the key in GRAVELER_CIPHER_KEY_FILE; a missing key is created.
+
+    Raises:
+        ValueError: the variable is not set.
+    """
+    path = Path(_Settings.from_environment(os.environ).cipher_key_file)
     if not path.exists():
         write_private(path, AESGCM.generate_key(_KEY_BITS))
     return LocalCipher(path.read_bytes())

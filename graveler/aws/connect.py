@@ -4,7 +4,6 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -13,6 +12,7 @@ from botocore.config import Config
 
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.http_client import HttpClient, Pending
+from graveler.aws.environment import import_function
 from graveler.aws.retries import Retries
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
@@ -58,9 +58,9 @@ Observer = Callable[[str, str, Mapping[str, Any]], None]
 
 
 def _observer() -> Observer | None:
-    """What GRAVELER_OBSERVER names, `module:function`: tests hold roles against it, nobody else."""
-    module, _, function = os.environ.get("GRAVELER_OBSERVER", "").partition(":")
-    return getattr(import_module(module), function) if module else None
+    """Return the function that GRAVELER_OBSERVER names; only tests set it, to check roles."""
+    setting = os.environ.get("GRAVELER_OBSERVER")
+    return import_function(setting) if setting else None
 
 
 def observe_requests(hooks: "BaseEventHooks") -> None:

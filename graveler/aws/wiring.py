@@ -2,7 +2,6 @@
 
 import os
 from functools import lru_cache, partial
-from importlib import import_module
 from pathlib import Path
 
 from graveler.accounts import AccountStore
@@ -16,6 +15,7 @@ from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.environment import import_function
 from graveler.aws.jobs import GlueBatchJobs
 from graveler.aws.kms import KmsCipher
 from graveler.aws.names import SystemNames
@@ -56,8 +56,7 @@ def _cipher(deployment: Settings) -> Cipher:
     """KMS; or what the import path `module:function` makes, in a stack without KMS."""
     if deployment.cipher == "kms":
         return KmsCipher(connect.kms_client(deployment), deployment.kms_key_id)
-    module, _, function = deployment.cipher.partition(":")
-    made: Cipher = getattr(import_module(module), function)()
+    made: Cipher = import_function(deployment.cipher)()
     return made
 
 

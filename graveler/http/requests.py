@@ -49,6 +49,8 @@ class AccessKey(Struct, frozen=True):
     access_key_id: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[!-9;-~]+\Z")]
     secret_access_key: Annotated[str, Meta(min_length=1, max_length=1024)]
 
+    __repr__ = object.__repr__  # shows no secret
+
 
 class Setup(Struct, frozen=True):
     username: Annotated[str, Meta(min_length=1, max_length=256)]
@@ -67,6 +69,8 @@ class CommunicationPreferences(Struct, frozen=True, rename="camel"):
 class Login(Struct, frozen=True):
     access_key_id: str
     secret_access_key: str
+
+    __repr__ = object.__repr__  # shows no secret
 
 
 class StatsEvent(Struct, frozen=True, rename={"event_class": "class"}):

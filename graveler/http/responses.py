@@ -81,10 +81,14 @@ class CredentialsWithSecret(Struct, frozen=True):
     secret_access_key: str
     creation_date: int
 
+    __repr__ = object.__repr__  # shows no secret
+
 
 class AuthenticationToken(Struct, frozen=True):
     token: str
     token_expiration: int
+
+    __repr__ = object.__repr__  # shows no secret
 
 
 class UserRow(Struct, frozen=True, omit_defaults=True):
