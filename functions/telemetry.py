@@ -27,6 +27,7 @@ from aws_lambda_powertools import Logger
 from graveler.aws import traces, usage
 from graveler.aws.environment import FromEnvironment
 from graveler.aws.usage import Counted, Usage
+from graveler.errors import GravelerError
 
 NAMESPACE = "Graveler"
 
@@ -113,6 +114,8 @@ class Record:
             facts["status"] = self.status
         if self.error is not None:
             facts["error"] = type(self.error).__name__
+            if isinstance(self.error, GravelerError):
+                facts["error_code"] = self.error.code
         return facts
 
     def measures(self, used: Usage, latency_ms: float) -> dict[str, float]:

@@ -158,8 +158,15 @@ def test_an_error_that_nobody_caught_is_told_and_goes_on(lines: Lines) -> None:
     with pytest.raises(CorruptDataError), telemetry().record("batch", CONTEXT):
         raise CorruptDataError("s3://bucket/n/_lakefs/f is missing")
     assert (lines.last["level"], lines.last["error"]) == ("ERROR", "CorruptDataError")
+    assert lines.last["error_code"] == "corrupt_data"
     assert lines.last["exception"].endswith("CorruptDataError: s3://bucket/n/_lakefs/f is missing")
     assert "test_telemetry.py" in lines.last["exception"]
+
+
+def test_an_error_of_another_library_has_no_code(lines: Lines) -> None:
+    tell(status=500, do=lambda record: record.fail(OSError()))
+    assert lines.last["error"] == "OSError"
+    assert "error_code" not in lines.last
 
 
 def test_messages_of_unknown_origin_are_not_told(lines: Lines) -> None:
