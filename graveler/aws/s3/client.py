@@ -96,6 +96,11 @@ class Location:
         return Location(self.bucket, "")
 
 
+def range_header(first_and_last: tuple[int, int]) -> str:
+    """Return a range of bytes, both ends inclusive, as HTTP writes it."""
+    return f"bytes={first_and_last[0]}-{first_and_last[1]}"
+
+
 class S3:
     """S3, or what speaks like it at an endpoint; shared by all threads."""
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from graveler.aws.s3.answers import Answer, time_ns
 from graveler.aws.s3.client import S3, Location
-from graveler.aws.s3.uploads import Answer, time_ns
 from graveler.ports import ListedObject, UnfinishedUpload
 
 

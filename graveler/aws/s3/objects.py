@@ -1,30 +1,30 @@
-"""The ObjectStore on S3; `uploads` has its multipart uploads, `listing` what lists."""
+"""The ObjectStore on S3: single objects here, the rest in `uploads`, `listing`, `presigning`."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 from uuid import uuid4
 
 from graveler.aws import usage
-from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.aws.s3.answers import (
+    checksum_of,
+    find,
+    find_existing,
+    gone,
+    info_of,
+    time_ns,
+)
+from graveler.aws.s3.client import S3, Location, S3Error, range_header
 from graveler.aws.s3.descriptions import (
     content_type_parameters,
     description_parameters,
     parameters_of_stored,
 )
 from graveler.aws.s3.listing import S3Listing
-from graveler.aws.s3.uploads import (
-    Answer,
-    S3Uploads,
-    checksum_of,
-    gone,
-    info_of,
-    range_header,
-    time_ns,
-)
+from graveler.aws.s3.presigning import S3Presigning
+from graveler.aws.s3.uploads import S3Uploads
 from graveler.aws.signing import Credentials
 from graveler.aws.usage import Counted
 from graveler.errors import (
@@ -49,8 +49,8 @@ _WRITE_ID = "graveler-write"
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-class S3ObjectStore(S3Uploads, S3Listing):
-    """`graveler.ports.ObjectStore` over S3; presigned URLs lead to the public endpoint."""
+class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
+    """`graveler.ports.ObjectStore` over S3."""
 
     def __init__(
         self,
@@ -60,7 +60,10 @@ class S3ObjectStore(S3Uploads, S3Listing):
         *,
         copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
     ) -> None:
-        super().__init__(s3, public, credentials)
+        """Presign with the public client and its credentials; without one, with s3's."""
+        self._s3 = s3
+        self._public = public or s3.client
+        self._credentials = credentials
         self._copy_bytes_max = copy_bytes_max
 
     def put(
@@ -76,7 +79,7 @@ class S3ObjectStore(S3Uploads, S3Listing):
         except S3Error as error:
             if error.status != 412:
                 raise
-            stored = self._head(location)
+            stored = find(self._s3, location)
             if stored is None or stored["Metadata"].get(_WRITE_ID) != write_id:
                 raise PreconditionFailedError(f"{uri} exists already") from error
             return info_of(stored)
@@ -88,6 +91,10 @@ class S3ObjectStore(S3Uploads, S3Listing):
             ),
             content_type=content_type,
         )
+
+    def head(self, uri: str) -> ObjectInfo | None:
+        stored = find(self._s3, Location.of(uri))
+        return None if stored is None else info_of(stored)
 
     def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
         optional = {} if byte_range is None else {"Range": range_header(byte_range)}
@@ -131,9 +138,9 @@ class S3ObjectStore(S3Uploads, S3Listing):
             raise self._why_not_copied(source_uri, target_uri, error) from error
         _count_copy(size_bytes)
         if description is None:
-            return info_of(self._head_existing(target_uri))
+            return info_of(find_existing(self._s3, target_uri))
         # Nothing is left to ask: an export copies millions, and would pay for each answer.
-        result: Answer = answer["CopyObjectResult"]
+        result = answer["CopyObjectResult"]
         return ObjectInfo(
             size_bytes=size_bytes,
             checksum=checksum_of(result),
@@ -147,7 +154,7 @@ class S3ObjectStore(S3Uploads, S3Listing):
             if error.status == 404:
                 return gone(source_uri, error)
             return InvalidInputError(f"{source_uri} cannot be copied to {target_uri}: {error}")
-        self._head_existing(source_uri)  # raises if it is the source's bucket that refuses us
+        find_existing(self._s3, source_uri)  # raises if it is the source's bucket that refuses us
         return error
 
     def _copy_in_parts(
@@ -157,7 +164,7 @@ class S3ObjectStore(S3Uploads, S3Listing):
         described: Mapping[str, object] | None,
         before_request: Callable[[], None],
     ) -> ObjectInfo:
-        source = self._head_existing(source_uri)
+        source = find_existing(self._s3, source_uri)
         # The true size: a part beyond the end is refused, and what is not asked for is lost.
         size_bytes: int = source["ContentLength"]
         least = -(-size_bytes // UPLOAD_PARTS_MAX)
@@ -214,15 +221,6 @@ class S3ObjectStore(S3Uploads, S3Listing):
                 problems[listed[error["Key"]]] = f"{error['Code']}: {error.get('Message', '')}"
         return problems
 
-    def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
-        answered = {"ResponseContentDisposition": _attachment(file_name)}
-        if content_type:
-            answered["ResponseContentType"] = content_type
-        return self._presign("get_object", uri, expires_s, answered)
-
-    def presign_put(self, uri: str, expires_s: int) -> str:
-        return self._presign("put_object", uri, expires_s, {})
-
 
 def _count_copy(size_bytes: int) -> None:
     usage.count(Counted.OBJECTS_COPIED)
@@ -231,13 +229,3 @@ def _count_copy(size_bytes: int) -> None:
 
 def _nothing() -> None:
     """What happens before a request when nobody wants anything else."""
-
-
-def _attachment(file_name: str) -> str:
-    """A Content-Disposition for any file name (RFC 6266): plain for old clients, and exact."""
-    plain = "".join(
-        letter if letter.isascii() and letter.isprintable() and letter not in '"\\%' else "_"
-        for letter in file_name
-    )
-    exact = quote(file_name, safe="", errors="replace")
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{exact}"
