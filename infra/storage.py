@@ -1,4 +1,7 @@
-"""What must outlive every deployment: tables, buckets, the key. Its logical IDs never change."""
+"""The stack of tables, buckets and the key. It outlives deployments: logical IDs never change."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
@@ -11,13 +14,24 @@ from constructs import Construct
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
 from infra.settings import CREATE, NONE, Settings
 
-# An upload that nobody finished in a week has been given up; its parts cost as objects do.
+# An upload that is unfinished after a week was given up. Its parts cost as much as objects.
 _UPLOAD_LIFE = Duration.days(7)
-# What jobs leave is for looking into what went wrong.
+# Long enough to examine what went wrong in a job.
 _ARTEFACT_LIFE = Duration.days(30)
 
-# What a browser needs to upload and download by presigned URL.
+# The methods of presigned URLs that browsers use.
 _CORS_METHODS = [s3.HttpMethods.GET, s3.HttpMethods.HEAD, s3.HttpMethods.PUT]
+
+
+# The properties of every bucket.
+_PRIVATE_BUCKET: Mapping[str, Any] = {
+    "encryption": s3.BucketEncryption.S3_MANAGED,
+    "block_public_access": s3.BlockPublicAccess.BLOCK_ALL,
+    "object_ownership": s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    "enforce_ssl": True,
+    "minimum_tls_version": 1.2,
+    "removal_policy": RemovalPolicy.RETAIN,
+}
 
 
 class Storage(Stack):
@@ -158,17 +172,14 @@ class Storage(Stack):
         return refs, staging
 
     def _make_artefacts(self) -> s3.Bucket:
-        """What jobs write for people to look at, and the access logs of the repository bucket."""
+        """Make the bucket of reports that jobs write, and of the repository bucket's access logs.
+
+        S3 delivers access logs only to a bucket that S3's own keys encrypt.
+        """
         return s3.Bucket(
             self,
             "Artefacts",
-            # Server access logs can be delivered to a bucket with no other encryption.
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-            enforce_ssl=True,
-            minimum_tls_version=1.2,
-            removal_policy=RemovalPolicy.RETAIN,
+            **_PRIVATE_BUCKET,
             lifecycle_rules=[
                 s3.LifecycleRule(
                     id="forget",
@@ -193,12 +204,7 @@ class Storage(Stack):
             "Repositories",
             bucket_name=None if wanted == CREATE else wanted,
             versioned=False,
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-            enforce_ssl=True,
-            minimum_tls_version=1.2,
-            removal_policy=RemovalPolicy.RETAIN,
+            **_PRIVATE_BUCKET,
             server_access_logs_bucket=self.artefacts,
             server_access_logs_prefix="access-logs/",
             lifecycle_rules=[

@@ -1,10 +1,10 @@
-"""The Clock of real time."""
+"""The Clock that tells the real time."""
 
 import time
 
 
 class SystemClock:
-    """`graveler.ports.Clock` by the machine's clock."""
+    """`graveler.ports.Clock` on the machine's clock."""
 
     def now_ns(self) -> int:
         return time.time_ns()

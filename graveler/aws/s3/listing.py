@@ -1,4 +1,4 @@
-"""Listing what S3 holds, page by page."""
+"""Lists objects and uploads in S3, page by page."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from graveler.ports import ListedObject, UnfinishedUpload
 
 
 class S3Listing:
-    """The part of ObjectStore that lists."""
+    """The part of ObjectStore that lists objects and uploads."""
 
     _s3: S3
 

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 _COPIES_AT_ONCE = 8
 
-# Metadata that name the one attempt that stored an object: known again after a lost answer.
+# The name of the metadata that identify the write: a retry recognizes its own earlier attempt.
 _WRITE_ID = "graveler-write"
 
-# XML cannot carry these, not even escaped: keys with them cannot be in a list to delete.
+# XML cannot carry these, not even escaped, so keys with them are deleted one by one.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -81,7 +81,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
                 raise
             stored = find(self._s3, location)
             if stored is None or stored["Metadata"].get(_WRITE_ID) != write_id:
-                raise PreconditionFailedError(f"{uri} exists already") from error
+                raise PreconditionFailedError(f"{uri} already exists") from error
             return info_of(stored)
         return ObjectInfo(
             size_bytes=len(content),
@@ -118,13 +118,13 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         description: ObjectDescription | None = None,
         before_request: Callable[[], None] | None = None,
     ) -> ObjectInfo:
-        before = before_request or _nothing
+        before = before_request or _do_nothing
         described = None if description is None else description_parameters(description)
         if size_bytes > self._copy_bytes_max:
             copied = self._copy_in_parts(source_uri, target_uri, described, before)
             _count_copy(copied.size_bytes)
             return copied
-        # The source's tags stay behind: to copy them takes permissions that nothing else needs.
+        # Leave the source's tags behind: copying them needs permissions that nothing else needs.
         optional: dict[str, object] = {"TaggingDirective": "REPLACE"}
         if described is not None:
             optional |= {"MetadataDirective": "REPLACE", **described}
@@ -135,11 +135,11 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
                 "copy_object", Location.of(target_uri), CopySource=source, **optional
             )
         except (S3Error, InvalidInputError) as error:
-            raise self._why_not_copied(source_uri, target_uri, error) from error
+            raise self._copy_error(source_uri, target_uri, error) from error
         _count_copy(size_bytes)
         if description is None:
             return info_of(find_existing(self._s3, target_uri))
-        # Nothing is left to ask: an export copies millions, and would pay for each answer.
+        # No HEAD here: an export copies millions of objects and would pay for each request.
         result = answer["CopyObjectResult"]
         return ObjectInfo(
             size_bytes=size_bytes,
@@ -148,13 +148,18 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             content_type=description.content_type,
         )
 
-    def _why_not_copied(self, source_uri: str, target_uri: str, error: Exception) -> Exception:
-        """What to tell of a copy that S3 refused: it does not say which of the two it means."""
+    def _copy_error(self, source_uri: str, target_uri: str, error: Exception) -> Exception:
+        """Return the error to raise for a refused copy: S3 does not say which object it means.
+
+        Raises:
+            InvalidInputError: it is the source's bucket that refuses us.
+            GoneError: the source does not exist.
+        """
         if isinstance(error, S3Error):
             if error.status == 404:
                 return gone(source_uri, error)
             return InvalidInputError(f"{source_uri} cannot be copied to {target_uri}: {error}")
-        find_existing(self._s3, source_uri)  # raises if it is the source's bucket that refuses us
+        find_existing(self._s3, source_uri)
         return error
 
     def _copy_in_parts(
@@ -165,7 +170,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         before_request: Callable[[], None],
     ) -> ObjectInfo:
         source = find_existing(self._s3, source_uri)
-        # The true size: a part beyond the end is refused, and what is not asked for is lost.
+        # The true size: S3 refuses a part beyond the end, and bytes in no part would be lost.
         size_bytes: int = source["ContentLength"]
         least = -(-size_bytes // UPLOAD_PARTS_MAX)
         part_bytes = max(least, self._copy_bytes_max)
@@ -187,7 +192,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             before_request()
             return self.complete_upload(target_uri, upload_id, parts)
         except BaseException:
-            with suppress(NotFoundError):  # completed, but the answer was lost
+            with suppress(NotFoundError):  # the upload was completed, but the answer was lost
                 self.abort_upload(target_uri, upload_id)
             raise
 
@@ -227,5 +232,5 @@ def _count_copy(size_bytes: int) -> None:
     usage.count(Counted.BYTES_COPIED, size_bytes)
 
 
-def _nothing() -> None:
-    """What happens before a request when nobody wants anything else."""
+def _do_nothing() -> None:
+    """The default of before_request."""

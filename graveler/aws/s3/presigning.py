@@ -1,9 +1,9 @@
 """Presigned URLs of objects, and of the parts of one upload.
 
-boto3 signs each URL. Those of one upload differ in the part number and the signature only, and
-boto3 builds each from the beginning, which takes seconds for an upload of 10,000 parts. So boto3
-signs the first, and `part_urls` derives the others: it hashes whatever precedes the part number
-once, and derives the signing key once.
+boto3 signs each URL from scratch, which takes seconds for an upload of 10,000 parts. The URLs of
+one upload differ only in the part number and the signature. So boto3 signs the first, and
+`part_urls` derives the others: it hashes the text before the part number once, and derives the key
+once.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 """

@@ -60,7 +60,7 @@ class S3Uploads:
             if error.code == "NoSuchUpload":
                 raise _no_upload(uri, upload_id) from error
             if error.code in ("InvalidRange", "InvalidArgument", "InvalidRequest"):
-                raise InvalidInputError(f"{source_uri} has no such part: {error}") from error
+                raise InvalidInputError(f"{source_uri} has no such range: {error}") from error
             raise gone(source_uri, error) from error
         return checksum_of(answer["CopyPartResult"])
 
@@ -77,13 +77,15 @@ class S3Uploads:
             )
         except S3Error as error:
             if error.code in _BAD_PARTS:
-                raise InvalidInputError(f"the parts of {uri} do not fit: {error}") from error
+                raise InvalidInputError(
+                    f"the parts of {uri} are not those that were uploaded: {error}"
+                ) from error
             if error.code != "NoSuchUpload":
                 raise
             stored = find(self._s3, Location.of(uri))
             if stored is None or checksum_of(stored) != _checksum_of_parts(parts):
                 raise _no_upload(uri, upload_id) from error
-            return info_of(stored)  # completed by an earlier attempt
+            return info_of(stored)  # an earlier attempt completed it
         return info_of(find_existing(self._s3, uri))
 
     def abort_upload(self, uri: str, upload_id: str) -> None:

@@ -52,7 +52,7 @@ def metrics_of(line: dict) -> dict[str, float]:
 
 def test_a_line_says_what_was_done_and_what_it_took(lines: Lines) -> None:
     def use(record: Record) -> None:
-        record.tell(repository="lake")
+        record.add(repository="lake")
         usage.count(Counted.DYNAMODB_REQUESTS, 2)
         with ContextThreads(1) as pool:
             pool.submit(usage.count, Counted.S3_REQUESTS).result()
@@ -212,7 +212,7 @@ def test_an_error_of_the_client_is_told_by_its_name(lines: Lines) -> None:
 
 def test_whatever_clients_send_is_one_short_line(lines: Lines) -> None:
     hostile = 'a"\n\r\x00\u2028\ud800' + "x" * 10_000
-    tell(do=lambda record: record.tell(user_agent=hostile, repository="é"))
+    tell(do=lambda record: record.add(user_agent=hostile, repository="é"))
     assert len(lines.text.splitlines()) == 1 or "\u2028" in lines.text
     assert lines.text.count("\n") == 1
     assert len(lines.text.encode()) < 2_000
@@ -237,7 +237,7 @@ def test_a_traced_request_is_traced_with_what_its_line_says(
 ) -> None:
     for name, value in environment(daemon).items():
         monkeypatch.setenv(name, value)
-    tell(status=404, do=lambda record: record.tell(repository="lake"))
+    tell(status=404, do=lambda record: record.add(repository="lake"))
     sent = daemon.next()
     assert (sent["name"], sent["error"], sent["fault"]) == ("statObject", True, False)
     assert sent["annotations"]["repository"] == "lake"
