@@ -1,4 +1,4 @@
-"""The embedded stand-in for KMS: secrets encrypted by a key in a private file."""
+"""The embedded stand-in for KMS: encrypts secrets with a key in a private file."""
 
 import os
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class _Settings(FromEnvironment):
 
 
 class LocalCipher:
-    """`graveler.aws.cipher.Cipher` by AES-GCM; ciphertext is a nonce, then what it sealed."""
+    """`graveler.aws.cipher.Cipher` with AES-GCM; ciphertext is a nonce and the sealed bytes."""
 
     def __init__(self, key: bytes) -> None:
         self._aead = AESGCM(key)
@@ -38,8 +38,8 @@ class LocalCipher:
             return self._aead.decrypt(nonce, sealed, _bytes_of(context))
         except (InvalidTag, ValueError) as error:
             raise CorruptDataError(
-                "a stored secret was not encrypted under this key and context: was cipher.key "
-                "of the data folder replaced?"
+                "a stored secret was not encrypted under this key and context: restore cipher.key "
+                "of the data folder if it was replaced"
             ) from error
 
 

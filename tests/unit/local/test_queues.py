@@ -95,7 +95,7 @@ def test_a_message_received_in_vain_too_often_becomes_a_dead_letter_and_is_logge
     with caplog.at_level(logging.ERROR):
         assert world.bodies() == []
     assert world.bodies("dead") == ["poison"]
-    assert "received 3 times in vain and is now in the queue dead: poison" in caplog.text
+    assert "failed 3 times and is now in the queue dead: poison" in caplog.text
 
 
 def test_dead_letters_stay_however_often_somebody_looks(world):

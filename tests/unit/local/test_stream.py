@@ -123,7 +123,7 @@ def test_a_record_that_fails_comes_again_with_all_behind_it_and_nothing_before_i
     world.stream.write("a", "b", "c", "d")
     world.consumer.refused = {"c"}
     for _ in range(2):
-        with pytest.raises(NotDoneError, match="tested is not done with record 3"):
+        with pytest.raises(NotDoneError, match="tested did not process record 3"):
             world.delivery.deliver_next()
     world.consumer.refused = set()
     world.deliver_all()
