@@ -46,24 +46,24 @@ class Storage(Stack):
             termination_protection=settings.is_production,
         )
         self._settings = settings
-        # Tables may go with a deployment that is for trying out; objects stay whatever happens.
+        # Tables may be deleted with a test deployment. Buckets always stay.
         self._removal = RemovalPolicy.RETAIN if settings.is_production else RemovalPolicy.DESTROY
         self.key = self._make_key()
         self.made_refs = self._make_refs()
         self.made_staging = self._make_staging()
         self.refs, self.staging = self._tables_in_service()
         self.artefacts = self._make_artefacts()
-        # Names as other stacks refer to them.
+        # Exported names, for other stacks.
         self.artefacts_name = self.export_value(self.artefacts.bucket_name)
         repositories = self._make_repositories()
         self.repositories_name = (
             None if repositories is None else self.export_value(repositories.bucket_name)
         )
         self.setup_token = self._make_setup_token()
-        self._tell(repositories)
+        self._add_outputs(repositories)
 
     def _make_key(self) -> kms.Key:
-        """One key: whoever it may be used by, and by way of which service, policies tell."""
+        """Make the one key; policies say who may use it, and through which service."""
         key = kms.Key(
             self,
             "Key",
@@ -145,11 +145,11 @@ class Storage(Stack):
         )
 
     def _tables_in_service(self) -> tuple[dynamodb.ITable, dynamodb.ITable]:
-        """The tables of this stack; or, after a restore, those that stand in for them."""
+        """Return the tables of this stack; or, after a restore, the restored ones."""
         made = self.made_refs, self.made_staging
         for table in made:
-            # Other stacks go over to restored tables, and back, after this one is deployed: what
-            # they still refer to by then must stay.
+            # Other stacks switch to restored tables, and back, after this stack is deployed. Until
+            # then they refer to these exports, which must therefore stay.
             self.export_value(table.table_arn)
             self.export_value(table.table_name)
         self.export_value(self.made_refs.table_stream_arn)
@@ -190,11 +190,11 @@ class Storage(Stack):
         )
 
     def _make_repositories(self) -> s3.Bucket | None:
-        """The bucket for repositories, if the deployment brings one.
+        """Make the bucket for repositories, unless the settings say `none`.
 
-        No versioning: objects and files are never overwritten, so that there would be nothing to
-        go back to, and what garbage collection deletes would stay, and cost, as old versions.
-        Encrypted with S3's own keys: then an ETag is the MD5 that clients compare.
+        It has no versioning: objects are never overwritten, so no version could be restored, and
+        objects that garbage collection deletes would stay, and cost, as old versions. S3's own keys
+        encrypt it: an ETag is then the MD5 that clients compare.
         """
         wanted = self._settings.repository_bucket
         if wanted == NONE:
@@ -225,7 +225,7 @@ class Storage(Stack):
         return bucket
 
     def _make_setup_token(self) -> secretsmanager.Secret:
-        """Whoever reads it may create the first administrator, once."""
+        """Make the secret whose reader may create the first administrator, once."""
         return secretsmanager.Secret(
             self,
             "SetupToken",
@@ -237,7 +237,7 @@ class Storage(Stack):
             removal_policy=RemovalPolicy.DESTROY,
         )
 
-    def _tell(self, repositories: s3.Bucket | None) -> None:
+    def _add_outputs(self, repositories: s3.Bucket | None) -> None:
         if repositories is not None:
             CfnOutput(
                 self,

@@ -29,7 +29,7 @@ def stat(
     session = session_of(context)
     named = session.object(uri)
     server = session.server
-    with server.failures_told():
+    with server.command_errors():
         found = server.sdk.objects_api.stat_object(
             named.repository, named.ref, named.path, presign=pre_sign
         )
@@ -51,7 +51,7 @@ def stat(
 
 
 def _show_metadata(metadata: Mapping[str, str]) -> None:
-    """Print user metadata, in the form of lakectl to the last space."""
+    """Print user metadata exactly like lakectl, spaces included."""
     if metadata:
         typer.echo("Metadata:\n\t")
     for key in sorted(metadata):

@@ -81,7 +81,7 @@ def test_a_bucket_name_that_s3_would_not_take_is_refused(name):
     if name:  # no name is no setting
         assert "repository_bucket" in refusal(repository_bucket=name)
         assert "`create`" in refusal(repository_bucket=name)
-    assert "is no name for a bucket" in refusal(exports=f"s3://{name}/exports/")
+    assert "is not a valid bucket name" in refusal(exports=f"s3://{name}/exports/")
 
 
 @pytest.mark.parametrize("name", ["abc", "company-lake", "company.lake.1", "a" * 63, "1-2"])
@@ -104,8 +104,8 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
     [
         ({"log_days": 15}, "log_days is 15: set it to one of"),
         ({"requests_per_s": 0}, "requests_per_s is 0: set it to 1 to"),
-        ({"requests_per_s": "many"}, "requests_per_s: 'many' is no whole number"),
-        ({"requests_per_s": True}, "requests_per_s: True is no whole number"),
+        ({"requests_per_s": "many"}, "requests_per_s: 'many' is not a whole number"),
+        ({"requests_per_s": True}, "requests_per_s: True is not a whole number"),
         ({"exports_at_once": 1}, "exports_at_once is 1: set it to 2 to"),
         ({"gc_deletes": "maybe"}, "gc_deletes: 'maybe' is neither true nor false"),
         ({"gc_schedule": "daily"}, "gc_schedule is 'daily': set it to `rate(7 days)`"),
@@ -117,7 +117,7 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
         ({"domain_name": "lake.example.com"}, "domain_name and certificate_arn go together"),
         ({"hosted_zone_id": "Z0123456789ABC"}, "hosted_zone_id is set without a domain_name"),
         ({"repository_bucket": "none"}, "set `-c namespaces=s3://bucket/prefix`"),
-        ({"namespaces": 5}, "namespaces: 5 is no list"),
+        ({"namespaces": 5}, "namespaces: 5 is not a list"),
         ({"stages": {"dev": {"stage": "dev"}}}, "stage is no setting"),
     ],
 )
@@ -140,7 +140,7 @@ def test_exports_and_repositories_have_places_apart(exports, namespaces):
     assert f"exports: {exports} overlaps with s3://lake" in told.replace(
         "s3://lake/ ", "s3://lake "
     )
-    assert "apart" in refusal(exports=exports, repository_bucket="lake")
+    assert "do not overlap" in refusal(exports=exports, repository_bucket="lake")
 
 
 def test_one_bucket_may_have_both():

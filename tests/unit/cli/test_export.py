@@ -95,7 +95,7 @@ def test_set_insists_on_a_path(graveler, server):
 
 def test_a_flag_is_true_or_false(graveler, server):
     told = graveler.fails(*SET, "--continuous=maybe", code=2)
-    assert told == "--continuous is either true or false, not 'maybe'"
+    assert told == "--continuous is 'maybe': write true or false"
     assert server.asked == []
 
 

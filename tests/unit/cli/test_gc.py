@@ -52,7 +52,7 @@ def test_set_config_reads_standard_input(graveler, server):
         ('{"default_retention_days": "14"}', "Expected `int`"),
         ('{"default_retention_days": 1, "branch": []}', "unknown field `branch`"),
         ('{"default_retention_days": 1, "branches": [{"branch_id": "main"}]}', "retention_days"),
-        ('"\udcff"', "does not hold rules"),
+        ('"\udcff"', "does not have valid rules"),
     ],
 )
 def test_a_file_that_holds_no_rules_is_refused_with_an_example(
@@ -61,7 +61,7 @@ def test_a_file_that_holds_no_rules_is_refused_with_an_example(
     file = tmp_path / "rules.json"
     file.write_bytes(text.encode(errors="surrogateescape"))
     told = graveler.fails("gc", "set-config", URI, "-f", str(file))
-    assert told.startswith(f"{file} does not hold rules: ")
+    assert told.startswith(f"{file} does not have valid rules: ")
     assert said in told
     assert '{"branch_id": "main", "retention_days": 21}' in told
     assert asked(server) == []
