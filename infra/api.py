@@ -45,7 +45,7 @@ _HEADERS_OF_BROWSERS = ["authorization", "content-type", "if-none-match", "x-req
 class Api(Construct):
     """The API, whose default route calls one function.
 
-    A web page on the same origin gets a route of its own; more specific routes come first.
+    A web page on the same origin would get its own route: more specific routes win.
     """
 
     def __init__(self, scope: Construct, settings: Settings, function: Function) -> None:
@@ -141,7 +141,7 @@ class Api(Construct):
 def _cors(settings: Settings) -> apigateway.CorsPreflightOptions | None:
     """Return what browsers may do from pages of other origins; None without such origins.
 
-    They bring a key pair or a token, never our cookie, which is for our own pages.
+    Such pages send a key pair or a token, never our cookie, which is for our own pages.
     """
     if not settings.cors_origins:
         return None

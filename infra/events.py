@@ -136,7 +136,7 @@ class Events(Construct):
     def publish_from(self, storage: Storage, function: Function) -> None:
         """Deliver the outbox of the refs table to the function, in order, until it is published.
 
-        Batches are not bisected: the function itself tells from which record on to deliver again.
+        Batches are not bisected: the function reports the first record to deliver again.
         """
         insert = lambda_.FilterCriteria.filter(
             {

@@ -30,11 +30,11 @@ _EXPORT_MINUTES_MAX = 12 * 60
 GARBAGE_COLLECTION = "garbage_collection"
 EXPORT = "export"
 
-_UNWELL = ["ERROR", "FAILED", "TIMEOUT"]
+_FAILED_STATES = ["ERROR", "FAILED", "TIMEOUT"]
 
 
 class Jobs(Construct):
-    """Both jobs; `arguments` are the settings of the deployment, as options of a job."""
+    """Both jobs; `arguments` are the deployment's settings as options of a job."""
 
     def __init__(
         self,
@@ -221,7 +221,7 @@ class Jobs(Construct):
             event_pattern=events.EventPattern(
                 source=["aws.glue"],
                 detail_type=["Glue Job State Change"],
-                detail={"jobName": names, "state": _UNWELL},
+                detail={"jobName": names, "state": _FAILED_STATES},
             ),
         )
         rule.add_target(targets.SqsQueue(self.failed))

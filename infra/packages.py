@@ -1,8 +1,8 @@
 """The archives that are deployed: the layer, the code of functions, the code of jobs.
 
-The layer is built by `make layer`, since that takes the package index; the others are copies of
-sources, made anew by each synth. All are the same bytes as long as their content is the same, so
-that nothing is deployed that has not changed.
+`make layer` builds the layer, because it needs the package index. The others are copies of sources,
+which each synth makes again. The same content gives the same bytes, so nothing unchanged is
+deployed.
 """
 
 import tempfile
@@ -18,7 +18,7 @@ def layer(architecture: str) -> str:
     """Return the path of the layer's archive.
 
     Raises:
-        SettingsError: it has not been built, or of other sources.
+        SettingsError: the layer was not built, or was built from other sources.
     """
     path = layer_path(architecture)
     if not path.is_file():
@@ -37,8 +37,8 @@ def function_code(name: str) -> str:
 def jobs_code() -> str:
     """Return the path of the archive with the engine and all jobs, laid out like a wheel.
 
-    It goes on Spark's path of modules, not through pip: what CDK uploads is named by its content,
-    and pip takes no wheel by such a name.
+    It is put on Spark's module path and not installed with pip: CDK names uploads by their content,
+    and pip refuses a wheel with such a name.
     """
     return _archive("jobs", ("graveler", "glue_jobs"))
 

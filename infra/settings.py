@@ -77,22 +77,22 @@ class Place:
 class Settings:
     """One deployment.
 
-    stage: dev may be torn down whole; prod keeps its data and needs somebody to call.
-    repository_bucket: a bucket to make for repositories: its name, `create` for one that
-        CloudFormation names, `none` for no bucket.
-    namespaces, readable, exports: places of buckets that exist: where repositories may have their
-        storage namespaces; what may be read besides (linked objects, S3 Inventory reports); where
-        branches may be exported.
-    bucket_keys: ARNs of the KMS keys of those buckets, where they have any.
-    reserve_concurrency: hold the functions apart; needs an account whose quota allows it.
-    metrics: for what CloudWatch keeps metrics of the functions: `service` for each function,
-        `operations` for each operation of the API as well, which costs many times as much, `none`.
-    gc_schedule: when garbage is collected, as EventBridge Scheduler has it, in UTC; "" is never.
-    gc_repositories: these only. gc_deletes: False tells what would go, and deletes nothing.
-    gc_outputs: where runs may write to by `--output-uri`, besides the namespaces.
-    ignore_actions: operations succeed that action files guard with hooks, though no hook runs.
-    restored_refs, restored_staging: the tables to work on instead of those of the storage stack,
-        after a restore: the ARN of the one's stream, and the ARN of the other.
+    stage: dev may be deleted completely; prod keeps its data and needs an address for alarms.
+    repository_bucket: the name of a bucket to create for repositories, `create` to let
+        CloudFormation name it, or `none` for no bucket.
+    namespaces: places in existing buckets where repositories may have their storage namespaces.
+    readable: places that may also be read: linked objects, S3 Inventory reports.
+    exports: places where branches may be exported.
+    bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
+    reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
+    metrics: the dimensions of the functions' metrics: `service` for each function, `operations` for
+        each operation of the API as well, which costs many times as much, or `none`.
+    gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
+    gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
+    gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
+    ignore_actions: let operations succeed that action files guard with hooks; no hook runs.
+    restored_refs, restored_staging: the tables to use after a restore, in place of the storage
+        stack's: the ARN of the refs table's stream, and the ARN of the staging table.
     """
 
     stage: str
@@ -174,7 +174,7 @@ def check_bucket(name: str) -> None:
     """Check that S3 accepts the name of a bucket.
 
     Raises:
-        ValueError: it does not.
+        ValueError: S3 does not.
     """
     if (
         not _BUCKET.fullmatch(name)
@@ -183,7 +183,7 @@ def check_bucket(name: str) -> None:
     ):
         raise ValueError(
             f"{name!r} is not a valid bucket name: 3 to 63 lower-case letters, digits, hyphens and "
-            f"dots, a letter or digit at both ends, none that S3 keeps for itself"
+            f"dots, a letter or digit at both ends, none that S3 reserves"
         )
 
 

@@ -25,7 +25,7 @@ def stat(
         bool, typer.Option(help="Show a presigned URL in place of the object's location.")
     ] = False,
 ) -> None:
-    """Show an object's metadata, and where its bytes lie."""
+    """Show an object's metadata and the location of its bytes."""
     session = session_of(context)
     named = session.object(uri)
     server = session.server

@@ -9,7 +9,7 @@ from graveler.aws.environment import FromEnvironment
 class Settings(FromEnvironment):
     """Settings of the HTTP side; the defaults suit the embedded stack. The repr shows no field."""
 
-    # Whoever knows it may create the first administrator; "" disables the setup by HTTP.
+    # The secret that allows a client to create the first administrator; "" allows nobody.
     setup_token: str = ""
     # Browsers send a Secure cookie over TLS only; the embedded stack has no TLS.
     secure_cookies: bool = False

@@ -1,4 +1,4 @@
-"""The Clock that tells the real time."""
+"""The Clock of real time."""
 
 import time
 

@@ -1,8 +1,9 @@
 """Reads settings from environment variables; every rule about their texts is here.
 
-A settings class is a frozen dataclass that derives from `FromEnvironment`. A field is the variable
-`GRAVELER_<FIELD>`, unless its metadata name other `variables`, of which the first that is set
-counts. The field's type says how the text is read, and its default stands for an unset variable.
+A settings class is a frozen dataclass that derives from `FromEnvironment`. Each field has a
+variable, `GRAVELER_<FIELD>`. Its metadata may name other `variables` instead; the first one that is
+set counts. The field's type decides how the text is parsed. Its default is the value of an unset
+variable.
 """
 
 from collections.abc import Callable, Mapping

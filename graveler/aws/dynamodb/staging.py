@@ -136,7 +136,9 @@ class DynamoStagingStore:
             self._tables.transact([{"Put": put}, {"Update": update}])
         except TransactionCancelledError as error:
             if not self._is_written(token, path, nonce):
-                raise StaleVersionError("the branch or the path changed meanwhile") from error
+                raise StaleVersionError(
+                    "the branch or the path changed since it was read"
+                ) from error
         except UnknownOutcomeError:
             if not self._is_written(token, path, nonce):
                 raise
@@ -161,7 +163,9 @@ class DynamoStagingStore:
                 self._tables.transact([*puts, {"Update": update}])
             except TransactionCancelledError as error:
                 # Possibly an earlier attempt changed it. Restoring again does no harm.
-                raise StaleVersionError(f"branch {branch.name} changed meanwhile") from error
+                raise StaleVersionError(
+                    f"branch {branch.name} changed since it was read"
+                ) from error
             branch = replace(
                 branch, version=branch.version + 1, restored_token=branch.staging_token
             )
