@@ -1,4 +1,4 @@
-"""What every CommittedFiles promises, cached or not."""
+"""The contract of every CommittedFiles, cached or not."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""docs/operations.md and the deployment are of one mind: alarms, names, restored tables."""
+"""docs/operations.md agrees with the deployment: alarms, names, restored tables."""
 
 import json
 import re
@@ -48,7 +48,7 @@ def outputs(deployment) -> set[str]:
     return {re.sub(r"[0-9A-F]{8}$", "", name) for name in names}
 
 
-def test_what_the_runbook_refers_to_is_there():
+def test_everything_the_runbook_refers_to_exists():
     text = RUNBOOK.read_text()
     # As GitHub makes anchors of headings.
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
@@ -96,7 +96,7 @@ def test_functions_jobs_alarms_and_the_bus_that_commands_name_exist(deployment):
 
 
 @pytest.mark.parametrize("block", blocks())
-def test_commands_are_what_a_shell_can_read(block):
+def test_commands_are_valid_shell(block):
     done = subprocess.run(["bash", "-n"], input=block, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -23,7 +23,7 @@ def test_a_stage_needs_no_more_than_its_name():
     assert not settings().is_production
 
 
-def test_production_needs_somebody_to_call():
+def test_production_needs_an_address_for_alarms():
     assert settings(**PROD).is_production
     assert "`-c alarm_email=you@example.com`" in refusal(stage="prod")
 
@@ -33,7 +33,7 @@ def test_a_wrong_stage_is_refused_with_the_right_ones(stage):
     assert "-c stage=dev` or `-c stage=prod`" in refusal(stage=stage)
 
 
-def test_the_command_line_goes_over_the_file():
+def test_the_command_line_overrides_the_file():
     stages = {"dev": {"log_days": 30, "requests_per_s": 7}}
     found = settings(stages=stages, log_days="90")
     assert (found.log_days, found.requests_per_s) == (90, 7)
@@ -85,7 +85,7 @@ def test_a_bucket_name_that_s3_would_not_take_is_refused(name):
 
 
 @pytest.mark.parametrize("name", ["abc", "company-lake", "company.lake.1", "a" * 63, "1-2"])
-def test_a_bucket_name_that_s3_takes_is_taken(name):
+def test_a_bucket_name_that_s3_accepts_is_accepted(name):
     assert settings(repository_bucket=name).repository_bucket == name
 
 
@@ -148,7 +148,7 @@ def test_one_bucket_may_have_both():
     assert [each.uri for each in apart.exports] == ["s3://lake/exports/"]
 
 
-def test_everything_that_is_wrong_is_told_at_once():
+def test_all_problems_are_reported_at_once():
     assert len(refusal(log_days=15, exports_at_once=1, alarm_email="x").splitlines()) == 3
 
 

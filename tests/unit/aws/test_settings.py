@@ -24,7 +24,7 @@ class Chosen(FromEnvironment):
     size: Size = Size.SMALL
 
 
-def test_what_is_not_named_has_its_default() -> None:
+def test_an_unset_variable_has_its_default() -> None:
     assert Settings.from_environment(LEAST) == Settings(
         region="eu-west-1", refs_table="refs", staging_table="staging"
     )
@@ -52,7 +52,7 @@ def test_every_setting_can_be_named() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LEAST))
-def test_what_has_no_default_must_be_set(name: str) -> None:
+def test_a_variable_without_a_default_must_be_set(name: str) -> None:
     environment = {other: value for other, value in LEAST.items() if other != name}
     with pytest.raises(ValueError, match=name):
         Settings.from_environment(environment)

@@ -134,7 +134,7 @@ def test_delete_prints_nothing(graveler, server):
         ("repair", 409, "incorrect status"),
     ],
 )
-def test_a_refusal_is_told_in_the_server_s_words(graveler, server, command, status, message):
+def test_a_refusal_shows_the_servers_message(graveler, server, command, status, message):
     server.will_answer({"message": message}, status=status)
     assert graveler.fails("export", command, "lakefs://foo@master") == message
     assert len(server.asked) == 1

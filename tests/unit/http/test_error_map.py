@@ -62,17 +62,17 @@ def test_every_error_has_a_status_of_its_own_or_of_its_parent(kind):
         (errors.UnknownOutcomeError("m"), 500),
     ],
 )
-def test_clients_get_the_statuses_that_they_act_upon(error, status):
+def test_clients_get_the_statuses_that_they_handle(error, status):
     assert status_of(error) == status
 
 
-def test_a_busy_store_says_when_to_come_back():
+def test_a_busy_store_says_when_to_retry():
     assert headers_of(errors.ThrottledError("m")) == {"Retry-After": "1"}
     assert headers_of(errors.ContentionError("m")) == {"Retry-After": "1"}
     assert headers_of(errors.NotFoundError("m")) == {}
 
 
-def test_a_range_outside_the_object_tells_its_size():
+def test_a_range_outside_the_object_reports_its_size():
     assert headers_of(errors.RangeNotSatisfiableError("m", 0)) == {"Content-Range": "bytes */0"}
     assert headers_of(errors.RangeNotSatisfiableError("m")) == {}
 

@@ -1,4 +1,4 @@
-"""The file cache: bounded, shared by threads and processes, and never in the way."""
+"""The file cache: bounded, shared by threads and processes, and harmless when it fails."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -67,7 +67,7 @@ def test_a_file_that_another_wrote_first_is_read_as_that_one(
     assert cache.read_all(NAMESPACE, "f0") == CONTENT
 
 
-def test_the_least_recently_used_file_goes_first(
+def test_the_least_recently_used_file_is_evicted_first(
     source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:
     cache = cache_of(source, tmp_path, bytes_max=30)
@@ -80,7 +80,7 @@ def test_the_least_recently_used_file_goes_first(
     assert source.reads == [("read_all", "f1")]
 
 
-def test_what_is_larger_than_the_cache_passes_through(
+def test_a_file_larger_than_the_cache_is_not_kept(
     source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:
     cache = cache_of(source, tmp_path, bytes_max=9)
@@ -135,7 +135,7 @@ def test_the_next_process_keeps_to_its_own_bound(
         assert first.read(NAMESPACE, f"f{number}", 0, 10) == CONTENT
 
 
-def test_what_a_crash_left_half_written_is_removed(
+def test_partly_written_files_of_a_crash_are_deleted(
     source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:
     (tmp_path / "0123456789abcdef-f0.0123").write_bytes(b"012")
@@ -173,7 +173,7 @@ def test_many_threads_read_right_while_files_come_and_go(
     assert bytes_in(tmp_path) <= 25
 
 
-def test_what_is_forgotten_is_read_from_the_source_as_it_is_now(
+def test_a_forgotten_file_is_read_from_the_source_again(
     source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:
     cache, other_process = cache_of(source, tmp_path), cache_of(source, tmp_path)
