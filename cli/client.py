@@ -1,9 +1,9 @@
-"""The server, reached as the official `lakefs` SDK reaches it.
+"""Requests to the server, through the official `lakefs` SDK.
 
-Endpoint and credentials are the SDK's to find: ~/.lakectl.yaml, or the file that
-LAKECTL_CONFIG_FILE names, and over it the variables LAKECTL_*. Whatever the SDK has no method for
-goes through its own transport, so that credentials and TLS settings are always the same. Every
-failure becomes a CommandError with one line for the user.
+The SDK finds endpoint and credentials: in ~/.lakectl.yaml or the file that LAKECTL_CONFIG_FILE
+names; the variables LAKECTL_* override the file. An operation that the SDK has no method for uses
+the SDK's transport as well, with the same credentials and TLS settings. Every failure becomes a
+CommandError with one line for the user.
 """
 
 import os
@@ -22,7 +22,7 @@ from cli.errors import CommandError
 
 T = TypeVar("T")
 
-# To connect, and to wait for an answer: API Gateway gives up after 30 s.
+# To connect, and to wait for an answer; API Gateway's timeout is 30 s.
 TIMEOUT_S = (10.0, 60.0)
 
 _AUTHENTICATION = ["basic_auth", "cookie_auth", "jwt_token"]
@@ -30,7 +30,7 @@ _KEY_VARIABLES = "LAKECTL_CREDENTIALS_ACCESS_KEY_ID and LAKECTL_CREDENTIALS_SECR
 
 
 class _ErrorBody(msgspec.Struct, frozen=True):
-    """What the server says of a failure: lakeFS's message, and Graveler's details of it."""
+    """The server's error: lakeFS's message, and Graveler's details."""
 
     message: str
     details: str = ""
@@ -44,31 +44,31 @@ class Server:
 
     @classmethod
     def from_configuration(cls) -> "Server":
-        """The server that the SDK's configuration names.
+        """Return the server in the SDK's configuration.
 
         Raises:
-            CommandError: it names none, or cannot be read.
+            CommandError: the configuration has no endpoint or credentials, or cannot be read.
         """
         file = os.environ.get("LAKECTL_CONFIG_FILE", "~/.lakectl.yaml")
         try:
             client = lakefs.Client()  # type: ignore[no-untyped-call] # the SDK has no types here
         except NoAuthenticationFound as error:
             raise CommandError(
-                f"there are no credentials: set {_KEY_VARIABLES}, "
+                f"no credentials are configured: set {_KEY_VARIABLES}, "
                 f"or write credentials.access_key_id and .secret_access_key into {file}"
             ) from error
-        except Exception as error:  # the SDK lets through whatever a strange file leads to
+        except Exception as error:  # with an unusual file, the SDK may raise anything
             raise CommandError(f"cannot use the configuration {file}: {error}") from error
         if not client.config.host:
             raise CommandError(
-                "there is no endpoint: set LAKECTL_SERVER_ENDPOINT_URL, "
+                "no endpoint is configured: set LAKECTL_SERVER_ENDPOINT_URL, "
                 f"or write server.endpoint_url into {file}"
             )
         return cls(client)
 
     @property
     def sdk(self) -> LakeFSClient:
-        """The generated client; call it inside `failures_told`."""
+        """The generated client; call it inside `command_errors`."""
         sdk: LakeFSClient = self._client.sdk_client
         return sdk
 
@@ -80,15 +80,20 @@ class Server:
         shape: type[T],
         body: object = None,
     ) -> T:
-        """The answer of an operation that the SDK has no method for; an empty one is "".
+        """Return the answer of an operation that the SDK has no method for; an empty one is "".
 
-        The template is a path below /api/v1 with `{name}` for each of the names.
+        Args:
+            method: the HTTP method.
+            template: a path relative to /api/v1, with `{name}` for each of the names.
+            names: the values of the template's names.
+            shape: the type of the answer.
+            body: the request's body.
 
         Raises:
-            CommandError: the server refused, or could not be reached.
+            CommandError: the server refused the request, or could not be reached.
         """
         api = self.sdk.config_api.api_client
-        with self.failures_told():
+        with self.command_errors():
             answer = api.call_api(
                 template,
                 method,
@@ -103,11 +108,11 @@ class Server:
             return msgspec.convert(answer, shape)
 
     @contextmanager
-    def failures_told(self) -> Iterator[None]:
-        """Turn what the SDK raises into a line for the user.
+    def command_errors(self) -> Iterator[None]:
+        """Translate the SDK's errors in the block.
 
         Raises:
-            CommandError: in place of every failure of a request.
+            CommandError: a request failed.
         """
         endpoint = self._client.config.host
         try:
@@ -116,30 +121,30 @@ class Server:
             raise CommandError(_refusal(error, endpoint)) from error
         except urllib3.exceptions.HTTPError as error:
             raise CommandError(
-                f"cannot reach {endpoint}: {_reason(error)}; is the server running, and the "
-                "endpoint right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)?"
+                f"cannot reach {endpoint}: {_reason(error)}; check that the server is running and "
+                "the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
             ) from error
         except (ValueError, LookupError, msgspec.ValidationError) as error:
             raise CommandError(f"{endpoint} does not answer like lakeFS: {error}") from error
 
 
 def _refusal(error: ApiException, endpoint: str) -> str:
-    """What the server said, and what to do about it."""
-    told = _told(error.body)
-    if error.status == 0:  # the SDK's way to tell of TLS
+    """Return the server's message, and what to do."""
+    body = _decode_error(error.body)
+    if error.status == 0:  # the SDK reports errors of TLS like this
         return f"cannot reach {endpoint} by TLS: {error.reason}"
     if error.status == 401:
-        said = told.message or "error authenticating request"
-        return f"{said}: check {_KEY_VARIABLES}, or credentials in the configuration file"
-    if told.message == "invalid API endpoint":
-        return f"{endpoint} does not have this operation: is it Graveler, and recent enough?"
-    if told.message:
-        return f"{told.message}: {told.details}" if told.details else told.message
-    return f"{endpoint} answered {error.status} {error.reason}: is the endpoint right?"
+        message = body.message or "error authenticating request"
+        return f"{message}: check {_KEY_VARIABLES}, or credentials in the configuration file"
+    if body.message == "invalid API endpoint":
+        return f"{endpoint} does not have this operation: check that it is a recent Graveler"
+    if body.message:
+        return f"{body.message}: {body.details}" if body.details else body.message
+    return f"{endpoint} answered {error.status} {error.reason}: check the endpoint"
 
 
-def _told(body: object) -> _ErrorBody:
-    """The server's error body; without a message if it is something else."""
+def _decode_error(body: object) -> _ErrorBody:
+    """Return the server's error body; one without a message if the body has another form."""
     try:
         return msgspec.json.decode(str(body), type=_ErrorBody)
     except msgspec.DecodeError:
@@ -147,7 +152,7 @@ def _told(body: object) -> _ErrorBody:
 
 
 def _reason(error: BaseException) -> str:
-    """What the operating system said, if anything, behind the layers of the HTTP client."""
+    """Return the operating system's message among the error's causes, else the error's own."""
     found: BaseException | None = getattr(error, "reason", None) or error
     text = str(found)
     while found is not None:

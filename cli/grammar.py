@@ -1,8 +1,8 @@
-"""How a command line is read, as users of lakectl know it, and how its failure is told.
+"""Command lines like lakectl's, and the reports of their failures.
 
-Typer reads almost the same grammar. What these classes add: `--flag=true` and `--flag=false` beside
-`--flag` and `--no-flag`; a group without a command shows its help; and every failure is one line
-on stderr with an exit code, never a traceback unless --debug asks for it.
+Typer's grammar is almost the same. These classes add `--flag=true` and `--flag=false` to `--flag`
+and `--no-flag`. A group without a command shows its help. Every failure is one line on stderr with
+an exit code; only --debug shows a traceback.
 """
 
 import sys
@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from cli.errors import UsageError
 
-# What lakectl takes for a Boolean.
+# The Booleans that lakectl accepts.
 _BOOLEANS = {
     **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
     **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
@@ -49,7 +49,7 @@ class Program(Group):
     def main(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - as Typer calls it
         """Run the command that the arguments name, and end the process with its exit code."""
         try:
-            # What a command returns is its own business; --help and typer.Exit return a code.
+            # Only --help and typer.Exit return a code.
             code = super().main(*args, **{**extra, "standalone_mode": False}) or 0
         except typer.TyperException as error:
             typer.echo(f"error: {_line_of(error)}", err=True)
@@ -64,17 +64,21 @@ class Program(Group):
         except Exception as error:
             if ctx.params["debug"] and not isinstance(error, typer.Exit):
                 typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-            # Of the last one Typer makes a silent end: nobody reads any more.
+            # Typer ends silently after BrokenPipeError: nobody reads the output any more.
             if isinstance(error, (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError)):
                 raise
             if isinstance(error, OSError):
                 raise typer.TyperException((error.strerror or str(error)).lower()) from error
-            bug = f"{type(error).__name__}: {error}; --debug shows where: please report it"
+            bug = f"{type(error).__name__}: {error}; please report it (--debug shows where)"
             raise typer.TyperException(bug) from error
 
 
 def _spelled_out(args: list[str], flags: dict[str, tuple[str, str]]) -> Iterable[str]:
-    """The arguments with `--flag=<Boolean>` as `--flag` or `--no-flag`."""
+    """Yield the arguments with `--flag=<Boolean>` as `--flag` or `--no-flag`.
+
+    Raises:
+        UsageError: a flag's value is not a Boolean.
+    """
     options = True
     for arg in args:
         options = options and arg != "--"
@@ -84,11 +88,11 @@ def _spelled_out(args: list[str], flags: dict[str, tuple[str, str]]) -> Iterable
         elif value in _BOOLEANS:
             yield flags[name][0 if _BOOLEANS[value] else 1]
         else:
-            raise UsageError(f"{name} is either true or false, not {value!r}")
+            raise UsageError(f"{name} is {value!r}: write true or false")
 
 
 def _line_of(error: typer.TyperException) -> str:
-    """The message on one line, with a hint at the help where the command line is wrong."""
+    """Return the message on one line; refer to the help if the command line is wrong."""
     line = " ".join(error.format_message().split())
     context = getattr(error, "ctx", None)
     if context is None:

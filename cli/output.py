@@ -1,4 +1,4 @@
-"""What commands print: plain lines that scripts can read, the same with and without a terminal."""
+"""The output of commands: plain lines for scripts, the same with and without a terminal."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -10,18 +10,18 @@ _UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> None:
-    """Print `Label: value`, one a line."""
+    """Print a line `Label: value` for each pair."""
     for label, value in pairs:
         typer.echo(f"{label}: {value}" if value != "" else f"{label}:")
 
 
 def local_time(unix_s: int) -> str:
-    """A moment in the local time zone, in the form of lakectl: 2024-08-02 10:13:33 -0400 EDT."""
+    """Return a time in the local time zone, in lakectl's form: 2024-08-02 10:13:33 -0400 EDT."""
     return datetime.fromtimestamp(unix_s, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S %z %Z")
 
 
 def human_size(size_bytes: int) -> str:
-    """A size in the form of lakectl, in powers of 1,000: 916.4 kB."""
+    """Return a size in lakectl's form, in powers of 1,000: 916.4 kB."""
     if size_bytes < 1000:
         return f"{size_bytes} B"
     power = 1
@@ -32,11 +32,12 @@ def human_size(size_bytes: int) -> str:
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr, to be told what is done and the total (0: not known yet).
+    """Show a bar on stderr; yield a function that updates it.
 
-    Without a terminal nothing is shown.
+    The function takes the amount done and the total, which is 0 if it is not known yet. Without a
+    terminal, nothing is shown.
     """
-    # Late: only commands that wait need it.
+    # Imported late, because only commands that wait need it.
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
         BarColumn,

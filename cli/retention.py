@@ -1,4 +1,4 @@
-"""The garbage collection rules of a repository, as files and the API have them."""
+"""The garbage collection rules of a repository, in files and in the API."""
 
 import sys
 from pathlib import Path
@@ -17,24 +17,24 @@ _RULES = "/repositories/{repository}/settings/gc_rules"
 
 
 class BranchRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """For how many days what is deleted on a branch is kept."""
+    """The days for which deleted objects of a branch are kept."""
 
     branch_id: str
     retention_days: int
 
 
 class Rules(Struct, frozen=True, forbid_unknown_fields=True):
-    """For how many days what is deleted is kept: in general, and on some branches."""
+    """The days for which deleted objects are kept: by default, and on some branches."""
 
     default_retention_days: int
     branches: tuple[BranchRule, ...] = ()
 
 
 def read_rules(file: Path) -> Rules:
-    """The rules that a JSON file holds; `-` is standard input.
+    """Return the rules in a JSON file; `-` is standard input.
 
     Raises:
-        CommandError: it cannot be read, or does not hold rules.
+        CommandError: the file cannot be read, or does not have rules.
     """
     try:
         text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
@@ -44,21 +44,24 @@ def read_rules(file: Path) -> Rules:
         return msgspec.json.decode(text, type=Rules)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CommandError(
-            f"{file} does not hold rules: {error}; write "
+            f"{file} does not have valid rules: {error}; write "
             '{"default_retention_days": 14, '
             '"branches": [{"branch_id": "main", "retention_days": 21}]}'
         ) from error
 
 
 class Retention:
-    """The rules of one repository, on its server; every method raises CommandError if refused."""
+    """The rules of one repository on its server.
+
+    Every method raises CommandError if the request fails.
+    """
 
     def __init__(self, server: "Server", repository: RepositoryUri) -> None:
         self._server = server
         self._names = {"repository": repository.repository}
 
     def rules(self) -> Rules:
-        """The rules."""
+        """Return the rules."""
         return self._server.ask("GET", _RULES, self._names, Rules)
 
     def set_rules(self, rules: Rules) -> None:
@@ -66,5 +69,5 @@ class Retention:
         self._server.ask("PUT", _RULES, self._names, str, rules)
 
     def delete_rules(self) -> None:
-        """Leave the repository without rules: nothing that was committed is collected."""
+        """Delete the rules: committed objects are then never collected."""
         self._server.ask("DELETE", _RULES, self._names, str)

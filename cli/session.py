@@ -1,4 +1,4 @@
-"""What stands before the command: the configuration and how URIs are completed."""
+"""The options before the command: the configuration, and the base of URIs."""
 
 import os
 from dataclasses import dataclass
@@ -26,30 +26,42 @@ class Session:
 
     @cached_property
     def server(self) -> "Server":
-        """The server that the configuration names.
+        """The server in the configuration.
 
         Raises:
-            CommandError: the configuration does not say where it is, or with which credentials.
+            CommandError: the configuration has no endpoint or no credentials.
         """
         if self.config is not None:
             if not self.config.is_file():
-                raise CommandError(f"there is no configuration file {self.config}")
+                raise CommandError(f"configuration file {self.config} does not exist")
             os.environ[CONFIG_VARIABLE] = str(self.config)
-        # The SDK takes half a second to import, which help and mistakes need not wait for.
+        # Importing the SDK takes half a second, for which help and mistakes need not wait.
         from cli.client import Server  # noqa: PLC0415
 
         return Server.from_configuration()
 
     def repository(self, text: str) -> RepositoryUri:
-        """The repository that an argument names."""
+        """Return the repository that an argument names.
+
+        Raises:
+            UsageError: the argument does not name a repository.
+        """
         return RepositoryUri.parse(self._completed(text))
 
     def branch(self, text: str) -> BranchUri:
-        """The branch that an argument names."""
+        """Return the branch that an argument names.
+
+        Raises:
+            UsageError: the argument does not name a branch.
+        """
         return BranchUri.parse(self._completed(text))
 
     def object(self, text: str) -> ObjectUri:
-        """The object that an argument names."""
+        """Return the object that an argument names.
+
+        Raises:
+            UsageError: the argument does not name an object.
+        """
         return ObjectUri.parse(self._completed(text))
 
     def _completed(self, text: str) -> str:
@@ -57,7 +69,7 @@ class Session:
 
 
 def session_of(context: typer.Context) -> Session:
-    """The session that the program began with."""
+    """Return the session that the program created."""
     session = context.obj
     assert isinstance(session, Session)
     return session

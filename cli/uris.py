@@ -1,7 +1,6 @@
-"""The lakefs:// URIs that name things on the command line.
+"""The lakefs:// URIs of the command line.
 
-A path is taken as it is written: nothing in it is percent-decoded, and `?` and `#` are characters
-like any other.
+A path is used as it is written: it is not percent-decoded, and `?` and `#` have no special meaning.
 """
 
 import re
@@ -12,13 +11,13 @@ from cli.errors import UsageError
 
 SCHEME = "lakefs://"
 
-# No repository has an @ in its name, which is how REPO@BRANCH can be told from REPO/BRANCH; a ref
-# may have one: main@ is the head of main.
+# A repository's name has no @, so REPO@BRANCH is not ambiguous. A ref may have one: main@ is the
+# head of main.
 _REPOSITORY = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/?")
 _BRANCH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)[/@](?P<branch>[^/]+)")
 _OBJECT = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.+)", re.DOTALL)
 
-# Never names: in the path of a URL they would lead to another operation.
+# These are not names: in the path of a URL, they would lead to another operation.
 _DOTS = {".", ".."}
 
 
@@ -30,10 +29,10 @@ class RepositoryUri:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The repository that the text names.
+        """Return the repository that the text names.
 
         Raises:
-            UsageError: it names none.
+            UsageError: the text does not name one.
         """
         return cls(**_parts(text, _REPOSITORY, "a repository", "lakefs://REPO"))
 
@@ -43,17 +42,17 @@ class RepositoryUri:
 
 @dataclass(frozen=True, slots=True)
 class BranchUri:
-    """A branch: lakefs://REPO/BRANCH, or lakefs://REPO@BRANCH as it was written once."""
+    """A branch: lakefs://REPO/BRANCH, or lakefs://REPO@BRANCH, the older form."""
 
     repository: str
     branch: str
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The branch that the text names.
+        """Return the branch that the text names.
 
         Raises:
-            UsageError: it names none.
+            UsageError: the text does not name one.
         """
         return cls(**_parts(text, _BRANCH, "a branch", "lakefs://REPO/BRANCH"))
 
@@ -71,10 +70,10 @@ class ObjectUri:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The object that the text names.
+        """Return the object that the text names.
 
         Raises:
-            UsageError: it names none.
+            UsageError: the text does not name one.
         """
         return cls(**_parts(text, _OBJECT, "an object", "lakefs://REPO/REF/PATH"))
 

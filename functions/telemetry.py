@@ -1,14 +1,14 @@
-"""What a function tells of each piece of its work: one line of log, which is its metrics as well.
+"""Logs one JSON line for each request, message or batch; the line carries its metrics, too.
 
-Theory of operation. A request, a message or a batch is a `Record` while it lasts. At its end it
-becomes one JSON line, with what it was, how it ended, how long it took, and what it used of the
-stores (`graveler.aws.usage`). The line also says, in CloudWatch's embedded metric format, which of
-its numbers are metrics: nothing is sent anywhere, and no request waits. What Lambda traces gets a
-subsegment with the same facts (`graveler.aws.traces`).
+Theory of operation. A request, a message or a batch is a `Record` while it lasts. At its end the
+record becomes one JSON line: what it was, how it ended, how long it took, and what it used of the
+stores (`graveler.aws.usage`). CloudWatch's embedded metric format marks which numbers are metrics,
+so metrics need no request of their own. A traced invocation gets a subsegment with the same facts
+(`graveler.aws.traces`).
 
-A line never holds what others must not read: no headers, no bodies, no query strings, no keys of
-objects, nothing that was decrypted or signed. So of an error it holds a message only where we know
-who wrote it (`_explained`). docs/operations.md has all the fields.
+A line never holds headers, bodies, query strings, keys of objects, or anything decrypted or
+signed. An error's message may hold any of these, so it is logged only if its author is known
+(`_explained`). docs/operations.md lists all fields.
 """
 
 import os
@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -24,15 +25,17 @@ import msgspec
 from aws_lambda_powertools import Logger
 
 from graveler.aws import traces, usage
+from graveler.aws.environment import FromEnvironment
 from graveler.aws.usage import Counted, Usage
+from graveler.errors import GravelerError
 
 NAMESPACE = "Graveler"
 
-# Names come from clients, who may send kilobytes of them.
+# Clients choose names and user agents, and may send kilobytes.
 _TEXT_CHARACTERS_MAX = 256
 _EXPLANATION_CHARACTERS_MAX = 16_000
 
-# In every line, so that averages can be taken of it.
+# In every line, even at zero, so that queries can average them.
 _ALWAYS = {
     counted.value: 0
     for counted in (
@@ -44,25 +47,32 @@ _ALWAYS = {
 }
 _UNITS = {"Latency": "Milliseconds", Counted.BYTES_COPIED.value: "Bytes"}
 
-# Whose messages name things and remedies; any other message may hold anything, such as the bytes
-# that could not be parsed.
+# Errors of these modules have messages that are safe to log. Any other message may hold anything,
+# such as the bytes that could not be parsed.
 _MODULES_OF_KNOWN_MESSAGES = ("graveler.", "botocore.")
-# Their paths hold keys of objects, and their queries signatures.
+# A URL's path may hold the key of an object, and its query a signature.
 _URL = re.compile(r"(https?://[^/?\s'\"]+)[^\s'\"]*", re.IGNORECASE)
 
 Fact = str | int | float | bool
 
 
 class Metrics(StrEnum):
-    """For what CloudWatch keeps metrics: GRAVELER_METRICS. Each one costs, for each operation."""
+    """The dimensions of the metrics: GRAVELER_METRICS. CloudWatch bills each combination."""
 
     NONE = "none"
     SERVICE = "service"
     OPERATIONS = "operations"
 
 
+@dataclass(frozen=True, slots=True)
+class _Settings(FromEnvironment):
+    # Lambda's name of the function: deployments in one account differ in it.
+    function_name: str = field(default="", metadata={"variables": ("AWS_LAMBDA_FUNCTION_NAME",)})
+    metrics: Metrics = Metrics.NONE
+
+
 class Record:
-    """One request, message or batch, and what is to be told of it."""
+    """One request, message or batch, and the facts to log about it."""
 
     def __init__(self, **facts: Fact) -> None:
         self.operation = ""
@@ -71,32 +81,32 @@ class Record:
         self._is_failed = False
         self._facts: dict[str, Fact] = {}
         self._measures: dict[str, float] = {}
-        self.tell(**facts)
+        self.add(**facts)
 
-    def tell(self, **facts: Fact) -> None:
-        """Add what the work can be found by."""
+    def add(self, **facts: Fact) -> None:
+        """Add facts to the line, by field name. Long texts are cut off."""
         for name, fact in facts.items():
             self._facts[name] = _bounded(fact) if isinstance(fact, str) else fact
 
     def fail(self, error: BaseException | None = None, **facts: Fact) -> None:
-        """Say that the work failed by our fault, by which error, and what there is to know."""
+        """Mark the work as failed by our fault; add the error and more facts."""
         self._is_failed = True
         self.error = error or self.error
-        self.tell(**facts)
+        self.add(**facts)
 
     def measure(self, name: str, amount: float) -> None:
-        """Add what CloudWatch is to sum up; by the name of the metric."""
+        """Add an amount to the metric of that name."""
         self._measures[name] = self._measures.get(name, 0) + amount
 
     @property
     def has_failed(self) -> bool:
-        """Whether it is our failure; what clients do wrong, or we do not serve, is none."""
+        """Whether the work failed by our fault: clients' mistakes and 501 do not count."""
         if self.status is None:
             return self._is_failed
         return self.status >= 500 and self.status != 501
 
     def facts(self) -> dict[str, Fact]:
-        """What the work can be found by."""
+        """Return the fields that queries of the log filter by."""
         facts = dict(self._facts)
         if self.operation:
             facts["operation"] = self.operation
@@ -104,10 +114,12 @@ class Record:
             facts["status"] = self.status
         if self.error is not None:
             facts["error"] = type(self.error).__name__
+            if isinstance(self.error, GravelerError):
+                facts["error_code"] = self.error.code
         return facts
 
     def measures(self, used: Usage, latency_ms: float) -> dict[str, float]:
-        """All that can be summed up, by the name of the metric."""
+        """Return all numbers of the line, by the name of the metric."""
         measures = {"Latency": round(latency_ms, 3), **_ALWAYS, **self._measures}
         for counted, amount in used.items():
             measures[counted.value] = amount
@@ -121,21 +133,23 @@ class Record:
 
 
 class Telemetry:
-    """Writes the lines of one function."""
+    """Writes the log lines of one function."""
 
     def __init__(self, service: str, metrics: Metrics | None = None) -> None:
-        # As Lambda calls the function: deployments in one account are told apart.
-        service = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", service)
-        self._service = service
-        self._metrics = metrics or Metrics(os.environ.get("GRAVELER_METRICS", Metrics.NONE))
-        self._logger = Logger(service=service, location=None, json_serializer=_encoded)
+        settings = _Settings.from_environment(os.environ)
+        self._service = settings.function_name or service
+        self._metrics = metrics or settings.metrics
+        self._logger = Logger(service=self._service, location=None, json_serializer=_encoded)
         self._is_cold = True
 
     @contextmanager
     def record(self, kind: str, context: object, **facts: Fact) -> Iterator[Record]:
-        """Tell of the work in the block when it ends, however it ends.
+        """Log the work of the block when it ends, also when it raises.
 
-        kind is the line's message: what one line stands for. context is Lambda's.
+        Args:
+            kind: the line's message, which says what a line stands for.
+            context: Lambda's context of the invocation.
+            facts: the first facts of the record.
         """
         started_s = time.perf_counter()
         record = Record(**facts, lambda_request_id=getattr(context, "aws_request_id", ""))
@@ -166,9 +180,9 @@ class Telemetry:
         self._logger.error(kind, **line)
 
     def _embedded(self, record: Record, measures: Mapping[str, float]) -> Mapping[str, Any]:
-        """Which of the numbers are metrics, of what.
+        """Return the directive that says which numbers are metrics, and their dimensions.
 
-        Zeros are none: CloudWatch would bill an operation for errors that it never had.
+        It leaves zeros out: CloudWatch would bill an operation for errors that it never had.
         """
         dimensions = [["service"]]
         if self._metrics is Metrics.OPERATIONS and record.operation:
@@ -194,22 +208,22 @@ def _encoded(line: Mapping[str, Any]) -> str:
 
 
 def _bounded(text: str, characters_max: int = _TEXT_CHARACTERS_MAX) -> str:
-    """The beginning of the text, without what UTF-8 does not have."""
+    """Return the beginning of the text; `?` replaces what UTF-8 cannot encode."""
     return text[:characters_max].encode("utf-8", "replace").decode()
 
 
 def _explained(error: BaseException) -> str:
-    """The error and what led to it: types, places in the code, and the messages that are ours.
+    """Return the error and its causes: types, places in the code, and messages safe to log.
 
-    Of a URL there is no more than the host.
+    URLs are cut off after the host.
     """
-    told: list[str] = []
+    texts: list[str] = []
     cause: BaseException | None = error
-    while cause is not None and len(told) < 20:
+    while cause is not None and len(texts) < 20:
         frames = "".join(traceback.format_tb(cause.__traceback__))
-        told.append(f"{frames}{type(cause).__qualname__}{_known_message(cause)}")
+        texts.append(f"{frames}{type(cause).__qualname__}{_known_message(cause)}")
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-    text = _URL.sub(r"\1/…", "\n\nbecause of\n".join(told))
+    text = _URL.sub(r"\1/…", "\n\nbecause of\n".join(texts))
     return _bounded(text, _EXPLANATION_CHARACTERS_MAX)
 
 

@@ -36,8 +36,8 @@ _RETRIES = Retries(total_s_max=120.0, pause_s_max=10.0)
 # The last line of what Python tells of an error that an executor raised.
 _RAISED = re.compile(r"^graveler\.errors\.(\w+): (.*)$", re.MULTILINE)
 
-# Settings that only functions need; the last one is a secret. Jobs do without.
-_NOT_FOR_JOBS = ("cipher", "kms_key_id", "setup_token")
+# Settings that only functions need.
+_NOT_FOR_JOBS = ("cipher", "kms_key_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -
         given["AWS_REGION"] = arguments["region"]
     settings = Settings.from_environment({**environment, **given})
     # Executors get the settings, so these go nowhere.
-    return replace(settings, cipher="", kms_key_id="", setup_token="")
+    return replace(settings, cipher="", kms_key_id="")
 
 
 def deployment(settings: Settings) -> Deployment:

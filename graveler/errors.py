@@ -23,9 +23,16 @@
 Where scripts compare the whole message of lakeFS, it stands alone, and the details say the rest.
 """
 
+from typing import ClassVar
+
 
 class GravelerError(Exception):
-    """Root of every error that the engine raises on purpose."""
+    """Root of every error that the engine raises on purpose.
+
+    `code` names the class in logs and traces, and never changes. Every class has its own.
+    """
+
+    code: ClassVar[str] = "graveler"
 
     def __init__(self, message: str, details: str = "") -> None:
         super().__init__(message)
@@ -39,41 +46,61 @@ class GravelerError(Exception):
 class NotFoundError(GravelerError):
     """The named thing does not exist."""
 
+    code = "not_found"
+
 
 class InvalidInputError(GravelerError):
     """The request can never succeed as it is."""
+
+    code = "invalid_input"
 
 
 class AuthenticationError(GravelerError):
     """No valid credential was presented, or no policy allows the action."""
 
+    code = "authentication"
+
 
 class ForbiddenError(GravelerError):
     """The repository's own rules refuse the change."""
+
+    code = "forbidden"
 
 
 class AlreadyExistsError(GravelerError):
     """The name is taken."""
 
+    code = "already_exists"
+
 
 class ConflictError(GravelerError):
     """The request disagrees with the history it would change."""
+
+    code = "conflict"
 
 
 class MergeConflictError(ConflictError):
     """A merge found objects that both sides changed differently."""
 
+    code = "merge_conflict"
+
 
 class GoneError(GravelerError):
     """The thing existed, and its data do not exist any more."""
+
+    code = "gone"
 
 
 class PreconditionFailedError(GravelerError):
     """A condition that the caller or the repository's action files set does not hold."""
 
+    code = "precondition_failed"
+
 
 class RangeNotSatisfiableError(GravelerError):
     """The byte range lies outside the object; size_bytes is the object's size, None if unknown."""
+
+    code = "range_not_satisfiable"
 
     def __init__(self, details: str, size_bytes: int | None = None) -> None:
         super().__init__("Requested Range Not Satisfiable", details)
@@ -83,26 +110,40 @@ class RangeNotSatisfiableError(GravelerError):
 class TooLargeError(GravelerError):
     """The request or the answer has more bytes than can pass."""
 
+    code = "too_large"
+
 
 class UnsupportedError(GravelerError):
     """This part of lakeFS's API is not served."""
+
+    code = "unsupported"
 
 
 class ContentionError(GravelerError):
     """Too many writers raced for one branch; trying again later can succeed."""
 
+    code = "contention"
+
 
 class StaleVersionError(ContentionError):
     """Another writer changed the record since it was read; read again and retry."""
+
+    code = "stale_version"
 
 
 class ThrottledError(GravelerError):
     """A store asked for fewer requests; trying again later can succeed."""
 
+    code = "throttled"
+
 
 class UnknownOutcomeError(GravelerError):
     """A write may or may not have landed; read back before deciding."""
 
+    code = "unknown_outcome"
+
 
 class CorruptDataError(GravelerError):
     """Stored bytes differ from what was written; the message names file and offset."""
+
+    code = "corrupt_data"

@@ -1,8 +1,8 @@
-"""Who may do what: the statements of each role, and nothing else grants anything.
+"""The permissions of each role. Nothing else grants any.
 
-A role names its tables, the partitions in them where it has no business in others, its prefixes of
-buckets and its keys. Objects: what lies under a namespace's `data/` is users' content, what lies
-under `_lakefs/` is ours. tests/infra holds this against what the code does.
+A role names its tables, its prefixes of buckets and its keys; and its partitions of a table, if it
+does not need all. Under a namespace, `data/` holds users' content and `_lakefs/` our files.
+tests/infra compares the roles with what the code does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,14 +28,14 @@ _OF_REPOSITORIES = (REPOSITORIES, "repository#*")
 _GET = ("dynamodb:BatchGetItem", "dynamodb:GetItem")
 _READ_ITEMS = (*_GET, "dynamodb:Query")
 _PUT_ITEMS = ("dynamodb:BatchWriteItem", "dynamodb:PutItem")
-# Of the refs table, where changes are transactions.
+# For the refs table, whose changes are transactions.
 _CHANGE_ITEMS = (
     *_PUT_ITEMS,
     "dynamodb:ConditionCheckItem",
     "dynamodb:DeleteItem",
     "dynamodb:UpdateItem",
 )
-# What CDK grants to whoever writes to a table with a key of ours; AWS documents no smaller set.
+# CDK grants these to writers of a table that our key encrypts; AWS documents no smaller set.
 _USE_TABLES_KEY = (
     "kms:Decrypt",
     "kms:DescribeKey",
@@ -45,13 +45,13 @@ _USE_TABLES_KEY = (
     "kms:ReEncryptFrom",
     "kms:ReEncryptTo",
 )
-# An upload in parts is made of puts; what is left of a failed one is aborted.
+# A multipart upload needs PutObject, and AbortMultipartUpload if it fails.
 _PUT = ("s3:AbortMultipartUpload", "s3:PutObject")
 
 
 @dataclass(frozen=True)
 class Access:
-    """The statements for the roles of one deployment, in the stack of the roles."""
+    """The statements of one deployment's roles; stack is the stack that has the roles."""
 
     stack: Stack
     storage: Storage
@@ -59,7 +59,7 @@ class Access:
 
     @property
     def namespaces(self) -> tuple[Place, ...]:
-        """Where repositories may be."""
+        """The places where repositories may have their storage namespaces."""
         made = self.storage.repositories_name
         own = (Place(made),) if made else ()
         return own + self.settings.namespaces
@@ -67,7 +67,7 @@ class Access:
     # Roles
 
     def api(self) -> list[iam.PolicyStatement]:
-        """Everything that users do; of objects it deletes none, only its mark of a namespace."""
+        """Return the api function's: all that users do. It deletes no object but its own mark."""
         return [
             self._refs((*_READ_ITEMS, *_CHANGE_ITEMS)),
             self._index(),
@@ -81,7 +81,7 @@ class Access:
         ]
 
     def cleanup(self) -> list[iam.PolicyStatement]:
-        """Reads what is due, drops it."""
+        """Return the cleanup function's: read due work, and drop tokens and repositories."""
         drop = ("dynamodb:BatchWriteItem", "dynamodb:Query")
         return [
             self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, ENDING, EXPORTS, "repository#*")),
@@ -90,7 +90,7 @@ class Access:
         ]
 
     def events(self, bus_arn: str, failures_arn: str) -> list[iam.PolicyStatement]:
-        """Reads the stream, publishes, and reports what it could not read."""
+        """Return the events function's: read the stream, publish, and report failed records."""
         stream = self.storage.refs.table_stream_arn or ""
         return [
             _statement(
@@ -98,7 +98,7 @@ class Access:
                 ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"),
                 [stream],
             ),
-            # Lambda asks for it; it names no resource.
+            # Lambda requires it; it has no resources.
             _statement("ListStreams", ("dynamodb:ListStreams",), ["*"]),
             self._tables_key(("kms:Decrypt", "kms:DescribeKey")),
             _statement("Publish", ("events:PutEvents",), [bus_arn]),
@@ -106,21 +106,21 @@ class Access:
         ]
 
     def export(self, queue_arn: str, job_arn: str) -> list[iam.PolicyStatement]:
-        """Looks after exports, small ones by itself."""
+        """Return the export function's: run small exports, and start the job for large ones."""
         receive = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
         return [
             *self.export_job(queue_arn),
             _statement("Receive", receive, [queue_arn]),
-            # The record of a branch that is gone.
+            # For the record of a deleted branch.
             self._refs(("dynamodb:DeleteItem",), (EXPORTS, "repository#*"), "ForgetExports"),
-            # To build the engine takes the signing key, which it has no use for.
+            # The engine is built with the signing key, which this function does not use.
             self._refs(("dynamodb:GetItem",), (ACCOUNTS,), "ReadInstallation"),
             self._secrets(("kms:Decrypt",), {"kms:EncryptionContext:purpose": "signing-key"}),
             _statement("StartJob", ("glue:StartJobRun",), [job_arn]),
         ]
 
     def export_job(self, queue_arn: str) -> list[iam.PolicyStatement]:
-        """Copies what a branch holds to a destination, and keeps the record of it."""
+        """Return the export job's: copy a branch to its destination, and update its record."""
         pieces = ("s3:DeleteObject", "s3:PutObject")
         statements = [
             self._refs((*_GET, "dynamodb:PutItem"), _OF_REPOSITORIES),
@@ -140,7 +140,7 @@ class Access:
         return statements
 
     def garbage_collection(self) -> list[iam.PolicyStatement]:
-        """Deletes objects, under `data/` alone; of its own files it keeps all."""
+        """Return the garbage collection's: delete objects, only under `data/`; write reports."""
         list_all = ("s3:ListBucket", "s3:ListBucketMultipartUploads")
         delete = ("s3:AbortMultipartUpload", "s3:DeleteObject")
         items = ("dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query")
@@ -164,12 +164,12 @@ class Access:
             statements.append(self._buckets("FindReports", ("s3:ListBucket",), outputs))
         return statements
 
-    # What roles are made of
+    # Parts of roles
 
     def _refs(
         self, actions: Iterable[str], partitions: Sequence[str] = (), sid: str = "Refs"
     ) -> iam.PolicyStatement:
-        """Items of the refs table, of those partitions only if any are named."""
+        """Allow actions on the refs table, only in the partitions if any are given."""
         conditions: dict[str, Any] = {}
         if partitions:
             leading = {"dynamodb:LeadingKeys": list(partitions)}
@@ -184,7 +184,7 @@ class Access:
         return _statement("Staging", actions, [self.storage.staging.table_arn])
 
     def _tables_key(self, actions: Iterable[str] = _USE_TABLES_KEY) -> iam.PolicyStatement:
-        """The key as DynamoDB uses it for the caller, and for nothing else."""
+        """Allow the key only as DynamoDB uses it for the caller."""
         service = f"dynamodb.{self.stack.region}.{self.stack.url_suffix}"
         via = {"StringEquals": {"kms:ViaService": service}}
         return _statement("TablesKey", actions, [self.storage.key.key_arn], via)
@@ -196,10 +196,10 @@ class Access:
         return _statement("Secrets", actions, [self.storage.key.key_arn], conditions)
 
     def _read_lakes(self) -> list[iam.PolicyStatement]:
-        """All that repositories may refer to.
+        """Allow reading all objects that repositories may refer to.
 
-        Without the permission to list its bucket, S3 calls an object that is missing forbidden.
-        A condition on the prefix would take it away again: reading an object has none.
+        Without the permission to list its bucket, S3 reports a missing object as forbidden. The
+        permission must not depend on the prefix, because reading an object has none.
         """
         places = self.namespaces + self.settings.readable
         return [
@@ -213,7 +213,7 @@ class Access:
         return _statement(sid, actions, [self._arn(f"{p.bucket}/{p.prefix}*") for p in places])
 
     def _in_namespaces(self, sid: str, actions: Iterable[str], keys: str) -> iam.PolicyStatement:
-        """Keys relative to the namespaces, of which there may be any number in each place."""
+        """Allow actions on keys relative to the namespaces; a place may have many namespaces."""
         arns = []
         for place in self.namespaces:
             arns.append(self._arn(f"{place.bucket}/{place.prefix}*/{keys}"))
@@ -227,11 +227,11 @@ class Access:
     def _buckets(
         self, sid: str, actions: Iterable[str], places: Iterable[Place]
     ) -> iam.PolicyStatement:
-        buckets = dict.fromkeys(place.bucket for place in places)  # each once, in their order
+        buckets = dict.fromkeys(place.bucket for place in places)  # without duplicates, in order
         return _statement(sid, actions, [self._arn(bucket) for bucket in buckets])
 
     def _bucket_keys(self) -> list[iam.PolicyStatement]:
-        """The keys of buckets that are not ours, as S3 uses them for the caller."""
+        """Allow the keys of users' own buckets, only as S3 uses them for the caller."""
         if not self.settings.bucket_keys:
             return []
         service = f"s3.{self.stack.region}.{self.stack.url_suffix}"

@@ -13,19 +13,18 @@ from constructs import Construct
 from infra.function import Function, Shape, log_group
 from infra.settings import Settings
 
-# API Gateway gives up on a function after 30 s; what is longer at work answers nobody.
+# API Gateway's timeout is 30 s: a longer invocation would answer nobody.
 SHAPE = Shape(
     name="api",
-    # A whole processor: signing, SSTables and JSON are what a request waits for beside the stores,
-    # and so is the import of a cold start. The caches of settings.py fit in beside.
+    # A whole CPU: besides the stores, a request waits for signing, SSTables and JSON, and in a cold
+    # start for imports. The caches of settings.py fit into this memory.
     memory_mb=1769,
     timeout=Duration.seconds(30),
-    # What others in the account are left with, and what a flood of requests can cost.
+    # Bounds what a flood of requests can cost, and leaves concurrency to others in the account.
     reserved=200,
 )
 
-# What is not lakeFS's own is never more than a request's head. Nothing of a query is logged:
-# presigned requests and tokens travel in them.
+# Fields of the request's head only. Queries are not logged: they may hold signatures and tokens.
 _ACCESS_LOG = {
     "request_id": "$context.requestId",
     "time": "$context.requestTime",
@@ -44,9 +43,9 @@ _HEADERS_OF_BROWSERS = ["authorization", "content-type", "if-none-match", "x-req
 
 
 class Api(Construct):
-    """One function serves whatever no other route does.
+    """The API, whose default route calls one function.
 
-    A web page on the same origin gets a route of its own; more specific routes come first.
+    A web page on the same origin would get its own route: more specific routes win.
     """
 
     def __init__(self, scope: Construct, settings: Settings, function: Function) -> None:
@@ -58,7 +57,7 @@ class Api(Construct):
             api_name=settings.name,
             description="Graveler: lakeFS's API",
             create_default_stage=False,
-            # With a domain there is one origin, and one certificate to trust.
+            # With a domain, there is one origin, and one certificate to trust.
             disable_execute_api_endpoint=domain is not None,
             cors_preflight=_cors(settings),
             default_integration=HttpLambdaIntegration(
@@ -99,7 +98,7 @@ class Api(Construct):
         )
 
     def _domain(self, settings: Settings) -> apigateway.DomainName | None:
-        """The custom domain; where its zone is ours to write, with its address there."""
+        """Make the custom domain, and its DNS record if the settings name the hosted zone."""
         if not settings.domain_name:
             return None
         domain = apigateway.DomainName(
@@ -140,9 +139,9 @@ class Api(Construct):
 
 
 def _cors(settings: Settings) -> apigateway.CorsPreflightOptions | None:
-    """What browsers may do from pages of other origins; without any, nothing.
+    """Return what browsers may do from pages of other origins; None without such origins.
 
-    They bring a key pair or a token, never our cookie, which is for our own pages.
+    Such pages send a key pair or a token, never our cookie, which is for our own pages.
     """
     if not settings.cors_origins:
         return None

@@ -1,4 +1,4 @@
-"""The CDK app: `cdk` calls it as cdk.json says, with the context of a stage."""
+"""The CDK app: `cdk` runs it, as cdk.json says, with the context of a stage."""
 
 import sys
 
@@ -27,7 +27,7 @@ def build(app: aws_cdk.App) -> None:
 
 
 def main() -> int:
-    """Synthesize; 1 if the context is not right, and says why."""
+    """Synthesize; return 1 if the settings are wrong, after printing why."""
     app = aws_cdk.App(analytics_reporting=False)
     try:
         build(app)

@@ -1,4 +1,4 @@
-"""The way of an event: outbox, stream, bus, queue of exports; and what runs on a schedule."""
+"""The path of an event: outbox, stream, bus, queue of exports; and scheduled functions."""
 
 from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_events as events
@@ -17,24 +17,24 @@ from infra.storage import Storage
 
 EVENTS = Shape(
     name="events",
-    # Ten events a request, one batch at a time and shard: boto3's import is the largest part.
+    # It sends ten events a request, one batch at a time and shard. boto3's import takes longest.
     memory_mb=512,
     timeout=Duration.seconds(60),
 )
 EXPORT = Shape(
     name="export",
-    # Sixty-four requests to S3 at the same time keep one processor busy.
+    # 64 concurrent requests to S3 keep one CPU busy.
     memory_mb=1769,
-    # All that there is: a run that needs more goes on in the next call.
+    # Lambda's maximum. A longer run continues in the next call.
     timeout=Duration.minutes(15),
     calls_itself=True,
 )
 CLEANUP = Shape(
     name="cleanup",
-    # Queries and deletes, one page after the other.
+    # It queries and deletes one page after the other.
     memory_mb=512,
     timeout=Duration.minutes(15),
-    # A second one would drop the same again.
+    # A second, concurrent one would drop the same again.
     reserved=1,
 )
 
@@ -44,13 +44,13 @@ _CLEANUP_PERIOD = "rate(5 minutes)"
 _EXPORT_VISIBILITY = Duration.minutes(6 * 15)
 _EXPORT_RECEIVES_MAX = 5
 
-_DEAD_LETTER_LIFE = Duration.days(14)  # the longest that SQS keeps anything
+_DEAD_LETTER_LIFE = Duration.days(14)  # SQS's maximum
 
-# The stream forgets after a day; what fails for so long is reported an hour before it is lost.
+# The stream deletes records after a day. A failing record is reported an hour before.
 _RECORD_AGE_MAX = Duration.hours(23)
 _RECORDS_AT_ONCE = 100
 
-# What may give an export something to do (docs/events.md).
+# The events that may give an export something to do (docs/events.md).
 CALLS_FOR_EXPORT = (
     "commit_created",
     "merge_completed",
@@ -64,17 +64,17 @@ CALLS_FOR_EXPORT = (
 
 
 def service_principal(scope: Construct, service: str) -> iam.ServicePrincipal:
-    """The service, at work for this account and nobody else's."""
+    """Return the service as a principal that acts for this account only."""
     of_us = {"StringEquals": {"aws:SourceAccount": Stack.of(scope).account}}
     return iam.ServicePrincipal(f"{service}.amazonaws.com", conditions=of_us)
 
 
 def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
-    """A queue for what somebody has to look at; an alarm watches each, an output tells its URL."""
+    """Make a queue of failures to examine; it gets an alarm, and an output with its URL."""
     queue = sqs.Queue(
         scope,
         construct_id,
-        # SQS's own keys: EventBridge and Lambda write here without a permission on any of ours.
+        # With SQS's own keys, EventBridge and Lambda need no permission on a key of ours.
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         enforce_ssl=True,
         retention_period=_DEAD_LETTER_LIFE,
@@ -85,7 +85,7 @@ def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
 
 
 def tell_queue(queue: sqs.Queue) -> None:
-    """Give the stack an output with the queue's URL, for who reads or redrives it."""
+    """Give the stack an output with the queue's URL, for reading and redriving."""
     name = "".join(queue.node.path.split("/")[1:])  # without the stack's
     CfnOutput(
         Stack.of(queue), f"{name}Url", value=queue.queue_url, description="See docs/operations.md"
@@ -134,9 +134,9 @@ class Events(Construct):
         return events.Rule(self, construct_id, event_bus=self.bus, event_pattern=pattern)
 
     def publish_from(self, storage: Storage, function: Function) -> None:
-        """Carry the outbox of the refs table to the function, in order, until it is published.
+        """Deliver the outbox of the refs table to the function, in order, until it is published.
 
-        Batches are not bisected: the function itself tells from which record on to deliver again.
+        Batches are not bisected: the function reports the first record to deliver again.
         """
         insert = lambda_.FilterCriteria.filter(
             {
@@ -153,7 +153,7 @@ class Events(Construct):
             batch_size=_RECORDS_AT_ONCE,
             bisect_batch_on_function_error=False,
             function_response_types=["ReportBatchItemFailures"],
-            # The age ends it.
+            # Retries end by the record's age.
             maximum_retry_attempts=-1,
             maximum_record_age_in_seconds=_RECORD_AGE_MAX.to_seconds(),
             destination_config={"onFailure": {"destination": self.unpublished.queue_arn}},
@@ -162,7 +162,7 @@ class Events(Construct):
         mapping.node.add_dependency(function.role)
 
     def export_with(self, settings: Settings, function: Function) -> None:
-        """Call the function for each message: a branch's export at a time, so many at once."""
+        """Call the function for each message; settings bound the concurrent exports."""
         mapping = lambda_.CfnEventSourceMapping(
             self,
             "ExportMessages",
@@ -176,7 +176,7 @@ class Events(Construct):
 
 
 class Schedule(Construct):
-    """Something that is done again and again, by a role that may do just this."""
+    """A scheduled call of one target, by a role that may do only this."""
 
     def __init__(
         self,
@@ -221,7 +221,7 @@ class Schedule(Construct):
                 "roleArn": role.role_arn,
                 "input": call,
                 "deadLetterConfig": {"arn": failures.queue_arn},
-                # The next time comes by itself.
+                # After these, the next scheduled call tries again.
                 "retryPolicy": {"maximumRetryAttempts": 2, "maximumEventAgeInSeconds": 300},
             },
         )

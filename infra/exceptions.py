@@ -1,4 +1,4 @@
-"""Rules of cdk-nag's AwsSolutions that are broken on purpose, each with its reason."""
+"""Deliberate exceptions to cdk-nag's AwsSolutions rules, each with its reason."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,13 +9,13 @@ from constructs import IConstruct
 
 _PACK = "AwsSolutions"
 
-_END = "It is the end of the way itself: an alarm watches it."
+_END = "It is itself a dead-letter queue: an alarm watches it."
 _FUNCTION = {"L1": "The newest Python on which the whole test suite has run."}
 
-# By the path of a construct in its stack: what is said of it and of all below.
+# By the path of a construct in its stack; an exception covers the construct and all below.
 _OF_STORAGE: Mapping[str, Mapping[str, str]] = {
     "SetupToken": {
-        "SMG4": "The token works once, until there is an administrator: nothing is left to rotate."
+        "SMG4": "The token works once, until there is an administrator, so it needs no rotation."
     },
 }
 _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
@@ -28,12 +28,12 @@ _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     "Events/Undelivered": {"SQS3": _END},
     "Events/FailedExports": {"SQS3": _END},
     "Api/Http": {
-        "APIG4": "The function authenticates: clients of lakeFS bring key pairs and tokens of it."
+        "APIG4": "The function authenticates: clients of lakeFS send its key pairs and tokens."
     },
 }
 
-_OBJECTS = "Keys of objects are known at run time only; the place, or the folder in it, is named."
-_NO_RESOURCE = "IAM lets nobody name a resource for this action."
+_OBJECTS = "Keys of objects are known only at run time; the statement names the place or a folder."
+_NO_RESOURCE = "In IAM, this action has no resources."
 
 # Statements that name a resource with `*` in it.
 OF_STATEMENTS: Mapping[str, str] = {
@@ -57,7 +57,7 @@ OF_STATEMENTS: Mapping[str, str] = {
 
 
 def acknowledge_exceptions(storage: Stack, service: Stack) -> None:
-    """Tell cdk-nag which rules are broken where, and why."""
+    """Register the exceptions with cdk-nag."""
     for stack, exceptions in ((storage, _OF_STORAGE), (service, _OF_SERVICE)):
         for path, reasons in exceptions.items():
             _acknowledge(_at(stack, path), reasons)
@@ -67,7 +67,7 @@ def acknowledge_exceptions(storage: Stack, service: Stack) -> None:
 
 
 def _wide_resources(policies: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - resolved JSON
-    """The rule's names for the resources with `*`, each with the reason.
+    """Yield cdk-nag's names of the resources with `*`, each with its reason.
 
     Raises:
         KeyError: there is no reason for a statement.
@@ -82,7 +82,7 @@ def _wide_resources(policies: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401
 
 
 def _flat(resource: Any) -> str:  # noqa: ANN401 - resolved JSON
-    """The resource as cdk-nag writes it."""
+    """Return the resource as cdk-nag writes it."""
     match resource:
         case str():
             return resource

@@ -1,4 +1,4 @@
-"""One Lambda function: its code, its log, its role, and the alias by which it is called."""
+"""A Lambda function with its code, log, role, and the alias by which it is called."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ _RETENTION = {
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What a function needs of Lambda."""
+    """A function's configuration in Lambda."""
 
     name: str
     memory_mb: int
     timeout: Duration
-    # So many run at the same time and no more, where the account's quota lets us say so.
+    # The maximum of concurrent invocations, if the account's quota allows to reserve it.
     reserved: int | None = None
-    # Whether it goes on by messages to its own queue: Lambda takes that for a loop without end,
-    # and would stop it after sixteen.
+    # Whether it continues by messages to its own queue. Lambda would stop this as an endless loop
+    # after sixteen calls.
     calls_itself: bool = False
 
 
@@ -62,7 +62,7 @@ class Function(Construct):
         self.role = iam.Role(
             self,
             "Role",
-            # Owners of other accounts' buckets have to name it.
+            # A fixed name, because owners of other accounts' buckets must name it.
             role_name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
             description=f"What the function {shape.name} may do",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
@@ -85,13 +85,13 @@ class Function(Construct):
             environment={**environment, "GRAVELER_METRICS": settings.metrics},
             environment_encryption=environment_key,
             reserved_concurrent_executions=shape.reserved if settings.reserve_concurrency else None,
-            # CDK would grant more: all of the environment's key, for one.
+            # CDK would grant more, such as all uses of the environment's key.
             role=self.role.without_policy_updates(),
             recursive_loop=lambda_.RecursiveLoop.ALLOW if shape.calls_itself else None,
             log_group=self.log,
             logging_format=lambda_.LoggingFormat.JSON,
             tracing=lambda_.Tracing.ACTIVE,
-            # An alias can go back to them.
+            # The alias can go back to old versions.
             current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
         )
         self.alias = lambda_.Alias(
@@ -104,7 +104,7 @@ class Function(Construct):
             actions=["logs:CreateLogStream", "logs:PutLogEvents"],
             resources=[self.log.log_group_arn],
         )
-        # X-Ray has no resources to name.
+        # X-Ray has no resources.
         yield iam.PolicyStatement(
             sid="Trace",
             actions=["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
@@ -119,7 +119,7 @@ def log_group(
     name: str | None = None,
     key: kms.IKey | None = None,
 ) -> logs.LogGroup:
-    """A log that is kept as long as the settings say."""
+    """Make a log group with the settings' retention."""
     return logs.LogGroup(
         scope,
         construct_id,

@@ -1,4 +1,4 @@
-"""The Glue jobs, and when garbage is collected."""
+"""The Glue jobs, and the schedule of garbage collection."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -20,21 +20,21 @@ from infra.storage import Storage
 
 # Spark 3.5.4 and Python 3.11, with which the jobs are tested.
 _GLUE_VERSION = "5.0"
-# The smallest: 4 processors and 16 GB. There are as many as a run has work for.
+# The smallest type: 4 CPUs and 16 GB. Glue scales their number with the work.
 _WORKER = "G.1X"
 
 _GC_MINUTES_MAX = 12 * 60
-# By then a branch has had many new commits; the next run starts where this one ended.
+# After that time, a branch has had many new commits. The next run continues where this one ended.
 _EXPORT_MINUTES_MAX = 12 * 60
 
 GARBAGE_COLLECTION = "garbage_collection"
 EXPORT = "export"
 
-_UNWELL = ["ERROR", "FAILED", "TIMEOUT"]
+_FAILED_STATES = ["ERROR", "FAILED", "TIMEOUT"]
 
 
 class Jobs(Construct):
-    """Both jobs; `arguments` are the settings of the deployment, as options of a job."""
+    """Both jobs; `arguments` are the deployment's settings as options of a job."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Jobs(Construct):
             access.garbage_collection(),
             arguments | {"--do_sweep": str(settings.gc_deletes).lower()},
             minutes_max=_GC_MINUTES_MAX,
-            # A repository at a time, by a lease; runs over different ones go side by side.
+            # A lease allows one run for each repository; runs over others are concurrent.
             runs_max=max(2, len(settings.gc_repositories)),
         )
         queue = events_.export_queue
@@ -81,7 +81,7 @@ class Jobs(Construct):
             self._schedule(settings, events_)
 
     def _make_security(self) -> glue.CfnSecurityConfiguration:
-        """How what Glue itself writes is encrypted; objects of ours are as their bucket says."""
+        """Return the encryption of what Glue itself writes; buckets encrypt our objects."""
         key_arn = self._storage.key.key_arn
         return glue.CfnSecurityConfiguration(
             self,
@@ -138,7 +138,7 @@ class Jobs(Construct):
             worker_type=_WORKER,
             number_of_workers=self._settings.job_workers_max,
             timeout=minutes_max,
-            # A run that failed left a lease and a record behind: the next one knows what to do.
+            # A failed run leaves its lease and its record, by which the next run continues.
             max_retries=0,
             execution_property={"maxConcurrentRuns": runs_max},
             security_configuration=self._security.ref,
@@ -149,7 +149,7 @@ class Jobs(Construct):
             },
             default_arguments={
                 "--additional-python-modules": self._requirements.s3_object_url,
-                # What is installed is a file of requirements; it has hashes, so pip checks them.
+                # Installs a requirements file. It has hashes, so pip verifies them.
                 "--python-modules-installer-option": "-r",
                 "--extra-py-files": self._code.s3_object_url,
                 "--enable-auto-scaling": "true",
@@ -162,7 +162,7 @@ class Jobs(Construct):
         )
 
     def _logs(self, construct_id: str, job_name: str, role_name: str) -> None:
-        """The logs that Glue would make by itself, and keep for ever."""
+        """Make the logs that Glue would make itself, and keep for ever."""
         folder = f"/{job_name}/{self._settings.name}-role/{role_name}"
         for stream in ("error", "output"):
             log_group(
@@ -176,7 +176,7 @@ class Jobs(Construct):
     def _runtime(
         self, script: assets.Asset, job_name: str, temporary: str
     ) -> Iterable[iam.PolicyStatement]:
-        """What Glue does in the name of any job: load its code, write logs, metrics, scratch."""
+        """Yield what Glue does for any job: load code, write logs, metrics and scratch files."""
         stack = Stack.of(self)
         loaded = (script, self._code, self._requirements)
         yield iam.PolicyStatement(
@@ -199,7 +199,7 @@ class Jobs(Construct):
             ],
             resources=[stack.format_arn(service="logs", resource=f"log-group:/{job_name}/*")],
         )
-        # Metrics have no resources to name, only a namespace.
+        # Metrics have no resources, only a namespace.
         yield iam.PolicyStatement(
             sid="Measure",
             actions=["cloudwatch:PutMetricData"],
@@ -213,7 +213,7 @@ class Jobs(Construct):
         )
 
     def _report_failures(self) -> None:
-        """Glue tells of each run that ends badly; an alarm watches the queue."""
+        """Send Glue's events of failed runs to the queue, which has an alarm."""
         names = [self.garbage_collection.name, self.export.name]
         rule = events.Rule(
             self,
@@ -221,13 +221,13 @@ class Jobs(Construct):
             event_pattern=events.EventPattern(
                 source=["aws.glue"],
                 detail_type=["Glue Job State Change"],
-                detail={"jobName": names, "state": _UNWELL},
+                detail={"jobName": names, "state": _FAILED_STATES},
             ),
         )
         rule.add_target(targets.SqsQueue(self.failed))
 
     def _schedule(self, settings: Settings, events_: Events) -> None:
-        """One schedule for each repository that is named, or one for all there are."""
+        """Make a schedule for each named repository, or one for all repositories."""
         job = self.garbage_collection
         for repository in settings.gc_repositories or ("",):
             call: dict[str, object] = {"JobName": job.name}
@@ -247,15 +247,15 @@ class Jobs(Construct):
 
 
 def job_arn(scope: Construct, name: str) -> str:
-    """The ARN of a Glue job."""
+    """Return the ARN of a Glue job."""
     return Stack.of(scope).format_arn(service="glue", resource="job", resource_name=name)
 
 
 def export_job_name(settings: Settings) -> str:
-    """The name of the job, which the export function must know before there is one."""
+    """Return the export job's name, which the export function needs before the job exists."""
     return f"{settings.name}-{EXPORT}"
 
 
 def export_prefixes(settings: Settings) -> str:
-    """Where branches may be exported, as graveler.aws.settings has it."""
+    """Return where branches may be exported, in the form of graveler.aws.settings."""
     return ",".join(place.uri for place in settings.exports)

@@ -1,4 +1,4 @@
-"""Alarms, whom they call, and the dashboard; docs/operations.md says what each one means."""
+"""Alarms, their topic, and the dashboard; docs/operations.md says what each alarm means."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ from infra.storage import Storage
 
 _PERIOD = Duration.minutes(5)
 
-# A run may take as long as it does, but messages say "look after this branch": they are short.
+# An export may take long, but each message is handled within one invocation.
 _EXPORT_WAIT_MAX = Duration.hours(2)
 _PUBLISH_WAIT_MAX = Duration.minutes(5)
-# Of what the account allows at least, less what others need.
+# The 99th percentile of the latency that raises an alarm.
 _SLOW_ANSWER = Duration.seconds(10)
 
 _WIDTH = 24
@@ -33,7 +33,7 @@ _WIDTH = 24
 
 @dataclass(frozen=True)
 class Watched:
-    """What a deployment consists of, for whoever watches it."""
+    """The parts of a deployment that are observed."""
 
     storage: Storage
     api: Api
@@ -43,7 +43,7 @@ class Watched:
 
 
 class Observability(Construct):
-    """One topic, an alarm for everything that somebody has to look at, one dashboard."""
+    """A topic, an alarm for everything that a person has to examine, and a dashboard."""
 
     def __init__(self, scope: Construct, settings: Settings, watched: Watched) -> None:
         super().__init__(scope, "Observability")
@@ -98,7 +98,7 @@ class Observability(Construct):
             threshold=threshold,
             evaluation_periods=periods,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-            # Nothing happens where nobody works.
+            # Without requests there are no data, which is fine.
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
         alarm.add_alarm_action(actions.SnsAction(self.topic))
@@ -259,7 +259,7 @@ class Observability(Construct):
             _graph("Oldest message of an export, s", [oldest]),
         ]
 
-    # By what functions tell in their logs: functions/telemetry.py
+    # From the functions' log lines: functions/telemetry.py
 
     def _function_named(self, name: str) -> Function:
         return next(each for each in self._watched.functions if each.shape.name == name)
@@ -312,7 +312,7 @@ class Observability(Construct):
         ]
 
     def _search(self, name: str, statistic: str) -> cloudwatch.MathExpression:
-        """The operations of the API that have most of something."""
+        """Return a chart of the API's operations with the highest values of a metric."""
         found = (
             f'{{Graveler,service,operation}} MetricName="{name}" '
             f'service="{self._settings.name}-api"'
@@ -326,7 +326,7 @@ class Observability(Construct):
         )
 
     def _operation_table(self) -> cloudwatch.LogQueryWidget:
-        """What each operation costs, from the log: whatever metrics there are."""
+        """Return a table of each operation's cost, from the log, which needs no metrics."""
         return cloudwatch.LogQueryWidget(
             title="Operations of the API",
             log_group_names=[self._function_named("api").log.log_group_name],
@@ -352,7 +352,7 @@ def _waiting(queue: sqs.Queue) -> cloudwatch.Metric:
 
 
 def _throttles(table: dynamodb.ITable) -> cloudwatch.MathExpression:
-    """Requests refused, by readers and writers of the table together."""
+    """Return the table's throttled requests, reads and writes together."""
     names = {"reads": "ReadThrottleEvents", "writes": "WriteThrottleEvents"}
     return cloudwatch.MathExpression(
         expression="FILL(reads, 0) + FILL(writes, 0)",

@@ -1,8 +1,8 @@
-"""What is deployed beside templates: the layer, the code of functions, the code of jobs.
+"""The archives that are deployed: the layer, the code of functions, the code of jobs.
 
-The layer is built by `make layer`, since that takes the package index; the others are copies of
-sources, made anew by each synth. All are the same bytes as long as their content is the same, so
-that nothing is deployed that has not changed.
+`make layer` builds the layer, because it needs the package index. The others are copies of sources,
+which each synth makes again. The same content gives the same bytes, so nothing unchanged is
+deployed.
 """
 
 import tempfile
@@ -15,41 +15,41 @@ from layers.graveler.build import OUTPUT, ROOT, is_current, layer_path
 
 
 def layer(architecture: str) -> str:
-    """The path of the layer's archive.
+    """Return the path of the layer's archive.
 
     Raises:
-        SettingsError: it has not been built, or of other sources.
+        SettingsError: the layer was not built, or was built from other sources.
     """
     path = layer_path(architecture)
     if not path.is_file():
         raise SettingsError(f"{path} is missing: build it with `make layer`")
     if not is_current(path):
-        raise SettingsError(f"{path} was built of other sources: build it anew with `make layer`")
+        raise SettingsError(f"{path} was built from other sources: rebuild it with `make layer`")
     return str(path)
 
 
 def function_code(name: str) -> str:
-    """The path of the archive with the code of a function; the engine is in the layer."""
+    """Return the path of the archive with a function's code; the engine is in the layer."""
     sources = ("functions/__init__.py", "functions/telemetry.py", f"functions/{name}")
     return _archive(f"function-{name}", sources)
 
 
 def jobs_code() -> str:
-    """The path of the archive with the engine and all jobs, as a wheel of them would be.
+    """Return the path of the archive with the engine and all jobs, laid out like a wheel.
 
-    It goes on Spark's path of modules, not through pip: what CDK uploads is named by its content,
-    and pip takes no wheel by such a name.
+    It is put on Spark's module path and not installed with pip: CDK names uploads by their content,
+    and pip refuses a wheel with such a name.
     """
     return _archive("jobs", ("graveler", "glue_jobs"))
 
 
 def job_script(name: str) -> str:
-    """The path of a job's script."""
+    """Return the path of a job's script."""
     return str(ROOT / "glue_jobs" / name / "job.py")
 
 
 def jobs_requirements() -> str:
-    """The path of what pip installs before a job starts, each with its hashes."""
+    """Return the path of the requirements, with hashes, that pip installs before a job starts."""
     return str(Path(__file__).with_name("jobs-requirements.txt"))
 
 

@@ -1,4 +1,4 @@
-"""Everything that computes: it may be torn down and made again, and nothing is lost."""
+"""The stack of everything that computes. It can be deleted and created again without loss."""
 
 from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
@@ -57,7 +57,7 @@ class Service(Stack):
                 "GRAVELER_NAMESPACE_PREFIX": self._namespace_prefix(),
                 "GRAVELER_IGNORE_ACTIONS": str(self._settings.ignore_actions).lower(),
             },
-            # The set-up token is in it.
+            # The environment holds the setup token.
             environment_key=self._storage.key,
         )
 
@@ -117,5 +117,5 @@ class Service(Stack):
         }
 
     def _namespace_prefix(self) -> str:
-        """What clients offer for a new repository: the first place there is."""
+        """Return the place that clients suggest for a new repository: the first."""
         return self._access.namespaces[0].uri

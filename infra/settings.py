@@ -1,4 +1,4 @@
-"""What a deployment is told by CDK's context: cdk.json for each stage, `-c name=value` over it."""
+"""The settings of a deployment, from CDK's context: `-c name=value` or cdk.json for the stage."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -12,16 +12,16 @@ STAGES = ("dev", "prod")
 CREATE = "create"
 NONE = "none"
 
-# How long CloudWatch may keep logs: enough to choose from, of the many that it takes.
+# A selection of the retention times that CloudWatch allows.
 LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
 
-# For what CloudWatch keeps metrics; the log has the same numbers in any case.
+# The dimensions of the functions' metrics; the log has the same numbers in any case.
 METRICS = ("none", "service", "operations")
 
 _BUCKET = re.compile(r"(?!xn--|sthree-|amzn-s3-demo-)[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]")
 _IP_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}")
 _RESERVED_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")
-# Characters of a prefix that a policy takes literally: "*", "?" and "$" would mean something else.
+# Characters that a policy takes literally; "*", "?" and "$" would have another meaning.
 _PREFIX = re.compile(r"[A-Za-z0-9!_.'()/=+@:,& -]*")
 _SCHEDULE = re.compile(r"(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+( \S+){5}\))")
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
@@ -36,27 +36,27 @@ _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
 
 class SettingsError(ValueError):
-    """The context says something that cannot be deployed; the message says what to set."""
+    """The context cannot be deployed; the message says what to set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A bucket and the beginning of the keys in it."""
+    """A bucket and a prefix of keys in it."""
 
     bucket: str
     prefix: str = ""
 
     @classmethod
     def of(cls, uri: str) -> "Place":
-        """The place of `s3://bucket/prefix`.
+        """Return the place of `s3://bucket/prefix`.
 
         Raises:
-            ValueError: the URI is none of S3, or a policy could not name it.
+            ValueError: the URI has another form, or a policy cannot name it.
         """
         scheme, separator, rest = uri.partition("://")
         bucket, _, prefix = rest.partition("/")
         if (scheme, separator) != ("s3", "://"):
-            raise ValueError(f"{uri!r} is no place in S3: s3://bucket/prefix")
+            raise ValueError(f"{uri!r} is not a place in S3: write s3://bucket/prefix")
         check_bucket(bucket)
         if not _PREFIX.fullmatch(prefix):
             raise ValueError(f"{uri!r} has characters that IAM policies cannot name")
@@ -68,7 +68,7 @@ class Place:
         return f"s3://{self.bucket}/{self.prefix}"
 
     def overlaps(self, other: "Place") -> bool:
-        """Whether a key can lie in both, as policies have it: they compare characters."""
+        """Whether a key can match both; like policies, it compares characters."""
         one, two = self.prefix, other.prefix
         return self.bucket == other.bucket and (one.startswith(two) or two.startswith(one))
 
@@ -77,22 +77,22 @@ class Place:
 class Settings:
     """One deployment.
 
-    stage: dev may be torn down whole; prod keeps its data and needs somebody to call.
-    repository_bucket: a bucket to make for repositories: its name, `create` for one that
-        CloudFormation names, `none` for no bucket.
-    namespaces, readable, exports: places of buckets that exist: where repositories may have their
-        storage namespaces; what may be read besides (linked objects, S3 Inventory reports); where
-        branches may be exported.
-    bucket_keys: ARNs of the KMS keys of those buckets, where they have any.
-    reserve_concurrency: hold the functions apart; needs an account whose quota allows it.
-    metrics: for what CloudWatch keeps metrics of the functions: `service` for each function,
-        `operations` for each operation of the API as well, which costs many times as much, `none`.
-    gc_schedule: when garbage is collected, as EventBridge Scheduler has it, in UTC; "" is never.
-    gc_repositories: these only. gc_deletes: False tells what would go, and deletes nothing.
-    gc_outputs: where runs may write to by `--output-uri`, besides the namespaces.
-    ignore_actions: operations succeed that action files guard with hooks, though no hook runs.
-    restored_refs, restored_staging: the tables to work on instead of those of the storage stack,
-        after a restore: the ARN of the one's stream, and the ARN of the other.
+    stage: dev may be deleted completely; prod keeps its data and needs an address for alarms.
+    repository_bucket: the name of a bucket to create for repositories, `create` to let
+        CloudFormation name it, or `none` for no bucket.
+    namespaces: places in existing buckets where repositories may have their storage namespaces.
+    readable: places that may also be read: linked objects, S3 Inventory reports.
+    exports: places where branches may be exported.
+    bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
+    reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
+    metrics: the dimensions of the functions' metrics: `service` for each function, `operations` for
+        each operation of the API as well, which costs many times as much, or `none`.
+    gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
+    gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
+    gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
+    ignore_actions: let operations succeed that action files guard with hooks; no hook runs.
+    restored_refs, restored_staging: the tables to use after a restore, in place of the storage
+        stack's: the ARN of the refs table's stream, and the ARN of the staging table.
     """
 
     stage: str
@@ -125,20 +125,20 @@ class Settings:
 
     @property
     def is_production(self) -> bool:
-        """Whether data outlive the deployment."""
+        """Whether the tables outlive the deployment."""
         return self.stage == "prod"
 
     @property
     def name(self) -> str:
-        """What the names of stacks, roles and the like begin with."""
+        """The prefix of the names of stacks, roles and other resources."""
         return f"graveler-{self.stage}"
 
     @classmethod
     def of(cls, context: Callable[[str], Any]) -> "Settings":
-        """The settings of a context, which answers None to what it does not have.
+        """Return the settings of a context, a function that returns None for unset names.
 
         Raises:
-            SettingsError: with all that is wrong, a line each.
+            SettingsError: settings are wrong; the message has a line for each.
         """
         stage = context("stage")
         if stage not in STAGES:
@@ -171,10 +171,10 @@ class Settings:
 
 
 def check_bucket(name: str) -> None:
-    """Nothing, if S3 takes the name for a bucket.
+    """Check that S3 accepts the name of a bucket.
 
     Raises:
-        ValueError: it does not.
+        ValueError: S3 does not.
     """
     if (
         not _BUCKET.fullmatch(name)
@@ -182,8 +182,8 @@ def check_bucket(name: str) -> None:
         or name.endswith(_RESERVED_ENDINGS)
     ):
         raise ValueError(
-            f"{name!r} is no name for a bucket: 3 to 63 lower-case letters, digits, hyphens and "
-            f"dots, a letter or digit at both ends, none that S3 keeps for itself"
+            f"{name!r} is not a valid bucket name: 3 to 63 lower-case letters, digits, hyphens and "
+            f"dots, a letter or digit at both ends, none that S3 reserves"
         )
 
 
@@ -192,7 +192,7 @@ def _defaults() -> Mapping[str, Any]:
 
 
 def _problems(values: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the values, each of its type by now, or None if it was wrong already."""
+    """Return the problems of the parsed values; a value is None if it could not be parsed."""
     problems = [
         f"{name} is {value!r}: {expected}"
         for name, (pattern, expected) in _PATTERNS.items()
@@ -239,7 +239,7 @@ def _problems(values: Mapping[str, Any]) -> list[str]:
 
 
 def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
-    """What exports could damage: they overwrite and delete in their places."""
+    """Yield the problems of places of exports, which overwrite and delete objects there."""
     namespaces = values["namespaces"] or ()
     if values["repository_bucket"] not in (None, CREATE, NONE):
         namespaces += (Place(values["repository_bucket"]),)
@@ -248,7 +248,7 @@ def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
             if export.overlaps(namespace):
                 yield (
                     f"exports: {export.uri} overlaps with {namespace.uri}, where repositories may "
-                    "be: set places that lie apart and end with /"
+                    "be: set places that do not overlap and end with /"
                 )
 
 
@@ -256,7 +256,7 @@ def _each(value: object) -> tuple[str, ...]:
     return value if isinstance(value, tuple) else () if value is None else (str(value),)
 
 
-# What a text must look like; an empty one is always fine.
+# The forms of texts; an empty text is always valid.
 _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "alarm_email": (_EMAIL, "set it to an address such as you@example.com"),
     "domain_name": (_DOMAIN, "set it to a domain such as lake.example.com"),
@@ -277,7 +277,7 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),
     "archive_days": (1, 3_650),
-    # Lambda takes no less than 2 for a queue.
+    # Lambda's minimum for a queue is 2.
     "exports_at_once": (2, 1_000),
     "export_job_objects_min": (1, 10**12),
     "job_workers_max": (2, 299),
@@ -286,7 +286,7 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no text")  # noqa: TRY004 - all of it is one kind of error
+        raise ValueError(f"{value!r} is not a text")  # noqa: TRY004 - one kind of error for all
     return value.strip()
 
 
@@ -294,7 +294,7 @@ def _texts(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         value = value.split(",")
     if not isinstance(value, list):
-        raise ValueError(f"{value!r} is no list")  # noqa: TRY004 - as above
+        raise ValueError(f"{value!r} is not a list")  # noqa: TRY004 - as above
     return tuple(text for each in value if (text := _text(each)))
 
 
@@ -304,7 +304,7 @@ def _places(value: object) -> tuple[Place, ...]:
 
 def _integer(value: object) -> int:
     if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value)):
-        raise ValueError(f"{value!r} is no whole number")
+        raise ValueError(f"{value!r} is not a whole number")
     return int(str(value))
 
 
@@ -315,7 +315,7 @@ def _switch(value: object) -> bool:
     return switches[str(value).lower()]
 
 
-# On the command line everything is text; lists are separated by commas there.
+# On the command line every value is a text, and commas separate the items of a list.
 _PARSERS: Mapping[Any, Callable[[object], Any]] = {
     str: _text,
     int: _integer,

@@ -1,4 +1,7 @@
-"""What must outlive every deployment: tables, buckets, the key. Its logical IDs never change."""
+"""The stack of tables, buckets and the key. It outlives deployments: logical IDs never change."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
@@ -11,13 +14,24 @@ from constructs import Construct
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
 from infra.settings import CREATE, NONE, Settings
 
-# An upload that nobody finished in a week has been given up; its parts cost as objects do.
+# An upload that is unfinished after a week was given up. Its parts cost as much as objects.
 _UPLOAD_LIFE = Duration.days(7)
-# What jobs leave is for looking into what went wrong.
+# Long enough to examine what went wrong in a job.
 _ARTEFACT_LIFE = Duration.days(30)
 
-# What a browser needs to upload and download by presigned URL.
+# The methods of presigned URLs that browsers use.
 _CORS_METHODS = [s3.HttpMethods.GET, s3.HttpMethods.HEAD, s3.HttpMethods.PUT]
+
+
+# The properties of every bucket.
+_PRIVATE_BUCKET: Mapping[str, Any] = {
+    "encryption": s3.BucketEncryption.S3_MANAGED,
+    "block_public_access": s3.BlockPublicAccess.BLOCK_ALL,
+    "object_ownership": s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    "enforce_ssl": True,
+    "minimum_tls_version": 1.2,
+    "removal_policy": RemovalPolicy.RETAIN,
+}
 
 
 class Storage(Stack):
@@ -32,24 +46,24 @@ class Storage(Stack):
             termination_protection=settings.is_production,
         )
         self._settings = settings
-        # Tables may go with a deployment that is for trying out; objects stay whatever happens.
+        # Tables may be deleted with a test deployment. Buckets always stay.
         self._removal = RemovalPolicy.RETAIN if settings.is_production else RemovalPolicy.DESTROY
         self.key = self._make_key()
         self.made_refs = self._make_refs()
         self.made_staging = self._make_staging()
         self.refs, self.staging = self._tables_in_service()
         self.artefacts = self._make_artefacts()
-        # Names as other stacks refer to them.
+        # Exported names, for other stacks.
         self.artefacts_name = self.export_value(self.artefacts.bucket_name)
         repositories = self._make_repositories()
         self.repositories_name = (
             None if repositories is None else self.export_value(repositories.bucket_name)
         )
         self.setup_token = self._make_setup_token()
-        self._tell(repositories)
+        self._add_outputs(repositories)
 
     def _make_key(self) -> kms.Key:
-        """One key: whoever it may be used by, and by way of which service, policies tell."""
+        """Make the one key; policies say who may use it, and through which service."""
         key = kms.Key(
             self,
             "Key",
@@ -131,11 +145,11 @@ class Storage(Stack):
         )
 
     def _tables_in_service(self) -> tuple[dynamodb.ITable, dynamodb.ITable]:
-        """The tables of this stack; or, after a restore, those that stand in for them."""
+        """Return the tables of this stack; or, after a restore, the restored ones."""
         made = self.made_refs, self.made_staging
         for table in made:
-            # Other stacks go over to restored tables, and back, after this one is deployed: what
-            # they still refer to by then must stay.
+            # Other stacks switch to restored tables, and back, after this stack is deployed. Until
+            # then they refer to these exports, which must therefore stay.
             self.export_value(table.table_arn)
             self.export_value(table.table_name)
         self.export_value(self.made_refs.table_stream_arn)
@@ -158,17 +172,14 @@ class Storage(Stack):
         return refs, staging
 
     def _make_artefacts(self) -> s3.Bucket:
-        """What jobs write for people to look at, and the access logs of the repository bucket."""
+        """Make the bucket of reports that jobs write, and of the repository bucket's access logs.
+
+        S3 delivers access logs only to a bucket that S3's own keys encrypt.
+        """
         return s3.Bucket(
             self,
             "Artefacts",
-            # Server access logs can be delivered to a bucket with no other encryption.
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-            enforce_ssl=True,
-            minimum_tls_version=1.2,
-            removal_policy=RemovalPolicy.RETAIN,
+            **_PRIVATE_BUCKET,
             lifecycle_rules=[
                 s3.LifecycleRule(
                     id="forget",
@@ -179,11 +190,11 @@ class Storage(Stack):
         )
 
     def _make_repositories(self) -> s3.Bucket | None:
-        """The bucket for repositories, if the deployment brings one.
+        """Make the bucket for repositories, unless the settings say `none`.
 
-        No versioning: objects and files are never overwritten, so that there would be nothing to
-        go back to, and what garbage collection deletes would stay, and cost, as old versions.
-        Encrypted with S3's own keys: then an ETag is the MD5 that clients compare.
+        It has no versioning: objects are never overwritten, so no version could be restored, and
+        objects that garbage collection deletes would stay, and cost, as old versions. S3's own keys
+        encrypt it: an ETag is then the MD5 that clients compare.
         """
         wanted = self._settings.repository_bucket
         if wanted == NONE:
@@ -193,12 +204,7 @@ class Storage(Stack):
             "Repositories",
             bucket_name=None if wanted == CREATE else wanted,
             versioned=False,
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-            enforce_ssl=True,
-            minimum_tls_version=1.2,
-            removal_policy=RemovalPolicy.RETAIN,
+            **_PRIVATE_BUCKET,
             server_access_logs_bucket=self.artefacts,
             server_access_logs_prefix="access-logs/",
             lifecycle_rules=[
@@ -219,7 +225,7 @@ class Storage(Stack):
         return bucket
 
     def _make_setup_token(self) -> secretsmanager.Secret:
-        """Whoever reads it may create the first administrator, once."""
+        """Make the secret whose reader may create the first administrator, once."""
         return secretsmanager.Secret(
             self,
             "SetupToken",
@@ -231,7 +237,7 @@ class Storage(Stack):
             removal_policy=RemovalPolicy.DESTROY,
         )
 
-    def _tell(self, repositories: s3.Bucket | None) -> None:
+    def _add_outputs(self, repositories: s3.Bucket | None) -> None:
         if repositories is not None:
             CfnOutput(
                 self,

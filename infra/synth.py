@@ -11,13 +11,13 @@ ROOT = Path(__file__).parents[1]
 
 
 def context(stage: str, given: Mapping[str, str]) -> dict[str, object]:
-    """The context that `cdk -c stage=… -c name=value` would hand to the app."""
+    """Return the context that `cdk -c stage=… -c name=value` gives the app."""
     known: dict[str, object] = json.loads((ROOT / "cdk.json").read_text())["context"]
     return {**known, **given, "stage": stage}
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit code; templates go to CDK_OUTDIR, or to build/cdk.out."""
+    """Write templates to CDK_OUTDIR, or to build/cdk.out; return the exit code."""
     if not arguments or any("=" not in each for each in arguments[1:]):
         sys.stderr.write("usage: python -m infra.synth STAGE [NAME=VALUE …]\n")
         return 2
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     given = dict(pair.split("=", 1) for pair in pairs)
     os.environ["CDK_CONTEXT_JSON"] = json.dumps(context(stage, given))
     os.environ.setdefault("CDK_OUTDIR", str(ROOT / "build" / "cdk.out"))
-    # Node 20 has reached its end, and still works.
+    # Node 20 is past its end of life, but works.
     os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
     from infra import app  # noqa: PLC0415 - starts Node
 

@@ -9,7 +9,7 @@ from local.supervisor import run
 
 
 def main() -> int:
-    """The exit code: 0 after a signal, 1 when the stack cannot run."""
+    """Run the stack; return the exit code: 0 after a signal, 1 if the stack cannot run."""
     parser = argparse.ArgumentParser(prog="python -m local", description=__doc__)
     parser.add_argument(
         "--die-with-parent",

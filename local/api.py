@@ -1,4 +1,4 @@
-"""The processes that serve HTTP: the API's handler behind the gateway, on one shared port.
+"""The processes that serve the API: its handler behind the gateway, on one shared port.
 
 Started by the supervisor as `python -m local.api PORT`.
 """
@@ -15,18 +15,18 @@ from local.lambda_runtime import Function
 from local.ports import HOST
 from local.processes import die_with_parent
 
-# Two cores, which the stores want too. On a busy machine one to three processes and eight or
-# sixteen threads could not be told apart but for branch reads, where eight threads were ahead.
+# For two cores, which the stores use as well. On a busy machine, one to three processes and eight
+# or sixteen threads performed alike, except that branch reads were faster with eight threads.
 PROCESSES = 2
 THREADS = 8
 CONNECTIONS_WAITING_MAX = 512
 
-# API Gateway gives up after this time.
+# API Gateway's timeout.
 API_TIMEOUT_S = 30.0
 
 
 def api() -> Application:
-    """The WSGI application of one process; called in that process."""
+    """Return the WSGI application of one process; called in that process."""
     die_with_parent(os.getppid())
     from functions.api.handler import handler  # noqa: PLC0415 - connects to the stores
 
@@ -34,7 +34,7 @@ def api() -> Application:
 
 
 def main(port: int) -> None:
-    """Serve until a signal ends it."""
+    """Serve until a signal arrives."""
     Granian(
         "local.api:api",
         factory=True,

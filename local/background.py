@@ -1,8 +1,8 @@
 """The process that calls the background functions, as streams, queues and schedules do on AWS.
 
 Started by the supervisor as `python -m local.background PORT JOURNAL`. It serves the bus and the
-queues on the port, and keeps what it must not lose beside the journal. So it may end at any moment:
-what was under way then is done again by the next one.
+queues on the port, and stores its state beside the journal. So it may end at any moment: the next
+process does unfinished work again.
 """
 
 import logging
@@ -34,11 +34,11 @@ from local.stream import Positions, StreamDelivery
 logger = logging.getLogger(__name__)
 
 INTERVAL_S = 30.0
-# The longest that Lambda lets a function run.
+# Lambda's maximum.
 TIMEOUT_S = 15 * 60.0
 EVENTS_TIMEOUT_S = 60.0
 
-# So many branches are exported at the same time.
+# Branches that are exported at the same time.
 EXPORTS_AT_ONCE = 4
 RECEIVES_MAX = 5
 
@@ -63,7 +63,7 @@ OUTBOX_ITEMS = {
     "dynamodb": {"Keys": {"sort": {"S": [{"prefix": "outbox#"}]}}},
 }
 
-# What may give an export something to do.
+# The events that may give an export something to do.
 CALLS_FOR_EXPORT = Rule(
     {
         "source": [SOURCE],
@@ -86,7 +86,7 @@ CALLS_FOR_EXPORT = Rule(
 
 
 def run_scheduled() -> None:
-    """Call every scheduled function once; one that fails is logged and called again next time."""
+    """Call every scheduled function once. A failure is logged, and the next call tries again."""
     for function in SCHEDULED:
         try:
             function.invoke({"source": "aws.scheduler", "detail-type": "Scheduled Event"})
@@ -101,7 +101,7 @@ def _schedule_forever() -> None:
 
 
 def stream_delivery(data: Path) -> StreamDelivery:
-    """What carries the outbox of the refs table to the function that publishes events."""
+    """Return the delivery from the refs table's outbox to the function that publishes events."""
     tables = wiring.tables()
     table = tables.dynamodb.call("DescribeTable", {"TableName": tables.refs})["Table"]
     settings = wiring.settings()
@@ -116,9 +116,9 @@ def stream_delivery(data: Path) -> StreamDelivery:
 
 @contextmanager
 def _queues(data: Path) -> Iterator[Queues]:
-    """The queues; what is still received at the start was received by a process that is dead."""
+    """Open the queues. Messages that are in flight at the start belonged to a dead process."""
     queues = Queues(data / "queues.sqlite", QUEUES)
-    # It counts: should it be the message that kills us, then not forever.
+    # Count that receive: a message that kills the process must not be received forever.
     queues.take_back(EXPORT_QUEUE, counts=True)
     try:
         yield queues
@@ -127,12 +127,12 @@ def _queues(data: Path) -> Iterator[Queues]:
 
 
 def main(port: int, journal: Path) -> None:
-    """Serve and deliver until a signal ends it, or a part of it does."""
+    """Serve and deliver until a signal arrives or a part ends."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with _queues(journal.parent) as queues:
         bus = EventBus(EVENT_BUS, [CALLS_FOR_EXPORT], queues, journal)
         http = server(Services(bus, queues, f"http://{HOST}:{port}"), port)
-        wiring.engine()  # before several threads ask for it at the same time
+        wiring.engine()  # made here, because several threads would make it at the same time
         exports = Delivery(queues, EXPORT_QUEUE, EXPORT)
         _run_all(
             http.serve_forever,
@@ -143,7 +143,7 @@ def main(port: int, journal: Path) -> None:
 
 
 def _run_all(*parts: Callable[[], None]) -> None:
-    """Run each in a thread until one of them ends, which none should."""
+    """Run each part in a thread; return when one ends, which is a failure."""
     threads = [Thread(target=part, daemon=True) for part in parts]
     for thread in threads:
         thread.start()
@@ -152,7 +152,7 @@ def _run_all(*parts: Callable[[], None]) -> None:
 
 
 def _exit_code(port: int, journal: Path) -> int:
-    """How the process ends: 0 after a signal, 1 when something failed, which is in the log."""
+    """Run `main`; return 0 after a signal, and 1 after a failure, which the log shows."""
     try:
         main(port, journal)
     except SystemExit:
@@ -163,5 +163,5 @@ def _exit_code(port: int, journal: Path) -> int:
 
 
 if __name__ == "__main__":
-    # Handlers at work are left as they are: a usual exit would wait for their threads.
+    # Exit at once: a usual exit would wait for the threads of running handlers.
     os._exit(_exit_code(int(sys.argv[1]), Path(sys.argv[2])))

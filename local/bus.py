@@ -1,4 +1,4 @@
-"""EventBridge in small: events go to the queues whose rule they match, and into a file to watch."""
+"""A small EventBridge: events go to the queues of matching rules, and to a journal file."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class EventBus:
         self._queues = queues
         self._journal = journal
         self._journal_lock = Lock()
-        journal.touch()  # so that one can watch it before the first event
+        journal.touch()  # so that `tail -f` works before the first event
 
     def put(
         self,
@@ -44,9 +44,9 @@ class EventBus:
         time_s: float | None = None,
         resources: Sequence[str] = (),
     ) -> str:
-        """Deliver an event that happened at the time, or now; its ID.
+        """Deliver an event that happened at the time, or now; return its ID.
 
-        It is in the queues before it is in the journal: what the journal shows is not lost.
+        It reaches the queues before the journal, so an event in the journal is not lost.
         """
         event = {
             "version": "0",
@@ -59,7 +59,7 @@ class EventBus:
             "resources": list(resources),
             "detail": detail,
         }
-        # As EventBridge writes it: without spaces, and other than ASCII as it is.
+        # EventBridge writes JSON without spaces, and does not escape non-ASCII characters.
         text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
         for rule in self._rules:
             if matches(rule.pattern, event):

@@ -1,13 +1,15 @@
-"""The embedded stand-in for KMS: secrets encrypted by a key in a private file."""
+"""The embedded stand-in for KMS: encrypts secrets with a key in a private file."""
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from graveler.aws.environment import FromEnvironment
 from graveler.errors import CorruptDataError
 from local.private_files import write_private
 
@@ -15,8 +17,13 @@ _KEY_BITS = 256
 _NONCE_BYTES = 12
 
 
+@dataclass(frozen=True, slots=True)
+class _Settings(FromEnvironment):
+    cipher_key_file: str
+
+
 class LocalCipher:
-    """`graveler.aws.cipher.Cipher` by AES-GCM; ciphertext is a nonce, then what it sealed."""
+    """`graveler.aws.cipher.Cipher` with AES-GCM; ciphertext is a nonce and the sealed bytes."""
 
     def __init__(self, key: bytes) -> None:
         self._aead = AESGCM(key)
@@ -31,14 +38,18 @@ class LocalCipher:
             return self._aead.decrypt(nonce, sealed, _bytes_of(context))
         except (InvalidTag, ValueError) as error:
             raise CorruptDataError(
-                "a stored secret was not encrypted under this key and context: was cipher.key "
-                "of the data folder replaced?"
+                "a stored secret was not encrypted under this key and context: restore cipher.key "
+                "of the data folder if it was replaced"
             ) from error
 
 
 def local_cipher() -> LocalCipher:
-    """The cipher by the key in the file that GRAVELER_CIPHER_KEY_FILE names, made if missing."""
-    path = Path(os.environ["GRAVELER_CIPHER_KEY_FILE"])
+    """Return the cipher with the key in GRAVELER_CIPHER_KEY_FILE; a missing key is created.
+
+    Raises:
+        ValueError: the variable is not set.
+    """
+    path = Path(_Settings.from_environment(os.environ).cipher_key_file)
     if not path.exists():
         write_private(path, AESGCM.generate_key(_KEY_BITS))
     return LocalCipher(path.read_bytes())

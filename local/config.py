@@ -1,4 +1,4 @@
-"""What the person who starts the stack may choose, and where things lie in the data folder."""
+"""The settings of the embedded stack, and the paths in its data folder."""
 
 import os
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ S3_PORT_DEFAULT = 8001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """One stack: its ports, its folder and its key pair."""
+    """The ports, the data folder and the key pair of one stack."""
 
     port: int
     s3_port: int
@@ -38,16 +38,16 @@ class Config:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], data: Path) -> "Config":
-        """The stack that the environment describes, on a data folder that nobody else uses.
+        """Return the configuration that the environment gives. No other stack may use the folder.
 
         Raises:
-            StartError: a variable makes no sense.
+            StartError: a variable has an invalid value; the message names it.
         """
         port = _port(environment, "GRAVELER_PORT", PORT_DEFAULT)
         s3_port = _port(environment, "GRAVELER_S3_PORT", S3_PORT_DEFAULT)
         if port == s3_port:
             raise StartError(
-                f"GRAVELER_PORT and GRAVELER_S3_PORT are both {port}; they must differ"
+                f"GRAVELER_PORT and GRAVELER_S3_PORT are both {port}: set them to different ports"
             )
         return cls(
             port=port,
@@ -68,23 +68,23 @@ class Config:
 
     @property
     def messaging_endpoint(self) -> str:
-        """Where the bus and the queues answer."""
+        """The URL of the bus and the queues."""
         return f"http://{HOST}:{self.messaging_port}"
 
     @property
     def journal(self) -> Path:
-        """The file that shows every event on the bus."""
+        """The file with every event on the bus."""
         return self.data / "events.jsonl"
 
     def log(self, name: str) -> Path:
-        """The log file of one process."""
+        """Return the path of a process's log file."""
         return self.data / "logs" / f"{name}.log"
 
     def handler_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The environment of the Lambda functions: graveler.aws.settings, functions.api.settings.
+        """Return the environment of the Lambda functions, for their settings classes.
 
-        Of the surrounding one it keeps what cannot lead to another AWS account or through a proxy,
-        and what the WSGI server would take for a request's header.
+        It drops variables of the surrounding environment that could lead to another AWS account or
+        through a proxy, or that the WSGI server would mistake for headers of a request.
         """
         kept = {
             name: value
@@ -106,7 +106,7 @@ class Config:
             "GRAVELER_EVENTS_ENDPOINT": self.messaging_endpoint,
             "GRAVELER_EXPORT_QUEUE_URL": queue_url(self.messaging_endpoint, EXPORT_QUEUE),
             "GRAVELER_SQS_ENDPOINT": self.messaging_endpoint,
-            # Exports may go anywhere: all of it is this machine.
+            # Exports may go anywhere: every destination is on this machine.
             "GRAVELER_EXPORT_PREFIXES": "s3://",
             "GRAVELER_CIPHER": "local.cipher:local_cipher",
             "GRAVELER_CIPHER_KEY_FILE": str(self.data / "cipher.key"),
@@ -118,20 +118,24 @@ class Config:
 
 
 def data_folder(environment: Mapping[str, str]) -> Path:
-    """The folder that holds all state of the stack; only its owner may look into it."""
+    """Return the folder of the stack's state; a new one is readable by its owner only.
+
+    Raises:
+        StartError: the folder cannot be created or written to.
+    """
     folder = Path(environment.get("GRAVELER_DATA") or ROOT / ".graveler").absolute()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StartError(f"GRAVELER_DATA: cannot make {folder}: {error.strerror}") from error
+        raise StartError(f"GRAVELER_DATA: cannot create {folder}: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StartError(f"GRAVELER_DATA: {folder} is not writable")
     return folder
 
 
 def _port(environment: Mapping[str, str], name: str, default: int) -> int:
-    """The port that the variable names; 0 means any free one."""
+    """Return the port in the variable; 0 means any free port."""
     text = environment.get(name) or str(default)
     if not text.isascii() or not text.isdigit() or int(text) > 65_535:
-        raise StartError(f"{name} is {text!r}; it must be a number from 0 (any free port) to 65535")
+        raise StartError(f"{name} is {text!r}: set it to a number from 0 (any free port) to 65535")
     return int(text) or free_port()

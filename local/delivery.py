@@ -1,7 +1,7 @@
-"""Lambda's event source mapping of a queue: messages to a function, one by one.
+"""Lambda's event source mapping of a queue: delivers messages to a function, one by one.
 
-A message is deleted when the function is done with it. One that fails is due again after a pause
-that grows with each try, much sooner than on AWS, where it waits for the visibility timeout.
+A message is deleted when the function has processed it. A message that fails is due again after a
+pause that grows with each attempt. On AWS it would wait much longer, for the visibility timeout.
 """
 
 import hashlib
@@ -13,14 +13,14 @@ from local.queues import Message, Queues, queue_arn
 
 logger = logging.getLogger(__name__)
 
-# What AWS recommends.
+# AWS's recommendation.
 VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT = 6
 
 _WAIT_S = 20.0
 
 
 class Delivery:
-    """What carries a queue's messages to a function; any number of threads may work for it."""
+    """Delivers a queue's messages to a function, in any number of threads."""
 
     def __init__(self, queues: Queues, queue: str, function: Function) -> None:
         self._queues = queues
@@ -28,12 +28,12 @@ class Delivery:
         self._function = function
 
     def deliver_forever(self) -> None:
-        """Deliver messages as they come."""
+        """Deliver messages as they arrive."""
         while True:
             self.deliver_next(_WAIT_S)
 
     def deliver_next(self, wait_s: float = 0) -> bool:
-        """Deliver one message; False when none came in time."""
+        """Deliver one message; return False if none arrived in time."""
         messages = self._queues.receive(self._queue, wait_s=wait_s)
         for message in messages:
             if self._is_done(message):
@@ -73,5 +73,5 @@ class Delivery:
 
 
 def md5_of(body: str) -> str:
-    """What SQS tells of a body, so that clients can check it."""
+    """Return SQS's checksum of a body, which clients verify."""
     return hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()

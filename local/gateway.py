@@ -1,9 +1,9 @@
-"""API Gateway's HTTP API in small: a WSGI application in front of one Lambda function.
+"""A small API Gateway (HTTP API): a WSGI application in front of one Lambda function.
 
-Theory of operation. A request becomes an event of payload format 2.0, the function answers, the
-answer becomes a response. The gateway refuses what the real one refuses (bodies over 10 MB) and
-what Lambda refuses (events over 6 MB). As the real one does, it hands on the path *decoded*, so
-`%2F` and `/` look alike in `rawPath`, and the query string as it was sent.
+Theory of operation. A request becomes an event of payload format 2.0, and the function's answer
+becomes a response. Like the real gateway and Lambda, it refuses bodies over 10 MB and events over
+6 MB. Like the real one, it passes the path on *decoded*, so `%2F` and `/` look alike in `rawPath`,
+and the query string as it was sent.
 """
 
 import base64
@@ -32,8 +32,8 @@ _TOO_LARGE = (
     "the request is too large for the API: upload objects through a presigned URL, "
     "and split long lists"
 )
-# The server shows a header that is not ASCII as an empty one; where that would lose what a client
-# wants stored, the request is refused.
+# The server replaces a non-ASCII header by an empty one. With these, a client's metadata would be
+# lost, so the request is refused.
 _STORED_HEADERS = ("HTTP_X_LAKEFS_META_", "HTTP_X_LAKEFS_INTERNAL_")
 _UNREADABLE = (
     "a header with user metadata is empty or not ASCII: send such metadata with a presigned upload"
@@ -43,15 +43,15 @@ _NOTHING_CAME = (
     "the chunks are broken or empty: send all of them; if the body is empty, follow the redirect "
     "or send Content-Length: 0"
 )
-# In the query of a request whose client was asked again whether the body is empty.
+# In the query of a request after the redirect that asks whether the body is really empty.
 _CONFIRMED = "graveler-empty-body"
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
-# What is read and thrown away of a refused body, so that the client hears the answer.
+# Bytes of a refused body to read and discard, so that the client gets the answer.
 _DRAINED_BYTES_MAX = 1024**3
 
 
 class _RefusedError(Exception):
-    """The gateway answers by itself."""
+    """The gateway refuses the request without calling the function."""
 
     def __init__(self, status: int, message: str, headers: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class _RefusedError(Exception):
 
 
 class _Answer(msgspec.Struct):
-    """What a handler returns; API Gateway assumes the defaults."""
+    """A handler's answer, with API Gateway's defaults."""
 
     statusCode: int = 200  # noqa: N815 - API Gateway's name
     headers: dict[str, str] = {}
@@ -74,7 +74,7 @@ _decode_answer = msgspec.json.Decoder(_Answer, strict=False).decode
 
 
 def application(function: Function) -> Application:
-    """The WSGI application that passes every request to the function."""
+    """Return a WSGI application that passes every request to the function."""
 
     def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         status, headers, body = _respond(function, environ)
@@ -97,7 +97,7 @@ def _respond(function: Function, environ: Environ) -> tuple[int, list[tuple[str,
         return _response_of(answer)
     except PayloadTooLargeError:
         return _message(413, _TOO_LARGE)
-    except Exception:  # as Lambda: a failed handler is a fact, not our failure
+    except Exception:  # as on Lambda, a failed handler does not end the gateway
         logger.exception("%s failed", function.name)
         return _message(502, "Internal Server Error")
 
@@ -106,7 +106,7 @@ def _body_of(environ: Environ) -> bytes:
     """Return the request's body.
 
     Raises:
-        _RefusedError: API Gateway would not take it, or it did not come whole.
+        _RefusedError: API Gateway would not accept it, or it is incomplete.
     """
     stream = environ["wsgi.input"]
     if coding := environ.get("HTTP_TRANSFER_ENCODING"):
@@ -126,13 +126,16 @@ def _body_of(environ: Environ) -> bytes:
 
 
 def _chunked_body_of(stream: Any, query: str) -> bytes:  # noqa: ANN401 - Granian's own class
-    """Return the whole of a body in chunks.
+    """Return the whole of a chunked body.
 
-    Granian reports no broken chunk and no early end. Its read(size) returns whatever came; its
-    read() returns either the whole body or nothing. So nothing means broken or empty, and official
-    clients do upload empty files in chunks. A redirect to the same place tells them apart: only
-    a client that is still there, and sent what it wanted to, follows it. Of what it sends then, the
-    first byte is read by itself, for a broken body may have one.
+    Granian reports neither broken chunks nor an early end. Its read(size) returns whatever arrived;
+    its read() returns the whole body or nothing. So nothing means broken or empty, and official
+    clients do upload empty files in chunks. A redirect to the same URL distinguishes the two: only
+    a connected client that sent all it wanted follows it. In the second request, the first byte is
+    read separately, because a broken body may have one.
+
+    Raises:
+        _RefusedError: the body is too large, broken, or not yet known to be empty.
     """
     is_confirmed = _CONFIRMED in query.split("&")
     first: bytes = stream.read(1) if is_confirmed else b""
@@ -148,7 +151,7 @@ def _chunked_body_of(stream: Any, query: str) -> bytes:  # noqa: ANN401 - Grania
 
 
 def event_of(environ: Environ, body: bytes) -> dict[str, Any]:
-    """The request as API Gateway describes it to a function."""
+    """Return API Gateway's event for the request."""
     now_s = time.time()
     method = environ["REQUEST_METHOD"]
     path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
@@ -198,7 +201,7 @@ def _headers_of(environ: Environ, body_bytes: int) -> dict[str, str]:
         for name, value in environ.items()
         if name.startswith("HTTP_")
     }
-    # API Gateway reads the whole body first, and tells its length however it came.
+    # API Gateway reads the whole body first, and always passes on its length.
     headers.pop("transfer-encoding", None)
     if body_bytes or "CONTENT_LENGTH" in environ:
         headers["content-length"] = str(body_bytes)
@@ -208,7 +211,7 @@ def _headers_of(environ: Environ, body_bytes: int) -> dict[str, str]:
 
 
 def _parameters_of(query: str) -> dict[str, str]:
-    """Parameters by name; the values of one name joined by commas."""
+    """Return the parameters by name; commas join the values of one name."""
     parameters: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True, errors="replace"):
         parameters[name] = f"{parameters[name]},{value}" if name in parameters else value
@@ -216,7 +219,7 @@ def _parameters_of(query: str) -> dict[str, str]:
 
 
 def _text_of(content_type: str, body: bytes) -> str | None:
-    """The body as text; None when API Gateway would call it binary."""
+    """Return the body as text; None if API Gateway would treat it as binary."""
     if not content_type.lower().startswith(_TEXT_TYPES):
         return None
     try:
@@ -235,7 +238,7 @@ def _response_of(answer: _Answer) -> tuple[int, list[tuple[str, str]], bytes]:
     names = {name.lower() for name, _ in headers}
     if "content-type" not in names and body:
         headers.append(("Content-Type", "application/json"))
-    # The answer to a HEAD tells the length of a body that is not there.
+    # An answer to HEAD has the length of the absent body.
     if "content-length" not in names:
         headers.append(("Content-Length", str(len(body))))
     return answer.statusCode, headers, body

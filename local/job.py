@@ -1,9 +1,9 @@
-"""`python -m local.job NAME …`: run a job of `glue_jobs` on what the running stack holds.
+"""`python -m local.job NAME …`: run a job of `glue_jobs` on the running stack.
 
     python -m local.job garbage-collection --repository first --dry-run
 
-What follows the name are the job's arguments. The job runs in the functions' environment, which the
-stack keeps in its data folder while it runs.
+The job's arguments follow its name. The job gets the functions' environment, which a running stack
+keeps in its data folder.
 """
 
 import os
@@ -21,10 +21,10 @@ from local.supervisor import is_running
 
 
 def command(words: Sequence[str]) -> list[str]:
-    """The command line of the job.
+    """Return the command line of the job.
 
     Raises:
-        StartError: there is no such job, or nothing to run it with.
+        StartError: there is no such job, or Spark is not installed.
     """
     jobs = sorted(
         path.parent.name.replace("_", "-") for path in (ROOT / "glue_jobs").glob("*/__main__.py")
@@ -32,15 +32,15 @@ def command(words: Sequence[str]) -> list[str]:
     if not words or words[0] not in jobs:
         raise StartError(f"usage: python -m local.job {'|'.join(jobs)} [--option value …]")
     if find_spec("pyspark") is None:
-        raise StartError("jobs need Spark, which serving does not: `make install` once")
+        raise StartError("Spark is not installed, and jobs need it: run `make install` once")
     return [sys.executable, "-m", f"glue_jobs.{words[0].replace('-', '_')}", *words[1:]]
 
 
 def environment_of_stack(data: Path) -> Mapping[str, str]:
-    """The environment of the functions of the stack that runs on the data folder.
+    """Return the functions' environment of the stack that runs on the data folder.
 
     Raises:
-        StartError: none does.
+        StartError: no stack runs there.
     """
     kept = data / ENVIRONMENT
     if not is_running(data) or not kept.exists():
@@ -49,14 +49,14 @@ def environment_of_stack(data: Path) -> Mapping[str, str]:
 
 
 def main() -> NoReturn:
-    """Become the job."""
+    """Replace this process by the job."""
     try:
         words = command(sys.argv[1:])
         environment = environment_of_stack(data_folder(os.environ))
     except StartError as error:
         sys.exit(f"error: {error}")
     os.chdir(ROOT)
-    os.execve(words[0], words, dict(environment))  # noqa: S606 - no shell is what it should be
+    os.execve(words[0], words, dict(environment))  # noqa: S606 - a shell is not wanted
 
 
 if __name__ == "__main__":

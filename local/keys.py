@@ -1,4 +1,4 @@
-"""The key pair of the embedded stack, made once and kept in a private file."""
+"""The key pair of the embedded stack, created once and kept in a private file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,12 +15,12 @@ SECRET_ACCESS_KEY = "GRAVELER_SECRET_ACCESS_KEY"  # noqa: S105 - a variable's na
 
 
 def key_pair(path: Path, environment: Mapping[str, str]) -> AccessKey:
-    """The pair that the environment gives, else the stored one, else a new one.
+    """Return the environment's pair, else the stored one, else a new one.
 
-    The first start stores what it uses, so that the next one needs no environment.
+    The first start stores the pair, so that the next start needs no variables.
 
     Raises:
-        StartError: half a pair, or one that no client could send.
+        StartError: the environment has half a pair, or one that no client could send.
     """
     given = _given(environment)
     if not path.exists():
@@ -40,5 +40,5 @@ def _given(environment: Mapping[str, str]) -> AccessKey | None:
         )
     except msgspec.ValidationError as error:
         raise StartError(
-            f"{ACCESS_KEY_ID} and {SECRET_ACCESS_KEY} are no key pair: {error}"
+            f"{ACCESS_KEY_ID} and {SECRET_ACCESS_KEY} are not a key pair: {error}"
         ) from error

@@ -1,7 +1,7 @@
-"""What Lambda is to a handler: JSON in, JSON out, a payload limit and a context.
+"""The Lambda runtime of a handler: JSON in, JSON out, a payload limit and a context.
 
-The event and the answer really pass through JSON, so that a handler which works here keeps no
-object that Lambda would not have carried.
+The event and the answer are really encoded as JSON, so that a handler that works here does not
+depend on objects that Lambda cannot carry.
 """
 
 import time
@@ -22,12 +22,12 @@ ACCOUNT = "000000000000"
 
 
 class PayloadTooLargeError(Exception):
-    """Lambda would not carry an event or an answer of this size."""
+    """The event is too large for Lambda."""
 
 
 @dataclass(frozen=True, slots=True)
 class LambdaContext:
-    """What Lambda tells a handler about its invocation."""
+    """Lambda's context of an invocation."""
 
     function_name: str
     deadline_s: float  # of time.monotonic()
@@ -53,24 +53,24 @@ Handler = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A Lambda function: a handler and the limits around it."""
+    """A Lambda function: a handler with its name and timeout."""
 
     name: str
     handler: Handler
     timeout_s: float
 
     def invoke(self, event: Mapping[str, Any]) -> bytes:
-        """The handler's answer to the event, as JSON.
+        """Return the handler's answer to the event, as JSON.
 
         Raises:
             PayloadTooLargeError: the event is too large; the handler was not called.
-            Exception: whatever the handler raises; or its answer is no JSON or too large.
+            Exception: the handler raised it, or its answer is not JSON or is too large.
         """
         payload = _encode(event)
         if len(payload) > LAMBDA_PAYLOAD_BYTES_MAX:
-            raise PayloadTooLargeError(f"an event of {len(payload)} bytes")
+            raise PayloadTooLargeError(f"the event has {len(payload)} bytes: too large for Lambda")
         context = LambdaContext(self.name, time.monotonic() + self.timeout_s)
         answer = _encode(self.handler(_decode(payload), context))
         if len(answer) > LAMBDA_PAYLOAD_BYTES_MAX:
-            raise ValueError(f"{self.name} answered {len(answer)} bytes, more than Lambda returns")
+            raise ValueError(f"{self.name} answered {len(answer)} bytes: too large for Lambda")
         return answer

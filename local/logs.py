@@ -1,4 +1,4 @@
-"""Files that grow at their end, kept bounded."""
+"""Bounds the size of log files."""
 
 import shutil
 from pathlib import Path
@@ -7,7 +7,7 @@ LOG_BYTES_MAX = 10 * 1024 * 1024
 
 
 def bound(log: Path) -> None:
-    """Keep one older part of a log that has grown too long; its writers append, and go on."""
+    """Move a log that is too long to `<name>.1`. Its writers must append, and go on writing."""
     if log.stat().st_size > LOG_BYTES_MAX:
         shutil.copyfile(log, log.with_name(f"{log.name}.1"))
         with log.open("r+b") as file:

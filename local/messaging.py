@@ -1,7 +1,7 @@
-"""What boto3's `events` and `sqs` clients speak, on loopback: AWS's JSON protocols over HTTP.
+"""Serves boto3's `events` and `sqs` clients on loopback, by AWS's JSON protocols over HTTP.
 
 Every request is a POST whose X-Amz-Target header names the operation. Signatures are not checked:
-like DynamoDB Local it listens on loopback only, and that header keeps web pages out.
+like DynamoDB Local, it listens on loopback only, and web pages cannot send that header.
 """
 
 import logging
@@ -39,7 +39,7 @@ Answer = Mapping[str, Any]
 
 
 class ServiceError(Exception):
-    """The service refuses the request, with an error code of AWS's."""
+    """The service refuses the request with one of AWS's error codes."""
 
     def __init__(self, code: str, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -48,7 +48,7 @@ class ServiceError(Exception):
 
 
 class _Parameters(msgspec.Struct, rename="pascal", forbid_unknown_fields=True):
-    """The parameters that are understood here; others are refused, and not passed over."""
+    """The parameters that are supported; requests with others are refused."""
 
 
 class _Entry(msgspec.Struct, rename="pascal"):
@@ -125,13 +125,13 @@ class Services:
         }
 
     def call(self, target: str, body: bytes) -> Answer:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises:
-            ServiceError: it is refused.
+            ServiceError: the request is refused.
         """
         if target not in self._operations:
-            raise ServiceError("UnknownOperationException", f"{target!r} is not served here")
+            raise ServiceError("UnknownOperationException", f"{target!r} is not supported")
         kind, operation = self._operations[target]
         try:
             return operation(msgspec.json.decode(body or b"{}", type=kind))
@@ -155,7 +155,7 @@ class Services:
         return {"FailedEntryCount": failed, "Entries": results}
 
     def _put_event(self, entry: _Entry) -> Answer:
-        # A bus may be named by its ARN as well.
+        # The name may be the bus's ARN.
         if entry.event_bus_name.rpartition("/")[2] != self._bus.name:
             return _failed("NotFound", f"there is no event bus {entry.event_bus_name!r}")
         if not entry.source or not entry.detail_type:
@@ -179,7 +179,7 @@ class Services:
         return {"QueueUrls": [self._url(name) for name in self._queues.queues]}
 
     def _get_queue_url(self, request: _QueueName) -> Answer:
-        self._queues.counts(request.queue_name)  # it exists
+        self._queues.counts(request.queue_name)  # raises if the queue does not exist
         return {"QueueUrl": self._url(request.queue_name)}
 
     def _url(self, queue: str) -> str:
@@ -266,12 +266,12 @@ def _require_visibility_timeout(seconds: int) -> None:
 
 def _require_within(name: str, value: int, lowest: int, highest: int) -> None:
     if not lowest <= value <= highest:
-        message = f"{name} is {value}; it must be from {lowest} to {highest}"
+        message = f"{name} is {value}: it must be from {lowest} to {highest}"
         raise ServiceError("InvalidParameterValue", message)
 
 
 def server(services: Services, port: int) -> ThreadingHTTPServer:
-    """A server on the port that answers by the services; the caller runs it."""
+    """Return an HTTP server of the services on the port; the caller runs it."""
     handler = type("_Handler", (_Requests,), {"services": services})
     return ThreadingHTTPServer((HOST, port), handler)
 

@@ -1,15 +1,15 @@
-"""EventBridge's event patterns in small: what rules and filters select by, written as data."""
+"""A small part of EventBridge's event patterns, by which rules and filters select events."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# A field's name to the values that it may have, or to the pattern of what it holds. A value is the
-# text itself, or {"prefix": text}.
+# Maps a field's name to its allowed values, or to a pattern of its own fields. A value is a text or
+# {"prefix": text}.
 Pattern = Mapping[str, Any]
 
 
 def matches(pattern: Pattern, event: Mapping[str, Any]) -> bool:
-    """Whether every field that the pattern names has one of the values that it lists."""
+    """Whether every field in the pattern has one of its allowed values."""
     return all(_holds(expected, event.get(name)) for name, expected in pattern.items())
 
 

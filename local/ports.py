@@ -16,7 +16,7 @@ def is_listening(port: int) -> bool:
 
 
 def is_healthy(port: int) -> bool:
-    """Whether the API answers on the port; one that only listens may still be starting."""
+    """Whether the API answers on the port. An API that only listens may still be starting."""
     connection = HTTPConnection(HOST, port, timeout=5)
     try:
         connection.request("GET", "/_health")
@@ -28,7 +28,7 @@ def is_healthy(port: int) -> bool:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, below those which systems hand to outgoing connections."""
+    """Return a free port below the range that systems use for outgoing connections."""
     while True:
         port = 20_000 + secrets.randbelow(12_000)
         if is_free(port, patience_s=0):
@@ -36,11 +36,11 @@ def free_port() -> int:
 
 
 def is_free(port: int, patience_s: float) -> bool:
-    """Whether the port can be listened on, now or when its last owner is done within the time."""
+    """Whether the port is free, or becomes free within patience_s seconds."""
     deadline = time.monotonic() + patience_s
     while True:
         with socket.socket() as probe:
-            # As servers do: connections of an earlier run that linger in TIME_WAIT do not matter.
+            # Like servers, ignore an earlier run's connections in TIME_WAIT.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((HOST, port))

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-# linux/prctl.h. The signal is sent when the parent *thread* ends: start children from the main one.
+# linux/prctl.h. The signal comes when the parent *thread* ends: start children from the main one.
 _PR_SET_PDEATHSIG = 1
 
 START_TIMEOUT_S = 60.0
@@ -18,23 +18,23 @@ _POLL_INTERVAL_S = 0.02
 
 
 class StartError(Exception):
-    """The stack cannot run; the message is one line that names the remedy."""
+    """The stack cannot run; the message is one line and says what to do."""
 
 
 def die_with_parent(parent_pid: int) -> None:
-    """Have the kernel kill this process when its parent ends, however the parent ends.
+    """Have the kernel kill this process when its parent ends for any reason.
 
-    Linux only; elsewhere a killed parent leaves this process behind.
+    On Linux only. Elsewhere, this process survives a killed parent.
     """
     if sys.platform != "linux":
         return
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent_pid:  # the parent ended before the kernel knew of our wish
+    if os.getppid() != parent_pid:  # the parent ended before the call above
         os._exit(1)
 
 
 class Child:
-    """One process of the stack, its output in a log file."""
+    """One process of the stack, with its output in a log file."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Child:
         log.parent.mkdir(parents=True, exist_ok=True)
         parent_pid = os.getpid()
         with log.open("ab") as output:
-            # A session of its own keeps the terminal's Ctrl-C away: we decide who stops when.
+            # In a session of its own, the child does not get the terminal's Ctrl-C: we stop it.
             self._process = subprocess.Popen(
                 [str(word) for word in command],
                 stdin=subprocess.DEVNULL,
@@ -68,7 +68,7 @@ class Child:
     def stop(
         self, number: signal.Signals = signal.SIGTERM, timeout_s: float = STOP_TIMEOUT_S
     ) -> int:
-        """Ask the process to end, kill it when it does not; its exit code."""
+        """Ask the process to end, and kill it after the timeout; return its exit code."""
         self._process.send_signal(number)
         try:
             return self._process.wait(timeout_s)
@@ -82,41 +82,41 @@ class Child:
         self._process.wait()
 
     def check_alive(self) -> None:
-        """Pass while the process runs.
+        """Check that the process runs.
 
         Raises:
-            StartError: it ended.
+            StartError: the process ended.
         """
         exit_code = self._process.poll()
         if exit_code is not None:
-            raise StartError(f"{self.name} ended with exit code {exit_code}: {self._last_words()}")
+            raise StartError(f"{self.name} ended with exit code {exit_code}: {self._last_line()}")
 
     def wait_until_done(self) -> None:
-        """Return when the process has ended well.
+        """Return when the process has succeeded.
 
         Raises:
-            StartError: it failed, or the time is over.
+            StartError: the process failed, or did not end in time.
         """
         try:
             if self._process.wait(START_TIMEOUT_S) != 0:
-                raise StartError(self._last_words())
+                raise StartError(self._last_line())
         except subprocess.TimeoutExpired as error:
             self.kill()
-            raise StartError(f"{self.name} is not done in time; see {self.log}") from error
+            raise StartError(f"{self.name} did not end in time: see {self.log}") from error
 
     def wait_until(self, is_ready: Callable[[], bool]) -> None:
         """Return when the process is ready.
 
         Raises:
-            StartError: it ended, or the time is over.
+            StartError: the process ended, or was not ready in time.
         """
         deadline = time.monotonic() + START_TIMEOUT_S
         while not is_ready():
             self.check_alive()
             if time.monotonic() > deadline:
-                raise StartError(f"{self.name} is not ready in time; see {self.log}")
+                raise StartError(f"{self.name} was not ready in time: see {self.log}")
             time.sleep(_POLL_INTERVAL_S)
 
-    def _last_words(self) -> str:
+    def _last_line(self) -> str:
         lines = self.log.read_text(errors="replace").strip().splitlines() or ["no output"]
         return f"{lines[-1]} (more in {self.log})"

@@ -1,6 +1,6 @@
-"""Make what a deployment's stack makes on AWS: the tables, the installation, the first user.
+"""Creates what a deployment creates on AWS: the tables, the installation, the first user.
 
-Run by the supervisor as `python -m local.provision`, in the functions' environment; running it
+The supervisor runs it as `python -m local.provision` in the functions' environment. Running it
 again changes nothing.
 """
 
@@ -17,12 +17,12 @@ from local.keys import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
 ADMINISTRATOR = "admin"
 
-# On a busy machine, a store that listens may need longer for its first answer than a request waits.
+# On a busy machine, a store may need longer for its first answer than a request waits.
 STORE_PATIENCE_S = 45.0
 
 
 def provision() -> str:
-    """Make what is missing; "" when the key pair of the environment can be used, else why not."""
+    """Create what is missing; return a problem of the environment's key pair, "" if none."""
     create_tables()
     accounts = wiring.accounts()
     accounts.installation()
@@ -30,7 +30,11 @@ def provision() -> str:
 
 
 def create_tables() -> None:
-    """Make the tables, as soon as the store answers."""
+    """Create the tables as soon as the store answers.
+
+    Raises:
+        ThrottledError: the store did not answer in time.
+    """
     deadline_s = time.monotonic() + STORE_PATIENCE_S
     while True:
         try:
@@ -50,8 +54,8 @@ def _set_up(accounts: AccountStore, access_key_id: str, secret_access_key: str) 
     if hmac.compare_digest(secret.encode(), secret_access_key.encode()):
         return ""
     return (
-        f"this data folder was set up with another key pair than {access_key_id}: set "
-        f"{ACCESS_KEY_ID} and {SECRET_ACCESS_KEY} to that one, or GRAVELER_DATA to a new folder"
+        f"this data folder was set up with a key pair other than {access_key_id}: set "
+        f"{ACCESS_KEY_ID} and {SECRET_ACCESS_KEY} to that pair, or GRAVELER_DATA to a new folder"
     )
 
 

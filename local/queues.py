@@ -1,9 +1,9 @@
-"""SQS in small: queues in a SQLite file, so that messages outlive the process.
+"""A small SQS: queues in a SQLite file, so that messages survive the process.
 
-Theory of operation. A message can be received once its time has come: the delay after sending, or
-the visibility timeout after it was received and not deleted. Each receiving counts; one that is
-due again after the last allowed receiving moves to the dead-letter queue. One process owns the
-file, and all its threads share one connection under one lock, on which receivers wait, too.
+Theory of operation. A message can be received when it is due: after its delay, or, if it was
+received and not deleted, after the visibility timeout. Receives are counted. A message that is due
+again after the last allowed receive moves to the dead-letter queue. One process owns the file. Its
+threads share one connection under one lock, and receivers wait on that lock.
 """
 
 import logging
@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS messages (
     body TEXT NOT NULL,
     sent_ms INTEGER NOT NULL,
     due_ms INTEGER NOT NULL,
-    receipt TEXT NOT NULL DEFAULT '', -- of the last receiving
+    receipt TEXT NOT NULL DEFAULT '', -- of the last receive
     first_received_ms INTEGER NOT NULL DEFAULT 0,
     receives INTEGER NOT NULL DEFAULT 0
 ) STRICT;
@@ -39,12 +39,12 @@ CREATE INDEX IF NOT EXISTS messages_by_queue ON messages (queue, due_ms);
 
 
 def queue_arn(queue: str) -> str:
-    """The name of a queue among all resources."""
+    """Return the queue's ARN."""
     return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}"
 
 
 def queue_url(endpoint: str, queue: str) -> str:
-    """The name of a queue for those who send and receive."""
+    """Return the queue's URL, by which clients send and receive."""
     return f"{endpoint}/{ACCOUNT}/{queue}"
 
 
@@ -58,14 +58,14 @@ class Queue:
 
     name: str
     visibility_timeout_s: int = 30
-    # After how many receivings a message that is due again goes to which queue.
+    # A message that is due again after so many receives moves to the dead-letter queue.
     receives_max: int | None = None
     dead_letters: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message as it was received; its receipt is good until it is received again."""
+    """A received message; its receipt is valid until it is received again."""
 
     id: str
     body: str
@@ -77,7 +77,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many messages of a queue are due, received and not deleted, or not yet due."""
+    """The numbers of a queue's messages that are due, in flight, and not yet due."""
 
     due: int
     received: int
@@ -93,14 +93,18 @@ class Queues:
         self.queues = {queue.name: queue for queue in queues}
         self._now_s = now_s
         self._changed = threading.Condition()
-        # Transactions begin and end by themselves: every statement here is one.
+        # Autocommit: every statement here is a transaction.
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._database.execute("PRAGMA journal_mode=WAL")
-        self._database.execute("PRAGMA synchronous=FULL")  # a stopped power keeps messages as well
+        self._database.execute("PRAGMA synchronous=FULL")  # messages survive a power failure
         self._database.executescript(_SCHEMA)
 
     def send(self, queue: str, body: str, delay_s: int = 0) -> str:
-        """Store a message that can be received after the delay; its ID."""
+        """Store a message that can be received after the delay; return its ID.
+
+        Raises:
+            UnknownQueueError: there is no such queue.
+        """
         name = self._queue(queue).name
         now_ms = self._now_ms()
         row = (str(uuid4()), name, body, now_ms, now_ms + delay_s * 1000)
@@ -117,9 +121,12 @@ class Queues:
         wait_s: float = 0,
         visibility_timeout_s: int | None = None,
     ) -> list[Message]:
-        """The messages that are due, longest first; waits for the first one if there is none.
+        """Return due messages, the longest due first; wait up to wait_s if there is none.
 
-        They are not due again before the visibility timeout.
+        The messages are not due again before the visibility timeout.
+
+        Raises:
+            UnknownQueueError: there is no such queue.
         """
         settings = self._queue(queue)
         timeout_s = visibility_timeout_s
@@ -137,16 +144,28 @@ class Queues:
                 self._changed.wait(min(left_s, self._next_due_s(queue)))
 
     def delete(self, queue: str, receipt: str) -> None:
-        """Forget the message of the receipt; one that was received again meanwhile stays."""
+        """Delete the message of the receipt, unless it was received again since.
+
+        Raises:
+            UnknownQueueError: there is no such queue.
+        """
         name = self._queue(queue).name
         self._change("DELETE FROM messages WHERE queue = ? AND receipt = ?", (name, receipt))
 
     def purge(self, queue: str) -> None:
-        """Forget all messages of the queue."""
+        """Delete all messages of the queue.
+
+        Raises:
+            UnknownQueueError: there is no such queue.
+        """
         self._change("DELETE FROM messages WHERE queue = ?", (self._queue(queue).name,))
 
     def set_due(self, queue: str, receipt: str, delay_s: int) -> None:
-        """Have the message of the receipt be due again in delay_s seconds."""
+        """Make the message of the receipt due again in delay_s seconds.
+
+        Raises:
+            UnknownQueueError: there is no such queue.
+        """
         name = self._queue(queue).name
         self._change(
             "UPDATE messages SET due_ms = ? WHERE queue = ? AND receipt = ?",
@@ -154,9 +173,9 @@ class Queues:
         )
 
     def take_back(self, queue: str, *, counts: bool) -> None:
-        """Have all received messages be due, since who received them is no more.
+        """Make all messages in flight due, because their receiver has ended.
 
-        counts tells whether that receiving counts as one.
+        counts says whether the receive counts.
         """
         self._change(
             "UPDATE messages SET due_ms = ?, receipt = '', receives = receives - ?"
@@ -165,7 +184,11 @@ class Queues:
         )
 
     def counts(self, queue: str) -> Counts:
-        """What is in the queue."""
+        """Return how many messages the queue has.
+
+        Raises:
+            UnknownQueueError: there is no such queue.
+        """
         now_ms = self._now_ms()
         with self._changed:
             row = self._database.execute(
@@ -201,7 +224,7 @@ class Queues:
         return sorted((Message(*row) for row in rows), key=lambda message: message.sent_ms)
 
     def _bury(self, queue: Queue) -> None:
-        """Move to the dead letters what is due once more than it may be received."""
+        """Move messages that are due after their last allowed receive to the dead letters."""
         if queue.receives_max is None:
             return
         buried = self._database.execute(
@@ -211,7 +234,7 @@ class Queues:
         ).fetchall()
         for message_id, body in buried:
             logger.error(
-                "message %s was received %d times in vain and is now in the queue %s: %s",
+                "message %s failed %d times and is now in the queue %s: %s",
                 message_id,
                 queue.receives_max,
                 queue.dead_letters,

@@ -16,26 +16,26 @@ from local.processes import Child, StartError
 
 BUCKET = "graveler"
 
-# Two servers and the functions share two cores: no collector threads, small heaps. S3Proxy does
-# without the optimizing compiler, which on two cores takes more time than it gives.
+# Two servers and the functions share two cores: no collector threads, small heaps. S3Proxy runs
+# without the optimizing compiler, which costs more time than it saves on two cores.
 _JVM = ("-XX:+UseSerialGC", "-Xms64m")
 _DYNAMODB_JVM = (*_JVM, "-Xmx512m")
 # S3Proxy holds a signed PUT body in the heap while it checks the signature.
 _S3PROXY_JVM = (*_JVM, "-Xmx1g", "-XX:TieredStopAtLevel=1")
 _SIGNED_PUT_BYTES_MAX = 128 * 1024 * 1024
-# What it adds to the name of an object while it writes it.
+# S3Proxy adds this to the name of an object while it writes it.
 _HALF_WRITTEN = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
 
 def jars_folder() -> Path:
-    """Where `make` put the jars."""
+    """Return the folder where `make` put the jars."""
     default = Path(__file__).parent.parent / ".cache" / "jars"
     return Path(os.environ.get("GRAVELER_JARS", default)).absolute()
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server and where it answers."""
+    """A running server and its port."""
 
     child: Child
     port: int
@@ -48,7 +48,7 @@ class Server:
         """Return when the server answers.
 
         Raises:
-            StartError: it ended, or the time is over.
+            StartError: the server ended, or did not answer in time.
         """
         self.child.wait_until(lambda: is_listening(self.port))
 
@@ -74,13 +74,13 @@ def start_dynamodb(port: int, data: Path | None, log: Path) -> Server:
 
 
 def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> Server:
-    """Start S3Proxy with its objects under data, accepting the key pair; makes the bucket.
+    """Start S3Proxy with its objects under data, for the key pair; create the bucket.
 
     Raises:
         StartError: Java or the jars are missing.
     """
     jar = next(_jars("s3proxy").glob("s3proxy-*-jar-with-dependencies.jar"))
-    # The filesystem backend stores a bucket as a folder: the bucket exists before the server does.
+    # The filesystem backend stores a bucket as a folder, so the folder creates the bucket.
     (data / BUCKET).mkdir(parents=True, exist_ok=True)
     drop_half_written(data)
     properties = data.parent / f"{data.name}.properties"
@@ -90,11 +90,11 @@ def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> Server:
 
 
 def drop_half_written(data: Path) -> None:
-    """Delete what S3Proxy had just begun to write when it was killed: it would list it as objects.
+    """Delete files that S3Proxy had just begun when it was killed; it would list them as objects.
 
-    It writes an object under its name and a UUID, describes it in extended attributes, and renames
-    it. So what has that name, no content, and nothing that describes it, is no object. What is
-    further on cannot be told from one.
+    S3Proxy writes an object under its name and a UUID, describes it in extended attributes, and
+    renames it. So a file with such a name, no content and no attributes is not an object. A file
+    that got further cannot be distinguished from an object.
     """
     try:
         os.setxattr(data, "user.graveler", b"")
@@ -114,14 +114,14 @@ def _environment() -> dict[str, str]:
 def _java() -> str:
     found = shutil.which("java")
     if found is None:
-        raise StartError("java is missing; on Debian: apt install openjdk-17-jdk-headless")
+        raise StartError("java is missing: on Debian, apt install openjdk-17-jdk-headless")
     return found
 
 
 def _jars(name: str) -> Path:
     folder = jars_folder() / name
     if not folder.is_dir():
-        raise StartError(f"{folder} is missing; `make jars` fetches it")
+        raise StartError(f"{folder} is missing: run `make jars`")
     return folder
 
 
@@ -134,7 +134,7 @@ def _s3proxy_properties(port: int, data: Path, keys: AccessKey) -> str:
         # Clients send headers (checksums, storage classes) that the backend does not know.
         "s3proxy.ignore-unknown-headers": "true",
         "s3proxy.v4-max-non-chunked-request-size": str(_SIGNED_PUT_BYTES_MAX),
-        # Browsers upload and download by presigned URL, from whatever origin the UI has.
+        # Browsers upload and download by presigned URL, from any origin of a UI.
         "s3proxy.cors-allow-all": "true",
         "jclouds.provider": "filesystem-nio2",
         "jclouds.filesystem.basedir": str(data),
@@ -145,7 +145,7 @@ def _s3proxy_properties(port: int, data: Path, keys: AccessKey) -> str:
 
 
 def _escaped(value: str) -> str:
-    """The value in a Java properties file of whatever encoding: escaped where it is special."""
+    """Return the value escaped for a Java properties file of any encoding."""
     units = memoryview(value.encode("utf-16-le")).cast("H")
     return "".join(
         chr(unit) if 0x20 < unit < 0x7F and unit != ord("\\") else f"\\u{unit:04x}"

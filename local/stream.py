@@ -1,11 +1,13 @@
 """Lambda's event source mapping of a table's stream, on DynamoDB Local.
 
-Theory of operation. A stream is a chain of shards. DynamoDB Local closes the open one every few
-hours, goes on in a child of it, and forgets records after a day. Records are delivered in their
-order, those of a shard after those of its parent. The position in a shard is stored when a batch
-is done with, before the next one is read; so a restart goes on behind it, and what was delivered
-but not yet stored is delivered again: at least once. A record that fails stands in the way of all
-behind it until it succeeds, as it does with Lambda, which gives up only when the stream forgets.
+Theory of operation. A stream is a chain of shards. DynamoDB Local closes the open shard every few
+hours, continues in a child of it, and deletes records after a day. Records are delivered in their
+order, and a shard's records after those of its parent.
+
+The position in a shard is stored when a batch is done, before the next one is read. After a
+restart, delivery continues behind the position. A batch that was delivered while its position was
+not stored is delivered again, so delivery is at least once. A record that fails blocks all behind
+it until it succeeds, as with Lambda, which gives up only when the stream deletes the record.
 """
 
 import json
@@ -29,15 +31,15 @@ RECORDS_PER_BATCH_MAX = 100
 POLL_INTERVAL_S = 0.2
 PAUSES_S = (0.5, 1, 2, 5, 10, 30)
 
-# What an event of several records takes beside them.
+# The size of an event without its records.
 _ENVELOPE_BYTES = 1024
 
-# As Lambda shows it to a function.
+# A record as Lambda passes it to a function.
 Record = dict[str, Any]
 
 
 class StreamClient(Protocol):
-    """What is used of boto3's client `dynamodbstreams`."""
+    """The methods of boto3's client `dynamodbstreams` that are used."""
 
     def describe_stream(self, **request: str) -> Mapping[str, Any]: ...
     def get_shard_iterator(self, **request: str) -> Mapping[str, str]: ...
@@ -45,11 +47,11 @@ class StreamClient(Protocol):
 
 
 class NotDoneError(Exception):
-    """The function is not done with a record."""
+    """The function did not process a record."""
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far a shard was delivered: through a sequence number ("" for not begun), or whole."""
+    """How far a shard was delivered: up to a sequence number ("" at the start), or completely."""
 
     sequence_number: str = ""
     is_done: bool = False
@@ -65,7 +67,7 @@ class Positions:
             self._positions = msgspec.json.decode(path.read_bytes(), type=dict[str, Position])
 
     def get(self, shard_id: str) -> Position:
-        """The position in the shard."""
+        """Return the position in the shard."""
         return self._positions.get(shard_id, Position())
 
     def put(self, shard_id: str, position: Position) -> None:
@@ -73,7 +75,7 @@ class Positions:
         self._store(self._positions | {shard_id: position})
 
     def keep(self, shard_ids: Sequence[str]) -> None:
-        """Forget all other shards."""
+        """Remove the positions of all other shards."""
         kept = {name: self._positions[name] for name in shard_ids if name in self._positions}
         if kept != self._positions:
             self._store(kept)
@@ -84,7 +86,7 @@ class Positions:
 
 
 class StreamDelivery:
-    """What carries the records of one stream that match a pattern to a function."""
+    """Delivers the records of one stream that match a pattern to a function."""
 
     def __init__(
         self,
@@ -99,12 +101,12 @@ class StreamDelivery:
         self._positions = positions
         self._function = function
         self._pattern = pattern
-        # Parents by shard, as far as known; None when it is time to ask.
+        # Parents by shard, as far as they are known; None if the stream must be asked.
         self._parents: Mapping[str, str | None] | None = None
         self._iterators: dict[str, str] = {}
 
     def deliver_forever(self) -> None:
-        """Deliver records as they come; after a failure, with a pause that grows."""
+        """Deliver records as they arrive; pause after a failure, longer after each."""
         failures = 0
         while True:
             try:
@@ -112,27 +114,27 @@ class StreamDelivery:
                 failures = 0
             except NotDoneError as error:
                 failures += 1
-                logger.warning("%s; trying again", error)
+                logger.warning("%s: retrying", error)
             except Exception:
                 failures += 1
-                logger.exception("the stream could not be read; trying again")
+                logger.exception("the stream could not be read: retrying")
             if failures:
                 time.sleep(PAUSES_S[min(failures, len(PAUSES_S)) - 1])
             elif not is_behind:
                 time.sleep(POLL_INTERVAL_S)
 
     def deliver_next(self) -> bool:
-        """Deliver the next batch of each shard; True when there is probably more at once.
+        """Deliver the next batch of each shard; return True if more records are probably there.
 
         Raises:
-            NotDoneError: the function failed; what it was not done with comes again.
+            NotDoneError: the function failed; the records it did not process are delivered again.
         """
         try:
             if self._parents is None:
                 self._parents = self._describe()
             are_behind = [self._deliver_shard(shard_id) for shard_id in self._readable()]
         except BaseException:
-            # Iterators expire, and one of them is ahead of its position.
+            # Iterators expire, and one of them may be ahead of its stored position.
             self._iterators.clear()
             self._parents = None
             raise
@@ -151,7 +153,7 @@ class StreamDelivery:
             request["ExclusiveStartShardId"] = stream["LastEvaluatedShardId"]
 
     def _readable(self) -> list[str]:
-        """The shards that have records to come, and whose parent has none."""
+        """Return the shards that are not done and whose parent is done."""
         parents = self._parents or {}
         return [
             shard_id
@@ -163,14 +165,14 @@ class StreamDelivery:
     def _deliver_shard(self, shard_id: str) -> bool:
         iterator = self._iterators.get(shard_id) or self._iterator(shard_id)
         answer = self._client.get_records(ShardIterator=iterator, Limit=RECORDS_PER_BATCH_MAX)
-        records = [self._as_lambda_has_it(record) for record in answer["Records"]]
+        records = [self._as_lambda_passes(record) for record in answer["Records"]]
         self._deliver(shard_id, records)
         if next_iterator := answer.get("NextShardIterator"):
             self._iterators[shard_id] = next_iterator
             return len(records) == RECORDS_PER_BATCH_MAX
         self._positions.put(shard_id, Position(is_done=True))
         self._iterators.pop(shard_id, None)
-        self._parents = None  # it may have a child by now
+        self._parents = None  # the shard may have a child by now
         return True
 
     def _iterator(self, shard_id: str) -> str:
@@ -181,22 +183,22 @@ class StreamDelivery:
                     **shard, ShardIteratorType="AFTER_SEQUENCE_NUMBER", SequenceNumber=after
                 )["ShardIterator"]
             except ClientError as error:
-                # The stream has forgotten the record, or counts anew after forgetting all.
+                # The stream deleted the record, or restarted its numbers after deleting all.
                 logger.warning("shard %s is read from its beginning: %s", shard_id, error)
         return self._client.get_shard_iterator(**shard, ShardIteratorType="TRIM_HORIZON")[
             "ShardIterator"
         ]
 
-    def _as_lambda_has_it(self, record: Mapping[str, Any]) -> Record:
+    def _as_lambda_passes(self, record: Mapping[str, Any]) -> Record:
         created = record["dynamodb"]["ApproximateCreationDateTime"].timestamp()
         change = {**record["dynamodb"], "ApproximateCreationDateTime": created}
         return {**record, "dynamodb": change, "eventSourceARN": self._stream_arn}
 
     def _deliver(self, shard_id: str, records: Sequence[Record]) -> None:
-        """Have the function handle the records, and store how far it is done with them.
+        """Have the function process the records, and store the position behind those done.
 
         Raises:
-            NotDoneError: it is not done with all.
+            NotDoneError: the function did not process all.
         """
         wanted = [record for record in records if matches(self._pattern, record)]
         for batch in _batches(wanted):
@@ -205,7 +207,7 @@ class StreamDelivery:
                 failed = _sequence_number(batch[done])
                 before = [r for r in records if _sequence_number(r) < failed]
                 self._store(shard_id, before)
-                raise NotDoneError(f"{self._function.name} is not done with record {failed}")
+                raise NotDoneError(f"{self._function.name} did not process record {failed}")
         self._store(shard_id, records)
 
     def _store(self, shard_id: str, done: Sequence[Record]) -> None:
@@ -214,7 +216,7 @@ class StreamDelivery:
             self._positions.put(shard_id, Position(number))
 
     def _count_done(self, batch: Sequence[Record]) -> int:
-        """With how many records, counted from the first, the function is done."""
+        """Return how many records the function processed, counted from the first."""
         try:
             answer = json.loads(self._function.invoke({"Records": batch}))
             failures = (answer or {}).get("batchItemFailures") or []
@@ -225,7 +227,7 @@ class StreamDelivery:
         if not failed:
             return len(batch)
         numbers = [record["dynamodb"]["SequenceNumber"] for record in batch]
-        # A record that the batch does not have means, as with Lambda, the whole batch.
+        # As with Lambda, an unknown record means that the whole batch failed.
         return min(numbers.index(number) if number in numbers else 0 for number in failed)
 
 
@@ -234,7 +236,7 @@ def _sequence_number(record: Record) -> int:
 
 
 def _batches(records: Sequence[Record]) -> Iterator[Sequence[Record]]:
-    """The records in their order, as many at once as Lambda carries."""
+    """Yield the records in their order, in batches that Lambda can carry."""
     batch: list[Record] = []
     left_bytes = LAMBDA_PAYLOAD_BYTES_MAX - _ENVELOPE_BYTES
     for record in records:

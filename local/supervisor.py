@@ -1,9 +1,9 @@
-"""Start the processes of the stack in order, watch them, stop them in reverse.
+"""Starts the processes of the stack in order, watches them, and stops them in reverse.
 
-Theory of operation. The supervisor owns the data folder by a lock that the kernel takes back when
-it ends, and its children by the parent-death signal (`local.processes`). So however it ends, even
-by SIGKILL, nothing is left running, and the next start finds ports, lock and data. Signals become
-SystemExit, which unwinds the same stack of `stop` calls as a failure does.
+Theory of operation. The supervisor holds the data folder by a lock that the kernel releases when it
+ends, and its children by the parent-death signal (`local.processes`). However it ends, even by
+SIGKILL, nothing is left running, and the next start finds ports, lock and data free. Signals become
+SystemExit, which unwinds the same stack of `stop` calls as a failure.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ from local.private_files import write_private
 from local.processes import Child, StartError
 from local.stores import start_dynamodb, start_s3proxy
 
-# How long a stack that was killed a moment ago may hold ports and lock.
+# A stack that was just killed may hold its ports and its lock for this long.
 PATIENCE_S = 5.0
 
 WATCH_INTERVAL_S = 0.5
@@ -34,10 +34,11 @@ Say = Callable[[str], None]
 
 
 def run(environment: Mapping[str, str], say: Say) -> None:
-    """Run the stack until a signal ends it with SystemExit; nothing of it is left running.
+    """Run the stack until a signal arrives; stop all its processes.
 
     Raises:
-        StartError: it cannot start, or one of its processes ended.
+        SystemExit: a signal arrived.
+        StartError: the stack cannot start, or one of its processes ended.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _exit)
@@ -68,11 +69,15 @@ class _Stack:
         self._children: list[Child] = []
 
     def start(self, say: Say) -> None:
-        """Start everything; returns when requests can be served."""
+        """Start all processes; return when requests can be served.
+
+        Raises:
+            StartError: a port is in use, or a process did not start.
+        """
         config = self._config
         for port, name in ((config.port, "GRAVELER_PORT"), (config.s3_port, "GRAVELER_S3_PORT")):
             if not is_free(port, PATIENCE_S):
-                raise StartError(f"port {port} is in use: set {name} to another one")
+                raise StartError(f"port {port} is in use: set {name} to another port")
         say("Starting the stores: DynamoDB Local and S3Proxy")
         dynamodb_data = config.data / "dynamodb"
         dynamodb = start_dynamodb(config.dynamodb_port, dynamodb_data, config.log("dynamodb"))
@@ -83,7 +88,7 @@ class _Stack:
         s3.wait_until_ready()
 
         self._python("provision").wait_until_done()
-        # What was being written when the machine went down must not pass for a cached file.
+        # A crash of the machine may leave a truncated file that looks like a cached one.
         shutil.rmtree(config.data / "cache", ignore_errors=True)
 
         say("Starting the functions")
@@ -94,16 +99,16 @@ class _Stack:
         api.wait_until(lambda: is_healthy(config.port))
 
     def keep_environment(self) -> None:
-        """Let jobs that are started by hand find the stack."""
+        """Store the functions' environment, by which jobs started by hand find the stack."""
         kept = self._config.data / ENVIRONMENT
         write_private(kept, msgspec.json.encode(self._environment))
         self._stops.callback(kept.unlink, missing_ok=True)
 
     def watch(self) -> None:
-        """Look after the processes once.
+        """Check that the processes run, and bound their logs.
 
         Raises:
-            StartError: one of them ended.
+            StartError: a process ended.
         """
         for child in self._children:
             child.check_alive()
@@ -120,14 +125,18 @@ class _Stack:
 
 
 def _exit(_number: int, _frame: object) -> None:
-    # One signal is enough: another one would interrupt the stopping.
+    # Ignore further signals, which would interrupt the stopping.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     raise SystemExit(0)
 
 
 def _lock(data: Path) -> IO[bytes]:
-    """An open file that means: this data folder is ours until it is closed."""
+    """Lock the data folder; return the file whose closing releases the lock.
+
+    Raises:
+        StartError: another stack holds the lock.
+    """
     file = (data / "lock").open("ab")
     deadline = time.monotonic() + PATIENCE_S
     while True:

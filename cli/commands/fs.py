@@ -25,11 +25,11 @@ def stat(
         bool, typer.Option(help="Show a presigned URL in place of the object's location.")
     ] = False,
 ) -> None:
-    """Show an object's metadata, and where its bytes lie."""
+    """Show an object's metadata and the location of its bytes."""
     session = session_of(context)
     named = session.object(uri)
     server = session.server
-    with server.failures_told():
+    with server.command_errors():
         found = server.sdk.objects_api.stat_object(
             named.repository, named.ref, named.path, presign=pre_sign
         )
@@ -51,7 +51,7 @@ def stat(
 
 
 def _show_metadata(metadata: Mapping[str, str]) -> None:
-    """Print user metadata, in the form of lakectl to the last space."""
+    """Print user metadata exactly like lakectl, spaces included."""
     if metadata:
         typer.echo("Metadata:\n\t")
     for key in sorted(metadata):

@@ -1,4 +1,4 @@
-"""`graveler gc`: how long deleted objects are kept, and collecting those that need not be."""
+"""`graveler gc`: how long deleted objects are kept, and collecting the others."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from cli.grammar import Command, Group
 from cli.retention import Retention, read_rules
 from cli.session import session_of
 
-# Where the checkout is that holds the embedded stack, if this program runs from one.
+# The checkout with the embedded stack, if this program runs from one.
 _CHECKOUT = Path(__file__).parents[2]
 
 app = typer.Typer(cls=Group, help="Manage the garbage collection policy.")
@@ -81,7 +81,7 @@ def run(
     uri: RepositoryArgument,
     *,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell what would be deleted.")
+        bool, typer.Option("--dry-run", help="Only show what would be deleted.")
     ] = False,
     option: Annotated[
         list[str] | None,
@@ -95,13 +95,13 @@ def run(
     repository = session_of(context).repository(uri)
     if not (_CHECKOUT / "local" / "job.py").exists():
         raise CommandError(
-            "there is no embedded stack here: in a deployment, start the Glue job of garbage "
-            "collection, which a schedule does anyway"
+            "there is no embedded stack here: in a deployment, a schedule starts the Glue job of "
+            "garbage collection, or you do"
         )
     words = ["--repository", repository.repository, *(["--dry-run"] if dry_run else [])]
     for each in option or ():
         name, _, value = each.partition("=")
         words += [f"--{name}", value]
     command = [sys.executable, "-m", "local.job", "garbage-collection", *words]
-    # No shell is between: the words arrive as they are.
+    # Without a shell, the words arrive as they are.
     raise typer.Exit(subprocess.run(command, cwd=_CHECKOUT, check=False).returncode)  # noqa: S603

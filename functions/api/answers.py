@@ -1,4 +1,4 @@
-"""The few kinds of answers that the API gives."""
+"""The kinds of answers that the API gives."""
 
 import base64
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Answer = Response[str]
 JSON_TYPE = "application/json"
 _JSON_HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "SAMEORIGIN"}
 
-# Ten thousand presigned URLs are 15 MB of JSON, which squeeze to less than one; small answers are
+# Ten thousand presigned URLs are 15 MB of JSON, and compress to less than one. Small answers are
 # not worth the time.
 _COMPRESSED_ABOVE_CHARACTERS = 1024 * 1024
 
@@ -23,7 +23,7 @@ _COMPRESSED_ABOVE_CHARACTERS = 1024 * 1024
 def of_json(
     answer: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response[str]:
-    """A JSON document."""
+    """Return an answer with a JSON document."""
     body = encode(answer)
     return Response(
         status,
@@ -35,7 +35,7 @@ def of_json(
 
 
 def of_error(error: GravelerError) -> Response[str]:
-    """The status of an error, its message and its details."""
+    """Return an answer with the error's status, message and details."""
     body = errors.ErrorBody(error.message, error.details)
     return of_json(body, errors.status_of(error), errors.headers_of(error))
 
@@ -46,19 +46,22 @@ def of_text(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response[str]:
-    """Text for people, or for clients of other APIs."""
+    """Return an answer with text, for people or for clients of other APIs."""
     return Response(
         status, content_type, text, {"X-Content-Type-Options": "nosniff", **(headers or {})}
     )
 
 
 def of_bytes(content: bytes, status: int, headers: Mapping[str, str]) -> Response[str]:
-    """Bytes as they are; encoded here, because the resolver takes whatever is JSON for its own."""
+    """Return an answer with bytes.
+
+    They are encoded here, because the resolver would encode JSON content a second time.
+    """
     answer = Response(status, None, base64.b64encode(content).decode(), headers)
     answer.base64_encoded = True
     return answer
 
 
 def empty(status: int = 204, headers: Mapping[str, str] | None = None) -> Response[str]:
-    """No body: the status and the headers say it all."""
+    """Return an answer without a body."""
     return Response(status, None, "", headers)

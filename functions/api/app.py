@@ -1,10 +1,11 @@
-"""From an API Gateway event to an answer: routing, authentication, errors, and the line of log.
+"""Answers API Gateway events: routing, authentication, errors, and the log line.
 
 Theory of operation. `build_app` binds the tables of the route modules to one engine and returns a
-callable for events. Powertools finds the route; around it stand, in this order: authentication
-(before anything else, so that nobody learns anything without a credential), the route, and the one
-map from errors to answers. Lambda gives a process one event at a time, other servers need not:
-a request's state lives in context variables, never in the resolver, so threads may share an app.
+callable for events. Powertools finds the route. Authentication comes first, so that a request
+without a credential learns nothing; then the route runs; one map turns errors into answers.
+
+Lambda gives a process one event at a time, but other servers run several threads. A request's state
+is therefore in context variables, never in the resolver, and threads may share an app.
 """
 
 import json
@@ -67,7 +68,7 @@ App = Callable[[Event, Any], dict[str, Any]]
 
 API_PREFIX = "/api/v1"
 
-# Routing tries one after the other: what is asked most stands first.
+# The resolver tries routes in order, so the most frequent resources come first.
 _RESOURCES = (
     objects,
     content,
@@ -90,14 +91,13 @@ OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table
 )
 
-# Headers, and the JSON around them and the body.
+# Room for the headers, and for the JSON around them and the body.
 _ANSWER_OVERHEAD_BYTES = 32 * 1024
 
 SERVICE = "graveler-api"
 
-# What a request is found by in the log, of the parameters of its path: by their names there.
-# Others hold names of users and of keys.
-_TOLD_PARAMETERS = {
+# Path parameters and the log fields they become. The others hold names of users and of keys.
+_LOGGED_PARAMETERS = {
     "repository": "repository",
     "branch": "ref",
     "ref": "ref",
@@ -115,7 +115,7 @@ _record: ContextVar[Record] = ContextVar("record")
 
 
 class _Resolver(APIGatewayHttpResolver):
-    """The resolver with its per-request state where threads cannot mix it up."""
+    """A resolver that keeps its per-request state in context variables, safe for threads."""
 
     @property
     def current_event(  # type: ignore[override] # the base class has one variable for all threads
@@ -132,9 +132,9 @@ class _Resolver(APIGatewayHttpResolver):
         _context.set(value)
 
     def finish_routes(self) -> None:
-        """Wrap the routes in what calls them, which their first request would do.
+        """Build the routes' middleware now, which Powertools does at a route's first request.
 
-        Of two first requests at the same time each would wrap, and the route never work again.
+        Two first requests at the same time would build it twice and break the route for good.
         """
         for route in (*self._static_routes, *self._dynamic_routes):
             route._build_middleware_stack(self._router_middlewares, self)  # noqa: SLF001
@@ -151,8 +151,8 @@ def build_app(
     settings: Settings,
     telemetry: Telemetry | None = None,
 ) -> App:
-    """The whole API over one engine: give it an event, get the answer for API Gateway."""
-    told = telemetry or Telemetry(SERVICE)
+    """Return the whole API over one engine: a function from an event to API Gateway's answer."""
+    logged = telemetry or Telemetry(SERVICE)
     authenticator = Authenticator(accounts_store, engine.clock)
     services = Services(engine, accounts_store, authenticator, settings)
     resolver = _Resolver()
@@ -171,10 +171,10 @@ def build_app(
     resolver.finish_routes()
 
     def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
-        with told.record("request", context, **_facts_of(event)) as record:
+        with logged.record("request", context, **_facts_of(event)) as record:
             _record.set(record)
             answer = resolver.resolve(event, context)
-            if not _passes(answer):
+            if not _fits_payload(answer):
                 answer = _too_large()
             answer["headers"]["X-Request-ID"] = request_id_of(event)
             if event["requestContext"]["http"]["method"] == "HEAD":
@@ -186,16 +186,16 @@ def build_app(
 
 
 def _bound(route: Route, template: Template, services: Services) -> Callable[..., Answer]:
-    """The route as the resolver calls it: with the parameters of the path by name."""
+    """Return the route as the resolver calls it: with the path's parameters by name."""
 
     def call(**path_parameters: str) -> Answer:
         event, record = _event.get().raw_event, _record.get()
         record.operation = template.name
         for parameter, name in path_parameters.items():
-            if parameter in _TOLD_PARAMETERS:
-                record.tell(**{_TOLD_PARAMETERS[parameter]: unquote(name)})
+            if parameter in _LOGGED_PARAMETERS:
+                record.add(**{_LOGGED_PARAMETERS[parameter]: unquote(name)})
         user = "" if template.public else _user_of(event, services)
-        record.tell(user=user)
+        record.add(user=user)
         return route(Request(event, services, path_parameters, user))
 
     call.__name__ = template.name
@@ -203,7 +203,11 @@ def _bound(route: Route, template: Template, services: Services) -> Callable[...
 
 
 def _facts_of(event: Event) -> dict[str, str]:
-    """What can be told of any request; its path may hold the ID of a key, its query anything."""
+    """Return the facts to log about any request.
+
+    They leave out the path, which may hold an access key's ID, and the query, which may hold
+    anything.
+    """
     about = event["requestContext"]
     return {
         "request_id": request_id_of(event),
@@ -224,7 +228,12 @@ def _health() -> Answer:
 
 
 def _without_route(services: Services) -> Answer:
-    """The answer where nothing is served: 501, 405, 400 or 404, whichever tells the most."""
+    """Return the answer where no route matches: the most specific of 501, 405, 400 and 404.
+
+    Raises:
+        GravelerError: lakeFS has the operation; it is not served, or lacks a parameter, or the
+            request has no valid credential.
+    """
     event = _event.get()
     path = event.path
     if s3.is_s3_request(event.headers, event.raw_event.get("rawQueryString") or ""):
@@ -262,7 +271,7 @@ def _of_no_endpoint() -> Answer:
 
 
 def _outside_the_api(path: str, method: str) -> Answer:
-    """Plain text for people and probes: `lakectl doctor` takes JSON for the API's own answer."""
+    """Answer in plain text: `lakectl doctor` would take JSON for an answer of the API."""
     if path == "/" and method in {"GET", "HEAD"}:
         return answers.of_text(f"Graveler serves lakeFS's API at {API_PREFIX}\n")
     return answers.of_text(f"not found: the API is at {API_PREFIX}\n", status=404)
@@ -281,14 +290,14 @@ def _of_no_gateway(path: str) -> Answer:
 
 
 def _drop_body(answer: dict[str, Any]) -> None:
-    """The answer to a HEAD: of an error no type either, or the web UI would parse the body."""
+    """Make it an answer to HEAD. An error loses its type, too: the web UI would parse the body."""
     answer["body"] = ""
     if answer["statusCode"] >= 400:
         answer["headers"].pop("Content-Type", None)
 
 
-def _passes(answer: dict[str, Any]) -> bool:
-    """Whether the answer fits into what Lambda returns, as JSON."""
+def _fits_payload(answer: dict[str, Any]) -> bool:
+    """Whether the answer, as JSON, fits into Lambda's response."""
     body: str = answer["body"]
     room = LAMBDA_PAYLOAD_BYTES_MAX - _ANSWER_OVERHEAD_BYTES
     if answer["isBase64Encoded"]:
@@ -299,8 +308,8 @@ def _passes(answer: dict[str, Any]) -> bool:
 
 def _too_large() -> dict[str, Any]:
     error = TooLargeError(
-        f"the answer is larger than {LAMBDA_PAYLOAD_BYTES_MAX} bytes: ask for less, with a smaller "
-        "amount or fewer parts, or accept gzip"
+        f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: request a smaller amount or fewer "
+        "parts, or accept gzip"
     )
     answer = _of_error(error)
     return {
@@ -318,13 +327,13 @@ def _of_error(error: GravelerError) -> Answer:
 
 
 def _of_corruption(engine: Engine, error: CorruptDataError) -> Answer:
-    """The failure, once: the next request finds the file as it is by then."""
+    """Drop cached files and answer with the error: a corrupt file may have been repaired since."""
     engine.committed.forget()
     return _of_error(error)
 
 
 def _of_bug(error: Exception) -> Answer:
-    """A failure that nobody foresaw: told in full to the log, and to the client by its number."""
+    """Log an unexpected error in full, and give the client only the request's ID."""
     _record.get().error = error
     request_id = request_id_of(_event.get().raw_event)
     return answers.of_json(ErrorBody(f"internal error, request {request_id}"), 500)

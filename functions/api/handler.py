@@ -9,10 +9,10 @@ from functions.api.app import build_app
 from functions.api.settings import Settings
 from graveler.aws import wiring
 
-# Built while the process starts, when Lambda gives the most processor, and before any request.
+# Built while the process starts: Lambda then gives the most CPU, and no request waits.
 _app = build_app(wiring.engine(), wiring.accounts(), Settings.from_environment(os.environ))
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Answer one request."""
+    """Return the answer to one request."""
     return _app(event, context)

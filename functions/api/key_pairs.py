@@ -1,4 +1,4 @@
-"""New access key pairs, in the shape that `lakectl doctor` takes for healthy."""
+"""New access key pairs, in the shape that `lakectl doctor` accepts."""
 
 import base64
 import secrets
@@ -10,7 +10,7 @@ _LETTERS = string.ascii_uppercase + string.digits
 
 
 def generate() -> AccessKey:
-    """A pair that nobody can guess: AKIA, I or J, 14 letters, Q; and 40 characters of base64."""
+    """Return a random pair: AKIA, I or J, 14 letters or digits, Q; and 40 base64 characters."""
     middle = "".join(secrets.choice(_LETTERS) for _ in range(14))
     access_key_id = f"AKIA{secrets.choice('IJ')}{middle}Q"
     return AccessKey(access_key_id, base64.b64encode(secrets.token_bytes(30)).decode())

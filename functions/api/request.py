@@ -1,4 +1,4 @@
-"""One request as the routes see it: an API Gateway v2 event, decoded once and checked."""
+"""The request that routes get: an API Gateway v2 event, decoded and checked."""
 
 import base64
 import binascii
@@ -19,13 +19,13 @@ from graveler.operations.engine import Engine
 
 T = TypeVar("T")
 
-# What API Gateway hands to a function (payload format 2.0).
+# API Gateway's event for a function (payload format 2.0).
 Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the routes work with; built once per process."""
+    """The services that routes use; built once per process."""
 
     engine: Engine
     accounts: AccountStore
@@ -48,12 +48,12 @@ class Request:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers, their names in lower case, as API Gateway delivers them."""
+        """The headers; API Gateway delivers their names in lower case."""
         headers: Mapping[str, str] = self._event.get("headers") or {}
         return headers
 
     def header(self, name: str) -> str | None:
-        """A header by its lower-case name."""
+        """Return a header by its lower-case name; None if it is absent."""
         return self.headers.get(name)
 
     @property
@@ -62,10 +62,12 @@ class Request:
         return cookies_of(self._event)
 
     def name(self, parameter: str) -> str:
-        """A parameter of the path, percent-decoded twice: lakectl encodes twice, lakeFS decodes so.
+        """Return a path parameter, percent-decoded twice, because lakectl encodes it twice.
+
+        lakeFS decodes twice as well.
 
         Raises:
-            InvalidInputError: it is not UTF-8.
+            InvalidInputError: the parameter is not UTF-8.
         """
         name = self._path_parameters[parameter]
         try:
@@ -89,14 +91,14 @@ class Request:
         """The body's bytes.
 
         Raises:
-            TooLargeError: it has more bytes than Lambda can take; then it did not come through
-                API Gateway, or not all of it did.
-            InvalidInputError: it is not what its encoding says.
+            TooLargeError: the body exceeds Lambda's limit. Such a body did not come through API
+                Gateway, or is cut off.
+            InvalidInputError: the body is not base64, although the event says so.
         """
         body = self._event.get("body") or ""
         if len(body) > LAMBDA_PAYLOAD_BYTES_MAX:
             raise TooLargeError(
-                f"a request carries at most {LAMBDA_PAYLOAD_BYTES_MAX} bytes, base64 included; "
+                f"the request exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes, base64 included: "
                 "write larger objects with a presigned URL (presign=true)"
             )
         if not self._event.get("isBase64Encoded"):
@@ -104,17 +106,22 @@ class Request:
         try:
             return base64.b64decode(body, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise InvalidInputError("the body is not base64, as the request says it is") from error
+            raise InvalidInputError("the body is not valid base64") from error
 
     def decode(self, shape: type[T]) -> T:
-        """The JSON body as the shape describes it; see `graveler.http.requests`."""
+        """Return the JSON body as the shape; see `graveler.http.requests.decode`.
+
+        Raises:
+            InvalidInputError: the body does not have the shape.
+            TooLargeError: the body exceeds Lambda's limit.
+        """
         return requests.decode(self.body, shape)
 
 
 def encoded_path_of(event: Event) -> str:
-    """The path, percent-encoded, so that any name passes through routing and is decoded once.
+    """Return the path percent-encoded, so that any name passes through routing.
 
-    An HTTP API hands the path on decoded; a function URL hands it on as it was sent.
+    An HTTP API decodes the path; a function URL leaves it as it was sent.
     """
     path: str = event["rawPath"]
     if ".lambda-url." in event["requestContext"].get("domainName", ""):
@@ -123,7 +130,7 @@ def encoded_path_of(event: Event) -> str:
 
 
 def request_id_of(event: Event) -> str:
-    """The ID that the client gave the request, or else API Gateway's; printable and short."""
+    """Return the client's ID of the request if it is printable and short, else API Gateway's."""
     given: str = (event.get("headers") or {}).get("x-request-id", "")
     if given and len(given) <= 128 and given.isascii() and given.isprintable():
         return given
@@ -131,5 +138,6 @@ def request_id_of(event: Event) -> str:
 
 
 def cookies_of(event: Event) -> Sequence[str]:
+    """Return the event's cookies, each as `name=value`."""
     cookies: Sequence[str] = event.get("cookies") or ()
     return cookies

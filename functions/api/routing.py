@@ -1,7 +1,7 @@
-"""How a route module declares its operations: a table, filled by decorators.
+"""Tables of operations: a route module declares each of its operations with a decorator.
 
-`app.py` registers the tables with the resolver. A template's path stands below /api/v1 and holds
-parameters as `<name>`; its name is the operationId of lakeFS's specification.
+`app.py` registers the tables with the resolver. A template's path is relative to /api/v1 and has
+parameters as `<name>`. A template's name is the operationId of lakeFS's specification.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from functions.api.request import Request
 Route = Callable[[Request], Answer]
 
 
-# Parameters with an underscore in lakeFS's specification, too; it writes all others as `uploadId`.
+# Parameters that lakeFS's specification writes with an underscore; it writes others as `uploadId`.
 _WITH_UNDERSCORE = frozenset({"hook_run_id", "meta_range", "object_id", "pull_request", "run_id"})
 
 
@@ -46,7 +46,7 @@ class Template:
         return None
 
     def matches(self, segments: list[str]) -> bool:
-        """Whether a path, split at its slashes, is one that the template describes."""
+        """Whether the template describes a path, given as its segments between slashes."""
         return len(segments) == len(self._segments) and all(
             ours.startswith("<") or ours == theirs
             for ours, theirs in zip(self._segments, segments, strict=True)
@@ -70,7 +70,7 @@ class Operations:
     def add(
         self, method: str, path: str, name: str, *, public: bool = False
     ) -> Callable[[Route], Route]:
-        """Declare the decorated function as the operation."""
+        """Return a decorator that declares the function as the operation's route."""
 
         def declare(route: Route) -> Route:
             self.table.append(Operation(Template(method, path, name, public), route))

@@ -1,25 +1,17 @@
-"""What a deployment decides about the API function, from its environment."""
+"""The settings of the API function alone."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+
+from graveler.aws.environment import FromEnvironment
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Settings:
-    """Settings of the HTTP side; the defaults suit the embedded stack. Never printed."""
+class Settings(FromEnvironment):
+    """Settings of the HTTP side; the defaults suit the embedded stack. The repr shows no field."""
 
-    # Who knows it may create the first administrator; "" lets nobody.
+    # The secret that allows a client to create the first administrator; "" allows nobody.
     setup_token: str = ""
-    # Browsers send a Secure cookie over TLS only, which the embedded stack does not speak.
+    # Browsers send a Secure cookie over TLS only; the embedded stack has no TLS.
     secure_cookies: bool = False
-    # What clients offer as the start of a new repository's storage namespace.
+    # The prefix that clients suggest for a new repository's storage namespace.
     namespace_prefix: str = ""
-
-    @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
-        """The settings that the function was deployed with."""
-        return cls(
-            setup_token=environment.get("GRAVELER_SETUP_TOKEN", ""),
-            secure_cookies=environment.get("GRAVELER_SECURE_COOKIES", "") == "true",
-            namespace_prefix=environment.get("GRAVELER_NAMESPACE_PREFIX", ""),
-        )

@@ -1,6 +1,6 @@
-"""The operations of lakeFS's API that are not served; they answer 501, so that nobody has to guess.
+"""The operations of lakeFS's API that are not served; they answer 501.
 
-What is in neither this table nor a route module is not lakeFS's, and answers 404.
+A path in neither this table nor a route module is not lakeFS's, and answers 404.
 """
 
 from functions.api.routing import Template

@@ -8,23 +8,26 @@ from functions.telemetry import Record, Telemetry
 from graveler.aws import wiring
 from graveler.aws.clock import SystemClock
 
-# One piece is a commit's tokens or a repository: seconds at most, usually milliseconds.
+# A piece is a commit's tokens or a repository. It takes milliseconds, at most seconds.
 _PIECES_AT_ONCE = 20
-# What is not done when this little time is left is done by the next call.
+# With less time left, the sweep stops and leaves the rest to the next call.
 _TIME_LEFT_MIN_MS = 60_000
 
 telemetry = Telemetry("graveler-cleanup")
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
-    """Drop everything that is due; how many pieces of work were done.
+    """Drop everything that is due; return the number of pieces done.
 
-    Pieces that fail come again later. The call fails at its end, so that the alarm reports them.
+    Pieces that fail are due again later.
+
+    Raises:
+        Exception: the first failure, after all other pieces, so that the alarm reports it.
     """
     with telemetry.record("sweep", context) as record:
         done, failures = _sweep(context, record)
         if failures:
-            record.tell(problem=f"{len(failures)} pieces failed, the first by the error below")
+            record.add(problem=f"{len(failures)} pieces failed; the error is the first one's")
             raise failures[0]
     return {"done": done}
 

@@ -33,7 +33,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 def _look_after(body: str, context: LambdaContext, record: Record) -> None:
     message = msgspec.json.decode(body, type=dict[str, Any])
     request = msgspec.convert(message.get("detail", message), ExportRequest)
-    record.tell(repository=request.repository, ref=request.branch)
+    record.add(repository=request.repository, ref=request.branch)
     export = advance(
         wiring.engine(),
         request,
@@ -46,7 +46,7 @@ def _look_after(body: str, context: LambdaContext, record: Record) -> None:
 
 def _tell_outcome(state: ExportState, run: ExportRun, record: Record) -> None:
     """Add where the export stands, without its errors, which name objects."""
-    record.tell(
+    record.add(
         state=state.value,
         export_id=run.id,
         commit_id=run.commit_id,

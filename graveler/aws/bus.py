@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
 
-# What one request carries: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html
+# The limits of one request: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html
 _ENTRIES_MAX = 10
 _REQUEST_BYTES_MAX = 256 * 1024
 _TIME_BYTES = 14
@@ -21,9 +21,9 @@ _TIME_BYTES = 14
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """How many events are on the bus, counted from the first, and why no more are ("" if all).
+    """How many events are published, from the first on, and the problem that stopped ("" if none).
 
-    Of the events that follow, some may be there as well.
+    Some of the later events may be published as well.
     """
 
     count: int
@@ -38,7 +38,7 @@ class EventBus:
         self._name = name
 
     def publish(self, events: Iterable[Event]) -> Published:
-        """Put the events on the bus in their order, until one is refused."""
+        """Publish the events in their order until one is refused."""
         count = 0
         for batch in _batches(self._entry(event) for event in events):
             try:
@@ -65,7 +65,7 @@ class EventBus:
 def _batches(
     entries: Iterable["PutEventsRequestEntryTypeDef"],
 ) -> Iterator[Sequence["PutEventsRequestEntryTypeDef"]]:
-    """The entries in their order, as many at once as a request carries."""
+    """Yield the entries in their order, in batches that fit a request."""
     batch: list[PutEventsRequestEntryTypeDef] = []
     total_bytes = 0
     for entry in entries:

@@ -1,4 +1,4 @@
-"""How secrets are kept from whoever reads the tables."""
+"""The port that encrypts secrets, so that readers of the tables do not get them."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -7,15 +7,15 @@ from typing import Protocol
 class Cipher(Protocol):
     """Encrypts small secrets under a key that the tables do not hold.
 
-    The context says what the secret belongs to: decrypting under another context fails, so that
-    nobody can put one record's secret into another.
+    The context names the record of the secret. Decrypting under another context fails, so a secret
+    cannot be moved to another record.
     """
 
     def encrypt(self, plaintext: bytes, context: Mapping[str, str]) -> bytes:
-        """Bytes that only `decrypt` under an equal context turns back."""
+        """Return ciphertext that only `decrypt` under an equal context can decrypt."""
 
     def decrypt(self, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
-        """The plaintext.
+        """Return the plaintext.
 
         Raises:
             CorruptDataError: these bytes were not encrypted under this key and context.

@@ -4,7 +4,7 @@ import time
 
 
 class SystemClock:
-    """`graveler.ports.Clock` by the machine's clock."""
+    """`graveler.ports.Clock` on the machine's clock."""
 
     def now_ns(self) -> int:
         return time.time_ns()

@@ -4,7 +4,6 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -12,7 +11,13 @@ import msgspec
 from botocore.config import Config
 
 from graveler.aws.dynamodb.client import DynamoDB
-from graveler.aws.dynamodb.http_client import HttpClient, Pending
+from graveler.aws.dynamodb.http_client import (
+    CONNECT_TIMEOUT_S,
+    READ_TIMEOUT_S,
+    HttpClient,
+    Pending,
+)
+from graveler.aws.environment import import_function
 from graveler.aws.retries import Retries
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
@@ -26,15 +31,11 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
-# The margin of an export's lease is longer than a call (graveler/export/lifecycle.py).
-CONNECT_TIMEOUT_S = 2
-READ_TIMEOUT_S = 10
-
-# More than there are threads that use a client at the same time.
+# More than the threads that use a client at the same time.
 _CONNECTIONS_MAX = 128
 
-# All clients. Our own parameters need no validation, and to put the usual user agent together
-# costs a tenth of a request.
+# Of all boto3 clients. Our own parameters need no validation, and composing the usual user agent
+# takes a tenth of a request's time.
 _CONFIG = Config(
     connect_timeout=CONNECT_TIMEOUT_S,
     read_timeout=READ_TIMEOUT_S,
@@ -47,36 +48,40 @@ _CONFIG = Config(
 
 @lru_cache(maxsize=1)
 def _session() -> boto3.Session:
-    """The process's session: the usual chain of environment, profile and role."""
+    """Return the process's session; credentials come from environment, profile or role."""
     session = boto3.Session()
     observe_requests(session.events)
     return session
 
 
-# What is told of a request: service, operation, parameters.
+# Gets each request's service, operation and parameters.
 Observer = Callable[[str, str, Mapping[str, Any]], None]
 
 
 def _observer() -> Observer | None:
-    """What GRAVELER_OBSERVER names, `module:function`: tests hold roles against it, nobody else."""
-    module, _, function = os.environ.get("GRAVELER_OBSERVER", "").partition(":")
-    return getattr(import_module(module), function) if module else None
+    """Return the function that GRAVELER_OBSERVER names; only tests set it, to check roles.
+
+    Raises:
+        ValueError, ImportError, AttributeError: it names no function.
+    """
+    setting = os.environ.get("GRAVELER_OBSERVER")
+    return import_function(setting) if setting else None
 
 
 def observe_requests(hooks: "BaseEventHooks") -> None:
-    """Tell the observer, if there is one, of what goes through clients with these hooks."""
+    """Pass the requests of clients with these hooks to the observer, if there is one."""
     observe = _observer()
     if observe is None:
         return
 
-    def tell(params: Mapping[str, Any], model: "OperationModel", **_: object) -> None:
+    def pass_on(params: Mapping[str, Any], model: "OperationModel", **_: object) -> None:
         observe(model.service_model.service_name, model.name, params)
 
-    hooks.register("provide-client-params", tell)
+    hooks.register("provide-client-params", pass_on)
 
 
 class _ObservedDynamoDB(DynamoDB):
-    """A DynamoDB of which an observer is told."""
+    """A DynamoDB that passes each request to the observer."""
 
     def _begin(self, operation: str, body: bytes, deadline_s: float = math.inf) -> Pending:
         observe = _observer()
@@ -86,7 +91,11 @@ class _ObservedDynamoDB(DynamoDB):
 
 
 def credentials() -> Callable[[], Credentials]:
-    """What gives the process's credentials as they are at each call; temporary ones are renewed."""
+    """Return a function of the process's current credentials; temporary ones are renewed.
+
+    Raises:
+        RuntimeError: there are none.
+    """
     found = _session().get_credentials()
     if found is None:
         raise RuntimeError("no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
@@ -98,7 +107,7 @@ def dynamodb(
     retries: Retries | None = None,
     observe: Callable[[str], None] | None = None,
 ) -> DynamoDB:
-    """A client of the deployment's DynamoDB."""
+    """Return a client of the deployment's DynamoDB."""
     http = HttpClient(settings.dynamodb_endpoint or dynamodb_endpoint(settings.region))
     return dynamodb_over(http, Signer(settings.region, credentials()), retries, observe)
 
@@ -109,19 +118,19 @@ def dynamodb_over(
     retries: Retries | None = None,
     observe: Callable[[str], None] | None = None,
 ) -> DynamoDB:
-    """A client over a connection; an observer, if there is one, is told of its requests."""
+    """Return a client over a connection, which passes its requests to the observer, if any."""
     client = DynamoDB if _observer() is None else _ObservedDynamoDB
     return client(http, signer, retries, observe)
 
 
 def dynamodb_endpoint(region: str) -> str:
-    """Where boto3 would ask DynamoDB: it knows AWS's partitions, and who wants FIPS."""
+    """Return boto3's endpoint of DynamoDB: boto3 knows AWS's partitions and the FIPS setting."""
     endpoint: str = _session().client("dynamodb", region_name=region).meta.endpoint_url
     return endpoint
 
 
 def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
-    """A client of S3 in the deployment's region, or of what speaks like it at an endpoint."""
+    """Return a client of S3 in the deployment's region, or of an S3-compatible endpoint."""
     return _session().client(
         "s3",
         region_name=settings.region,
@@ -131,7 +140,7 @@ def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
 
 
 def s3_config(endpoint: str | None) -> Config:
-    """How S3 is spoken to: on AWS a bucket has a host of its own, at an endpoint it has a path."""
+    """Return S3's configuration: on AWS a bucket is a host name, at an endpoint it is a path."""
     return _CONFIG.merge(
         Config(
             signature_version="s3v4",
@@ -139,40 +148,40 @@ def s3_config(endpoint: str | None) -> Config:
                 "addressing_style": "virtual" if endpoint is None else "path",
                 "us_east_1_regional_endpoint": "regional",
             },
-            # Signed content is checked on its way in, SSTables when they are read.
+            # S3 checks signed content when it arrives; readers check SSTables.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
-            retries={"total_max_attempts": 1},  # graveler.aws.s3.client tells why
+            retries={"total_max_attempts": 1},  # graveler.aws.s3.client retries, and says why
         )
     )
 
 
-# Requests of these may be repeated as boto3 likes.
-_REPEATED = _CONFIG.merge(Config(retries={"mode": "standard"}))
+# Requests to these services may be repeated, so boto3 retries them.
+_RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
 
 def kms_client(settings: Settings) -> "KMSClient":
-    """A client of KMS in the deployment's region."""
-    return _session().client("kms", region_name=settings.region, config=_REPEATED)
+    """Return a client of KMS in the deployment's region."""
+    return _session().client("kms", region_name=settings.region, config=_RETRIED)
 
 
 def events_client(settings: Settings) -> "EventBridgeClient":
-    """A client of the deployment's EventBridge."""
+    """Return a client of the deployment's EventBridge."""
     return _session().client(
         "events",
         region_name=settings.region,
         endpoint_url=settings.events_endpoint,
-        config=_REPEATED,
+        config=_RETRIED,
     )
 
 
 def sqs_client(settings: Settings) -> "SQSClient":
-    """A client of the deployment's SQS."""
+    """Return a client of the deployment's SQS."""
     return _session().client(
-        "sqs", region_name=settings.region, endpoint_url=settings.sqs_endpoint, config=_REPEATED
+        "sqs", region_name=settings.region, endpoint_url=settings.sqs_endpoint, config=_RETRIED
     )
 
 
 def glue_client(settings: Settings) -> "GlueClient":
-    """A client of Glue in the deployment's region."""
-    return _session().client("glue", region_name=settings.region, config=_REPEATED)
+    """Return a client of Glue in the deployment's region."""
+    return _session().client("glue", region_name=settings.region, config=_RETRIED)

@@ -1,8 +1,8 @@
-"""What AWS answers when it refuses, and what the engine is told.
+"""AWS's refusals, and the engine's errors they become.
 
-The adapters catch ConditionFailedError and TransactionCancelledError themselves, read back whose
-doing it was, and raise the engine's own errors. RequestRefusedError is nobody's input: a missing
-table, a missing permission, a bug of ours; nothing catches it.
+The adapters catch ConditionFailedError and TransactionCancelledError. They read back whether their
+own earlier attempt was the reason, and raise the engine's errors. RequestRefusedError is not about
+input: a table or a permission is missing, or we have a bug. Nothing catches it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from botocore.exceptions import ConnectionError as NoConnectionError
 from graveler.aws import traces
 from graveler.errors import ThrottledError
 
-# Each of these says: the same request may succeed a little later, and has had no effect.
+# With these codes, the request had no effect, and may succeed a little later.
 THROTTLING_CODES = frozenset(
     {
         "LimitExceededException",
@@ -36,7 +36,7 @@ THROTTLING_CODES = frozenset(
 
 
 class ConditionFailedError(Exception):
-    """The condition of a single write did not hold; item is what is stored, when asked for."""
+    """The condition of a single write did not hold; item is the stored one, if requested."""
 
     def __init__(self, item: Mapping[str, Any] | None) -> None:
         super().__init__("the condition did not hold")
@@ -44,7 +44,7 @@ class ConditionFailedError(Exception):
 
 
 class TransactionCancelledError(Exception):
-    """A condition of a transaction did not hold; codes has one reason per write, in order."""
+    """A condition of a transaction did not hold; codes has a reason for each write, in order."""
 
     def __init__(self, codes: tuple[str, ...]) -> None:
         super().__init__(f"the transaction was cancelled: {', '.join(codes)}")
@@ -52,7 +52,7 @@ class TransactionCancelledError(Exception):
 
 
 class RequestRefusedError(Exception):
-    """The service understood the request and will never do it."""
+    """The service refused the request for good."""
 
     def __init__(self, request: str, code: str, message: str) -> None:
         super().__init__(f"{request} was refused: {code}: {message}")
@@ -61,11 +61,14 @@ class RequestRefusedError(Exception):
 
 @contextmanager
 def service_call(service: str) -> Iterator[None]:
-    """A call of boto3's: traced, and what outlasts its retries told in the engine's words.
+    """Trace boto3's call in the block, and translate its errors after all retries.
 
-    Refusals for good pass through.
+    Only for requests that may take effect twice: ThrottledError does not say whether a request
+    without an answer took effect.
 
-    For requests that may happen twice: nobody is told whether one that got no answer has landed.
+    Raises:
+        ThrottledError: the service throttles, fails or does not answer.
+        ClientError: the service refused the request for good.
     """
     try:
         with traces.call(service, ""):
@@ -73,8 +76,8 @@ def service_call(service: str) -> Iterator[None]:
     except ClientError as error:
         code = error.response["Error"]["Code"]
         if code in THROTTLING_CODES or error.response["ResponseMetadata"]["HTTPStatusCode"] >= 500:
-            problem = f"{service} cannot serve this now, try again later: {error}"
+            problem = f"{service} cannot serve this now: retry later ({error})"
             raise ThrottledError(problem) from error
         raise
     except (HTTPClientError, NoConnectionError) as error:
-        raise ThrottledError(f"{service} does not answer, try again later: {error}") from error
+        raise ThrottledError(f"{service} does not answer: retry later ({error})") from error

@@ -1,4 +1,4 @@
-"""Jobs of Glue for exports that one function invocation is too small for."""
+"""Glue jobs for exports that are too large for the export function."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class GlueBatchJobs:
-    """`graveler.export.ports.BatchJobs` by a job of Glue; its name is "" where none is deployed.
+    """`graveler.export.ports.BatchJobs` on a Glue job; its name is "" where none is deployed.
 
-    It connects when there is something to start.
+    It connects when the first job starts.
     """
 
     def __init__(self, connect: "Callable[[], GlueClient]", job_name: str) -> None:
@@ -42,5 +42,7 @@ class GlueBatchJobs:
         except ClientError as error:
             if error.response["Error"]["Code"] != "ConcurrentRunsExceededException":
                 raise
-            raise ThrottledError(f"Glue job {self._job_name} has all the runs it may") from error
+            raise ThrottledError(
+                f"Glue job {self._job_name} has reached its maximum of concurrent runs: retry later"
+            ) from error
         return True

@@ -1,4 +1,4 @@
-"""The Cipher of a deployment: a KMS key. A secret access key fits into one request."""
+"""The Cipher of a deployment, on a KMS key. A secret access key fits into one request."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class KmsCipher:
-    """`graveler.aws.cipher.Cipher` by a symmetric KMS key."""
+    """`graveler.aws.cipher.Cipher` on a symmetric KMS key."""
 
     def __init__(self, client: "KMSClient", key_id: str) -> None:
         self._client = client
@@ -35,7 +35,7 @@ class KmsCipher:
 
 @contextmanager
 def _call() -> Iterator[None]:
-    """A call of KMS; of its refusals, those that tell of damage are in the engine's words."""
+    """Translate the errors of a call of KMS: a damaged ciphertext is CorruptDataError."""
     try:
         with service_call("KMS"):
             yield

@@ -1,4 +1,4 @@
-"""The Names of real life: unique without asking anybody."""
+"""IDs that need no coordination."""
 
 import itertools
 import os
@@ -11,7 +11,7 @@ from graveler.ports import Clock
 
 
 class SystemNames:
-    """`graveler.ports.Names` by time, process and count."""
+    """`graveler.ports.Names` from time, process and a count."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -23,8 +23,8 @@ class SystemNames:
     def new_uid(self) -> str:
         pid = os.getpid()
         if pid != self._pid:
-            # At the first use, and not when the module is imported: a process that was forked, or
-            # restored from a snapshot of a started one, must not go on with another's names.
+            # Drawn at the first use, not at import: a process that was forked, or restored from a
+            # snapshot, must not continue another process's IDs.
             with self._lock:
                 if pid != self._pid:
                     self._process = os.urandom(3) + (pid % 2**16).to_bytes(2, "big")

@@ -1,4 +1,4 @@
-"""The queue of the export function: SQS."""
+"""The export function's queue, on SQS."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class SqsExportQueue:
     """`graveler.export.ports.ExportQueue` over a standard queue of SQS.
 
-    It connects when there is something to send: most processes never send anything.
+    It connects when it sends the first message: most processes never send one.
     """
 
     def __init__(self, connect: "Callable[[], SQSClient]", queue_url: str) -> None:

@@ -1,18 +1,18 @@
-"""How long and how often a store is asked again."""
+"""How often and how long requests are retried."""
 
 import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-# API Gateway ends a request after 30 s; several calls share that time. The margin of an export's
-# lease is longer than a call (graveler/export/lifecycle.py).
+# API Gateway ends a request after 30 s, which several calls share. The margin of an export's lease
+# is longer than a call (graveler/export/lifecycle.py).
 RETRY_S_MAX = 8.0
 
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """Exponential backoff with full jitter, inside a bounded time.
+    """Exponential backoff with full jitter, within a bounded time.
 
     https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
     """
@@ -25,7 +25,7 @@ class Retries:
     uniform: Callable[[float, float], float] = random.uniform
 
     def attempts(self) -> Iterator[int]:
-        """Count attempts from 1, pausing between them; end when the time for another is over."""
+        """Yield the attempts' numbers from 1, with pauses between; end when no time is left."""
         deadline_s = self.monotonic_s() + self.total_s_max
         ceiling_s = self.first_pause_s
         attempt = 1

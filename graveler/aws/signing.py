@@ -26,7 +26,7 @@ class Credentials(Protocol):
 
 
 class Signer:
-    """Signs requests in one region with whatever the credentials are by then."""
+    """Signs requests in one region with the current credentials."""
 
     def __init__(
         self,
@@ -37,13 +37,13 @@ class Signer:
         self._scope_suffix = f"{region}/dynamodb/aws4_request"
         self._credentials = credentials
         self._now_s = now_s
-        # The last derived key and what it was derived from; replaced whole, so threads may race.
+        # The last derived key and its sources, replaced as one value so that threads may race.
         self._derived: tuple[tuple[str, str], bytes] = (("", ""), b"")
 
     def signed(self, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
-        """The headers with date, token and signature added; all of them are signed.
+        """Return the headers with date, token and signature added; all headers are signed.
 
-        Their names are in lower case, and Host is one of them. The request is a POST to `/`.
+        Header names are in lower case and include Host. The request is a POST to `/`.
         """
         credentials = self._credentials()
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._now_s()))

@@ -1,13 +1,13 @@
-"""Traces: what X-Ray shows of a request, and of the calls that it made.
+"""Sends X-Ray a trace of each sampled request and of the calls it made.
 
-Theory of operation. Lambda decides which requests are traced, says so in _X_AMZN_TRACE_ID, and
-makes the function's segment itself. To a request that is traced we add a subsegment, with one more
-inside for each call of a service, and send all of it in one packet to the daemon that Lambda runs
-beside the function. A packet that is lost loses a trace and nothing else. A request that is not
-traced pays for a look at the environment, and its calls for one at a context variable.
+Theory of operation. Lambda decides which requests are traced, sets _X_AMZN_TRACE_ID, and creates
+the function's segment. We add a subsegment to each traced request, with one more inside for each
+call of a service. All of it goes in one packet to the daemon that Lambda runs beside the function.
+A lost packet loses a trace and nothing else. A request that is not traced costs one read of the
+environment, and each of its calls one read of a context variable.
 
-The format: https://docs.aws.amazon.com/xray/latest/devguide/xray-api-segmentdocuments.html. Why
-this is not the X-Ray SDK stands in docs/adr/0011-telemetry.md.
+The format: https://docs.aws.amazon.com/xray/latest/devguide/xray-api-segmentdocuments.html.
+docs/adr/0011-telemetry.md says why we do not use the X-Ray SDK.
 """
 
 import os
@@ -30,7 +30,7 @@ Annotation = str | int | float | bool
 
 
 class Trace:
-    """One traced request: its place in a trace, and what it called; shared by its threads."""
+    """One traced request: its position in a trace, and its calls; shared by its threads."""
 
     def __init__(self, trace_id: str, parent_id: str, daemon: tuple[str, int]) -> None:
         self._trace_id = trace_id
@@ -42,7 +42,7 @@ class Trace:
 
     @contextmanager
     def call(self, service: str, operation: str) -> Iterator[None]:
-        """Note the call of a service that the block makes."""
+        """Record the call of a service that the block makes."""
         started_s = time.time()
         outcome: Mapping[str, bool] = {}
         try:
@@ -73,10 +73,13 @@ class Trace:
         *,
         is_fault: bool = False,
     ) -> None:
-        """Send what was noted, as a subsegment of that name which ends now.
+        """Send the recorded calls in a subsegment of that name that ends now.
 
-        Annotations can be searched by: letters, digits and underscores in their names. A status is
-        one of HTTP; is_fault is whether it was ours that it failed.
+        Args:
+            name: the subsegment's name.
+            annotations: what searches filter by. Names have letters, digits and underscores only.
+            status: the HTTP status of the answer, if it has one.
+            is_fault: whether the request failed by our fault.
         """
         document: dict[str, Any] = {
             "type": "subsegment",
@@ -106,7 +109,7 @@ _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
 def of_invocation(environment: Mapping[str, str] = os.environ) -> Trace | None:
-    """The trace of what this process was just called for; None if it is not traced."""
+    """Return the trace of the current invocation; None if it is not traced."""
     header = environment.get("_X_AMZN_TRACE_ID", "")
     address = environment.get("AWS_XRAY_DAEMON_ADDRESS", "")
     if "Sampled=1" not in header or not address:
@@ -120,7 +123,7 @@ def of_invocation(environment: Mapping[str, str] = os.environ) -> Trace | None:
 
 @contextmanager
 def recorded(trace: Trace | None) -> Iterator[None]:
-    """Note in the trace, if there is one, what the block and its threads call."""
+    """Record the calls of the block and its threads in the trace, if there is one."""
     token = _current.set(trace)
     try:
         yield
@@ -129,13 +132,13 @@ def recorded(trace: Trace | None) -> Iterator[None]:
 
 
 def call(service: str, operation: str) -> AbstractContextManager[None]:
-    """Note the call of a service that the block makes, if the request is traced."""
+    """Record the call of a service that the block makes, if the request is traced."""
     trace = _current.get()
     return _NOT_TRACED if trace is None else trace.call(service, operation)
 
 
 def _outcome_of(error: BaseException) -> Mapping[str, bool]:
-    """How a call ended; nothing of the error's message, which may name anything."""
+    """Return the outcome of a failed call, without the error's message, which may name anything."""
     is_throttled = isinstance(error, ThrottledError | ContentionError)
     return {"error": True, "throttle": is_throttled}
 

@@ -1,7 +1,8 @@
-"""What a request, a message or a batch uses of the stores.
+"""Counts what a request, a message or a batch uses of the stores.
 
-The adapters count where they send. They count for whoever measures in the current context, which
-`graveler.threads` hand on to the threads that work for it; where nobody measures, nothing happens.
+The adapters count each request where they send it. The count goes to the `measured` block of the
+current context, which `graveler.threads` pass on to worker threads. Outside such a block, nothing
+is counted.
 """
 
 from collections.abc import Iterator, MutableMapping
@@ -12,13 +13,13 @@ from threading import Lock
 
 
 class Counted(StrEnum):
-    """What is counted; the texts are the names of CloudWatch's metrics."""
+    """The kinds of use; their texts are the names of CloudWatch's metrics."""
 
-    # Attempts: what is repeated counts again, and is billed again.
+    # Attempts: a repeated request counts again, and is billed again.
     DYNAMODB_REQUESTS = "DynamoDBRequests"
     S3_REQUESTS = "S3Requests"
-    # Reads of committed files, by what answers: files that this process keeps, or S3. What it has
-    # at hand in memory is not read, and counts as neither.
+    # Reads of committed files, answered by the process's own files or by S3. What the process has
+    # in memory counts as neither.
     CACHE_HITS = "CacheHits"
     CACHE_MISSES = "CacheMisses"
     OBJECTS_COPIED = "ObjectsCopied"
@@ -26,7 +27,7 @@ class Counted(StrEnum):
     OBJECTS_DELETED = "ObjectsDeleted"
 
 
-# What is not in it was not used.
+# A kind that is missing was not used.
 Usage = MutableMapping[Counted, int]
 
 _current: ContextVar[Usage | None] = ContextVar("usage", default=None)
@@ -35,7 +36,7 @@ _lock = Lock()
 
 @contextmanager
 def measured() -> Iterator[Usage]:
-    """What is used from here to the end of the block, by its threads too; grows as it is used."""
+    """Yield a count of what the block and its threads use; it grows during the block."""
     usage: Usage = {}
     token = _current.set(usage)
     try:
@@ -45,7 +46,7 @@ def measured() -> Iterator[Usage]:
 
 
 def count(counted: Counted, amount: int = 1) -> None:
-    """Count for whoever measures, if anybody does."""
+    """Add to the usage of the current `measured` block, if there is one."""
     usage = _current.get()
     if usage is not None:
         with _lock:  # the threads of one request share its usage

@@ -2,7 +2,6 @@
 
 import os
 from functools import lru_cache, partial
-from importlib import import_module
 from pathlib import Path
 
 from graveler.accounts import AccountStore
@@ -16,6 +15,7 @@ from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.environment import import_function
 from graveler.aws.jobs import GlueBatchJobs
 from graveler.aws.kms import KmsCipher
 from graveler.aws.names import SystemNames
@@ -30,7 +30,7 @@ from graveler.export.settings import ExportSettings
 from graveler.operations.engine import Engine
 from graveler.threads import ContextThreads
 
-# Files that one process stores at the same time: S3's latency, not our processor, is what waits.
+# Files that one process stores at the same time. They wait for S3, not for the CPU.
 _UPLOADS_AT_ONCE = 8
 
 
@@ -48,22 +48,21 @@ def tables() -> Tables:
 
 @lru_cache(maxsize=1)
 def accounts() -> AccountStore:
-    """Users and credentials."""
+    """The store of users and credentials."""
     return DynamoAccountStore(tables(), _cipher(settings()))
 
 
 def _cipher(deployment: Settings) -> Cipher:
-    """KMS; or what the import path `module:function` makes, in a stack without KMS."""
+    """Return KMS's cipher, or the one that the setting's function makes in a stack without KMS."""
     if deployment.cipher == "kms":
         return KmsCipher(connect.kms_client(deployment), deployment.kms_key_id)
-    module, _, function = deployment.cipher.partition(":")
-    made: Cipher = getattr(import_module(module), function)()
+    made: Cipher = import_function(deployment.cipher)()
     return made
 
 
 @lru_cache(maxsize=1)
 def cleanup() -> CleanupStore:
-    """Tokens and repositories that wait to be dropped."""
+    """The register of tokens and repositories to be dropped."""
     return CleanupStore(tables(), DynamoStagingStore(tables()))
 
 
@@ -75,12 +74,12 @@ def event_bus() -> EventBus:
 
 @lru_cache(maxsize=1)
 def engine() -> Engine:
-    """The engine over DynamoDB and S3."""
+    """The engine of this deployment, over DynamoDB and S3."""
     return engine_over(settings(), tables(), accounts().installation().signing_key)
 
 
 def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Engine:
-    """An engine over the tables and S3."""
+    """Return an engine over the tables and S3."""
     s3 = S3(connect.s3_client(deployment, deployment.s3_endpoint))
     public = deployment.s3_public_endpoint
     files = CachedFiles(

@@ -1,12 +1,12 @@
-"""Who is asking: HTTP Basic, a bearer token, or the session cookie of a browser.
+"""Authenticates requests by HTTP Basic, a bearer token, or a browser's session cookie.
 
-Theory of operation. An access key is checked against the account store and a token against the
-installation's key, so a warm function needs no request to a store: what the store said is
-remembered for at most MEMORY_S. A withdrawn key or a deleted user, and the sessions that were
-begun with them, therefore work for that long at most in a function that has just seen them. What
-does not exist is never remembered, so a new key works at once. Every failure is the same error
-with the same text: clients compare it, and a text that told unknown keys from wrong secrets would
-help to guess.
+Theory of operation. An access key is checked against the account store, and a token against the
+installation's key. Answers of the store are remembered for MEMORY_S, so a warm function needs no
+request to it. A withdrawn key, a deleted user and their sessions may therefore work for that long
+in a function that has just seen them. A missing key is not remembered, so a new key works at once.
+
+Every failure is the same error with the same text. Clients compare the text, and different texts
+for unknown keys and wrong secrets would help to guess.
 """
 
 import base64
@@ -21,18 +21,18 @@ from graveler.accounts import AccountStore, Credential, User
 from graveler.errors import AuthenticationError
 from graveler.ports import Clock
 
-# The web UI logs out on exactly this text, and `lakectl doctor` recognises it.
+# The web UI logs out on exactly this text, and `lakectl doctor` recognizes it.
 FAILURE_MESSAGE = "error authenticating request"
 
 SESSION_COOKIE = "internal_auth_session"
 SESSION_LIFE_S = 30 * 24 * 60 * 60
 
-# The access key that a session was begun with.
+# The claim that names the access key of the login.
 _KEY_CLAIM = "access_key_id"
 
 MEMORY_S = 30
 MEMORY_ENTRIES_MAX = 10_000
-# Longer ones than any that was ever handed out are not worth a request to the store.
+# Longer than every key that was ever created, so not worth a request to the store.
 _ACCESS_KEY_ID_CHARACTERS_MAX = 128
 
 V = TypeVar("V")
@@ -40,14 +40,14 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Session:
-    """A token that stands for its user until it expires; never printed."""
+    """A token that authenticates its user until it expires; never printed."""
 
     token: str
     expires_at: int  # Unix seconds
 
 
 class Authenticator:
-    """Tells the user of a request; one for the life of a process."""
+    """Finds the user of a request; a process has one Authenticator."""
 
     def __init__(self, accounts: AccountStore, clock: Clock) -> None:
         self._accounts = accounts
@@ -57,12 +57,12 @@ class Authenticator:
         self._token_key: bytes | None = None
 
     def user_of(self, authorization: str | None, cookies: Sequence[str]) -> str:
-        """The name of the user who sent a request with these headers.
+        """Return the name of the user who sent a request with these headers.
 
-        An Authorization header decides alone; cookies count in its absence.
+        Cookies count only without an Authorization header.
 
         Raises:
-            AuthenticationError: no valid credential is there.
+            AuthenticationError: the request has no valid credential.
         """
         user = self.presented_user_of(authorization, cookies)
         if user is None:
@@ -70,7 +70,7 @@ class Authenticator:
         return user
 
     def presented_user_of(self, authorization: str | None, cookies: Sequence[str]) -> str | None:
-        """Return the user's name as `user_of` does, None if the request presents no credential.
+        """Return the user's name as `user_of` does; None if the request has no credential.
 
         Raises:
             AuthenticationError: the credential is not valid.
@@ -89,10 +89,10 @@ class Authenticator:
         return None
 
     def log_in(self, access_key_id: str, secret_access_key: str) -> Session:
-        """A new session of the key's user.
+        """Return a new session of the key's user.
 
         Raises:
-            AuthenticationError: there is no such pair.
+            AuthenticationError: the key does not exist or has another secret.
         """
         import jwt  # noqa: PLC0415 - only logging in needs it, and it takes long
 
@@ -129,7 +129,7 @@ class Authenticator:
                 algorithms=["HS256"],
                 audience="login",
                 issuer="auth",
-                # Expiry is checked below, by the clock that we were given.
+                # Expiry is checked below, with our own clock.
                 options={
                     "require": ["exp", "sub", "aud", "iss", _KEY_CLAIM],
                     "verify_exp": False,
@@ -144,14 +144,17 @@ class Authenticator:
             raise AuthenticationError(FAILURE_MESSAGE)
         if not user or self._users.get(user) is None:
             raise AuthenticationError(FAILURE_MESSAGE)
-        # Who withdraws a stolen key ends what the thief began with it.
+        # Withdrawing a stolen key ends the sessions that the thief began with it.
         credential = self._credentials.get(claims[_KEY_CLAIM])
         if credential is None or credential.user != user:
             raise AuthenticationError(FAILURE_MESSAGE)
         return str(user)
 
     def _key(self) -> bytes:
-        """The key of tokens, derived: the installation's key signs physical addresses as well."""
+        """Return the key of tokens, derived from the installation's key.
+
+        The installation's key itself signs physical addresses.
+        """
         if self._token_key is None:
             root = self._accounts.installation().signing_key
             self._token_key = hmac.digest(root, b"graveler login token", hashlib.sha256)
@@ -159,7 +162,7 @@ class Authenticator:
 
 
 class _Memory(Generic[V]):
-    """What a look-up found, for MEMORY_S; what it did not find is looked up every time."""
+    """Remembers for MEMORY_S what a look-up found; a name that it did not find, never."""
 
     def __init__(self, clock: Clock, look_up: Callable[[str], V | None]) -> None:
         self._clock = clock

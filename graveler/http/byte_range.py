@@ -1,30 +1,33 @@
-"""The Range header (RFC 9110, section 14) as lakeFS reads it: one range, of bytes."""
+"""The Range header (RFC 9110, section 14) as lakeFS reads it: one range of bytes."""
 
 import re
 
 from graveler.errors import InvalidInputError, RangeNotSatisfiableError
 
-# At most 18 digits: more is past the end of every object, and would only cost time to parse.
+# At most 18 digits: more is past the end of every object, and takes time to parse.
 _RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
-# Byte ranges of any kind, also several and impossible ones: lakeFS answers these with 416.
+# Byte ranges of any kind, including several and impossible ones: lakeFS answers these with 416.
 _RANGES = re.compile(r"bytes=[0-9, \t]*-[0-9, \t-]*", re.IGNORECASE)
 
 
 def parse(header: str, size_bytes: int) -> tuple[int, int]:
-    """The first and last byte, both inclusive, that the header asks for in an object of that size.
+    """Return the first and the last byte, both inclusive, that the header requests of an object.
 
-    A suffix longer than the object means the whole object; an end past it means up to the end.
+    A suffix longer than the object means the whole object. An end past the object's means up to
+    the end.
 
     Raises:
         InvalidInputError: the header does not contain byte ranges.
-        RangeNotSatisfiableError: it is no single byte range (then the error has no size), or no
-            byte of the object lies in it.
+        RangeNotSatisfiableError: it is not a single byte range (then the error has no size), or it
+            contains no byte of the object.
     """
     if not _RANGES.fullmatch(header):
-        raise InvalidInputError(f"Range {header!r} is not of the form bytes=first-last")
+        raise InvalidInputError(f"Range {header!r} is not a byte range: write bytes=first-last")
     match = _RANGE.fullmatch(header)
     if match is None or match.groups() == ("", ""):
-        raise RangeNotSatisfiableError(f"Range {header!r} is not one range: bytes=first-last")
+        raise RangeNotSatisfiableError(
+            f"Range {header!r} is not a single range: write bytes=first-last"
+        )
     first_text, last_text = match.groups()
     if not first_text:
         first, last = max(0, size_bytes - int(last_text)), size_bytes - 1
@@ -32,9 +35,9 @@ def parse(header: str, size_bytes: int) -> tuple[int, int]:
         first = int(first_text)
         last = min(int(last_text), size_bytes - 1) if last_text else size_bytes - 1
         if last_text and int(last_text) < first:
-            raise RangeNotSatisfiableError(f"Range {header!r} ends before it begins")
+            raise RangeNotSatisfiableError(f"Range {header!r} ends before its start")
     if first > last:
         raise RangeNotSatisfiableError(
-            f"Range {header!r} lies outside the object's {size_bytes} bytes", size_bytes
+            f"Range {header!r} is outside the object's {size_bytes} bytes", size_bytes
         )
     return first, last

@@ -1,4 +1,4 @@
-"""Bodies of requests and answers about dumps of refs, beside `requests` and `responses`."""
+"""Bodies of requests and answers about dumps of refs; complements `requests` and `responses`."""
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ class RefsRestore(RefsDumpBody, frozen=True, kw_only=True):
 
 
 class TaskStatus(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Of a dump, refs are there once it has ended well; a restore has none."""
+    """The status of a dump or a restore; refs are set after a successful dump only."""
 
     id: str
     done: bool
@@ -34,7 +34,7 @@ def dump_body(dumped: RefsDump) -> RefsDumpBody:
 
 
 def dump_of(body: RefsDumpBody) -> RefsDump:
-    """The dump that a body names."""
+    """Return the dump that a body names."""
     return RefsDump(
         commits_id=body.commits_meta_range_id,
         branches_id=body.branches_meta_range_id,

@@ -1,4 +1,4 @@
-"""The one map from an error's class to its HTTP status, and the body that every error has."""
+"""The map from errors to HTTP statuses and headers, and the body of every error."""
 
 from collections.abc import Mapping
 
@@ -24,19 +24,19 @@ STATUSES: Mapping[type[errors.GravelerError], int] = {
     errors.ThrottledError: 503,
 }
 
-# Clients back off by themselves and start at about this; proxies and other tools need the number.
+# Clients back off by themselves, from about this on. Proxies and other tools need the number.
 RETRY_AFTER_S = 1
 
 
 class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
-    """lakeFS's error body, of which clients print the message, and what there is to say beyond."""
+    """lakeFS's error body, whose message clients print, with our details."""
 
     message: str
     details: str = ""
 
 
 def status_of(error: errors.GravelerError) -> int:
-    """The status of an error, that of its nearest mapped ancestor."""
+    """Return the status of an error's class or of its nearest mapped ancestor."""
     for ancestor in type(error).__mro__:
         status = STATUSES.get(ancestor)
         if status is not None:
@@ -46,7 +46,7 @@ def status_of(error: errors.GravelerError) -> int:
 
 
 def headers_of(error: errors.GravelerError) -> dict[str, str]:
-    """What the error's answer says beside its message."""
+    """Return the headers of the error's answer."""
     if isinstance(error, errors.ThrottledError | errors.ContentionError):
         return {"Retry-After": str(RETRY_AFTER_S)}
     if isinstance(error, errors.RangeNotSatisfiableError) and error.size_bytes is not None:

@@ -1,4 +1,4 @@
-"""multipart/form-data (RFC 7578), as far as uploads use it: the part named `content`."""
+"""multipart/form-data (RFC 7578) as uploads use it: the part named `content`."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _PARAMETER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The content of one part and the type that the part states, "" if none."""
+    """The content of one part, and its content type ("" if the part has none)."""
 
     content: bytes
     content_type: str
@@ -32,9 +32,9 @@ def content_part(body: bytes, content_type: str) -> Part:
     """
     boundary = _parameter(content_type.encode("latin-1", "replace"), b"boundary")
     if not boundary:
-        raise InvalidInputError("Content-Type multipart/form-data without a boundary")
+        raise InvalidInputError("Content-Type multipart/form-data has no boundary: add one")
     found: Part | None = None
-    # All parts are read, because a body without its end may have lost some of the content.
+    # Read all parts: a body that is cut off may have lost some of the content.
     for head, start, end in _parts(body, boundary):
         if found is None:
             headers = _headers(head)
@@ -47,7 +47,11 @@ def content_part(body: bytes, content_type: str) -> Part:
 
 
 def _parts(body: bytes, boundary: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Each part's headers, and where its content begins and ends."""
+    """Yield each part's headers, and the positions where its content begins and ends.
+
+    Raises:
+        InvalidInputError: the body is cut off, or does not have the boundary.
+    """
     delimiter = re.escape(b"--" + boundary)
     # A preamble may come before the first delimiter, which begins a line.
     first = re.search(rb"(?:\A|\n)" + delimiter + rb"(?:(--)|[ \t]*(\r?\n))", body)
@@ -57,7 +61,7 @@ def _parts(body: bytes, boundary: bytes) -> Iterator[tuple[bytes, int, int]]:
         raise InvalidInputError("multipart form: the boundary of Content-Type is not in the body")
     if first[1]:
         return
-    # Scripts write forms with plain newlines; the first line shows which ones this form has.
+    # Some scripts write plain newlines. The first line shows which newlines this form has.
     newline = first[2]
     next_delimiter = re.compile(newline + delimiter + rb"(?:(--)|[ \t]*(?=" + newline + rb"))")
     line_end = first.start(2)
@@ -78,7 +82,7 @@ def _headers(head: bytes) -> dict[bytes, bytes]:
 
 
 def _parameter(header: bytes, name: bytes) -> bytes:
-    """The value of a header's parameter, b"" if it has none of that name."""
+    """Return the value of a header's parameter; b"" if there is none of that name."""
     for found in _PARAMETER.finditer(header):
         if found[1].lower() == name:
             return found[3] if found[2] is None else re.sub(rb"\\(.)", rb"\1", found[2])

@@ -1,4 +1,4 @@
-"""Headers around an object: what a read answers, and what a write carries."""
+"""The headers of objects: those of a read's answer, and those of a write's request."""
 
 from collections.abc import Mapping
 from email.utils import formatdate
@@ -10,12 +10,12 @@ from graveler.model import Entry
 from graveler.names import is_checksum
 
 _META_PREFIX = "x-lakefs-meta-"
-# lakectl keeps notes for itself: `x-lakefs-internal-client-mtime` is `::lakefs::client-mtime`.
+# lakectl keeps metadata for its own use: this header's `client-mtime` is `::lakefs::client-mtime`.
 _INTERNAL_PREFIX = "x-lakefs-internal-"
 _INTERNAL_KEY_PREFIX = "::lakefs::"
 
-# Browsers show objects of these types, without running anything in them (see the policy below).
-# They download all others. lakeFS has the same list, and compares the whole content type.
+# Browsers show objects of these types, and download all others. The policy below prevents scripts
+# in them. lakeFS has the same list, and compares the whole content type.
 _INLINE_TYPES = frozenset(
     {
         "application/javascript",
@@ -47,10 +47,10 @@ _CONTENT_TYPE_BYTES_MAX = 1024
 
 
 def etag_of(entry: Entry) -> str:
-    """The entity tag of the object's content, made of its checksum.
+    """Return the entity tag of the object's content: its quoted checksum.
 
-    Staging refuses a checksum that no header can carry, but entries of older versions and of
-    lakeFS may have one: its digest stands for it.
+    Staging refuses a checksum that no header can carry, but entries of older versions and of lakeFS
+    may have one. Such a checksum is hashed.
     """
     checksum = entry.checksum
     if not is_checksum(checksum):
@@ -59,7 +59,7 @@ def etag_of(entry: Entry) -> str:
 
 
 def of_object(entry: Entry, path: bytes) -> dict[str, str]:
-    """The headers of every answer that is about an object's content, less its length."""
+    """Return the headers of every answer about an object's content, except its length."""
     file_name = quote(file_name_of(path))
     inline = entry.content_type in _INLINE_TYPES
     disposition = "inline" if inline else f"attachment; filename*=UTF-8''{file_name}"
@@ -69,23 +69,23 @@ def of_object(entry: Entry, path: bytes) -> dict[str, str]:
         "Content-Type": content_type_of(entry),
         "Content-Disposition": disposition,
         "Accept-Ranges": "bytes",
-        # Every read is checked again: the branch may have moved and access been withdrawn.
+        # Clients must ask for every read: the branch may move, and access may be withdrawn.
         "Cache-Control": "no-store, must-revalidate",
         "Expires": "0",
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "SAMEORIGIN",
-        # No script, and no form either: one in a page of ours could post with the reader's session.
+        # Neither scripts nor forms: from our origin, they could post with the reader's session.
         "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'",
     }
 
 
 def file_name_of(path: bytes) -> str:
-    """The name under which a browser would save the object."""
+    """Return the name under which a browser saves the object."""
     return path.rstrip(b"/").rpartition(b"/")[2].decode("utf-8", "replace") or "object"
 
 
 def is_unmodified(if_none_match: str | None, entry: Entry) -> bool:
-    """Whether the reader already holds this content: one of its entity tags is the object's."""
+    """Whether If-None-Match has the object's entity tag: the reader holds this content already."""
     if if_none_match is None:
         return False
     tags = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
@@ -93,18 +93,18 @@ def is_unmodified(if_none_match: str | None, entry: Entry) -> bool:
 
 
 def honors_range(if_range: str | None, entry: Entry) -> bool:
-    """Whether a Range header counts: the reader's other bytes are of the object as it is now.
+    """Whether a Range header counts: If-Range is absent or has the object's current entity tag.
 
-    Only the entity tag says so. A time has whole seconds, so it does not rule out another write.
+    A time in If-Range never counts: it has whole seconds, so it does not exclude another write.
     """
     return if_range is None or if_range.strip() == etag_of(entry)
 
 
 def requires_absence(headers: Mapping[str, str]) -> bool:
-    """Whether a write must fail where the path exists: `If-None-Match: *`, the only condition.
+    """Whether a write must fail if the path exists, as `If-None-Match: *` demands.
 
     Raises:
-        UnsupportedError: any other If-None-Match, or If-Match.
+        UnsupportedError: the request has another If-None-Match, or If-Match.
     """
     if "if-match" in headers:
         raise Refusal.NOT_SERVED.error("If-Match of objects; use If-None-Match: *")
@@ -115,7 +115,7 @@ def requires_absence(headers: Mapping[str, str]) -> bool:
 
 
 def user_metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
-    """The metadata that an upload carries in its headers, whose names arrive in lower case."""
+    """Return the user metadata in an upload's headers, whose names are in lower case."""
     metadata = {}
     for name, value in headers.items():
         if name.startswith(_META_PREFIX):
@@ -126,6 +126,6 @@ def user_metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def content_type_of(entry: Entry) -> str:
-    """The stored content type, made safe for a header: stage and link take it from JSON."""
+    """Return the stored content type, made safe for a header: in JSON it may be any text."""
     plain = "".join(letter for letter in entry.content_type if " " <= letter <= "~").strip()
     return plain if 0 < len(plain) <= _CONTENT_TYPE_BYTES_MAX else "application/octet-stream"

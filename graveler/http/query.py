@@ -1,4 +1,4 @@
-"""The query string of a request, typed: every wrong value is named in a 400."""
+"""The query string of a request as typed values; a 400 names a wrong parameter."""
 
 import re
 from datetime import datetime
@@ -8,12 +8,12 @@ from graveler.errors import GravelerError, InvalidInputError
 from graveler.limits import PAGE_AMOUNT_DEFAULT, PAGE_AMOUNT_MAX
 from graveler.messages import Refusal
 
-# What Go's strconv.ParseBool takes. Python clients send `True`, Go and JavaScript ones `true`.
+# As Go's strconv.ParseBool. Python clients send `True`, Go and JavaScript clients `true`.
 _BOOLEANS = {
     **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
     **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
 }
-# No more digits than a 64-bit integer has; int() alone would also take "1_0" and other scripts.
+# No more digits than a 64-bit integer. int() would also accept "1_0" and other scripts' digits.
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _RFC3339 = re.compile(
     r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})", re.ASCII
@@ -21,7 +21,7 @@ _RFC3339 = re.compile(
 
 
 class Query:
-    """The parameters of one request; a repeated parameter counts once unless all are asked for."""
+    """The parameters of one request. All methods but `all` use the first of repeated ones."""
 
     __slots__ = ("_values",)
 
@@ -37,7 +37,7 @@ class Query:
             self._values.setdefault(name, []).append(value)
 
     def all(self, name: str) -> tuple[str, ...]:
-        """Every value of a parameter that may be repeated, in order.
+        """Return every value of a parameter that may be repeated, in order.
 
         Raises:
             InvalidInputError: one is empty.
@@ -48,16 +48,16 @@ class Query:
         return values
 
     def optional_text(self, name: str) -> str | None:
-        """The value, None when the parameter is absent."""
+        """Return the value; None if the parameter is absent."""
         values = self._values.get(name)
         return values[0] if values else None
 
     def text(self, name: str) -> str:
-        """The value, "" when the parameter is absent."""
+        """Return the value; "" if the parameter is absent."""
         return self.optional_text(name) or ""
 
     def required_text(self, name: str) -> str:
-        """The value.
+        """Return the value.
 
         Raises:
             InvalidInputError: it is absent or empty.
@@ -70,7 +70,7 @@ class Query:
         return value
 
     def path(self, name: str = "path") -> bytes:
-        """The object path that the parameter holds.
+        """Return the object path in the parameter.
 
         Raises:
             InvalidInputError: it is absent or empty.
@@ -78,7 +78,11 @@ class Query:
         return self.required_text(name).encode()
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """The boolean, in any of the spellings that lakeFS takes."""
+        """Return the boolean, in any spelling that lakeFS accepts.
+
+        Raises:
+            InvalidInputError: the value is not a boolean.
+        """
         value = self.optional_text(name)
         if value is None:
             return default
@@ -89,19 +93,31 @@ class Query:
         return _BOOLEANS[value]
 
     def integer(self, name: str, *, default: int, minimum: int, maximum: int) -> int:
-        """The number within its bounds; default when the parameter is absent."""
+        """Return the number; default if the parameter is absent.
+
+        Raises:
+            InvalidInputError: the value is not an integer within the bounds.
+        """
         value = self.optional_text(name)
         if value is None:
             return default
         return bounded_integer(value, minimum, maximum, Refusal.BAD_PARAMETER, name)
 
     def amount(self) -> int:
-        """The size of the page that is asked for; absent, zero and -1 mean the default."""
+        """Return the requested size of the page; absent, zero and -1 mean the default.
+
+        Raises:
+            InvalidInputError: the value is not an integer within the bounds.
+        """
         number = self.integer("amount", default=0, minimum=-1, maximum=PAGE_AMOUNT_MAX)
         return number if number > 0 else PAGE_AMOUNT_DEFAULT
 
     def unix_time(self, name: str) -> int | None:
-        """The RFC 3339 moment in whole Unix seconds, None when the parameter is absent."""
+        """Return the RFC 3339 time in whole Unix seconds; None if the parameter is absent.
+
+        Raises:
+            InvalidInputError: the value is not such a time.
+        """
         value = self.optional_text(name)
         if value is None:
             return None
@@ -109,7 +125,7 @@ class Query:
             try:
                 return int(datetime.fromisoformat(value.upper()).timestamp() // 1)
             except (ValueError, OverflowError):
-                pass  # right in shape, but no such day or hour
+                pass  # the form is right, but the day or hour does not exist
         raise _error(
             name,
             'string doesn\'t match the format "date-time"',
@@ -118,10 +134,11 @@ class Query:
 
 
 def bounded_integer(text: str, minimum: int, maximum: int, refusal: Refusal, name: str) -> int:
-    """The number that the text states, within its bounds.
+    """Return the number in the text.
 
     Raises:
-        InvalidInputError: it states none, or one beyond them; refusal is of parameters like `name`.
+        InvalidInputError: the text is not an integer within the bounds; the message is refusal's,
+            for the parameter `name`.
     """
     if not _INTEGER.fullmatch(text):
         raise refusal.error(name=name, problem=f"value {text}: an invalid integer: invalid syntax")

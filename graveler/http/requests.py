@@ -1,7 +1,7 @@
-"""Every request body of lakeFS's API that is served, field by field.
+"""The request bodies of lakeFS's API, for all operations that are served.
 
-Decoding is strict in types and lenient in extras: a wrong type or a missing field is a 400 that
-names the field, an unknown field is ignored, as lakeFS does.
+Decoding does what lakeFS does: a field that is missing or has a wrong type is a 400 that names it,
+and an unknown field is ignored.
 """
 
 from typing import Annotated, Any, Literal, TypeVar
@@ -14,9 +14,9 @@ from graveler.messages import Refusal
 
 T = TypeVar("T")
 
-# Bounds of an int64, which Go clients send and DynamoDB and protobuf can hold.
+# An int64: Go clients send it, and DynamoDB and protobuf can hold it.
 Count = Annotated[int, Meta(ge=0, le=INT64_MAX)]
-# The largest Unix second that is still an int64 of nanoseconds.
+# Unix seconds whose nanoseconds are an int64.
 UnixTime = Annotated[int, Meta(ge=0, le=INT64_MAX // 10**9)]
 PartNumber = Annotated[int, Meta(ge=1, le=UPLOAD_PARTS_MAX)]
 NonEmpty = Annotated[str, Meta(min_length=1)]
@@ -26,10 +26,10 @@ _decoders: dict[object, msgspec.json.Decoder[Any]] = {}
 
 
 def decode(body: bytes, shape: type[T]) -> T:
-    """The body as the shape describes it.
+    """Return the JSON body as an instance of the shape.
 
     Raises:
-        InvalidInputError: it is no JSON, or a field is missing or has the wrong type.
+        InvalidInputError: the body is not JSON, or a field is missing or has a wrong type.
     """
     if not body:
         raise Refusal.BAD_BODY.error("send JSON", problem="value is required but missing")
@@ -49,6 +49,8 @@ class AccessKey(Struct, frozen=True):
     access_key_id: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[!-9;-~]+\Z")]
     secret_access_key: Annotated[str, Meta(min_length=1, max_length=1024)]
 
+    __repr__ = object.__repr__  # shows no secret
+
 
 class Setup(Struct, frozen=True):
     username: Annotated[str, Meta(min_length=1, max_length=256)]
@@ -67,6 +69,8 @@ class CommunicationPreferences(Struct, frozen=True, rename="camel"):
 class Login(Struct, frozen=True):
     access_key_id: str
     secret_access_key: str
+
+    __repr__ = object.__repr__  # shows no secret
 
 
 class StatsEvent(Struct, frozen=True, rename={"event_class": "class"}):

@@ -1,8 +1,8 @@
-"""Every answer of lakeFS's API that is served, field by field, and how engine records become one.
+"""The answers of lakeFS's API, for all operations that are served, made from engine records.
 
-Optional fields have a default and are left out while they hold it; fields without a default are
-always there, because the official clients refuse an answer that lacks them. Object paths and
-names are decoded from bytes here and nowhere else.
+A field with a default is optional: it is left out while it holds the default. Fields without one
+are always present, because the official clients refuse an answer that lacks them. Only this module
+decodes object paths from bytes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ from graveler.model import Branch, Commit, Entry, Repository, Tag
 
 T = TypeVar("T")
 
-# Metadata by key, as lakeFS answers them.
+# Sorts metadata by key, like lakeFS.
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 def encode(answer: object) -> str:
-    """The answer as JSON text."""
+    """Return the answer as JSON text."""
     return _encoder.encode(answer).decode()
 
 
@@ -41,7 +41,7 @@ class Listing(Struct, Generic[T], frozen=True):
 
 
 def listing(rows: list[T], next_after: str) -> Listing[T]:
-    """A page of rows; next_after is "" when there are no more."""
+    """Return a page of rows; next_after is "" on the last page."""
     return Listing(Pagination(next_after != "", next_after, len(rows)), rows)
 
 
@@ -81,10 +81,14 @@ class CredentialsWithSecret(Struct, frozen=True):
     secret_access_key: str
     creation_date: int
 
+    __repr__ = object.__repr__  # shows no secret
+
 
 class AuthenticationToken(Struct, frozen=True):
     token: str
     token_expiration: int
+
+    __repr__ = object.__repr__  # shows no secret
 
 
 class UserRow(Struct, frozen=True, omit_defaults=True):
@@ -151,7 +155,7 @@ class RepositoryRow(Struct, frozen=True):
     default_branch: str
     storage_namespace: str
     read_only: bool
-    # There is one storage; the Python wrapper looks any other ID up and fails.
+    # There is one storage. The Python wrapper would look up any other ID, and fail.
     storage_id: str = ""
 
 
@@ -257,7 +261,7 @@ class ObjectStats(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 def text_of(path: bytes) -> str:
-    """A stored path as text; what is no UTF-8, which only an import can bring, shows as U+FFFD."""
+    """Return a stored path as text. U+FFFD replaces invalid UTF-8, which only imports can bring."""
     return path.decode("utf-8", "replace")
 
 
@@ -283,7 +287,7 @@ def object_stats(
 
 
 def common_prefix(path: bytes) -> ObjectStats:
-    """A folder of a listing; the clients require every one of these fields, empty as they are."""
+    """Return a folder of a listing; clients require all its fields, although they are empty."""
     return ObjectStats(text_of(path), "common_prefix", "", "", 0, 0)
 
 
@@ -299,7 +303,7 @@ class ObjectErrorList(Struct, frozen=True):
 
 class StorageLocation(Struct, frozen=True, omit_defaults=True):
     physical_address: str
-    presigned_url: str | None  # null where none is asked for
+    presigned_url: str | None  # null unless requested
     presigned_url_expiry: int | None = None
 
 

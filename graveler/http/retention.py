@@ -1,4 +1,4 @@
-"""Bodies of requests and answers about garbage collection, beside `requests` and `responses`."""
+"""Bodies of requests and answers about garbage collection; see `requests` and `responses`."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -17,18 +17,18 @@ class BranchRule(Struct, frozen=True):
 
 
 class Rules(Struct, frozen=True):
-    """Asked for and answered in the same shape."""
+    """The rules of a repository, in requests and in answers."""
 
     default_retention_days: RetentionDays
-    # Required, as in lakeFS: lakectl sends null, and 0 days, for what a file misspells.
+    # Required, as in lakeFS: for a misspelled field of a file, lakectl sends null and 0 days.
     branches: list[BranchRule]
 
 
 def rules_of(body: Rules) -> RetentionRules:
-    """The rules that a body states.
+    """Return the rules in a body.
 
     Raises:
-        InvalidInputError: a branch is no branch's name, or there twice.
+        InvalidInputError: a branch's name is not valid, or occurs twice.
     """
     branch_days = [(rule.branch_id, rule.retention_days) for rule in body.branches]
     return make_rules(body.default_retention_days, branch_days)
@@ -60,7 +60,7 @@ class PrepareCommitsStatus(Struct, frozen=True, omit_defaults=True):
 
 
 def moment(time_ns: int) -> str:
-    """RFC 3339, as tasks show their time."""
+    """Return a time in RFC 3339, as tasks show it."""
     return datetime.fromtimestamp(time_ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

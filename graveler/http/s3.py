@@ -1,9 +1,9 @@
-"""S3's side of HTTP: which requests are meant for an S3 endpoint, and S3's error document."""
+"""Recognizes requests to an S3 endpoint, and writes S3's error document."""
 
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
-# Of Signature Version 4 and 2, in the Authorization header and in presigned URLs.
+# The marks of Signature Version 4 and 2, in the Authorization header and in presigned URLs.
 _SIGNATURES = ("AWS4-", "AWS ")
 _SIGNED_PARAMETERS = frozenset({"X-Amz-Credential", "X-Amz-Signature", "AWSAccessKeyId"})
 # The host of lakeFS's S3 gateway unless configured; repositories may be its subdomains.

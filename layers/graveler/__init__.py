@@ -1,1 +1,1 @@
-"""The layer of all functions: the engine and what it needs."""
+"""The layer of all functions: the engine and its dependencies."""

@@ -1,4 +1,4 @@
-"""Archives that are the same bytes whenever and wherever they are made of the same files."""
+"""Reproducible archives: the same files give the same bytes at any time, on any machine."""
 
 import os
 import shutil
@@ -7,18 +7,18 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-# The first moment that a ZIP file can name.
+# The earliest time in a ZIP file.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _FILE_MODE = 0o100644
 _ON_UNIX = 3
 
 
 class CompilerError(Exception):
-    """There is an interpreter, but not the one that was asked for."""
+    """There is an interpreter, but not of the requested version."""
 
 
 def copy_sources(source: Path, target: Path) -> None:
-    """Copy the modules of a folder and of all below it, or one file."""
+    """Copy one file, or the modules of a folder and its subfolders."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
         shutil.copytree(source, target, ignore=_but_modules)
@@ -35,7 +35,7 @@ def _but_modules(folder: str, names: list[str]) -> list[str]:
 
 
 def find_compiler(version: str) -> str | None:
-    """The command of an interpreter of that version, if this machine has one."""
+    """Return the command of an interpreter of that version; None if this machine has none."""
     command = shutil.which(f"python{version}")
     if command is None or not _is_version(command, version):
         return None
@@ -44,26 +44,29 @@ def find_compiler(version: str) -> str | None:
 
 def _is_version(command: str, version: str) -> bool:
     code = f"import sys; sys.exit('%d.%d' % sys.version_info[:2] != {version!r})"
-    # A version manager's stand-in fails where it has no such version to stand in for.
+    # A version manager's shim fails if the version is not installed.
     return subprocess.run([command, "-c", code], capture_output=True, check=False).returncode == 0
 
 
 def compile_sources(folder: Path, installed_at: str, compiler: str) -> None:
-    """Put bytecode beside the sources: where code lies is not writable, each start would compile.
+    """Put bytecode beside the sources. On Lambda they are read-only, so each start would compile.
 
-    It is taken as it is and never held against its source, whose time is not the same again.
+    The bytecode is not checked against its source, whose modification time differs there.
+
+    Raises:
+        CalledProcessError: a source does not compile.
     """
     command = [
         *(compiler, "-m", "compileall", "-q", "-j", "1"),
         *("--invalidation-mode", "unchecked-hash"),
         *("-s", str(folder), "-p", installed_at, str(folder)),
     ]
-    # Sets are stored in the order of their hashes.
+    # Bytecode stores sets in the order of their hashes, so the seed must be fixed.
     subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": "0"}, check=True)
 
 
 def write_zip(folder: Path, archive: Path) -> None:
-    """Write all files of the folder into a ZIP file, by name, all as old as each other."""
+    """Write all files of the folder into a ZIP file, by name, with one fixed time."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     unfinished = archive.with_name(f".{archive.name}.{os.getpid()}")
     with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -77,5 +80,5 @@ def write_zip(folder: Path, archive: Path) -> None:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """The files of the folder and of all below it, by name."""
+    """Return the files of the folder and its subfolders, by name."""
     return (path for path in sorted(folder.rglob("*")) if path.is_file())

@@ -1,8 +1,8 @@
 """Builds the layer without Docker: `python -m layers.graveler.build` (make layer).
 
-Wheels come from the package index, by the hashes in requirements.txt; the same input gives the same
-archive. boto3 comes along though Lambda has one: that one changes without notice, and conditional
-writes to S3 need a new one. Of botocore's descriptions of 400 services those stay that we call.
+Wheels come from the package index, checked by the hashes in requirements.txt; the same input gives
+the same archive. The layer includes boto3: Lambda's own changes without notice, and conditional
+writes to S3 need a new one. Of botocore's 400 services, it keeps those that we call.
 """
 
 import argparse
@@ -30,35 +30,35 @@ OUTPUT = Path(os.environ.get("GRAVELER_BUILD", ROOT / "build"))
 
 # The runtime of the functions.
 PYTHON = "3.13"
-# Lambda's name of an architecture, and that of wheels.
+# From Lambda's name of an architecture to the wheels' name.
 ARCHITECTURES = {"arm64": "aarch64", "x86_64": "x86_64"}
-# glibc's version by which wheels name what they need; Amazon Linux 2023 has 2.34.
+# Wheels name the glibc that they need; Amazon Linux 2023 has 2.34.
 _PLATFORMS = ("manylinux2014", "manylinux_2_28")
 
 UNPACKED_BYTES_MAX = 120 * 1000 * 1000
 
-# Where Lambda unpacks layers, and the folder in them that it puts on Python's path.
+# Lambda unpacks layers to /opt, and puts their folder `python` on Python's path.
 _INSTALLED_AT = "/opt/python"
 FOLDER = "python"
 
-# The services of graveler.aws.connect, and STS, by which roles may be taken.
+# The services of graveler.aws.connect, and STS, which some credentials need to assume a role.
 SERVICES = frozenset({"dynamodb", "events", "glue", "kms", "s3", "sqs", "sts"})
 
 LICENCES = "LICENCES.txt"
 
 
 def layer_path(architecture: str, output: Path = OUTPUT) -> Path:
-    """The layer's archive."""
+    """Return the path of the layer's archive."""
     return output / f"graveler-layer-{architecture}.zip"
 
 
 def build(
     architecture: str, output: Path = OUTPUT, python: str = PYTHON, compiler: str | None = None
 ) -> int:
-    """Build the archive; the bytes that it takes unpacked.
+    """Build the archive; return its unpacked size in bytes.
 
     Raises:
-        CalledProcessError: pip did not find or did not accept a wheel, and has said so.
+        CalledProcessError: pip did not find or accept a wheel; pip printed why.
         ValueError: the layer would be too large.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -73,21 +73,21 @@ def build(
         unpacked_bytes = sum(path.stat().st_size for path in files(root))
         if unpacked_bytes > UNPACKED_BYTES_MAX:
             raise ValueError(
-                f"the layer has {unpacked_bytes:,} bytes, more than {UNPACKED_BYTES_MAX:,}: see "
-                f"what pyproject.toml brings in"
+                f"the layer has {unpacked_bytes:,} bytes, more than {UNPACKED_BYTES_MAX:,}: remove "
+                f"dependencies in pyproject.toml"
             )
         write_zip(root, layer_path(architecture, output))
     return unpacked_bytes
 
 
 def copy_engine(target: Path) -> None:
-    """What of this checkout goes into the layer: the engine, and what it was built with."""
+    """Copy this checkout's part of the layer: the engine, and its requirements."""
     copy_sources(ROOT / "graveler", target / "graveler")
     copy_sources(REQUIREMENTS, target / REQUIREMENTS.name)
 
 
 def is_current(layer: Path) -> bool:
-    """Whether the archive holds this checkout's engine and requirements, and no others."""
+    """Whether the archive holds exactly this checkout's engine and requirements."""
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(layer) as archive:
         copy_engine(Path(folder))
         wanted = {
@@ -116,7 +116,7 @@ def _install(target: Path, machine: str, python: str) -> None:
 
 
 def _strip(target: Path) -> None:
-    """Remove commands, which name this machine's interpreter, and what nobody asks botocore for."""
+    """Remove commands, which name this machine's interpreter, and unused services of botocore."""
     shutil.rmtree(target / "bin", ignore_errors=True)
     for path in (target / "botocore" / "data").iterdir():
         if path.is_dir() and path.name not in SERVICES:
@@ -128,11 +128,11 @@ def _licences(target: Path) -> str:
 
 
 def _licence_lines(target: Path) -> Iterator[str]:
-    """Each package, its version and its licence."""
+    """Yield a line for each package: name, version and licence."""
     for path in target.glob("*.dist-info/METADATA"):
         package = Parser().parsestr(path.read_text(), headersonly=True)
         licence = package["License-Expression"] or package["License"] or ""
-        if not licence or "\n" in licence:  # some give the text of theirs
+        if not licence or "\n" in licence:  # some packages give the licence's text
             classifiers = package.get_all("Classifier") or []
             named = [each for each in classifiers if each.startswith("License ::")]
             licence = ", ".join(each.rpartition(" :: ")[2] for each in named)
@@ -140,19 +140,19 @@ def _licence_lines(target: Path) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Build what the arguments name, and tell its sizes."""
+    """Build the layers of the given architectures, and print their sizes; return the exit code."""
     parser = argparse.ArgumentParser(prog="layers.graveler.build", description=__doc__)
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("architectures", nargs="*", help=", ".join(ARCHITECTURES))
     options = parser.parse_args(arguments)
     wanted = options.architectures or list(ARCHITECTURES)
     if unknown := set(wanted) - ARCHITECTURES.keys():
-        parser.error(f"no architecture: {', '.join(sorted(unknown))}")
+        parser.error(f"unknown architecture: {', '.join(sorted(unknown))}")
     compiler = find_compiler(PYTHON)
     if compiler is None:
         sys.stderr.write(
             f"python{PYTHON} is missing, so the layer has no bytecode: it works, but every cold "
-            f"start compiles it anew, for more than half a second\n"
+            f"start takes more than half a second longer to compile it\n"
         )
     for architecture in wanted:
         unpacked_bytes = build(architecture, options.output, compiler=compiler)

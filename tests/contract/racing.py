@@ -1,4 +1,4 @@
-"""Many threads that try the same thing at the same moment."""
+"""Many threads that do the same at the same time."""
 
 import threading
 from collections.abc import Callable

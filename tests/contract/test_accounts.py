@@ -1,4 +1,4 @@
-"""What every AccountStore promises."""
+"""The contract of every AccountStore."""
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor

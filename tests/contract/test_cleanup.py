@@ -1,4 +1,4 @@
-"""What the background drops, and when."""
+"""What the background work drops, and when."""
 
 from dataclasses import replace
 from typing import Any
@@ -77,7 +77,7 @@ def test_due_work_is_done_in_order_and_in_portions(
     assert [cleanup.sweep(10, 2).total for _ in range(3)] == [2, 1, 0]
 
 
-def test_a_deleted_repository_goes_whole_and_alone(
+def test_a_deleted_repository_is_dropped_completely_and_alone(
     stores: DynamoDBStores, cleanup: CleanupStore
 ) -> None:
     neighbour = create(stores)
@@ -100,7 +100,7 @@ def test_a_deleted_repository_goes_whole_and_alone(
 
 
 @pytest.mark.parametrize("seals", [1, 3])
-def test_what_is_sealed_while_its_repository_is_deleted_goes_too(
+def test_a_token_sealed_while_its_repository_is_deleted_is_dropped_too(
     stores: DynamoDBStores,
     cleanup: CleanupStore,
     monkeypatch: pytest.MonkeyPatch,
@@ -214,7 +214,7 @@ def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: Clea
 
 
 @pytest.mark.parametrize("failing", [1, 7])
-def test_a_piece_that_fails_holds_up_no_other_and_comes_again(
+def test_a_failed_piece_blocks_no_other_and_is_retried(
     stores: DynamoDBStores,
     cleanup: CleanupStore,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""What every RefStore promises of commits, and every TaskStore of tasks."""
+"""The contract of every RefStore for commits, and of every TaskStore."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What every ExportStore promises: one record per branch, and one winner of every race for it."""
+"""The contract of every ExportStore: one record per branch, one winner of every race for it."""
 
 from dataclasses import replace
 

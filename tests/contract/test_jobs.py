@@ -1,4 +1,4 @@
-"""What every JobStore promises."""
+"""The contract of every JobStore."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def test_an_ended_lease_is_free_at_once(jobs: Jobs) -> None:
     assert jobs.take("second", now_ns=2, until_ns=20)
 
 
-def test_nobody_ends_anothers_lease(jobs: Jobs) -> None:
+def test_no_job_ends_anothers_lease(jobs: Jobs) -> None:
     assert jobs.take("first", now_ns=1, until_ns=10)
     jobs.store.end_lease(jobs.repository, KIND, "second")
     assert not jobs.take("second", now_ns=2, until_ns=20)
@@ -85,7 +85,7 @@ def test_repositories_have_leases_of_their_own(jobs: Jobs, stores: Stores) -> No
     assert jobs.store.take_lease(other, KIND, "second", now_ns=2, until_ns=20)
 
 
-def test_an_event_is_told_once(jobs: Jobs) -> None:
+def test_an_event_is_reported_once(jobs: Jobs) -> None:
     event = new_event()
     jobs.store.put_event(jobs.repository, event)
     jobs.store.put_event(jobs.repository, event)

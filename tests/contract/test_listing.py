@@ -1,4 +1,4 @@
-"""What every ObjectStore lists."""
+"""The contract of every ObjectStore for listings."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_a_prefix_without_objects(objects: ObjectStore) -> None:
     assert list(objects.list_folder(f"{FOLDER}absent/")) == []
 
 
-def test_what_lies_directly_in_a_folder(objects: ObjectStore) -> None:
+def test_the_direct_content_of_a_folder(objects: ObjectStore) -> None:
     listed = list(objects.list_folder(FOLDER))
     assert sorted(each for each in listed if isinstance(each, str)) == [
         f"{FOLDER}odd/",
@@ -67,7 +67,7 @@ def test_what_lies_directly_in_a_folder(objects: ObjectStore) -> None:
     assert [each.uri for each in listed if isinstance(each, ListedObject)] == [DIRECT]
 
 
-def test_a_bucket_that_is_not_there(objects: ObjectStore) -> None:
+def test_a_missing_bucket(objects: ObjectStore) -> None:
     with pytest.raises(InvalidInputError, match="absent-bucket"):
         list(objects.list_objects("s3://absent-bucket/data/"))
 

@@ -1,4 +1,4 @@
-"""What every ObjectStore promises."""
+"""The contract of every ObjectStore."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def world(request: pytest.FixtureRequest) -> World:
 
 
 @pytest.mark.parametrize("key", ["plain", "data/a b/é+%~?#&=", "x//y/./z", "'(*)!"])
-def test_content_comes_back(world: World, key: str) -> None:
+def test_stored_content_is_read(world: World, key: str) -> None:
     info = world.objects.put(world.uri(key), b"\x00content\xff", "text/plain")
     assert world.objects.get(world.uri(key)) == b"\x00content\xff"
     found = world.objects.head(world.uri(key))
@@ -98,7 +98,7 @@ def test_content_comes_back(world: World, key: str) -> None:
     assert abs(info.last_modified_ns - found.last_modified_ns) <= 2 * 10**9
 
 
-def test_empty_content_comes_back(world: World) -> None:
+def test_stored_empty_content_is_read(world: World) -> None:
     world.objects.put(world.uri(), b"", "")
     assert world.objects.get(world.uri()) == b""
     found = world.objects.head(world.uri())
@@ -110,7 +110,7 @@ FORM_TYPES = ["application/x-www-form-urlencoded", "Application/X-WWW-Form-Urlen
 
 
 @pytest.mark.parametrize("content_type", FORM_TYPES)
-def test_what_is_sent_like_a_form_is_stored_as_it_is(world: World, content_type: str) -> None:
+def test_content_sent_like_a_form_is_stored_unchanged(world: World, content_type: str) -> None:
     world.objects.put(world.uri(), b"a=1&b=2", content_type)
     assert world.objects.get(world.uri()) == b"a=1&b=2"
 
@@ -137,7 +137,7 @@ def test_ranges_are_inclusive_and_end_with_the_object(world: World) -> None:
         world.objects.get(world.uri(), (10, 12))
 
 
-def test_what_is_not_there(world: World) -> None:
+def test_missing_objects(world: World) -> None:
     assert world.objects.head(world.uri()) is None
     world.objects.delete(world.uri())
     with pytest.raises(GoneError):
@@ -154,7 +154,7 @@ def test_a_deleted_object_is_gone(world: World) -> None:
 
 
 @pytest.mark.parametrize("uri", ["s3://absent-bucket/key", "http://host/key", "s3://bucket", ""])
-def test_a_bucket_that_is_none_is_bad_input(world: World, uri: str) -> None:
+def test_an_invalid_bucket_is_bad_input(world: World, uri: str) -> None:
     with pytest.raises(InvalidInputError):
         world.objects.put(uri, b"1", "a/b")
     with pytest.raises(InvalidInputError):
@@ -186,7 +186,7 @@ def test_a_copy_is_described_anew(world: World, size: int) -> None:
 
 
 @SIZES
-def test_a_copy_that_nobody_describes_is_described_like_its_source(world: World, size: int) -> None:
+def test_a_copy_without_a_description_gets_its_sources(world: World, size: int) -> None:
     world.objects.put(world.uri("plain"), b"x" * size, "text/plain")
     world.objects.copy(world.uri("plain"), world.uri(), size, DESCRIPTION)
     info = world.objects.copy(world.uri(), world.uri("copy"), size)
@@ -203,7 +203,7 @@ def test_an_empty_description_leaves_nothing_of_the_sources(world: World, size: 
 
 
 @SIZES
-def test_whoever_loses_the_right_to_write_stops_a_copy(world: World, size: int) -> None:
+def test_a_copy_stops_when_the_right_to_write_is_lost(world: World, size: int) -> None:
     world.objects.put(world.uri(), b"x" * size, "text/plain")
     asked = 0
 

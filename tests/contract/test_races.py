@@ -1,4 +1,4 @@
-"""Many threads at one record of DynamoDB: one of them wins, and the others know that they lost."""
+"""Many threads change one record of DynamoDB: one wins, and the others get an error."""
 
 from dataclasses import replace
 

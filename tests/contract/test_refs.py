@@ -1,4 +1,4 @@
-"""What every RefStore promises."""
+"""The contract of every RefStore."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a RefStore promises to those who restore a repository's refs."""
+"""The contract of every RefStore for restoring a repository's refs."""
 
 from dataclasses import replace
 
@@ -89,7 +89,7 @@ def test_an_update_and_its_event_come_together_or_not(stores: Stores, bare: Repo
     assert stores.refs.repository(bare.name) == with_rules
 
 
-def test_the_second_of_two_who_finish_is_told_and_tells_nobody(
+def test_the_second_of_two_writers_that_finish_gets_an_error_and_reports_no_event(
     stores: Stores, bare: Repository
 ) -> None:
     done, late = replace(bare, restoring=None), new_event()

@@ -1,4 +1,4 @@
-"""What every StagingStore promises."""
+"""The contract of every StagingStore."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ from tests.contract.conftest import (
 VALUE = b"\x00value\xff"
 
 
-def test_what_is_put_is_read(stores: Stores) -> None:
+def test_a_put_record_is_read(stores: Stores) -> None:
     token, longest = new_token(), b"\xff" * PATH_BYTES_MAX
     stores.staging.stage(token, [(b"a", VALUE)])
     stores.staging.stage(token, [(longest, None)])
@@ -119,7 +119,7 @@ def test_a_conditional_change_needs_what_was_expected(
     assert stores.staging.get(token, b"a") == (Staged(b"new") if now == expected else now)
 
 
-def test_an_equal_change_of_somebody_else_is_not_ours(
+def test_an_equal_change_by_another_writer_is_not_ours(
     stores: Stores, repository: Repository, main: Branch
 ) -> None:
     stores.staging.stage_if(repository, main, b"a", b"new", None)

@@ -32,7 +32,7 @@ def test_the_rule_of_exports_is_the_one_of_the_embedded_stack(deployment):
     assert deployment.flat(found["EventBusName"]).startswith("<EventsBus")
 
 
-def test_a_failed_export_is_told(deployment):
+def test_a_failed_export_is_reported(deployment):
     pattern = rule(deployment, "EventsExportFailed")["EventPattern"]
     assert pattern == {
         "source": ["graveler"],
@@ -43,7 +43,7 @@ def test_a_failed_export_is_told(deployment):
     assert target.startswith("<EventsFailedExports")
 
 
-def test_what_a_rule_cannot_deliver_on_the_bus_is_kept(deployment):
+def test_events_that_a_rule_cannot_deliver_are_kept(deployment):
     for name in ("EventsCallsForExport", "EventsExportFailed"):
         for target in rule(deployment, name)["Targets"]:
             letters = deployment.flat(target["DeadLetterConfig"]["Arn"])
@@ -57,7 +57,7 @@ def test_all_events_are_archived(dev, prod):
         assert archive["RetentionDays"] == days
 
 
-def test_a_message_of_an_export_waits_and_comes_again_as_in_the_embedded_stack(deployment):
+def test_an_exports_message_waits_and_is_retried_as_in_the_embedded_stack(deployment):
     local = background.QUEUES[0]
     (queue,) = (each for each in queues(deployment).values() if "RedrivePolicy" in each)
     assert queue["VisibilityTimeout"] == local.visibility_timeout_s

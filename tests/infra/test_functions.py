@@ -1,4 +1,4 @@
-"""Functions: what runs, with which settings, called by what."""
+"""Functions: their code, their settings, and what calls them."""
 
 import ast
 import json
@@ -64,7 +64,7 @@ def test_every_function_is_deployed(deployment):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_handler_is_where_the_template_says(deployment, name):
+def test_a_handler_exists_where_the_template_says(deployment, name):
     """That it can be imported from the layer alone is tried by test_layer."""
     module, _, function = functions(deployment)[name]["Handler"].rpartition(".")
     source = (ROOT / f"{module.replace('.', '/')}.py").read_text()
@@ -75,7 +75,7 @@ def test_a_handler_is_where_the_template_says(deployment, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_environment_is_what_the_settings_of_a_function_read(deployment, name):
+def test_the_environment_has_the_variables_that_a_functions_settings_read(deployment, name):
     variables = functions(deployment)[name]["Environment"]["Variables"]
     named = {variable.removeprefix("GRAVELER_").lower() for variable in variables}
     assert named == EXPECTED[name] | EVERY
@@ -108,7 +108,7 @@ def test_the_api_gets_the_token_without_anybody_reading_it_in_a_template(deploym
         assert "GRAVELER_SETUP_TOKEN" not in variables
 
 
-def test_clients_are_offered_a_place_that_exists(dev, prod):
+def test_clients_get_an_existing_place_as_suggestion(dev, prod):
     def offered(deployment):
         variables = functions(deployment)["api"]["Environment"]["Variables"]
         return deployment.flat(variables["GRAVELER_NAMESPACE_PREFIX"])

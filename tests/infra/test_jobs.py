@@ -1,4 +1,4 @@
-"""The Glue jobs, and when garbage is collected."""
+"""The Glue jobs, and the schedule of garbage collection."""
 
 import json
 import os
@@ -108,7 +108,7 @@ def test_what_pip_installs_before_a_job_is_pinned_by_hash(deployment, name):
         assert "--hash=sha256:" in each
 
 
-def test_a_job_understands_what_it_is_told(deployment):
+def test_a_job_understands_its_arguments(deployment):
     """The jobs' own parsers are asked, Glue's arguments among ours."""
     options, others = parse_collection(words(deployment, "garbage-collection"))
     assert options.repository == ""
@@ -176,7 +176,7 @@ def test_glue_finds_the_logs_that_end(deployment):
         assert f"{prefix}/{configuration}-role/{role}/output" in names
 
 
-def test_a_run_that_ends_badly_is_told(deployment):
+def test_a_failed_run_is_reported(deployment):
     (rule,) = (
         each
         for each in deployment.resources("AWS::Events::Rule").values()

@@ -142,14 +142,14 @@ def test_the_layer_for_lambda_is_small_and_compiled_for_its_processor(architectu
     assert not [line for line in listed if line.endswith("unknown")]
 
 
-def test_the_layer_brings_nothing_that_nobody_calls(unpacked):
+def test_the_layer_has_only_services_that_are_called(unpacked):
     data = unpacked / "botocore" / "data"
     assert {path.name for path in data.iterdir() if path.is_dir()} == build.SERVICES
     assert not (unpacked / "bin").exists()
     assert not list(unpacked.glob("pyspark*"))
 
 
-def test_the_layer_has_bytecode_that_names_where_it_will_lie(unpacked):
+def test_the_layers_bytecode_names_its_installed_path(unpacked):
     sources = {path.stem for path in (unpacked / "graveler").glob("*.py")}
     compiled = list((unpacked / "graveler" / "__pycache__").glob("*.pyc"))
     assert {path.name.split(".")[0] for path in compiled} == sources
@@ -210,7 +210,7 @@ def test_a_handler_answers_its_trigger_with_the_layer_and_its_code_alone(
     assert foreign == []
 
 
-def test_every_client_can_be_made_of_what_is_left_of_botocore(unpacked):
+def test_every_client_works_with_the_services_left_in_botocore(unpacked):
     program = """
 import sys
 sys.path[:0] = [sys.argv[1]]
@@ -242,6 +242,6 @@ def test_a_layer_of_other_sources_is_noticed(tmp_path):
     assert not build.is_current(layer)
 
 
-def test_an_interpreter_that_is_missing_is_not_found():
+def test_a_missing_interpreter_is_not_found():
     assert find_compiler(PYTHON) is not None
     assert find_compiler("2.6") is None

@@ -1,4 +1,4 @@
-"""Alarms reach somebody, watch what there is, and the dashboard shows it."""
+"""Alarms notify a person, every failure has one, and the dashboard shows the metrics."""
 
 import json
 
@@ -10,7 +10,7 @@ def alarms(deployment):
     }
 
 
-def test_every_alarm_calls_and_says_where_to_read_on(deployment):
+def test_every_alarm_notifies_and_refers_to_the_runbook(deployment):
     assert alarms(deployment)
     for alarm in alarms(deployment).values():
         (called,) = alarm["AlarmActions"]
@@ -19,7 +19,7 @@ def test_every_alarm_calls_and_says_where_to_read_on(deployment):
         assert alarm["TreatMissingData"] == "notBreaching"
 
 
-def test_what_may_go_wrong_has_an_alarm(deployment):
+def test_every_kind_of_failure_has_an_alarm(deployment):
     functions = {f"{name}-errors" for name in ("api", "cleanup", "events", "export")}
     throttles = {each.replace("errors", "throttles") for each in functions}
     others = {
@@ -38,7 +38,7 @@ def test_what_may_go_wrong_has_an_alarm(deployment):
     assert alarms(deployment).keys() == functions | throttles | others
 
 
-def test_every_queue_of_what_failed_is_watched(deployment):
+def test_every_queue_of_failures_has_an_alarm(deployment):
     watched = {
         deployment.flat(dimension["Value"])
         for alarm in alarms(deployment).values()
@@ -70,7 +70,7 @@ def test_the_topic_is_encrypted_and_alarms_may_write_to_it(deployment):
     assert {"Service": "cloudwatch.amazonaws.com"} in [each["Principal"] for each in key]
 
 
-def test_production_calls_the_one_who_was_named(dev, prod):
+def test_production_sends_alarms_to_the_given_address(dev, prod):
     subscription = prod.one("AWS::SNS::Subscription")
     assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "ops@example.com")
     assert not dev.resources("AWS::SNS::Subscription")
@@ -95,7 +95,7 @@ def graphs(deployment):
     }
 
 
-def test_what_functions_tell_is_shown_as_far_as_there_are_metrics(dev, prod):
+def test_the_dashboard_shows_the_functions_metrics_that_exist(dev, prod):
     """dev has those of its functions, prod those of every operation as well."""
     assert len(graphs(dev)) == 12
     assert len(graphs(prod)) == 15

@@ -23,7 +23,7 @@ def test_a_stage_needs_no_more_than_its_name():
     assert not settings().is_production
 
 
-def test_production_needs_somebody_to_call():
+def test_production_needs_an_address_for_alarms():
     assert settings(**PROD).is_production
     assert "`-c alarm_email=you@example.com`" in refusal(stage="prod")
 
@@ -33,7 +33,7 @@ def test_a_wrong_stage_is_refused_with_the_right_ones(stage):
     assert "-c stage=dev` or `-c stage=prod`" in refusal(stage=stage)
 
 
-def test_the_command_line_goes_over_the_file():
+def test_the_command_line_overrides_the_file():
     stages = {"dev": {"log_days": 30, "requests_per_s": 7}}
     found = settings(stages=stages, log_days="90")
     assert (found.log_days, found.requests_per_s) == (90, 7)
@@ -81,11 +81,11 @@ def test_a_bucket_name_that_s3_would_not_take_is_refused(name):
     if name:  # no name is no setting
         assert "repository_bucket" in refusal(repository_bucket=name)
         assert "`create`" in refusal(repository_bucket=name)
-    assert "is no name for a bucket" in refusal(exports=f"s3://{name}/exports/")
+    assert "is not a valid bucket name" in refusal(exports=f"s3://{name}/exports/")
 
 
 @pytest.mark.parametrize("name", ["abc", "company-lake", "company.lake.1", "a" * 63, "1-2"])
-def test_a_bucket_name_that_s3_takes_is_taken(name):
+def test_a_bucket_name_that_s3_accepts_is_accepted(name):
     assert settings(repository_bucket=name).repository_bucket == name
 
 
@@ -104,8 +104,8 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
     [
         ({"log_days": 15}, "log_days is 15: set it to one of"),
         ({"requests_per_s": 0}, "requests_per_s is 0: set it to 1 to"),
-        ({"requests_per_s": "many"}, "requests_per_s: 'many' is no whole number"),
-        ({"requests_per_s": True}, "requests_per_s: True is no whole number"),
+        ({"requests_per_s": "many"}, "requests_per_s: 'many' is not a whole number"),
+        ({"requests_per_s": True}, "requests_per_s: True is not a whole number"),
         ({"exports_at_once": 1}, "exports_at_once is 1: set it to 2 to"),
         ({"gc_deletes": "maybe"}, "gc_deletes: 'maybe' is neither true nor false"),
         ({"gc_schedule": "daily"}, "gc_schedule is 'daily': set it to `rate(7 days)`"),
@@ -117,7 +117,7 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
         ({"domain_name": "lake.example.com"}, "domain_name and certificate_arn go together"),
         ({"hosted_zone_id": "Z0123456789ABC"}, "hosted_zone_id is set without a domain_name"),
         ({"repository_bucket": "none"}, "set `-c namespaces=s3://bucket/prefix`"),
-        ({"namespaces": 5}, "namespaces: 5 is no list"),
+        ({"namespaces": 5}, "namespaces: 5 is not a list"),
         ({"stages": {"dev": {"stage": "dev"}}}, "stage is no setting"),
     ],
 )
@@ -140,7 +140,7 @@ def test_exports_and_repositories_have_places_apart(exports, namespaces):
     assert f"exports: {exports} overlaps with s3://lake" in told.replace(
         "s3://lake/ ", "s3://lake "
     )
-    assert "apart" in refusal(exports=exports, repository_bucket="lake")
+    assert "do not overlap" in refusal(exports=exports, repository_bucket="lake")
 
 
 def test_one_bucket_may_have_both():
@@ -148,7 +148,7 @@ def test_one_bucket_may_have_both():
     assert [each.uri for each in apart.exports] == ["s3://lake/exports/"]
 
 
-def test_everything_that_is_wrong_is_told_at_once():
+def test_all_problems_are_reported_at_once():
     assert len(refusal(log_days=15, exports_at_once=1, alarm_email="x").splitlines()) == 3
 
 

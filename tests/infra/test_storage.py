@@ -1,4 +1,4 @@
-"""What must not be lost: tables as the engine knows them, buckets, the key, and their names."""
+"""The storage stack: tables as the engine knows them, buckets, the key, and their logical IDs."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def test_stateful_resources_keep_their_logical_ids_whatever_changes(dev, prod):
     assert stateful(prod.storage) == STATEFUL
 
 
-def test_what_computes_holds_no_state(deployment):
+def test_the_service_stack_holds_no_state(deployment):
     assert stateful(deployment.service) == {}
 
 

@@ -28,7 +28,7 @@ def test_templates_pass_cfn_lint(deployment):
 def test_a_wrong_context_ends_the_synth_with_what_to_set(tmp_path):
     done = synthesize(tmp_path, "dev", repository_bucket="Company_Lake", log_days="15")
     assert done.returncode == 1
-    assert "repository_bucket: 'Company_Lake' is no name for a bucket" in done.stderr
+    assert "repository_bucket: 'Company_Lake' is not a valid bucket name" in done.stderr
     assert "log_days is 15: set it to one of" in done.stderr
     assert "Traceback" not in done.stderr
 

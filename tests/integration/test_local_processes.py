@@ -30,7 +30,7 @@ def test_a_task_that_failed_is_reported_by_its_last_words_alone(tmp_path):
 def test_a_process_that_is_never_ready_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "START_TIMEOUT_S", 0)
     child = python("import time; time.sleep(60)", tmp_path)
-    with pytest.raises(StartError, match="tested is not ready in time"):
+    with pytest.raises(StartError, match="tested was not ready in time"):
         child.wait_until(lambda: False)
     assert child.stop() == -15
 
@@ -49,7 +49,7 @@ def test_a_missing_java_or_jar_is_named_with_the_remedy(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("dynamodb", "launcher"):
         (tmp_path / name).mkdir()
-    with pytest.raises(StartError, match="java is missing; on Debian: apt install"):
+    with pytest.raises(StartError, match="java is missing: on Debian, apt install"):
         start_dynamodb(free_port(), None, tmp_path / "log")
 
 

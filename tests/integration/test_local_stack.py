@@ -254,7 +254,7 @@ def test_a_port_in_use_is_named_with_the_remedy(stack, tmp_path, variable):
     ports = {"GRAVELER_PORT": "0", "GRAVELER_S3_PORT": "0", variable: str(stack.port)}
     code, said = start(GRAVELER_DATA=str(tmp_path), **ports)
     assert code == 1
-    assert said == f"error: port {stack.port} is in use: set {variable} to another one\n"
+    assert said == f"error: port {stack.port} is in use: set {variable} to another port\n"
 
 
 def test_two_stacks_with_key_pairs_of_their_own_run_side_by_side(stack, tmp_path):
@@ -270,17 +270,17 @@ def test_two_stacks_with_key_pairs_of_their_own_run_side_by_side(stack, tmp_path
     changed = {**pair, "GRAVELER_SECRET_ACCESS_KEY": "changed"}
     code, said = start(GRAVELER_DATA=str(other.data), **ports, **changed)
     assert code == 1
-    assert said.startswith("error: this data folder was set up with another key pair than chosen:")
+    assert said.startswith("error: this data folder was set up with a key pair other than chosen:")
 
 
 @pytest.mark.parametrize(
     ("variable", "value", "remedy"),
     [
-        ("GRAVELER_PORT", "http", "must be a number"),
-        ("GRAVELER_S3_PORT", "65536", "must be a number"),
-        ("GRAVELER_S3_PORT", "8000", "must differ"),
+        ("GRAVELER_PORT", "http", "set it to a number"),
+        ("GRAVELER_S3_PORT", "65536", "set it to a number"),
+        ("GRAVELER_S3_PORT", "8000", "different ports"),
         ("GRAVELER_ACCESS_KEY_ID", "alone", "set both"),
-        ("GRAVELER_DATA", "/dev/null/x", "cannot make"),
+        ("GRAVELER_DATA", "/dev/null/x", "cannot create"),
     ],
 )
 def test_a_variable_that_makes_no_sense_is_named(tmp_path, variable, value, remedy):

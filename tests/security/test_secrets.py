@@ -2,16 +2,23 @@
 
 import base64
 import hmac
+import re
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from functions.api.app import OPERATIONS, SERVICE
 from functions.api.settings import Settings
 from graveler.accounts import Credential, Installation
+from graveler.aws.environment import FromEnvironment
 from graveler.http.auth import Session
+from graveler.http.requests import AccessKey, Login, Setup
+from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
 from tests.support.api import SECRET, SETUP_TOKEN, ApiClient, event
 from tests.support.lines import Lines, lines_of
 
+ROOT = Path(__file__).parents[2]
 SIGNATURE = "X-Amz-Signature=0123456789abcdef"
 
 
@@ -83,11 +90,45 @@ def use_every_secret_but_links(api: ApiClient) -> list[str]:
         Installation("id", b"secret-text"),
         Session("secret-text", 1),
         Settings(setup_token="secret-text"),
+        AccessKey("AKIA", "secret-text"),
+        Setup("ann", AccessKey("AKIA", "secret-text")),
+        Login("AKIA", "secret-text"),
+        CredentialsWithSecret("AKIA", "secret-text", 1),
+        AuthenticationToken("secret-text", 1),
     ],
     ids=lambda holder: type(holder).__name__,
 )
 def test_what_holds_a_secret_does_not_print_it(holder):
     assert "secret-text" not in f"{holder} {holder!r}"
+
+
+def settings_classes() -> list[type[FromEnvironment]]:
+    """Return every class that reads settings from the environment, wherever it is defined."""
+    definition = re.compile(r"^class (\w+)\(FromEnvironment\)", re.MULTILINE)
+    return [
+        getattr(import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)), name)
+        for package in ("functions", "graveler", "local")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for name in definition.findall(path.read_text())
+    ]
+
+
+@pytest.mark.parametrize("kind", settings_classes(), ids=lambda kind: kind.__module__)
+def test_no_settings_print_a_secret_of_the_environment(kind):
+    environment = {
+        "AWS_REGION": "eu-west-1",
+        "GRAVELER_REFS_TABLE": "refs",
+        "GRAVELER_STAGING_TABLE": "staging",
+        "GRAVELER_CIPHER_KEY_FILE": "cipher.key",
+    }
+    secrets = ("GRAVELER_SETUP_TOKEN", "GRAVELER_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY")
+    settings = kind.from_environment(environment | dict.fromkeys(secrets, "secret-text"))
+    assert "secret-text" not in f"{settings} {settings!r}"
+
+
+def test_every_settings_class_is_looked_at():
+    modules = {kind.__module__ for kind in settings_classes()}
+    assert {"functions.api.settings", "graveler.aws.settings"} <= modules
 
 
 def test_the_engine_does_not_print_its_key():

@@ -1,4 +1,4 @@
-"""The AccountStore on DynamoDB; secrets pass through a Cipher on their way in and out."""
+"""The AccountStore on DynamoDB; a Cipher encrypts the secrets."""
 
 import secrets
 from uuid import uuid4
@@ -54,10 +54,10 @@ class DynamoAccountStore:
             problem: Exception | None = error
         else:
             problem = None
-        # Whoever was first, this call or another, made what all use from now on.
+        # All processes use the record that was stored first, by this call or another.
         raw = self._tables.get(ACCOUNTS, INSTALLATION)
         if raw is None:
-            raise problem or RuntimeError("the installation's record is gone")
+            raise problem or RuntimeError("the installation's record was deleted")
         return raw
 
     def is_set_up(self) -> bool:
@@ -88,7 +88,7 @@ class DynamoAccountStore:
             self._tables.transact(writes)
         except TransactionCancelledError as error:
             if not self._is_first(credential):
-                raise AlreadyExistsError("a first administrator exists already") from error
+                raise AlreadyExistsError("a first administrator already exists") from error
         except UnknownOutcomeError:
             if not self._is_first(credential):
                 raise

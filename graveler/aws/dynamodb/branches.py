@@ -26,12 +26,12 @@ from graveler.errors import (
 )
 from graveler.model import Branch, Change, Commit, Event, Page, Repository
 
-# An update expression has at most 4 KB, of which removing one list element takes about ten bytes.
+# An update expression has at most 4 KB; removing one list element takes about ten bytes of it.
 _REMOVALS_MAX = 300
 
 
 def branch_item(repository: Repository, branch: Branch) -> BranchItem:
-    """The item that holds the branch."""
+    """Return the item that stores the branch."""
     return BranchItem(
         partition_of(repository),
         BRANCH + branch.name,
@@ -46,7 +46,7 @@ def branch_item(repository: Repository, branch: Branch) -> BranchItem:
 
 
 def branch_of(raw: Raw) -> Branch:
-    """The branch that the raw item holds."""
+    """Return the branch that the raw item stores."""
     item = BranchItem.from_raw_data(dict(raw))
     return Branch(
         name=item.sort.removeprefix(BRANCH),
@@ -61,17 +61,17 @@ def branch_of(raw: Raw) -> Branch:
 
 
 def branch_key(repository: Repository, name: str) -> Raw:
-    """The key of a branch's item."""
+    """Return the key of a branch's item."""
     return key(partition_of(repository), BRANCH + name)
 
 
 def restored_item(branch: Branch, path: bytes, value: bytes | None) -> StagedItem:
-    """The entry that says what the branch's head says of the path."""
+    """Return the staged item of a restored entry: the head's value at the path, or a tombstone."""
     return StagedItem(branch.staging_token, path, value=value, restored=True)
 
 
 def is_unchanged(branch: Branch) -> Condition:
-    """The condition that the branch has the head, version and staging token that it had."""
+    """Return the condition that the branch still has its head, version and staging token."""
     condition: Condition = (
         (BranchItem.version == branch.version)
         & (BranchItem.commit_id == branch.commit_id)
@@ -83,14 +83,14 @@ def is_unchanged(branch: Branch) -> Condition:
 def branch_deletion(
     tables: Tables, repository: Repository, branch: Branch, drop_after_ns: int
 ) -> list[Raw]:
-    """The writes of a transaction that delete the branch, if it is what was read."""
+    """Return the writes of a transaction that deletes the branch if it is unchanged."""
     delete = tables.delete(branch_key(repository, branch.name), is_unchanged(branch))
     cleanup = tables.put(cleanup_item(drop_after_ns, branch.tokens))
     return [{"Delete": delete}, {"Put": cleanup}]
 
 
 class BranchRecords(Records):
-    """The part of RefStore that concerns branches."""
+    """The part of RefStore that stores branches."""
 
     __slots__ = ()
 
@@ -137,8 +137,10 @@ class BranchRecords(Records):
                 raise NotFoundError(f"branch {branch.name} does not exist any more") from error
             current = branch_of(error.item)
             if new_token not in current.tokens:
-                raise StaleVersionError(f"branch {branch.name} was sealed by another") from error
-            return current  # by an earlier attempt of this very call
+                raise StaleVersionError(
+                    f"branch {branch.name} was sealed by another writer"
+                ) from error
+            return current  # an earlier attempt of this call sealed it
         except UnknownOutcomeError:
             after = self.branch(repository, branch.name)
             if after is None or new_token not in after.tokens:
@@ -180,13 +182,13 @@ class BranchRecords(Records):
         dropped = [*applied_tokens, *([] if new_staging_token is None else [old.staging_token])]
         cleanup = cleanup_item(drop_after_ns, dropped)
         writes: list[Raw] = [{"Update": update}]
-        # Unless somebody has written the path since.
+        # Fails if a writer has staged the path since.
         is_restored = StagedItem.restored.exists()
         writes += [
             {"Put": self.tables.put(restored_item(old, *each), is_restored)} for each in restored
         ]
         if commit is not None:
-            # Whatever has this ID is this commit, but for the generation, which is not part of it.
+            # A commit of this ID is this commit. Only the generation may differ: it is not hashed.
             is_new = CommitItem.sort.does_not_exist()
             is_same = CommitItem.generation == commit.generation
             writes.append(
@@ -210,25 +212,25 @@ class BranchRecords(Records):
         stored = self.tables.get(partition_of(repository), COMMIT + commit.id)
         if stored is not None and int(stored["generation"]["N"]) != commit.generation:
             raise AlreadyExistsError(
-                f"commit {commit.id} exists with another generation: try again a second later"
+                f"commit {commit.id} exists with another generation: retry a second later"
             )
 
 
 def _is_unedited(branch: Branch) -> Condition:
-    """The condition that no change was staged that depends on what readers saw."""
+    """Return the condition that no conditional change (`stage_if`) was staged since."""
     same: Condition = BranchItem.edits == branch.edits
-    # Branches that were stored before there was a count do not have one.
+    # Branches stored by older versions have no count.
     return same if branch.edits else same | BranchItem.edits.does_not_exist()
 
 
 def _move(
     old: Branch, commit_id: str, applied_tokens: Sequence[str], new_staging_token: str | None
 ) -> tuple[list[Action], Condition]:
-    """The update that moves a branch, and the condition under which it may.
+    """Return the update that moves a branch, and its condition.
 
-    Sealing meanwhile does not matter: it appends to the list from whose front this removes. A
-    branch that was deleted and made again may have the same version and head; the newest token
-    that goes must therefore be where it was.
+    A seal in between does no harm: it appends to the list, and the move removes from its front. A
+    branch that was deleted and created again may have the same version and head, so the newest
+    applied token must be at its old position.
     """
     count = len(applied_tokens)
     kept = len(old.sealed_tokens) - count

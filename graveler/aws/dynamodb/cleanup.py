@@ -1,8 +1,8 @@
-"""Drops in the background what nobody reads any more: staging tokens and deleted repositories.
+"""Drops unused staging tokens and deleted repositories in the background.
 
-Work is registered with its due time by the transaction that makes it, and taken off only when it
-is done: a sweep that stops is picked up by the next, and doing a piece twice does no harm. A piece
-that fails is registered again for an hour later, so that it holds up no other.
+The transaction that makes work registers it with its due time. The work leaves the register only
+when it is done, so the next sweep continues a stopped one; doing a piece twice does no harm. A
+piece that fails is registered again for an hour later, so that it does not block the others.
 """
 
 from contextlib import suppress
@@ -23,7 +23,7 @@ from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.ports import StagingStore
 
-# A piece that failed comes again so much later.
+# The delay of a piece that failed.
 POSTPONED_NS = 60 * 60 * 10**9
 
 
@@ -38,26 +38,26 @@ class Cleanup:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What became of due work: how many pieces are done, and why the others are not."""
+    """The result of a sweep: how many pieces are done, and the errors of the others."""
 
     done: int
     failures: tuple[Exception, ...] = ()
 
     @property
     def total(self) -> int:
-        """How many pieces were tried."""
+        """The number of pieces that were tried."""
         return self.done + len(self.failures)
 
 
 class CleanupStore:
-    """The registered work, in the order in which it becomes due."""
+    """The register of work, by due time."""
 
     def __init__(self, tables: Tables, staging: StagingStore) -> None:
         self._tables = tables
         self._staging = staging
 
     def due(self, now_ns: int, amount: int) -> tuple[Cleanup, ...]:
-        """The first pieces of work whose time has come."""
+        """Return up to amount pieces of due work, earliest first."""
         request: Request = {
             "TableName": self._tables.refs,
             "KeyConditionExpression": "#p = :p AND #s < :now",
@@ -72,20 +72,20 @@ class CleanupStore:
         return tuple(_cleanup_of(raw) for raw in next(self._tables.pages(request)))
 
     def done(self, cleanup: Cleanup) -> None:
-        """Take the work off the register."""
+        """Remove the work from the register."""
         self._tables.dynamodb.call("DeleteItem", self._tables.delete(key(CLEANUPS, cleanup.id)))
 
     def sweep(self, now_ns: int, amount: int) -> Swept:
-        """Try up to amount pieces of due work; fewer than amount when there are no more.
+        """Try up to amount pieces of due work, and postpone those that fail.
 
-        A piece that fails is postponed, and the others are done.
+        Fewer pieces mean that no more are due.
         """
         cleanups = self.due(now_ns, amount)
         failures: list[Exception] = []
         for cleanup in cleanups:
             try:
                 self._do(cleanup)
-            except Exception as error:  # noqa: BLE001 - whatever one has, it stops no other
+            except Exception as error:  # noqa: BLE001 - one failure must not stop the others
                 self._postpone(cleanup, now_ns + POSTPONED_NS)
                 failures.append(error)
         return Swept(len(cleanups) - len(failures), tuple(failures))
@@ -98,7 +98,7 @@ class CleanupStore:
         self.done(cleanup)
 
     def _postpone(self, cleanup: Cleanup, due_ns: int) -> None:
-        """Register the work for later, and only then take it off: at worst, it is done twice."""
+        """Register the work for later, and only then remove it: at worst, it is done twice."""
         later = CleanupItem(
             CLEANUPS,
             f"{due_ns:020d}#{uuid4()}",
@@ -112,7 +112,7 @@ class CleanupStore:
     def _drop_repository(self, partition: str) -> None:
         """Drop the repository's staged changes, then its records.
 
-        A branch goes after its tokens, so that a stopped sweep finds those again.
+        Branches are deleted after their tokens, so that a stopped sweep finds those again.
         """
         request = self._tables.query(partition, BRANCH)
         for raws in self._tables.pages(request):
@@ -125,12 +125,12 @@ class CleanupStore:
         for raws in self._tables.pages(request):
             sorts = [raw["sort"]["S"] for raw in raws]
             exported = [sort.removeprefix(EXPORT) for sort in sorts if sort.startswith(EXPORT)]
-            # What lists an export goes before it, so that a stopped sweep finds it again.
+            # Delete the listing item before its export, so that a stopped sweep finds both again.
             for keys in ([listed_key(partition, branch) for branch in exported], raws):
                 self._tables.write_batch(
                     self._tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
                 )
-        # It is there if the deletion was cut short and nobody has taken the name since.
+        # This item is left if the deletion stopped half way and the name was not taken since.
         _, name, uid = partition.split("#")
         delete = self._tables.delete(key(ENDING, name), RepositoryItem.uid == uid)
         with suppress(ConditionFailedError):

@@ -1,17 +1,21 @@
-"""DynamoDB's JSON protocol: signed, and repeated while that may help.
+"""DynamoDB's JSON protocol: signs requests, and retries them.
 
-An attempt ends in one of four ways: done; refused for good (raised at once); not done, worth
-another attempt (throttling, no connection); and unknown (no answer, or a server error). Attempts
-go on while there is time. Every write of ours may be repeated: it has a condition, or a client
-request token, or it stores the same value again. If none succeeds, a write that may have had its
-effect ends in UnknownOutcomeError, everything else in ThrottledError.
+An attempt ends in one of four ways:
+- done;
+- refused for good, which is raised at once;
+- not done, but worth another attempt: throttled, or no connection;
+- unknown: no answer, or a server error.
 
-DynamoDB remembers a client request token for ten minutes. A process may be frozen between two
-attempts, so none is sent later than five minutes after the first: a signature is valid for five
-minutes more, and DynamoDB refuses what arrives after that.
+Attempts go on while there is time. Every write may be repeated: it has a condition or a client
+request token, or stores the same value again. If no attempt succeeds, a write that may have had
+its effect raises UnknownOutcomeError, everything else ThrottledError.
 
-Items travel as DynamoDB writes them: `{"name": {"S": "main"}}`; binary values are encoded from
-bytes, and arrive as base64 text unless a decoder says otherwise.
+DynamoDB remembers a client request token for ten minutes, and a process may be frozen between two
+attempts. So no attempt is sent later than five minutes after the first. Its signature is valid for
+five more minutes, and DynamoDB refuses it afterwards.
+
+Items have DynamoDB's form: `{"name": {"S": "main"}}`. Binary values are sent as bytes, and arrive
+as base64 text unless a decoder says otherwise.
 """
 
 import binascii
@@ -51,12 +55,12 @@ _READS = frozenset({"BatchGetItem", "DescribeTable", "GetItem", "Query", "Scan"}
 
 
 class _TooLateError(Exception):
-    """The process was frozen for so long that DynamoDB may not know the first attempt any more."""
+    """The process was frozen for so long that DynamoDB may have forgotten the first attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request: an operation of the API, its parameters, and how its answer is decoded."""
+    """One request: an operation of the API, its parameters, and the decoder of its answer."""
 
     operation: str
     request: Mapping[str, Any]
@@ -66,7 +70,7 @@ class Call:
 class DynamoDB:
     """One endpoint of DynamoDB, shared by all threads.
 
-    observe is told of every round trip, by the operations that it carries.
+    `observe` is called before every round trip with the operations that it carries.
     """
 
     def __init__(
@@ -87,14 +91,14 @@ class DynamoDB:
         request: Mapping[str, Any],
         decoder: msgspec.json.Decoder[Any] = ANYTHING,
     ) -> Any:  # noqa: ANN401 - what the decoder makes
-        """The answer to one request.
+        """Return the answer to one request.
 
         Raises:
             ConditionFailedError, TransactionCancelledError: a condition did not hold.
             InvalidInputError: an item would be too large.
-            RequestRefusedError: no repetition will mend it.
-            ThrottledError: not done in the time there was; nothing happened.
-            UnknownOutcomeError: a write that may have happened.
+            RequestRefusedError: DynamoDB refused it, and would refuse it again.
+            ThrottledError: not done in time; it had no effect.
+            UnknownOutcomeError: a write that may have had its effect.
         """
         if self._observe is not None:
             self._observe(operation)
@@ -102,7 +106,7 @@ class DynamoDB:
             return self._settle(Call(operation, request, decoder), None)
 
     def call_together(self, first: Call, second: Call) -> tuple[Any, Any]:
-        """The answers to two reads that travel at the same time; raises as `call` does."""
+        """Return the answers to two reads sent at the same time; raises as `call` does."""
         operations = f"{first.operation}+{second.operation}"
         if self._observe is not None:
             self._observe(operations)
@@ -123,7 +127,7 @@ class DynamoDB:
             "x-amz-target": f"DynamoDB_20120810.{operation}",
         }
         signed = self._signer.signed(headers, body)
-        if time.monotonic() > deadline_s:  # after signing: the signature's own time is earlier
+        if time.monotonic() > deadline_s:  # checked after signing, so the signature is older
             raise _TooLateError
         return self._http.begin(signed, body)
 
@@ -131,7 +135,7 @@ class DynamoDB:
         try:
             return self._begin(call.operation, msgspec.json.encode(call.request))
         except (NotSentError, NoAnswerError):
-            return None  # _settle will try again
+            return None  # _settle tries again
 
     def _settle(self, call: Call, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
         body = msgspec.json.encode(call.request)
@@ -158,7 +162,7 @@ class DynamoDB:
             problem = _throttling(call.operation, answer)
         if may_have_landed and call.operation not in _READS:
             raise UnknownOutcomeError(f"DynamoDB did not confirm a write: {problem}")
-        raise ThrottledError(f"DynamoDB cannot serve this now, try again later: {problem}")
+        raise ThrottledError(f"DynamoDB cannot serve this now: retry later ({problem})")
 
 
 def _is_whole(answer: Answer) -> bool:
@@ -167,7 +171,7 @@ def _is_whole(answer: Answer) -> bool:
 
 
 def _throttling(operation: str, answer: Answer) -> str:
-    """What the refusal says, if it is worth another attempt; raises what it means otherwise."""
+    """Return the refusal's text if another attempt may succeed; else raise its error."""
     try:
         document = ANYTHING.decode(answer.body)
     except msgspec.DecodeError:
@@ -187,11 +191,11 @@ def _throttling(operation: str, answer: Answer) -> str:
             return f"{operation}: {', '.join(codes)}"
         message = " ".join(str(reason.get("Message") or "") for reason in reasons) or message
     if "size" in message and "exceeded" in message:
-        # "Item size has exceeded the maximum allowed size", and the like for updates and keys.
-        raise InvalidInputError(f"a record is too large to be stored: {message.strip()}")
+        # "Item size has exceeded the maximum allowed size"; updates and keys have similar texts.
+        raise InvalidInputError(f"a record is too large: {message.strip()}")
     raise RequestRefusedError(operation, code, message)
 
 
 def binary(attribute: Mapping[str, str]) -> bytes:
-    """The bytes of a binary attribute value as it arrived."""
+    """Return the bytes of a binary attribute value that arrived as base64."""
     return binascii.a2b_base64(attribute["B"])

@@ -14,7 +14,7 @@ _COMMIT = msgspec.json.Decoder(Commit)
 
 
 def commit_item(repository: Repository, commit: Commit) -> CommitItem:
-    """The item that holds the commit."""
+    """Return the item that stores the commit."""
     return CommitItem(
         partition_of(repository),
         COMMIT + commit.id,
@@ -24,12 +24,12 @@ def commit_item(repository: Repository, commit: Commit) -> CommitItem:
 
 
 def _commit_of(raw: Raw) -> Commit:
-    # Not by way of the model: a log reads a thousand of them at once.
+    # Not through the model, which is slow: a log reads a thousand commits at once.
     return _COMMIT.decode(raw["commit"]["S"])
 
 
 class CommitRecords(Records):
-    """The part of RefStore that concerns commits."""
+    """The part of RefStore that stores commits."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class CommitRecords(Records):
         try:
             self.tables.dynamodb.call("PutItem", put)
         except ConditionFailedError:
-            # Also where an earlier attempt landed and its answer was lost: then it is ours.
+            # It existed before, or an earlier attempt stored it and its answer was lost.
             return self.commits(repository, [commit.id])[commit.id]
         return commit
 

@@ -1,7 +1,7 @@
 """The export records of branches in DynamoDB.
 
-A record that was forgotten and made anew begins with another version. Whoever slept through that
-must not go on with the new record: conditions compare the version, and the run as well.
+A record that was deleted and created again begins with another version. A process that missed this
+must not change the new record, so conditions compare both the version and the run.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ class DynamoExportStore(Records):
         raw = self.tables.get(partition, EXPORT + branch)
         if raw is None:
             return None
-        # A decoder made in advance would cost every process time that hardly any gets back.
+        # A decoder made in advance would cost every process time, and few processes need it.
         return msgspec.json.decode(raw["export"]["S"], type=BranchExport)
 
     def replace_branch_export(
@@ -74,10 +74,10 @@ class DynamoExportStore(Records):
         return stored
 
     def _put(self, put: Raw, item: ExportItem) -> bool:
-        """Put the item; False when its condition did not hold.
+        """Put the item; return False if its condition did not hold.
 
         Raises:
-            UnknownOutcomeError: the answer was lost, and the item is not there.
+            UnknownOutcomeError: the answer was lost, and the item is not stored.
         """
         try:
             self.tables.dynamodb.call(
@@ -99,7 +99,7 @@ class DynamoExportStore(Records):
             )
         except (TransactionCancelledError, UnknownOutcomeError) as error:
             if self.branch_export(repository, old.branch) is None:
-                return  # by an earlier attempt, or by another who wanted the same
+                return  # deleted by an earlier attempt, or by another process
             if isinstance(error, UnknownOutcomeError):
                 raise
             raise _stale(old) from error
@@ -136,7 +136,12 @@ class DynamoExportStore(Records):
 
 
 def listed_key(partition: str, branch: str) -> Request:
-    """The key of what lists the export of the branch, by the partition of its repository."""
+    """Return the key of the item that lists the branch's export.
+
+    Args:
+        partition: the partition of the branch's repository.
+        branch: the branch's name.
+    """
     return key(EXPORTS, _listed_sort(partition, branch))
 
 

@@ -1,8 +1,8 @@
 """Keep-alive HTTP to one endpoint: a pool of the standard library's connections.
 
-A connection belongs to one exchange at a time. After a complete answer it goes back to the pool;
-after anything else it is closed, since nobody knows what would be read next. `begin` sends,
-`Pending.finish` reads: two exchanges begun together travel together.
+A connection carries one exchange at a time. After a complete answer it goes back to the pool. After
+anything else it is closed, because the rest of an old answer could be read as the next one.
+`begin` sends and `Pending.finish` reads, so that two requests can be in flight together.
 """
 
 import select
@@ -14,20 +14,22 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
+# Of all clients of AWS. The margin of an export's lease is longer than a call
+# (graveler/export/lifecycle.py).
 CONNECT_TIMEOUT_S = 2.0
 READ_TIMEOUT_S = 10.0
 
-# The service closes idle connections after a minute or less; a request that meets the closing may
-# or may not have been read, so old connections are not tried at all.
+# The service closes idle connections after a minute or less. A request sent while it closes may or
+# may not have been read, so old connections are not used.
 IDLE_S_MAX = 20.0
 
 
 class NotSentError(OSError):
-    """No connection could be made: the request certainly had no effect."""
+    """No connection could be made: the request had no effect."""
 
 
 class NoAnswerError(OSError):
-    """The connection failed before the whole answer came: the request may have had its effect."""
+    """The connection failed before the whole answer arrived: the request may have had effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Answer:
 
 
 class Pending:
-    """A request that was sent; `finish` takes its answer, once."""
+    """A request that was sent; `finish` reads its answer, once."""
 
     def __init__(self, client: "HttpClient", connection: HTTPConnection) -> None:
         self._client = client
@@ -48,22 +50,22 @@ class Pending:
         self._is_finished = False
 
     def finish(self) -> Answer:
-        """Wait for the whole answer.
+        """Return the whole answer when it has arrived.
 
         Raises:
-            NoAnswerError: it did not come.
+            NoAnswerError: it did not arrive.
         """
         self._is_finished = True
         try:
             response = self._connection.getresponse()
             if response.length is None and not response.chunked:
-                # Where it would end, a whole body and a broken one look the same.
-                raise HTTPException("the answer has no length")  # noqa: TRY301 - is no answer
+                # Without a length, a whole body and a truncated one look the same.
+                raise HTTPException("the answer has no length")  # noqa: TRY301 - handled as such
             body = response.read()
         except (OSError, HTTPException, ValueError) as error:
             self._connection.close()
             raise NoAnswerError(f"{self._client.host} did not answer: {error!r}") from error
-        except BaseException:  # an interrupt must not leave half an answer in the pool
+        except BaseException:  # an interrupt must not put a half-read connection into the pool
             self._connection.close()
             raise
         if not response.will_close:
@@ -72,7 +74,7 @@ class Pending:
         return Answer(response.status, headers, body)
 
     def abandon(self) -> None:
-        """Give up an answer that nobody waits for; after `finish` this does nothing."""
+        """Close the connection without reading the answer; does nothing after `finish`."""
         if not self._is_finished:
             self._is_finished = True
             self._connection.close()
@@ -82,33 +84,33 @@ class HttpClient:
     """A pool of connections to one endpoint, shared by all threads."""
 
     def __init__(self, endpoint: str) -> None:
-        self._idle: deque[tuple[HTTPConnection, float]] = deque()  # and since when, in seconds
+        self._idle: deque[tuple[HTTPConnection, float]] = deque()  # with the time it became idle
         parts = urlsplit(endpoint)
-        # One for all connections: to make it reads all certificates of the system.
+        # One for all connections: creating it reads all certificates of the system.
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         default_port = 80 if self._tls is None else 443
         self._address = (parts.hostname or "", parts.port or default_port)
-        # What the Host header says, and so what is signed.
+        # The value of the Host header, which is signed.
         at_default = self._address[1] == default_port
         self.host = self._address[0] if at_default else f"{self._address[0]}:{self._address[1]}"
 
     def begin(self, headers: Mapping[str, str], body: bytes) -> Pending:
-        """Post the body to the root; headers hold Host, too.
+        """Post the body to `/`; headers include Host.
 
         Raises:
-            NotSentError: there is no connection.
-            NoAnswerError: it broke while sending.
+            NotSentError: no connection could be made.
+            NoAnswerError: the connection failed while sending.
         """
         connection = self._connection()
         try:
             connection.request("POST", "/", body, headers)
         except OSError as error:
             connection.close()
-            raise NoAnswerError(f"{self.host} hung up: {error}") from error
+            raise NoAnswerError(f"{self.host} closed the connection: {error}") from error
         return Pending(self, connection)
 
     def _connection(self) -> HTTPConnection:
-        # deque's pop and append are atomic; the one used last is the one most surely alive.
+        # deque's pop and append are atomic. The connection used last is the most likely alive.
         while self._idle:
             try:
                 connection, idle_since_s = self._idle.pop()
@@ -127,7 +129,7 @@ class HttpClient:
                 *self._address, timeout=CONNECT_TIMEOUT_S, context=self._tls
             )
         try:
-            connection.connect()  # without Nagle's delay: the library sees to it
+            connection.connect()  # the library turns Nagle's delay off
         except OSError as error:
             connection.close()
             raise NotSentError(f"cannot connect to {self.host}: {error}") from error
@@ -135,7 +137,7 @@ class HttpClient:
         return connection
 
     def give_back(self, connection: HTTPConnection) -> None:
-        """Keep the connection for the next request."""
+        """Put the connection into the pool for the next request."""
         self._idle.append((connection, time.monotonic()))
 
     def close(self) -> None:
@@ -148,7 +150,7 @@ class HttpClient:
 
 
 def _is_open_and_silent(connection: HTTPConnection) -> bool:
-    """Whether the other side has left the idle connection open and sent nothing unasked."""
+    """Whether the server left the idle connection open and sent nothing."""
     poll = select.poll()
     poll.register(connection.sock, select.POLLIN)
     return not poll.poll(0)

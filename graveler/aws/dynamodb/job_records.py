@@ -1,4 +1,4 @@
-"""Leases of jobs, and what jobs tell, in DynamoDB."""
+"""The leases and events of jobs in DynamoDB."""
 
 from graveler.aws.dynamodb.models import LEASE, LeaseItem, partition_of
 from graveler.aws.dynamodb.records import Records, outbox_item
@@ -16,7 +16,7 @@ class DynamoJobStore(Records):
         self, repository: Repository, kind: str, holder: str, *, now_ns: int, until_ns: int
     ) -> bool:
         item = LeaseItem(partition_of(repository), LEASE + kind, holder=holder, until_ns=until_ns)
-        # The holder's own: a renewal, or an attempt that landed and whose answer was lost.
+        # The holder's own lease is a renewal, or an earlier attempt whose answer was lost.
         is_free = LeaseItem.sort.does_not_exist() | (LeaseItem.until_ns <= now_ns)
         condition = is_free | (LeaseItem.holder == holder)
         try:
@@ -35,8 +35,8 @@ class DynamoJobStore(Records):
         try:
             self.tables.dynamodb.call("DeleteItem", delete)
         except ConditionFailedError:
-            return  # ended by an earlier attempt, or another's by now
+            return  # ended by an earlier attempt, or held by another job by now
 
     def put_event(self, repository: Repository, event: Event) -> None:
-        # The ID is unique: a repeated put stores the same again.
+        # The event's ID is unique, so a repeated put stores the same item again.
         self.tables.dynamodb.call("PutItem", self.tables.put(outbox_item(repository, event)))

@@ -1,10 +1,10 @@
-"""What the items of the two tables look like: PynamoDB models (docs/formats/dynamodb.md).
+"""The items of the two tables as PynamoDB models (docs/formats/dynamodb.md).
 
 The models give items their attributes, conditions and update actions. They hold no connection:
-`tables` sends what is built from them, so one process may use several deployments.
+`tables` sends the requests, so one process may use several deployments.
 
-Refs table: a partition holds records of one kind of owner, the sort key begins with the kind.
-Strings sort by their UTF-8 bytes.
+Refs table: a partition holds the records of one owner, and a sort key begins with the record's
+kind. Strings sort by their UTF-8 bytes.
 """
 
 from typing import Any
@@ -45,12 +45,12 @@ COMMITS_BY_GENERATION = "commits-by-generation"
 
 
 def partition_of(repository: Repository) -> str:
-    """Where every record of a repository lives, except that which gives its name a meaning."""
+    """Return the partition of all records of a repository, except the item of its name."""
     return partition_named(repository.name, repository.uid)
 
 
 def partition_named(repository: str, uid: str) -> str:
-    """The same, of a repository that may be gone."""
+    """Return the partition of a repository that may have been deleted."""
     return f"repository#{repository}#{uid}"
 
 
@@ -79,8 +79,8 @@ class RepositoryItem(RefsItem):
 class BranchItem(RefsItem):
     """Partition of the repository / `branch#<name>`.
 
-    Sealed tokens stand oldest first, the other way round than in the engine: sealing appends at
-    the end, finishing removes from the front, and so neither disturbs the other.
+    Sealed tokens are stored oldest first, unlike in the engine. Sealing appends at the end and
+    finishing removes from the front, so neither disturbs the other.
     """
 
     commit_id = UnicodeAttribute()
@@ -117,7 +117,7 @@ class MetadataItem(RefsItem):
 class OutboxItem(RefsItem):
     """Partition of the repository / `outbox#<event id>`; the event is JSON.
 
-    The table's stream carries it to the bus; the item itself goes when its time to live is over.
+    The table's stream carries it to the bus. The item expires by its time to live.
     """
 
     event = UnicodeAttribute()
@@ -127,7 +127,7 @@ class OutboxItem(RefsItem):
 class ExportItem(RefsItem):
     """Partition of the repository / `export#<branch>`; the record is JSON.
 
-    version and run are the record's, for conditions; write names the one write that put the item.
+    version and run are the record's, for conditions. write is the nonce of the write that put it.
     """
 
     export = UnicodeAttribute()
@@ -137,7 +137,7 @@ class ExportItem(RefsItem):
 
 
 class ListedExportItem(RefsItem):
-    """`exports` / `<partition of the repository>#<branch>`: who writes where; the rest is JSON."""
+    """`exports` / `<partition of the repository>#<branch>`: the export's places, as JSON."""
 
     listed = UnicodeAttribute()
 
@@ -150,7 +150,7 @@ class TaskItem(RefsItem):
 
 
 class LeaseItem(RefsItem):
-    """Partition of the repository / `lease#<kind of job>`: who works on it, and for how long."""
+    """Partition of the repository / `lease#<kind of job>`: its holder, and its end."""
 
     holder = UnicodeAttribute()
     until_ns = NumberAttribute()
@@ -171,7 +171,7 @@ class InstallationItem(RefsItem):
 
 
 class FirstAdministratorItem(RefsItem):
-    """`accounts` / `first-administrator`: there is one, and this was the first credential."""
+    """`accounts` / `first-administrator`: it exists, and this was its first credential."""
 
     access_key_id = UnicodeAttribute()
 
@@ -193,8 +193,8 @@ class CredentialItem(RefsItem):
 class StagedItem(Model):
     """An item of the staging table; without a value it is a tombstone.
 
-    write is the nonce of the conditional write that put it. restored is there if it says what the
-    branch's head said of the path when it was put.
+    write is the nonce of the conditional write that put it. restored is set if the item repeated
+    the head's entry at the path when it was put.
     """
 
     token = UnicodeAttribute(hash_key=True)

@@ -1,9 +1,8 @@
-"""What repositories, branches, tags and commits have in common: pages, and writes with an event.
+"""Shared by the records of the refs table: pages, and writes with an event.
 
-Whose write was it? Every transaction puts one item under a name that nobody else uses, its proof:
-mostly the outbox item of the event, whose ID is unique. If a condition fails, or no answer comes,
-the proof tells: it exists if and only if this very transaction happened, by an earlier attempt
-whose answer was lost.
+Whose write was it? Every transaction puts one item with a unique key, its proof. Mostly this is the
+outbox item of the event, whose ID is unique. If a condition fails or the answer is lost, the proof
+decides: it exists if and only if an earlier attempt of this transaction succeeded.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +29,7 @@ from graveler.threads import ContextThreads
 
 T = TypeVar("T")
 
-# The stream keeps records for a day; the item stays longer so that a person can look.
+# The stream keeps records for a day. The item stays longer, so that a person can examine it.
 _OUTBOX_LIFE_S = 7 * 24 * 60 * 60
 
 _PUTS_AT_ONCE = 8
@@ -53,12 +52,12 @@ class Records:
         amount: int,
         record_of: Callable[[Raw], T | None],
     ) -> Page[T]:
-        """The page of records of a kind by name; those of which record_of makes None are hidden."""
+        """Return a page of one kind's records by name; record_of returns None to hide one."""
         lowest = kind + prefix
         request = self.tables.query(partition, lowest, limit=amount + 1)
         if after and after >= prefix:
             if not after.startswith(prefix):
-                return Page(())  # the page begins behind everything with this prefix
+                return Page(())  # `after` is behind all names with this prefix
             request["ExclusiveStartKey"] = key(partition, kind + after)
         results: list[T] = []
         last_name = ""
@@ -74,10 +73,10 @@ class Records:
         return Page(tuple(results))
 
     def _transact(self, writes: Sequence[Raw], proof: RefsItem) -> bool:
-        """Do the writes and put the proof; False when a condition of the writes did not hold.
+        """Do the writes and put the proof, all or nothing; return False if a condition failed.
 
         Raises:
-            UnknownOutcomeError: the answer was lost, and there is no proof so far.
+            UnknownOutcomeError: the answer was lost, and the proof does not exist so far.
         """
         try:
             self.tables.transact([*writes, {"Put": self.tables.put(proof)}])
@@ -89,7 +88,7 @@ class Records:
         return True
 
     def _put_absent(self, items: Sequence[RefsItem]) -> None:
-        """Put those of the items that do not exist, several at a time."""
+        """Put the items that do not exist yet, several at a time."""
         absent = RefsItem.sort.does_not_exist()
         puts = [self.tables.put(item, absent) for item in items]
         with ContextThreads(_PUTS_AT_ONCE) as pool:
@@ -97,7 +96,7 @@ class Records:
                 pass
 
     def _try_put(self, put: Raw) -> None:
-        # Whether it was there before or landed by an earlier attempt is all the same.
+        # The item exists: from before, or by an earlier attempt. Both are fine.
         with suppress(ConditionFailedError):
             self.tables.dynamodb.call("PutItem", put)
 
@@ -106,7 +105,7 @@ class Records:
 
 
 def outbox_item(repository: Repository, event: Event) -> OutboxItem:
-    """The item that reports the event: one per event, whoever writes it."""
+    """Return the outbox item of the event. Its key follows from the event's ID."""
     return OutboxItem(
         partition_of(repository),
         OUTBOX + event.id,
@@ -116,12 +115,16 @@ def outbox_item(repository: Repository, event: Event) -> OutboxItem:
 
 
 def event_of(raw: Raw) -> Event | None:
-    """The event that the raw item reports; None if it is no outbox item."""
+    """Return the event in the raw item; None if it is not an outbox item.
+
+    Raises:
+        KeyError, msgspec.MsgspecError: the item has another form.
+    """
     if not raw["sort"]["S"].startswith(OUTBOX):
         return None
     return _EVENT.decode(raw["event"]["S"])
 
 
 def cleanup_item(drop_after_ns: int, tokens: Sequence[str]) -> CleanupItem:
-    """A new item that registers staging tokens to be dropped after that time."""
+    """Return a new item that registers staging tokens to be dropped after that time."""
     return CleanupItem(CLEANUPS, f"{drop_after_ns:020d}#{uuid4()}", tokens=list(tokens))

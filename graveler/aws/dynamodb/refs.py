@@ -1,4 +1,4 @@
-"""The RefStore on DynamoDB; the modules of repositories, branches and so on have its parts."""
+"""The RefStore on DynamoDB, put together from the stores of each kind of record."""
 
 from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of
 from graveler.aws.dynamodb.commits import CommitRecords

@@ -36,7 +36,7 @@ from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Reposito
 
 # A token has at most some 1,100 bytes, an item 400 KB.
 _TOKENS_IN_ITEM_MAX = 300
-# A transaction has at most 100 writes, one of which registers the tokens.
+# A transaction has at most 100 writes; one of them registers the tokens.
 _BRANCHES_AT_ONCE = 99
 
 _RULES = msgspec.json.Decoder(tuple[ProtectionRule, ...])
@@ -57,7 +57,7 @@ def _repository_item(repository: Repository, partition: str = REPOSITORIES) -> R
 
 
 def repository_of(raw: Raw) -> Repository:
-    """The repository that the raw item holds."""
+    """Return the repository that the raw item stores."""
     item = RepositoryItem.from_raw_data(dict(raw))
     return Repository(
         name=item.sort,
@@ -72,7 +72,7 @@ def repository_of(raw: Raw) -> Repository:
 
 
 class RepositoryRecords(Records):
-    """The part of RefStore that concerns repositories."""
+    """The part of RefStore that stores repositories."""
 
     __slots__ = ()
 
@@ -104,9 +104,11 @@ class RepositoryRecords(Records):
             if self.repository(repository.name) is not None:
                 raise AlreadyExistsError(f"repository {repository.name} already exists")
             ending = self.tables.get(ENDING, repository.name)
-            if ending is not None:  # else its deletion has ended just now
+            if ending is not None:  # else its deletion ended just now
                 self._end(repository_of(ending), event)
-        raise ContentionError(f"repository {repository.name} is created and deleted too often")
+        raise ContentionError(
+            f"too many concurrent creations and deletions of repository {repository.name}: retry"
+        )
 
     def update_repository(
         self, old: Repository, new: Repository, event: Event | None = None
@@ -118,7 +120,7 @@ class RepositoryRecords(Records):
         if raw is None or current != old:
             raise StaleVersionError(f"repository {old.name} changed since it was read")
         stored = RepositoryItem.from_raw_data(dict(raw))
-        # The rules are compared as they are stored, whichever version of the code wrote them.
+        # Compare the rules as stored: another version of the code may have encoded them.
         unchanged = (
             (RepositoryItem.uid == stored.uid)
             & (RepositoryItem.storage_namespace == stored.storage_namespace)
@@ -139,7 +141,7 @@ class RepositoryRecords(Records):
             self.tables.dynamodb.call("PutItem", put)
         except (ConditionFailedError, UnknownOutcomeError) as error:
             if self.repository(old.name) == new:
-                return  # by an earlier attempt
+                return  # an earlier attempt did it
             if isinstance(error, UnknownOutcomeError):
                 raise
             raise StaleVersionError(f"repository {old.name} changed since it was read") from error
@@ -160,21 +162,22 @@ class RepositoryRecords(Records):
         self._end(repository, event)
 
     def _end(self, repository: Repository, event: Event) -> None:
-        """Drop the names of a repository that is being deleted; then its own may be taken again.
+        """Delete the branches and tags of a repository that is being deleted, then free its name.
 
-        Who is to take it does the same, for the deletion may have been cut short: otherwise, one
-        who remembers the repository could go on reading it when another has its name.
+        A creation of the same name does this as well, because the deletion may have stopped half
+        way. Otherwise, a process that remembers the old repository could go on reading it after
+        the name has a new owner.
         """
         self._drop_names(repository, event.time_ns + TOKEN_RETENTION_S * 10**9)
         is_this_one = RepositoryItem.uid == repository.uid
         delete = self.tables.delete(key(ENDING, repository.name), is_this_one)
-        with suppress(ConditionFailedError):  # somebody else has ended it
+        with suppress(ConditionFailedError):  # another process ended it
             self.tables.dynamodb.call("DeleteItem", delete)
 
     def _drop_names(self, repository: Repository, due_ns: int) -> None:
-        """Drop branches and tags: who remembers the repository must not find them any more.
+        """Delete branches and tags, so that processes that remember the repository miss them.
 
-        Who has read a branch goes on reading, since its tokens are only registered to be dropped.
+        Readers that hold a branch go on reading: its tokens are only registered to be dropped.
         """
         partition = partition_of(repository)
         for raws in self.tables.pages(self.tables.query(partition, BRANCH)):
@@ -193,8 +196,8 @@ class RepositoryRecords(Records):
     ) -> bool:
         """Delete the branches and register their tokens, all or nothing; False if one changed.
 
-        A seal that comes between would put a token on a branch that nobody reads any more, and
-        what is staged under it would stay for ever.
+        A seal in between would add a token that nothing registers, and its entries would stay
+        for ever; hence the condition on the staging token.
         """
         writes = [
             {
@@ -221,7 +224,7 @@ class RepositoryRecords(Records):
     def update_repository_metadata(
         self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
     ) -> None:
-        # One update expression could do it, but holds some 250 keys at most.
+        # One update expression could do it, but holds about 250 keys at most.
         for _ in self.tables.dynamodb.retries.attempts():
             raw = self.tables.get(partition_of(repository), METADATA)
             if raw is None:
@@ -231,7 +234,7 @@ class RepositoryRecords(Records):
             item = MetadataItem(partition_of(repository), METADATA, metadata=new)
             unchanged = MetadataItem.metadata == old
             try:
-                # A transaction, so that a repeated request has no second effect.
+                # In a transaction, a repeated request has no second effect.
                 self.tables.transact([{"Put": self.tables.put(item, unchanged)}])
             except TransactionCancelledError:
                 continue
@@ -239,11 +242,13 @@ class RepositoryRecords(Records):
                 if self.repository_metadata(repository) != new:
                     raise
             return
-        raise ContentionError(f"too many writers of the metadata of repository {repository.name}")
+        raise ContentionError(
+            f"too many concurrent updates of the metadata of repository {repository.name}: retry"
+        )
 
 
 def _groups(branches: Sequence[Branch]) -> Iterator[list[Branch]]:
-    """The branches in groups, each as large as one transaction may delete."""
+    """Yield the branches in groups that one transaction can delete."""
     group: list[Branch] = []
     tokens = 0
     for branch in branches:

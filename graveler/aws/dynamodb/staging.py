@@ -1,10 +1,10 @@
 """The StagingStore on DynamoDB: partition = staging token, sort key = path.
 
-Theory of operation. DynamoDB conditions a write on other items only in a transaction, and cancels
-transactions that touch one item at the same time, even if both only check it. So a token has
-several gates (`dynamodb.gates`): a write puts its entry and checks the one gate that the path's
-hash selects, in one transaction. Closing a token closes its gates, one after the other. Writes of
-different gates do not meet, and a write that meets another at a gate is sent again.
+Theory of operation. In DynamoDB, only a transaction can make a write depend on another item. And
+DynamoDB cancels transactions that touch one item at the same time, even if they only check it. So
+a token has several gates (`dynamodb.gates`). A write is a transaction that puts its entry and
+checks one gate, which the path's hash selects. Closing a token closes its gates one after the
+other. Writes at different gates do not conflict; a write that conflicts is sent again.
 
 A transaction carries a client request token, so a repeated request has no second effect.
 """
@@ -31,11 +31,11 @@ from graveler.model import Branch, Change, Repository
 from graveler.ports import Staged
 from graveler.threads import ContextThreads
 
-# A listing shows at most 1,000 paths, and mostly nothing but what is staged under few of them; a
-# scan that goes on takes DynamoDB's full pages of 1 MB.
+# A listing shows at most 1,000 paths, so the first page needs no more items. Further pages are
+# DynamoDB's full ones, of 1 MB.
 _FIRST_PAGE_ITEMS = 1_000
 
-# A transaction has at most 100 parts, one of which is the check, and 4 MB.
+# A transaction has at most 4 MB and 100 parts; one part is the check of the gate.
 _CHANGES_MAX = 99
 _CHANGES_BYTES_MAX = 3 * 1024**2
 _TRANSACTIONS_AT_ONCE = 8
@@ -100,7 +100,7 @@ class DynamoStagingStore:
         for change in changes:
             by_gate[gates.gate_of(change[0])].append(change)
         batches = [(gate, batch) for gate, some in by_gate.items() for batch in _batches(some)]
-        if len(batches) == 1:  # no threads for most writes: they change one path
+        if len(batches) == 1:  # most writes change one path, and need no threads
             return self._stage_at(token, *batches[0])
         with ContextThreads(_TRANSACTIONS_AT_ONCE) as pool:
             refused = pool.map(lambda batch: self._stage_at(token, *batch), batches)
@@ -136,13 +136,15 @@ class DynamoStagingStore:
             self._tables.transact([{"Put": put}, {"Update": update}])
         except TransactionCancelledError as error:
             if not self._is_written(token, path, nonce):
-                raise StaleVersionError("the branch or the path changed meanwhile") from error
+                raise StaleVersionError(
+                    "the branch or the path changed since it was read"
+                ) from error
         except UnknownOutcomeError:
             if not self._is_written(token, path, nonce):
                 raise
 
     def _is_written(self, token: str, path: bytes, nonce: bytes) -> bool:
-        """Whether the item is of the write with that nonce: an attempt whose answer was lost."""
+        """Whether the write with that nonce put the item, in an attempt whose answer was lost."""
         raw = self._item_of(token, path)
         return raw is not None and "write" in raw and binary(raw["write"]) == nonce
 
@@ -160,8 +162,10 @@ class DynamoStagingStore:
             try:
                 self._tables.transact([*puts, {"Update": update}])
             except TransactionCancelledError as error:
-                # Also if an earlier attempt did it: to restore once more does no harm.
-                raise StaleVersionError(f"branch {branch.name} changed meanwhile") from error
+                # Possibly an earlier attempt changed it. Restoring again does no harm.
+                raise StaleVersionError(
+                    f"branch {branch.name} changed since it was read"
+                ) from error
             branch = replace(
                 branch, version=branch.version + 1, restored_token=branch.staging_token
             )
@@ -212,23 +216,26 @@ class DynamoStagingStore:
         request = self._scan_request(token, b"", None)
         if request is None:
             return
-        # The whole key, and nothing else: that is what items are deleted by.
+        # Deleting needs the whole key and nothing else.
         request["ExpressionAttributeNames"] = {"#t": "token", "#p": "path"}
         request["ProjectionExpression"] = "#t, #p"
         del request["Limit"]
-        # The gates go last: until then nothing can be staged that this would not see.
+        # Delete the gates last: until then no writer can stage an entry that this scan would miss.
         for raws in chain(self._tables.pages(request), [gates.keys(token)]):
             self._tables.write_batch(
                 self._tables.staging, [{"DeleteRequest": {"Key": raw}} for raw in raws]
             )
 
     def _scan_request(self, token: str, start: bytes, end: bytes | None) -> Request | None:
-        """The first page of the interval, a little wider at its ends; None if it is empty."""
+        """Return the request of the interval's first page; None if the interval is empty.
+
+        The page may hold a few paths outside of the interval.
+        """
         if end is not None and start >= end:
             return None
         condition = "#t = :t"
         values: dict[str, Any] = {":t": {"S": token}}
-        # A bound may be longer than a key can be; cut off, it still lies outside.
+        # A bound may be longer than a key can be. Cut off, it still includes the interval.
         if start:
             values[":start"] = {"B": start[:PATH_BYTES_MAX]}
         if end is not None:
@@ -269,7 +276,7 @@ def _key(token: str, path: bytes) -> Request:
 
 
 def _batches(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
-    """The changes in stretches that fit into a transaction each."""
+    """Yield the changes in batches that each fit into a transaction."""
     batch: list[Change] = []
     size_bytes = 0
     for path, value in changes:
@@ -284,7 +291,7 @@ def _batches(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
 
 
 def _says(expected: Staged | None) -> Condition:
-    """The condition that the token says exactly that of the path."""
+    """Return the condition that the token has exactly the expected entry at the path."""
     if expected is None:
         return StagedItem.path.does_not_exist()
     if expected.value is None:
@@ -295,7 +302,7 @@ def _says(expected: Staged | None) -> Condition:
 
 
 def _item(token: str, path: bytes, value: bytes | None) -> Request:
-    # Not by way of the model: every write of an object passes here.
+    # Not through the model, which is slow: every write of an object passes here.
     item = _key(token, path)
     if value is not None:
         item["value"] = {"B": value}

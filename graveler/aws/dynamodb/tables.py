@@ -25,13 +25,13 @@ _BATCHES_AT_ONCE = 8
 
 
 def key(partition: str, sort: str) -> Request:
-    """The key of an item of the refs table."""
+    """Return the key of an item of the refs table."""
     return {"partition": {"S": partition}, "sort": {"S": sort}}
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Where the two tables are."""
+    """The names of the two tables, and the client that reaches them."""
 
     refs: str
     staging: str
@@ -40,7 +40,7 @@ class Tables:
     # Parts of requests
 
     def put(self, item: Model, condition: Condition | None = None) -> Request:
-        """The parameters that put an item of either table."""
+        """Return the parameters that put an item into its table."""
         raw = item.serialize()
         table = self.staging if "token" in raw else self.refs
         return with_condition({"TableName": table, "Item": raw}, condition)
@@ -48,7 +48,7 @@ class Tables:
     def update(
         self, item_key: Raw, actions: Sequence[Action], condition: Condition | None = None
     ) -> Request:
-        """The parameters that update an item of the refs table."""
+        """Return the parameters that update an item of the refs table."""
         names: dict[str, str] = {}
         values: dict[str, Any] = {}
         request: Request = {"TableName": self.refs, "Key": item_key}
@@ -56,23 +56,23 @@ class Tables:
         return with_condition(request, condition, names, values)
 
     def delete(self, item_key: Raw, condition: Condition | None = None) -> Request:
-        """The parameters that delete an item of the refs table."""
+        """Return the parameters that delete an item of the refs table."""
         return with_condition({"TableName": self.refs, "Key": item_key}, condition)
 
     def check(self, item_key: Raw, condition: Condition) -> Request:
-        """The parameters of a transaction's check of an item of the refs table."""
+        """Return the parameters of a transaction's check of an item of the refs table."""
         return with_condition({"TableName": self.refs, "Key": item_key}, condition)
 
     def absent(self, item_key: Raw) -> Request:
-        """The parameters of a transaction's check that the refs table has no such item."""
+        """Return the parameters of a transaction's check that the refs table lacks the item."""
         return self.check(item_key, RefsItem.sort.does_not_exist())
 
     def present(self, item_key: Raw) -> Request:
-        """The parameters of a transaction's check that the refs table has such an item."""
+        """Return the parameters of a transaction's check that the refs table has the item."""
         return self.check(item_key, RefsItem.sort.exists())
 
     def query(self, partition: str, prefix: str, limit: int | None = None) -> Request:
-        """The parameters that read, consistently, what begins with a prefix in a partition."""
+        """Return the parameters of a consistent query for sort keys with a prefix."""
         request: Request = {
             "TableName": self.refs,
             "KeyConditionExpression": "#p = :p",
@@ -80,7 +80,7 @@ class Tables:
             "ExpressionAttributeValues": {":p": {"S": partition}},
             "ConsistentRead": True,
         }
-        if prefix:  # an empty one is refused
+        if prefix:  # DynamoDB refuses an empty one
             request["KeyConditionExpression"] += " AND begins_with(#s, :s)"
             request["ExpressionAttributeNames"]["#s"] = "sort"
             request["ExpressionAttributeValues"][":s"] = {"S": prefix}
@@ -91,13 +91,13 @@ class Tables:
     # Requests
 
     def get(self, partition: str, sort: str) -> Raw | None:
-        """An item of the refs table as it stands."""
+        """Return the current item of the refs table; None if it does not exist."""
         request = {"TableName": self.refs, "Key": key(partition, sort), "ConsistentRead": True}
         answer: Raw = self.dynamodb.call("GetItem", request)
         return answer.get("Item")
 
     def get_batch(self, table: str, keys: Sequence[Raw]) -> list[Raw]:
-        """Those of the items that exist, in no order, as they stand."""
+        """Return the current items that exist among the keys, in any order."""
         found: list[Raw] = []
         for start in range(0, len(keys), _BATCH_READ_MAX):
             wanted = {
@@ -107,7 +107,11 @@ class Tables:
         return found
 
     def get_requests(self, wanted: Raw) -> dict[str, list[Raw]]:
-        """One BatchGetItem over either table; what DynamoDB leaves out is asked for again."""
+        """Return the items of one BatchGetItem, by table; repeat it for what DynamoDB left out.
+
+        Raises:
+            ThrottledError: DynamoDB goes on leaving out items.
+        """
         found: dict[str, list[Raw]] = {}
         for _ in self.dynamodb.retries.attempts():
             answer = self.dynamodb.call("BatchGetItem", {"RequestItems": wanted})
@@ -119,7 +123,11 @@ class Tables:
         raise _left_out("BatchGetItem")
 
     def write_batch(self, table: str, writes: Sequence[Raw]) -> None:
-        """Any number of PutRequests and DeleteRequests of distinct keys, in no order."""
+        """Do any number of PutRequests and DeleteRequests of distinct keys, in any order.
+
+        Raises:
+            ThrottledError: DynamoDB goes on leaving out writes; others are done.
+        """
         batches = [
             {table: writes[start : start + _BATCH_WRITE_MAX]}
             for start in range(0, len(writes), _BATCH_WRITE_MAX)
@@ -141,17 +149,18 @@ class Tables:
         raise _left_out("BatchWriteItem")
 
     def transact(self, writes: Sequence[Raw]) -> None:
-        """All the writes or none; each is {"Put" | "Update" | "Delete": parameters}.
+        """Do all the writes or none; each is {"Put" | "Update" | "Delete": parameters}.
 
         Raises:
             TransactionCancelledError: a condition did not hold.
+            UnknownOutcomeError: the answer was lost.
         """
         # The token makes a repeated request the same transaction for ten minutes.
         request = {"TransactItems": writes, "ClientRequestToken": str(uuid4())}
         self.dynamodb.call("TransactWriteItems", request)
 
     def pages(self, request: Request) -> Iterator[list[Raw]]:
-        """The pages of a query, fetched as they are asked for."""
+        """Yield the pages of a query, fetched one by one."""
         while True:
             answer = self.dynamodb.call("Query", request)
             yield answer["Items"]
@@ -162,7 +171,7 @@ class Tables:
     # Tables
 
     def create(self) -> None:
-        """Make the tables if they do not exist; deployments make theirs with CDK instead."""
+        """Create the tables unless they exist. Deployments create theirs with CDK instead."""
         for description in (_refs_description(self.refs), _staging_description(self.staging)):
             try:
                 self.dynamodb.call("CreateTable", description)
@@ -172,7 +181,7 @@ class Tables:
 
 
 def _left_out(operation: str) -> Exception:
-    return ThrottledError(f"DynamoDB leaves out parts of {operation}, try again later")
+    return ThrottledError(f"DynamoDB leaves out parts of {operation}: retry later")
 
 
 def with_condition(
@@ -181,7 +190,7 @@ def with_condition(
     names: dict[str, str] | None = None,
     values: dict[str, Any] | None = None,
 ) -> Request:
-    """The request with the condition added, and the names and values that it stands on."""
+    """Return the request with the condition, and with its placeholders' names and values."""
     names = {} if names is None else names
     values = {} if values is None else values
     if condition is not None:

@@ -19,7 +19,7 @@ def _tag_item(repository: Repository, tag: Tag) -> TagItem:
 
 
 class TagRecords(Records):
-    """The part of RefStore that concerns tags."""
+    """The part of RefStore that stores tags."""
 
     __slots__ = ()
 

@@ -1,12 +1,12 @@
-"""S3 through boto3: one attempt is boto3's, repetition is ours.
+"""S3 through boto3: boto3 makes one attempt, and we retry.
 
-boto3 repeats too, but does not tell whether an earlier attempt may have landed: a write that timed
-out and was then throttled has an unknown outcome, one that was throttled only has none. Attempts
-end as in `dynamodb`. Requests may be repeated: they read, or store the same again, or the caller
-recognizes by S3Error.may_have_landed, or a mark in the object, that it lost against itself.
+boto3 can retry as well, but does not say whether an earlier attempt may have taken effect. A write
+that timed out and was then throttled has an unknown outcome; one that was only throttled had no
+effect. Attempts end as in `dynamodb.client`. Every request may be repeated: it reads, or stores the
+same again, or the caller recognizes its own earlier attempt by S3Error.may_have_landed or by a mark
+in the object.
 
-boto3 finds the region of a bucket by itself, and takes errors that come with status 200 for what
-they are.
+boto3 finds the region of a bucket, and detects errors that arrive with status 200.
 """
 
 import re
@@ -39,7 +39,7 @@ _BUCKET = re.compile(r"[A-Za-z0-9._-]{1,255}")
 _NOT_SENT = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
 _NO_ANSWER = (HTTPClientError, IncompleteReadError, ResponseParserError, SSLError)
 
-# Worth another attempt besides throttling: another writer of the same key is not done yet.
+# Retried like throttling: another writer of the same key is not done yet.
 _CONFLICT_CODES = frozenset({"ConditionalRequestConflict", "OperationAborted"})
 
 _READS = ("get_", "head_", "list_")
@@ -49,7 +49,7 @@ _REFUSED_BUCKET = {
     "AccessDenied": "refuses us: the role needs access to it",
     "403": "refuses us: the role needs access to it",  # of HEAD, which has no body to say so
     "AllAccessDisabled": "refuses us: all access is disabled",
-    "InvalidBucketName": "is no name of a bucket",
+    "InvalidBucketName": "is not a valid bucket name",
 }
 
 
@@ -61,43 +61,48 @@ class S3Error(Exception):
         self.status = error.response["ResponseMetadata"]["HTTPStatusCode"]
         self.code = error.response["Error"]["Code"]
         self.headers = error.response["ResponseMetadata"]["HTTPHeaders"]
-        # An earlier attempt of this request got no answer, and may be why this one was refused.
+        # An earlier attempt got no answer, and may be the reason of this refusal.
         self.may_have_landed = may_have_landed
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A bucket and a key in it; without a key, the bucket itself."""
+    """A bucket and a key in it; without a key, the whole bucket."""
 
     bucket: str
     key: str
 
     @classmethod
     def of(cls, uri: str) -> "Location":
-        """The location of `s3://bucket/key`.
+        """Return the location of `s3://bucket/key`.
 
         Raises:
-            InvalidInputError: the URI is none of S3.
+            InvalidInputError: the URI has another form.
         """
         scheme, _, rest = uri.partition("://")
         bucket, _, key = rest.partition("/")
         if scheme != "s3" or not _BUCKET.fullmatch(bucket) or not key:
-            raise InvalidInputError(f"{uri!r} is not the URI of an object in S3: s3://bucket/key")
+            raise InvalidInputError(f"{uri!r} is not an S3 object URI: write s3://bucket/key")
         return cls(bucket, key)
 
     @property
     def parameters(self) -> dict[str, str]:
-        """As boto3 wants them."""
+        """The location as boto3's parameters."""
         return {"Bucket": self.bucket} | ({"Key": self.key} if self.key else {})
 
     @property
     def whole_bucket(self) -> "Location":
-        """The bucket that it is in."""
+        """The location's bucket, without the key."""
         return Location(self.bucket, "")
 
 
+def range_header(first_and_last: tuple[int, int]) -> str:
+    """Return a range of bytes, both ends inclusive, as HTTP writes it."""
+    return f"bytes={first_and_last[0]}-{first_and_last[1]}"
+
+
 class S3:
-    """S3, or what speaks like it at an endpoint; shared by all threads."""
+    """S3, or an endpoint that is compatible with it; shared by all threads."""
 
     def __init__(self, client: "S3Client", retries: Retries | None = None) -> None:
         for operation in ("PutObject", "UploadPart"):
@@ -108,13 +113,13 @@ class S3:
         self._retries = retries or Retries()
 
     def call(self, operation: str, location: Location, **parameters: object) -> dict[str, Any]:
-        """The answer of the client's method of that name, with what it streams as `Body` in bytes.
+        """Return the answer of the client's method of that name; `Body` is read into bytes.
 
         Raises:
-            S3Error: S3 refuses, and will go on refusing.
+            S3Error: S3 refused the request for good.
             InvalidInputError: the bucket does not exist or refuses us.
-            ThrottledError: not done in the time there was; nothing happened.
-            UnknownOutcomeError: a write that may have happened.
+            ThrottledError: not done in time; it had no effect.
+            UnknownOutcomeError: a write that may have had its effect.
         """
         may_have_landed = False
         problem = ""
@@ -138,7 +143,7 @@ class S3:
                 may_have_landed = True
         if may_have_landed and not operation.startswith(_READS):
             raise UnknownOutcomeError(f"S3 did not confirm a write: {problem}")
-        raise ThrottledError(f"S3 cannot serve the request now, try again later: {problem}")
+        raise ThrottledError(f"S3 cannot serve this now: retry later ({problem})")
 
     def _attempt(
         self, operation: str, location: Location, parameters: dict[str, object]
@@ -153,10 +158,10 @@ class S3:
 
 
 def _put_at_once(params: dict[str, Any], **_: object) -> None:
-    """Send content with its headers.
+    """Have boto3 send content together with its headers.
 
-    boto3 makes a file of bytes; before it sends a file it asks S3 for permission (`Expect`), which
-    costs another trip to S3 and a quarter of the processor's time.
+    boto3 wraps bytes in a file. Before it sends a file, it asks S3 for permission (`Expect`), which
+    costs another round trip and a quarter of the CPU time.
     """
     if isinstance(params["body"], BytesIO):
         params["body"] = params["body"].getvalue()

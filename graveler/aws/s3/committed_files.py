@@ -1,4 +1,4 @@
-"""The CommittedFiles on S3: `_lakefs/<id>` under the storage namespace."""
+"""The CommittedFiles on S3, at `_lakefs/<id>` under the storage namespace."""
 
 from graveler.aws.s3.client import S3, Location, S3Error
 from graveler.errors import CorruptDataError
@@ -11,13 +11,17 @@ class S3CommittedFiles:
         self._s3 = s3
 
     def forget(self) -> None:
-        """All that is read is read from the store; nothing is kept here."""
+        """Do nothing: this store keeps no copies."""
 
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
         return self._get(_uri(namespace, file_id), f"bytes=-{length}")
 
     def _get(self, uri: str, byte_range: str | None) -> tuple[bytes, int]:
-        """The bytes of the range, and the size of the whole file."""
+        """Return the bytes of the range, and the size of the whole file.
+
+        Raises:
+            CorruptDataError: the file is missing, or ends before the range.
+        """
         optional = {} if byte_range is None else {"Range": byte_range}
         try:
             answer = self._s3.call("get_object", Location.of(uri), **optional)
@@ -37,19 +41,13 @@ class S3CommittedFiles:
         uri = _uri(namespace, file_id)
         content, _ = self._get(uri, f"bytes={offset}-{offset + length - 1}")
         if len(content) != length:
-            raise CorruptDataError(
-                f"{uri} at {offset}: {len(content)} bytes where {length} should be"
-            )
+            raise CorruptDataError(f"{uri} at {offset}: {len(content)} bytes instead of {length}")
         return content
 
     def read_all(self, namespace: str, file_id: str) -> bytes:
         return self._get(_uri(namespace, file_id), None)[0]
 
-    def write(self, namespace: str, file_id: str, content: bytes) -> None:
-        self.store(namespace, file_id, content)
-
-    def store(self, namespace: str, file_id: str, content: bytes) -> bool:
-        """Store the file; False if one of that ID exists, which may have other bytes."""
+    def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         try:
             self._s3.call(
                 "put_object",

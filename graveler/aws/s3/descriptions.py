@@ -1,7 +1,7 @@
-"""What S3 stores of an object beside its content, as boto3's parameters.
+"""Content types and user metadata of objects, as boto3's parameters.
 
-S3 keeps user metadata in HTTP headers, 2 KB of them: names lose their case, and a text that a
-header cannot carry travels as RFC 2047 has it, which S3 decodes and encodes again.
+S3 keeps user metadata in HTTP headers, up to 2 KB. Names lose their case. A text that a header
+cannot carry is encoded as in RFC 2047, which S3 decodes and encodes again.
 """
 
 import re
@@ -13,7 +13,7 @@ from urllib.parse import quote
 from graveler.errors import InvalidInputError
 from graveler.ports import ObjectDescription
 
-# What CopyObject takes over from the source, and a multipart upload only if it is told to.
+# What CopyObject copies from the source; a multipart upload needs it as parameters.
 _KEPT = (
     "CacheControl",
     "ContentDisposition",
@@ -24,44 +24,50 @@ _KEPT = (
     "Metadata",
 )
 
-# What clients of S3 gateways leave in front of names of user metadata.
+# Clients of S3 gateways leave this in front of names of user metadata.
 _PREFIX = re.compile("^x-amz-meta-", re.IGNORECASE)
-# Of a header's name (RFC 9110), less the percent sign, which stands for all others.
+# The characters of a header's name (RFC 9110) except the percent sign, which escapes all others.
 _NAME_CHARACTERS = "!#$&'*+-.^_`|~"
-# An encoded word has at most 75 characters and splits none of the text's, of up to 4 bytes each.
+# An encoded word has at most 75 characters. A character has up to 4 bytes and is not split.
 _PIECE_CHARACTERS = 11
 _PLAIN = re.compile(r"(?! )[ -~]*(?<! )")
 
 
-# What S3 has to know: its servers refuse longer headers, and types that are none. Entries hold the
-# content type that readers get.
+# The content types sent to S3: its servers refuse longer headers and malformed types. Entries hold
+# the content type that readers get.
 _SENT_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+[ \t]*(?:;.*)?", re.ASCII)
 _SENT_TYPE_BYTES_MAX = 1024
-# curl sends it with any body. Servers of S3's API may read such a body as a form, and lose it.
+# curl sends it with any body. S3-compatible servers may read such a body as a form, and lose it.
 _FORM = "application/x-www-form-urlencoded"
 
 
 def content_type_parameters(content_type: str) -> dict[str, object]:
-    """The content type; S3 chooses where it is empty, malformed, too long or that of a form.
+    """Return the content type as a parameter; none if it is empty, malformed, too long or a form's.
+
+    Without the parameter, S3 chooses a content type.
 
     Raises:
-        InvalidInputError: no header can carry it.
+        InvalidInputError: no header can carry the content type.
     """
     if not (content_type.isascii() and content_type.isprintable()):
-        raise InvalidInputError(f"{content_type!r} is no content type")
+        raise InvalidInputError(f"{content_type!r} is not a content type")
     is_form = content_type.partition(";")[0].strip().lower() == _FORM
     is_type = len(content_type) <= _SENT_TYPE_BYTES_MAX and _SENT_TYPE.fullmatch(content_type)
     return {"ContentType": content_type} if is_type and not is_form else {}
 
 
 def description_parameters(description: ObjectDescription) -> dict[str, object]:
-    """The content type and user metadata of the description; raises as the former does."""
+    """Return the description's content type and user metadata as parameters.
+
+    Raises:
+        InvalidInputError: no header can carry the content type.
+    """
     metadata = {_name(name): _text(text) for name, text in description.metadata.items()}
     return content_type_parameters(description.content_type) | {"Metadata": metadata}
 
 
 def parameters_of_stored(answer: Mapping[str, Any]) -> dict[str, object]:
-    """What describes another object the way the one is described that S3 answered of."""
+    """Return the parameters that describe a copy like the object of S3's answer."""
     return {name: answer[name] for name in _KEPT if name in answer}
 
 

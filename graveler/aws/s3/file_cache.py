@@ -1,12 +1,12 @@
 """A bounded cache of committed files in a local folder, in front of S3.
 
-Files are immutable, so nothing is ever invalid: there is eviction only, the least recently used
-first. A file is first read in pieces, and fetched whole when it has been read a few times; threads
-that want it at the same time wait for one fetch. A file appears by rename and so is whole. What
-comes from here is as good as from S3, since whoever reads a block verifies its checksum.
+Files are immutable, so entries never become invalid. They are only evicted, the least recently used
+first. A file is read in pieces at first, and fetched whole after a few reads; threads that want it
+at the same time wait for one fetch. A file appears in the folder by rename, so it is always whole.
+Readers verify the checksum of each block, so a cached file is as safe as S3's.
 
-Several processes may share the folder: each counts the files that it knows of, and a file that
-another process evicted is a miss.
+Several processes may share the folder. Each counts the files that it knows, and a file that another
+process evicted is a miss.
 """
 
 import os
@@ -16,33 +16,20 @@ from concurrent.futures import Future
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
 from uuid import uuid4
 
 from graveler.aws import usage
 from graveler.aws.usage import Counted
+from graveler.ports import CommittedFiles
 
 _COUNTED_FILES_MAX = 10_000
 
 
-class FileSource(Protocol):
-    """The truth behind the cache."""
-
-    def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]: ...
-
-    def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes: ...
-
-    def read_all(self, namespace: str, file_id: str) -> bytes: ...
-
-    def store(self, namespace: str, file_id: str, content: bytes) -> bool:
-        """Store the file; False if one of that ID exists, which may have other bytes."""
-
-
 class CachedFiles:
-    """`graveler.ports.CommittedFiles` that keeps what is read again and again."""
+    """`graveler.ports.CommittedFiles` that keeps copies of files that are read repeatedly."""
 
     def __init__(
-        self, source: FileSource, folder: Path, bytes_max: int, reads_before_fetch: int
+        self, source: CommittedFiles, folder: Path, bytes_max: int, reads_before_fetch: int
     ) -> None:
         self._source = source
         self._folder = folder
@@ -85,7 +72,7 @@ class CachedFiles:
             whole = self._fetch(namespace, file_id)
             if offset + length <= len(whole):
                 return whole[offset : offset + length]
-        # Also what lies beyond the end: the source has the words for it.
+        # For a range beyond the end as well: the source raises the error.
         return self._source.read(namespace, file_id, offset, length)
 
     def read_all(self, namespace: str, file_id: str) -> bytes:
@@ -99,9 +86,9 @@ class CachedFiles:
         return self._fetch(namespace, file_id)
 
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
-        # If a file of this ID exists, it may be compressed in another way; a reader may hold the
-        # index of that one, and these bytes would not fit it.
-        stored = self._source.store(namespace, file_id, content)
+        # Keep only bytes that were stored. An existing file of this ID may be compressed in another
+        # way; a reader may hold its index, which would not fit these bytes.
+        stored = self._source.write(namespace, file_id, content)
         if stored:
             self._keep(_name(namespace, file_id), content)
         return stored
@@ -123,7 +110,7 @@ class CachedFiles:
 
     def _read_cached(self, name: str, offset: int, length: int) -> bytes | None:
         try:
-            # To join it as a Path would take as long as to open it.
+            # Joining the name as a Path would take as long as opening the file.
             descriptor = os.open(f"{self._folder}/{name}", os.O_RDONLY)
             try:
                 content = os.pread(descriptor, length, offset)
@@ -149,7 +136,7 @@ class CachedFiles:
             return reads > self._reads_before_fetch
 
     def _fetch(self, namespace: str, file_id: str) -> bytes:
-        """The whole file, fetched by one thread for all that ask for it meanwhile."""
+        """Return the whole file, fetched by one thread for all that ask for it meanwhile."""
         name = _name(namespace, file_id)
         with self._lock:
             fetching = self._fetching.get(name)
@@ -178,13 +165,13 @@ class CachedFiles:
             partial.write_bytes(content)
             partial.replace(self._folder / name)
         except OSError:
-            # A full disk makes reads slower, not wrong.
+            # With a full disk, reads are slower but right.
             partial.unlink(missing_ok=True)
             return
         self._account(name, len(content))
 
     def _account(self, name: str, size: int) -> None:
-        """Count the file, and evict others until all fit."""
+        """Count the file, and evict the least recently used until all fit."""
         with self._lock:
             self._reads.pop(name, None)
             self._bytes += size - self._sizes.pop(name, 0)
@@ -198,7 +185,7 @@ class CachedFiles:
             (self._folder / oldest).unlink(missing_ok=True)
 
     def _find_files(self) -> None:
-        """Count what earlier processes left, and remove what they left half written."""
+        """Count the files of earlier processes, and delete partly written ones."""
         found: list[tuple[float, str, int]] = []
         for path in self._folder.iterdir():
             if path.suffix:

@@ -1,14 +1,14 @@
-"""Listing what S3 holds, page by page."""
+"""Lists objects and uploads in S3, page by page."""
 
 from collections.abc import Iterator
 
+from graveler.aws.s3.answers import Answer, time_ns
 from graveler.aws.s3.client import S3, Location
-from graveler.aws.s3.uploads import Answer, time_ns
 from graveler.ports import ListedObject, UnfinishedUpload
 
 
 class S3Listing:
-    """The part of ObjectStore that lists."""
+    """The part of ObjectStore that lists objects and uploads."""
 
     _s3: S3
 

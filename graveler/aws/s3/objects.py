@@ -1,30 +1,30 @@
-"""The ObjectStore on S3; `uploads` has its multipart uploads, `listing` what lists."""
+"""The ObjectStore on S3: single objects here, the rest in `uploads`, `listing`, `presigning`."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 from uuid import uuid4
 
 from graveler.aws import usage
-from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.aws.s3.answers import (
+    checksum_of,
+    find,
+    find_existing,
+    gone,
+    info_of,
+    time_ns,
+)
+from graveler.aws.s3.client import S3, Location, S3Error, range_header
 from graveler.aws.s3.descriptions import (
     content_type_parameters,
     description_parameters,
     parameters_of_stored,
 )
 from graveler.aws.s3.listing import S3Listing
-from graveler.aws.s3.uploads import (
-    Answer,
-    S3Uploads,
-    checksum_of,
-    gone,
-    info_of,
-    range_header,
-    time_ns,
-)
+from graveler.aws.s3.presigning import S3Presigning
+from graveler.aws.s3.uploads import S3Uploads
 from graveler.aws.signing import Credentials
 from graveler.aws.usage import Counted
 from graveler.errors import (
@@ -42,15 +42,15 @@ if TYPE_CHECKING:
 
 _COPIES_AT_ONCE = 8
 
-# Metadata that name the one attempt that stored an object: known again after a lost answer.
+# The name of the metadata that identify the write: a retry recognizes its own earlier attempt.
 _WRITE_ID = "graveler-write"
 
-# XML cannot carry these, not even escaped: keys with them cannot be in a list to delete.
+# XML cannot carry these, not even escaped, so keys with them are deleted one by one.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-class S3ObjectStore(S3Uploads, S3Listing):
-    """`graveler.ports.ObjectStore` over S3; presigned URLs lead to the public endpoint."""
+class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
+    """`graveler.ports.ObjectStore` over S3."""
 
     def __init__(
         self,
@@ -60,7 +60,10 @@ class S3ObjectStore(S3Uploads, S3Listing):
         *,
         copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
     ) -> None:
-        super().__init__(s3, public, credentials)
+        """Presign with the public client and its credentials; without one, with s3's."""
+        self._s3 = s3
+        self._public = public or s3.client
+        self._credentials = credentials
         self._copy_bytes_max = copy_bytes_max
 
     def put(
@@ -76,9 +79,9 @@ class S3ObjectStore(S3Uploads, S3Listing):
         except S3Error as error:
             if error.status != 412:
                 raise
-            stored = self._head(location)
+            stored = find(self._s3, location)
             if stored is None or stored["Metadata"].get(_WRITE_ID) != write_id:
-                raise PreconditionFailedError(f"{uri} exists already") from error
+                raise PreconditionFailedError(f"{uri} already exists") from error
             return info_of(stored)
         return ObjectInfo(
             size_bytes=len(content),
@@ -88,6 +91,10 @@ class S3ObjectStore(S3Uploads, S3Listing):
             ),
             content_type=content_type,
         )
+
+    def head(self, uri: str) -> ObjectInfo | None:
+        stored = find(self._s3, Location.of(uri))
+        return None if stored is None else info_of(stored)
 
     def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
         optional = {} if byte_range is None else {"Range": range_header(byte_range)}
@@ -111,13 +118,13 @@ class S3ObjectStore(S3Uploads, S3Listing):
         description: ObjectDescription | None = None,
         before_request: Callable[[], None] | None = None,
     ) -> ObjectInfo:
-        before = before_request or _nothing
+        before = before_request or _do_nothing
         described = None if description is None else description_parameters(description)
         if size_bytes > self._copy_bytes_max:
             copied = self._copy_in_parts(source_uri, target_uri, described, before)
             _count_copy(copied.size_bytes)
             return copied
-        # The source's tags stay behind: to copy them takes permissions that nothing else needs.
+        # Leave the source's tags behind: copying them needs permissions that nothing else needs.
         optional: dict[str, object] = {"TaggingDirective": "REPLACE"}
         if described is not None:
             optional |= {"MetadataDirective": "REPLACE", **described}
@@ -128,12 +135,12 @@ class S3ObjectStore(S3Uploads, S3Listing):
                 "copy_object", Location.of(target_uri), CopySource=source, **optional
             )
         except (S3Error, InvalidInputError) as error:
-            raise self._why_not_copied(source_uri, target_uri, error) from error
+            raise self._copy_error(source_uri, target_uri, error) from error
         _count_copy(size_bytes)
         if description is None:
-            return info_of(self._head_existing(target_uri))
-        # Nothing is left to ask: an export copies millions, and would pay for each answer.
-        result: Answer = answer["CopyObjectResult"]
+            return info_of(find_existing(self._s3, target_uri))
+        # No HEAD here: an export copies millions of objects and would pay for each request.
+        result = answer["CopyObjectResult"]
         return ObjectInfo(
             size_bytes=size_bytes,
             checksum=checksum_of(result),
@@ -141,13 +148,18 @@ class S3ObjectStore(S3Uploads, S3Listing):
             content_type=description.content_type,
         )
 
-    def _why_not_copied(self, source_uri: str, target_uri: str, error: Exception) -> Exception:
-        """What to tell of a copy that S3 refused: it does not say which of the two it means."""
+    def _copy_error(self, source_uri: str, target_uri: str, error: Exception) -> Exception:
+        """Return the error to raise for a refused copy: S3 does not say which object it means.
+
+        Raises:
+            InvalidInputError: it is the source's bucket that refuses us.
+            GoneError: the source does not exist.
+        """
         if isinstance(error, S3Error):
             if error.status == 404:
                 return gone(source_uri, error)
             return InvalidInputError(f"{source_uri} cannot be copied to {target_uri}: {error}")
-        self._head_existing(source_uri)  # raises if it is the source's bucket that refuses us
+        find_existing(self._s3, source_uri)
         return error
 
     def _copy_in_parts(
@@ -157,8 +169,8 @@ class S3ObjectStore(S3Uploads, S3Listing):
         described: Mapping[str, object] | None,
         before_request: Callable[[], None],
     ) -> ObjectInfo:
-        source = self._head_existing(source_uri)
-        # The true size: a part beyond the end is refused, and what is not asked for is lost.
+        source = find_existing(self._s3, source_uri)
+        # The true size: S3 refuses a part beyond the end, and bytes in no part would be lost.
         size_bytes: int = source["ContentLength"]
         least = -(-size_bytes // UPLOAD_PARTS_MAX)
         part_bytes = max(least, self._copy_bytes_max)
@@ -180,7 +192,7 @@ class S3ObjectStore(S3Uploads, S3Listing):
             before_request()
             return self.complete_upload(target_uri, upload_id, parts)
         except BaseException:
-            with suppress(NotFoundError):  # completed, but the answer was lost
+            with suppress(NotFoundError):  # the upload was completed, but the answer was lost
                 self.abort_upload(target_uri, upload_id)
             raise
 
@@ -214,30 +226,11 @@ class S3ObjectStore(S3Uploads, S3Listing):
                 problems[listed[error["Key"]]] = f"{error['Code']}: {error.get('Message', '')}"
         return problems
 
-    def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
-        answered = {"ResponseContentDisposition": _attachment(file_name)}
-        if content_type:
-            answered["ResponseContentType"] = content_type
-        return self._presign("get_object", uri, expires_s, answered)
-
-    def presign_put(self, uri: str, expires_s: int) -> str:
-        return self._presign("put_object", uri, expires_s, {})
-
 
 def _count_copy(size_bytes: int) -> None:
     usage.count(Counted.OBJECTS_COPIED)
     usage.count(Counted.BYTES_COPIED, size_bytes)
 
 
-def _nothing() -> None:
-    """What happens before a request when nobody wants anything else."""
-
-
-def _attachment(file_name: str) -> str:
-    """A Content-Disposition for any file name (RFC 6266): plain for old clients, and exact."""
-    plain = "".join(
-        letter if letter.isascii() and letter.isprintable() and letter not in '"\\%' else "_"
-        for letter in file_name
-    )
-    exact = quote(file_name, safe="", errors="replace")
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{exact}"
+def _do_nothing() -> None:
+    """The default of before_request."""

@@ -1,21 +1,79 @@
-"""Presigned URLs of the parts of one upload: boto3 signs the first, the others follow it.
+"""Presigned URLs of objects, and of the parts of one upload.
 
-The URLs differ in the part number and the signature only. boto3 builds each one from the beginning,
-which takes seconds for an upload of 10,000 parts. Here, whatever precedes the part number is hashed
-once, and the signing key is derived once.
+boto3 signs each URL from scratch, which takes seconds for an upload of 10,000 parts. The URLs of
+one upload differ only in the part number and the signature. So boto3 signs the first, and
+`part_urls` derives the others: it hashes the text before the part number once, and derives the key
+once.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from hmac import compare_digest, digest
-from urllib.parse import parse_qs, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, quote, urlsplit
 
+from graveler.aws.s3.client import Location
 from graveler.aws.signing import ALGORITHM, Credentials, derived_key
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 # A value never contains `&` or `=`: those are percent-encoded, in the query and in the path.
 _FIRST = "partNumber=1&"
+
+
+class S3Presigning:
+    """The part of ObjectStore that presigns URLs, which lead to the public endpoint."""
+
+    _public: "S3Client"
+    # Those that the public client signs with, if they are known.
+    _credentials: Callable[[], Credentials] | None
+
+    def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
+        response = {"ResponseContentDisposition": _attachment(file_name)}
+        if content_type:
+            response["ResponseContentType"] = content_type
+        return self._presign("get_object", uri, expires_s, response)
+
+    def presign_put(self, uri: str, expires_s: int) -> str:
+        return self._presign("put_object", uri, expires_s, {})
+
+    def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
+        part = {"UploadId": upload_id, "PartNumber": part_number}
+        return self._presign("upload_part", uri, expires_s, part)
+
+    def presign_parts(self, uri: str, upload_id: str, parts: int, expires_s: int) -> Sequence[str]:
+        if parts == 0:
+            return ()
+        first = self.presign_part(uri, upload_id, 1, expires_s)
+        if self._credentials is not None:
+            urls = part_urls(first, parts, self._credentials())
+            if urls is not None:
+                return urls
+        # The credentials were renewed just now, or boto3 signs in another way.
+        rest = range(2, parts + 1)
+        return [first, *(self.presign_part(uri, upload_id, each, expires_s) for each in rest)]
+
+    def _presign(
+        self, operation: str, uri: str, expires_s: int, parameters: Mapping[str, object]
+    ) -> str:
+        return self._public.generate_presigned_url(
+            operation,
+            Params={**Location.of(uri).parameters, **parameters},
+            ExpiresIn=expires_s,
+        )
+
+
+def _attachment(file_name: str) -> str:
+    """Return a Content-Disposition (RFC 6266): the exact name, and one for old clients."""
+    plain = "".join(
+        letter if letter.isascii() and letter.isprintable() and letter not in '"\\%' else "_"
+        for letter in file_name
+    )
+    exact = quote(file_name, safe="", errors="replace")
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{exact}"
 
 
 def part_urls(first: str, parts: int, credentials: Credentials) -> Sequence[str] | None:

@@ -1,4 +1,4 @@
-"""An HTTP client that answers by script instead of asking anybody."""
+"""An HTTP client with scripted answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""boto3's S3 client with a script in the place of the network."""
+"""boto3's S3 client with scripted answers instead of a network."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""boto3's client of a service that speaks JSON, with a script in the place of the network."""
+"""boto3's client of a JSON service with scripted answers instead of a network."""
 
 import json
 from io import BytesIO

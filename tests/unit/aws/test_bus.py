@@ -1,4 +1,4 @@
-"""Events on their way to EventBridge: as many at once as it takes, in order, none lost."""
+"""Events go to EventBridge in order and in full batches, and none is lost."""
 
 import json
 from dataclasses import replace
@@ -84,7 +84,7 @@ def test_a_request_carries_256_kb() -> None:
     assert list(map(len, ids(service))) == [1, 1]
 
 
-def test_an_event_that_is_refused_ends_it_there() -> None:
+def test_publishing_stops_at_the_first_refused_event() -> None:
     first, second = answer(*[TAKEN] * 10), answer(TAKEN, TAKEN, REFUSED, TAKEN, *[REFUSED] * 6)
     service = ScriptedService("events", first, second)
     published = EventBus(service.client, "bus").publish(events(30))

@@ -1,4 +1,4 @@
-"""Exports that go to Spark, by Glue."""
+"""Exports that Glue runs on Spark."""
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
@@ -11,7 +11,7 @@ from tests.unit.aws.scripted_service import ScriptedService
 REQUEST = ExportRequest("lake", "main")
 
 
-def test_the_job_is_told_which_run_it_carries_out() -> None:
+def test_the_job_gets_the_id_of_its_run() -> None:
     service = ScriptedService("glue", {"JobRunId": "jr_1"})
     assert GlueBatchJobs(service.connect, "export").start_export(REQUEST, "lake-main-c-u") is True
     assert service.requests == [
@@ -43,7 +43,7 @@ def test_a_problem_that_may_pass_is_throttling(problem: tuple[int, str] | Except
         jobs.start_export(REQUEST, "run")
 
 
-def test_a_job_that_is_none_is_told_as_it_is() -> None:
+def test_an_unknown_job_is_reported_as_such() -> None:
     jobs = GlueBatchJobs(
         ScriptedService("glue", (400, "EntityNotFoundException")).connect, "absent"
     )

@@ -1,4 +1,4 @@
-"""Secrets under a KMS key, by moto's KMS in this process."""
+"""Secrets under a KMS key, on moto's KMS in this process."""
 
 from collections.abc import Callable, Iterator
 from io import BytesIO
@@ -33,7 +33,7 @@ def cipher() -> KmsCipher:
     return KmsCipher(connect.kms_client(SETTINGS), key)
 
 
-def test_a_secret_comes_back(cipher: KmsCipher) -> None:
+def test_an_encrypted_secret_is_decrypted(cipher: KmsCipher) -> None:
     ciphertext = cipher.encrypt(b"the secret", CONTEXT)
     assert b"the secret" not in ciphertext
     assert cipher.decrypt(ciphertext, CONTEXT) == b"the secret"
@@ -45,13 +45,13 @@ def test_a_secret_belongs_to_its_context(cipher: KmsCipher) -> None:
         cipher.decrypt(ciphertext, {"purpose": "another"})
 
 
-def test_what_it_did_not_encrypt_is_corrupt(cipher: KmsCipher) -> None:
+def test_foreign_ciphertext_is_corrupt(cipher: KmsCipher) -> None:
     ciphertext = cipher.encrypt(b"the secret", CONTEXT)
     with pytest.raises(CorruptDataError):
         cipher.decrypt(ciphertext[:-1] + bytes([ciphertext[-1] ^ 1]), CONTEXT)
 
 
-def test_a_missing_key_is_nobodys_input() -> None:
+def test_a_missing_key_is_not_bad_input() -> None:
     cipher = KmsCipher(connect.kms_client(SETTINGS), "alias/absent")
     with pytest.raises(ClientError, match="NotFoundException"):
         cipher.encrypt(b"the secret", CONTEXT)
@@ -75,7 +75,7 @@ def silent(request: AWSPreparedRequest) -> AWSResponse:
 
 
 @pytest.mark.parametrize("problem", [throttled, server_error, unreachable, silent])
-def test_a_problem_that_passes_is_waited_out_and_then_told(
+def test_a_passing_problem_is_retried_and_then_reported(
     problem: Callable[[AWSPreparedRequest], AWSResponse], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)

@@ -1,4 +1,4 @@
-"""Messages to the export function, by SQS."""
+"""Messages to the export function on SQS."""
 
 import json
 
@@ -25,7 +25,7 @@ def test_a_request_waits_as_long_as_it_shall() -> None:
     assert body == {"repository": "lake", "branch": "feature/é"}
 
 
-def test_nothing_is_connected_before_there_is_something_to_send() -> None:
+def test_it_connects_when_it_sends_the_first_message() -> None:
     def connect() -> None:
         raise AssertionError
 
@@ -47,7 +47,7 @@ def test_a_problem_that_may_pass_is_throttling(problem: tuple[int, str] | Except
         queue.send(REQUEST)
 
 
-def test_a_queue_that_is_none_is_told_as_it_is() -> None:
+def test_an_unknown_queue_is_reported_as_such() -> None:
     service = ScriptedService("sqs", (400, "com.amazonaws.sqs#QueueDoesNotExist"))
     with pytest.raises(ClientError, match="QueueDoesNotExist"):
         SqsExportQueue(service.connect, URL).send(REQUEST)

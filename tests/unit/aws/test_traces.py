@@ -1,4 +1,4 @@
-"""Traces, against a daemon of the test's own."""
+"""Traces, against the test's own daemon."""
 
 import json
 import socket
@@ -78,7 +78,7 @@ def test_a_traced_request_is_a_subsegment_of_the_function_s(daemon: Daemon) -> N
     ("status", "outcome"),
     [(200, ""), (404, "error"), (429, "error throttle"), (500, "fault"), (501, "error")],
 )
-def test_a_failure_is_whose_it_is(daemon: Daemon, status: int, outcome: str) -> None:
+def test_a_failure_is_a_fault_or_an_error(daemon: Daemon, status: int, outcome: str) -> None:
     trace_of(daemon).send("name", {}, status, is_fault=outcome == "fault")
     sent = daemon.next()
     told = [name for name in ("error", "throttle", "fault") if sent[name]]
@@ -111,7 +111,7 @@ def test_calls_of_all_threads_are_inside(daemon: Daemon) -> None:
     assert "secret" not in json.dumps(sent)
 
 
-def test_a_throttled_call_is_told_apart(daemon: Daemon) -> None:
+def test_a_throttled_call_is_marked(daemon: Daemon) -> None:
     trace = trace_of(daemon)
     refused = HttpAnswer(400, {}, b'{"__type": "#ThrottlingException"}')
     with traces.recorded(trace), pytest.raises(ThrottledError):
@@ -144,7 +144,7 @@ def test_the_largest_trace_fits_into_a_packet(daemon: Daemon) -> None:
         f"Root={ROOT};Sampled=1",
     ],
 )
-def test_what_is_not_traced_sends_nothing(daemon: Daemon, header: str) -> None:
+def test_an_untraced_request_sends_nothing(daemon: Daemon, header: str) -> None:
     trace = traces.of_invocation(environment(daemon, header))
     assert trace is None
     with traces.recorded(trace):
@@ -158,7 +158,7 @@ def test_without_a_daemon_nothing_is_traced(address: str) -> None:
     assert traces.of_invocation(given) is None
 
 
-def test_a_daemon_that_is_gone_disturbs_nobody(daemon: Daemon) -> None:
+def test_a_missing_daemon_does_no_harm(daemon: Daemon) -> None:
     trace = trace_of(daemon)
     daemon.socket.close()
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""What is counted where requests are sent, and for whom."""
+"""What is counted when requests are sent, and for which block."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +16,7 @@ from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted
 from graveler.ports import ObjectDescription
 from graveler.threads import ContextThreads
-from tests.contract.test_committed_files import MemorySource
+from tests.support.memory import MemoryCommittedFiles
 from tests.unit.aws.s3.test_objects import COPIED
 from tests.unit.aws.scripted import FakeTime, Keys, ScriptedHttp, Step
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal
@@ -62,7 +62,7 @@ def test_copies_and_deletions_that_were_done_count() -> None:
 
 
 def test_reads_of_files_are_hits_or_misses(tmp_path: Path) -> None:
-    source = MemorySource()
+    source = MemoryCommittedFiles()
     source.files["s3://bucket/n", "f"] = b"0123456789"
     files = CachedFiles(source, tmp_path, 100, reads_before_fetch=1)
     with usage.measured() as used:
@@ -76,7 +76,7 @@ def test_reads_of_files_are_hits_or_misses(tmp_path: Path) -> None:
     assert used == {Counted.CACHE_MISSES: 2, Counted.CACHE_HITS: 3}
 
 
-def test_nobody_has_to_measure() -> None:
+def test_counting_outside_of_a_block_does_nothing() -> None:
     usage.count(Counted.S3_REQUESTS)
     with usage.measured() as used:
         pass
@@ -84,7 +84,7 @@ def test_nobody_has_to_measure() -> None:
     assert used == {}
 
 
-def test_threads_count_for_whoever_gave_them_their_work() -> None:
+def test_threads_count_for_the_block_that_submitted_their_work() -> None:
     def work(pool: ContextThreads, number: int) -> usage.Usage:
         with usage.measured() as used:
             asked = [pool.submit(usage.count, Counted.S3_REQUESTS) for _ in range(number)]
@@ -112,6 +112,6 @@ def test_no_count_of_threads_of_one_request_is_lost() -> None:
     assert used == {Counted.S3_REQUESTS: 40_000}
 
 
-def test_what_a_thread_raises_reaches_whoever_asked() -> None:
+def test_an_error_in_a_thread_reaches_the_caller() -> None:
     with ContextThreads(1) as pool, pytest.raises(ZeroDivisionError):
         pool.submit(lambda: 1 // 0).result()

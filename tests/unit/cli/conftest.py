@@ -1,4 +1,4 @@
-"""The program as a user runs it, against a server on loopback that answers as a test tells it."""
+"""The program as a user runs it, against a loopback server with scripted answers."""
 
 import json
 import threading

@@ -52,7 +52,7 @@ def test_set_config_reads_standard_input(graveler, server):
         ('{"default_retention_days": "14"}', "Expected `int`"),
         ('{"default_retention_days": 1, "branch": []}', "unknown field `branch`"),
         ('{"default_retention_days": 1, "branches": [{"branch_id": "main"}]}', "retention_days"),
-        ('"\udcff"', "does not hold rules"),
+        ('"\udcff"', "does not have valid rules"),
     ],
 )
 def test_a_file_that_holds_no_rules_is_refused_with_an_example(
@@ -61,13 +61,13 @@ def test_a_file_that_holds_no_rules_is_refused_with_an_example(
     file = tmp_path / "rules.json"
     file.write_bytes(text.encode(errors="surrogateescape"))
     told = graveler.fails("gc", "set-config", URI, "-f", str(file))
-    assert told.startswith(f"{file} does not hold rules: ")
+    assert told.startswith(f"{file} does not have valid rules: ")
     assert said in told
     assert '{"branch_id": "main", "retention_days": 21}' in told
     assert asked(server) == []
 
 
-def test_a_file_that_is_not_there_is_named(graveler, tmp_path):
+def test_a_missing_file_is_named(graveler, tmp_path):
     told = graveler.fails("gc", "set-config", URI, "-f", str(tmp_path / "none.json"))
     assert told == f"cannot read {tmp_path}/none.json: no such file or directory"
 
@@ -108,13 +108,13 @@ def test_delete_config_prints_nothing(graveler, server):
 
 
 @pytest.mark.parametrize("uri", ["lakefs://", "lakefs://a/b", "lakefs://..", "example", "s3://b"])
-def test_what_names_no_repository_is_refused(graveler, server, uri):
+def test_a_text_that_names_no_repository_is_refused(graveler, server, uri):
     told = graveler.fails("gc", "get-config", uri, code=2)
     assert told.endswith("does not name a repository: write lakefs://REPO")
     assert asked(server) == []
 
 
-def test_missing_rules_are_told_as_the_server_tells_them(graveler, server):
+def test_missing_rules_show_the_servers_message(graveler, server):
     server.will_answer({"message": "not found", "details": "no rules"}, status=404)
     assert graveler.fails("gc", "get-config", URI) == "not found: no rules"
 

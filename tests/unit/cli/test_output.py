@@ -1,4 +1,4 @@
-"""Times and sizes, in the form that lakectl gives them."""
+"""Times and sizes in lakectl's form."""
 
 import pytest
 

@@ -22,7 +22,7 @@ def test_a_branch_is_named_in_the_old_form_and_in_the_new_one(text):
         *("lakefs://../master", "lakefs://foo/.."),
     ],
 )
-def test_what_names_no_branch_is_refused_with_the_right_form(text):
+def test_a_text_that_names_no_branch_is_refused_with_the_right_form(text):
     with pytest.raises(UsageError, match="lakefs://REPO/BRANCH"):
         BranchUri.parse(text)
 
@@ -53,7 +53,7 @@ def test_an_object_is_named_at_any_ref_by_its_path_as_it_is(text, parts):
         *("a", "lakefs://repo/../a", "lakefs://./main/a"),
     ],
 )
-def test_what_names_no_object_is_refused_with_the_right_form(text):
+def test_a_text_that_names_no_object_is_refused_with_the_right_form(text):
     with pytest.raises(UsageError, match="lakefs://REPO/REF/PATH"):
         ObjectUri.parse(text)
 

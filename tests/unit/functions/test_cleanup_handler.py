@@ -1,4 +1,4 @@
-"""The function that a schedule calls, and what it tells of what it dropped."""
+"""The scheduled function, and what it logs."""
 
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ class Store:
         return Swept(swept - failed, tuple(ThrottledError(f"{n}") for n in range(failed)))
 
 
-def test_everything_that_is_due_is_dropped_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everything_due_is_dropped_and_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(45)
     monkeypatch.setattr(wiring, "cleanup", lambda: store)
     lines = lines_of(monkeypatch, "graveler-cleanup")
@@ -39,7 +39,7 @@ def test_everything_that_is_due_is_dropped_and_told(monkeypatch: pytest.MonkeyPa
     assert "ServerErrors" not in lines.last
 
 
-def test_pieces_that_fail_stop_no_others_and_are_told_at_the_end(
+def test_failed_pieces_stop_no_others_and_are_reported_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store = Store(45, failing=3)
@@ -53,7 +53,7 @@ def test_pieces_that_fail_stop_no_others_and_are_told_at_the_end(
     assert "3 pieces failed" in lines.last["problem"]
 
 
-def test_what_there_is_no_time_for_is_left_to_the_next_call(
+def test_without_time_left_the_rest_is_left_to_the_next_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store = Store(45)
@@ -62,7 +62,7 @@ def test_what_there_is_no_time_for_is_left_to_the_next_call(
     assert store.asked == []
 
 
-def test_a_sweep_that_fails_is_told_and_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_sweep_is_logged_and_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(1)
     monkeypatch.setattr(store, "sweep", lambda *_: 1 // 0)
     monkeypatch.setattr(wiring, "cleanup", lambda: store)

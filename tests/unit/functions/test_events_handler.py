@@ -1,4 +1,4 @@
-"""The function behind the table's stream, with records as the stream delivers them."""
+"""The function of the table's stream, with records as the stream delivers them."""
 
 from collections.abc import Iterable
 from types import SimpleNamespace
@@ -103,7 +103,7 @@ def test_from_the_first_that_is_refused_everything_comes_again(bus: RecordingBus
     assert bus.events == [event(0), event(2)]
 
 
-def test_what_cannot_be_read_stops_what_is_behind_it(bus: RecordingBus) -> None:
+def test_an_unreadable_item_stops_everything_behind_it(bus: RecordingBus) -> None:
     broken = reported(1)
     broken["dynamodb"]["NewImage"]["event"] = {"S": '{"id": 1}'}
     assert failures(reported(0), broken, reported(2)) == [1, 2]
@@ -112,7 +112,7 @@ def test_what_cannot_be_read_stops_what_is_behind_it(bus: RecordingBus) -> None:
     assert failures(reported(0), broken, reported(2)) == [0, 1, 2]
 
 
-def test_a_batch_is_told_with_what_became_of_it(
+def test_a_batch_is_logged_with_its_outcome(
     bus: RecordingBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = lines_of(monkeypatch, "graveler-events")

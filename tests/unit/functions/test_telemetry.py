@@ -1,4 +1,4 @@
-"""The lines that functions write: what they hold, what CloudWatch makes of them, what they hide."""
+"""The log lines of functions: their fields, their metrics, and what they leave out."""
 
 import os
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Lines:
     return lines_of(monkeypatch, "graveler-test")
 
 
-def tell(
+def log_request(
     metrics: Metrics = Metrics.NONE,
     status: int = 200,
     do: Callable[[Record], object] = lambda _: None,
@@ -52,12 +52,12 @@ def metrics_of(line: dict) -> dict[str, float]:
 
 def test_a_line_says_what_was_done_and_what_it_took(lines: Lines) -> None:
     def use(record: Record) -> None:
-        record.tell(repository="lake")
+        record.add(repository="lake")
         usage.count(Counted.DYNAMODB_REQUESTS, 2)
         with ContextThreads(1) as pool:
             pool.submit(usage.count, Counted.S3_REQUESTS).result()
 
-    tell(do=use)
+    log_request(do=use)
     line = lines.last
     assert line.pop("timestamp")
     assert 0 <= line.pop("Latency") < 60_000
@@ -97,16 +97,16 @@ def test_only_the_first_piece_of_work_of_a_process_is_a_cold_start(lines: Lines)
         (503, {"ServerErrors", "Throttled"}, "ERROR"),
     ],
 )
-def test_failures_count_as_whose_they_are(
+def test_failures_count_as_the_clients_or_ours(
     lines: Lines, status: int, counted: set[str], level: str
 ) -> None:
-    tell(Metrics.SERVICE, status)
+    log_request(Metrics.SERVICE, status)
     assert lines.last["level"] == level
     assert metrics_of(lines.last).keys() == {"Latency"} | counted
 
 
-def test_what_was_not_used_is_in_the_line_and_no_metric(lines: Lines) -> None:
-    tell(Metrics.SERVICE, do=lambda _: usage.count(Counted.BYTES_COPIED, 7))
+def test_unused_counts_are_in_the_line_but_are_no_metrics(lines: Lines) -> None:
+    log_request(Metrics.SERVICE, do=lambda _: usage.count(Counted.BYTES_COPIED, 7))
     assert lines.last["S3Requests"] == 0
     assert metrics_of(lines.last).keys() == {"Latency", "BytesCopied"}
     (directive,) = lines.last["_aws"]["CloudWatchMetrics"]
@@ -123,10 +123,10 @@ def test_what_was_not_used_is_in_the_line_and_no_metric(lines: Lines) -> None:
         (Metrics.OPERATIONS, [["service"], ["service", "operation"]]),
     ],
 )
-def test_the_setting_says_of_what_there_are_metrics(
+def test_the_setting_decides_the_dimensions_of_metrics(
     lines: Lines, metrics: Metrics, dimensions: list[list[str]]
 ) -> None:
-    tell(metrics)
+    log_request(metrics)
     (directive,) = lines.last["_aws"]["CloudWatchMetrics"]
     assert directive["Dimensions"] == dimensions
     assert all(isinstance(lines.last[name], str) for each in dimensions for name in each)
@@ -134,7 +134,7 @@ def test_the_setting_says_of_what_there_are_metrics(
 
 
 def test_without_metrics_there_are_still_lines(lines: Lines) -> None:
-    tell(Metrics.NONE)
+    log_request(Metrics.NONE)
     assert "_aws" not in lines.last
 
 
@@ -147,22 +147,29 @@ def test_work_without_an_operation_has_no_metrics_of_one(lines: Lines) -> None:
 
 def test_the_environment_sets_the_metrics(monkeypatch: pytest.MonkeyPatch, lines: Lines) -> None:
     monkeypatch.setenv("GRAVELER_METRICS", "operations")
-    tell(metrics=None)  # type: ignore[arg-type] # as a handler leaves it
+    log_request(metrics=None)  # type: ignore[arg-type] # as a handler leaves it
     assert "_aws" in lines.last
     monkeypatch.setenv("GRAVELER_METRICS", "everything")
     with pytest.raises(ValueError, match="everything"):
         telemetry()
 
 
-def test_an_error_that_nobody_caught_is_told_and_goes_on(lines: Lines) -> None:
+def test_an_uncaught_error_is_logged_and_raised(lines: Lines) -> None:
     with pytest.raises(CorruptDataError), telemetry().record("batch", CONTEXT):
         raise CorruptDataError("s3://bucket/n/_lakefs/f is missing")
     assert (lines.last["level"], lines.last["error"]) == ("ERROR", "CorruptDataError")
+    assert lines.last["error_code"] == "corrupt_data"
     assert lines.last["exception"].endswith("CorruptDataError: s3://bucket/n/_lakefs/f is missing")
     assert "test_telemetry.py" in lines.last["exception"]
 
 
-def test_messages_of_unknown_origin_are_not_told(lines: Lines) -> None:
+def test_an_error_of_another_library_has_no_code(lines: Lines) -> None:
+    log_request(status=500, do=lambda record: record.fail(OSError()))
+    assert lines.last["error"] == "OSError"
+    assert "error_code" not in lines.last
+
+
+def test_messages_of_unknown_origin_are_not_logged(lines: Lines) -> None:
     def fail(record: Record) -> None:
         try:
             try:
@@ -172,7 +179,7 @@ def test_messages_of_unknown_origin_are_not_told(lines: Lines) -> None:
         except ThrottledError as error:
             record.error = error
 
-    tell(status=503, do=fail)
+    log_request(status=503, do=fail)
     told = lines.last["exception"]
     assert "ThrottledError: S3 cannot serve this now" in told
     assert "because of" in told
@@ -180,32 +187,32 @@ def test_messages_of_unknown_origin_are_not_told(lines: Lines) -> None:
     assert "content of an object" not in told.replace('int("the content of an object")', "")
 
 
-def test_urls_are_told_by_their_host(lines: Lines) -> None:
+def test_urls_are_logged_by_their_host(lines: Lines) -> None:
     url = "https://bucket.s3.amazonaws.com/data/secret-key?X-Amz-Signature=abc&X-Amz-Credential=d"
-    tell(status=500, do=lambda r: r.fail(EndpointConnectionError(endpoint_url=url)))
+    log_request(status=500, do=lambda r: r.fail(EndpointConnectionError(endpoint_url=url)))
     assert "https://bucket.s3.amazonaws.com/…" in lines.last["exception"]
     assert "secret-key" not in lines.text
     assert "X-Amz" not in lines.text
 
 
-def test_of_other_failures_of_the_system_there_is_the_reason(lines: Lines) -> None:
-    tell(status=500, do=lambda r: r.fail(OSError(28, os.strerror(28), "/tmp/secret")))
+def test_other_failures_of_the_system_are_logged_with_their_reason(lines: Lines) -> None:
+    log_request(status=500, do=lambda r: r.fail(OSError(28, os.strerror(28), "/tmp/secret")))
     assert lines.last["exception"].endswith("OSError: No space left on device")
     assert "secret" not in lines.text
 
 
-def test_an_error_of_the_client_is_told_by_its_name(lines: Lines) -> None:
+def test_a_clients_error_is_logged_by_its_name(lines: Lines) -> None:
     def refuse(record: Record) -> None:
         record.error = CorruptDataError("names something")
 
-    tell(status=400, do=refuse)
+    log_request(status=400, do=refuse)
     assert lines.last["error"] == "CorruptDataError"
     assert "names something" not in lines.text
 
 
 def test_whatever_clients_send_is_one_short_line(lines: Lines) -> None:
     hostile = 'a"\n\r\x00\u2028\ud800' + "x" * 10_000
-    tell(do=lambda record: record.tell(user_agent=hostile, repository="é"))
+    log_request(do=lambda record: record.add(user_agent=hostile, repository="é"))
     assert len(lines.text.splitlines()) == 1 or "\u2028" in lines.text
     assert lines.text.count("\n") == 1
     assert len(lines.text.encode()) < 2_000
@@ -230,7 +237,7 @@ def test_a_traced_request_is_traced_with_what_its_line_says(
 ) -> None:
     for name, value in environment(daemon).items():
         monkeypatch.setenv(name, value)
-    tell(status=404, do=lambda record: record.tell(repository="lake"))
+    log_request(status=404, do=lambda record: record.add(repository="lake"))
     sent = daemon.next()
     assert (sent["name"], sent["error"], sent["fault"]) == ("statObject", True, False)
     assert sent["annotations"]["repository"] == "lake"

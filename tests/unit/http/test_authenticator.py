@@ -42,7 +42,7 @@ def basic(key=KEY, secret=SECRET):
     return "Basic " + base64.b64encode(f"{key}:{secret}".encode()).decode()
 
 
-def test_an_access_key_tells_its_user(authenticator):
+def test_an_access_key_authenticates_its_user(authenticator):
     assert authenticator.user_of(basic(), []) == "ann"
     assert authenticator.user_of(basic().replace("Basic", "basic"), []) == "ann"
 
@@ -172,7 +172,7 @@ def test_a_session_says_what_lakefs_s_say(authenticator):
     assert (claims["sub"], claims["aud"], claims["iss"]) == ("ann", "login", "auth")
 
 
-def test_nobody_logs_in_with_a_wrong_secret(authenticator):
+def test_a_wrong_secret_does_not_log_in(authenticator):
     with pytest.raises(AuthenticationError):
         authenticator.log_in(KEY, "wrong")
 

@@ -21,7 +21,7 @@ def test_one_range_of_an_object_of_ten_bytes(header, expected):
 
 
 @pytest.mark.parametrize("header", ["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=999-"])
-def test_a_range_past_the_end_tells_the_size(header):
+def test_a_range_past_the_end_reports_the_size(header):
     with pytest.raises(RangeNotSatisfiableError) as caught:
         parse(header, 10)
     assert caught.value.size_bytes == 10
@@ -39,7 +39,7 @@ def test_no_range_of_an_empty_object_can_be_answered(header):
     ["bytes=-", "bytes=5-2", "bytes=0-1,3-4", "bytes=0-1, 3-4", "bytes=--1", "bytes=1-2-3",
      "bytes=" + "9" * 30 + "-"],
 )  # fmt: skip
-def test_a_range_that_is_not_one_possible_range_tells_no_size(header):
+def test_a_range_that_is_not_a_single_valid_one_reports_no_size(header):
     with pytest.raises(RangeNotSatisfiableError) as caught:
         parse(header, 10)
     assert caught.value.size_bytes is None

@@ -9,6 +9,40 @@ def leaves(kind: type[errors.GravelerError]) -> list[type[errors.GravelerError]]
     return [leaf for child in children for leaf in leaves(child)] if children else [kind]
 
 
+def classes() -> list[type[errors.GravelerError]]:
+    return [each for each in vars(errors).values() if isinstance(each, type)]
+
+
+def test_every_error_class_has_a_code_of_its_own():
+    codes = [vars(kind).get("code") for kind in classes()]
+    assert None not in codes
+    assert len(codes) == len(set(codes))
+
+
+def test_codes_of_errors_never_change():
+    """Queries of logs and alarms name them: add codes here, and change none."""
+    assert {kind.code for kind in classes()} == {
+        "already_exists",
+        "authentication",
+        "conflict",
+        "contention",
+        "corrupt_data",
+        "forbidden",
+        "gone",
+        "graveler",
+        "invalid_input",
+        "merge_conflict",
+        "not_found",
+        "precondition_failed",
+        "range_not_satisfiable",
+        "stale_version",
+        "throttled",
+        "too_large",
+        "unknown_outcome",
+        "unsupported",
+    }
+
+
 @pytest.mark.parametrize("kind", leaves(errors.GravelerError))
 def test_every_error_has_a_status_of_its_own_or_of_its_parent(kind):
     assert any(ancestor in STATUSES for ancestor in kind.__mro__)
@@ -28,17 +62,17 @@ def test_every_error_has_a_status_of_its_own_or_of_its_parent(kind):
         (errors.UnknownOutcomeError("m"), 500),
     ],
 )
-def test_clients_get_the_statuses_that_they_act_upon(error, status):
+def test_clients_get_the_statuses_that_they_handle(error, status):
     assert status_of(error) == status
 
 
-def test_a_busy_store_says_when_to_come_back():
+def test_a_busy_store_says_when_to_retry():
     assert headers_of(errors.ThrottledError("m")) == {"Retry-After": "1"}
     assert headers_of(errors.ContentionError("m")) == {"Retry-After": "1"}
     assert headers_of(errors.NotFoundError("m")) == {}
 
 
-def test_a_range_outside_the_object_tells_its_size():
+def test_a_range_outside_the_object_reports_its_size():
     assert headers_of(errors.RangeNotSatisfiableError("m", 0)) == {"Content-Range": "bytes */0"}
     assert headers_of(errors.RangeNotSatisfiableError("m")) == {}
 

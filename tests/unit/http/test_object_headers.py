@@ -11,7 +11,7 @@ def entry(content_type="text/plain", checksum="abc"):
     return Entry("data/x", AddressType.RELATIVE, 5, checksum, 1_700_000_000 * 10**9, content_type)
 
 
-def test_a_read_tells_what_it_is_and_that_it_must_not_be_kept():
+def test_a_read_has_its_type_and_must_not_be_cached():
     headers = object_headers.of_object(entry(), b"dir/a b.txt")
     assert headers["ETag"] == '"abc"'
     assert headers["Last-Modified"] == "Tue, 14 Nov 2023 22:13:20 GMT"
@@ -69,12 +69,12 @@ def test_a_long_content_type_leaves_room_for_other_headers():
 
 
 @pytest.mark.parametrize("tag", ['"abc"', 'W/"abc"', '"x", "abc"', "*"])
-def test_a_reader_who_has_the_content_is_told_so(tag):
+def test_a_reader_that_has_the_content_is_up_to_date(tag):
     assert object_headers.is_unmodified(tag, entry())
 
 
 @pytest.mark.parametrize("tag", [None, '"abd"', "abc", '""'])
-def test_a_reader_who_has_something_else_gets_the_content(tag):
+def test_a_reader_that_has_other_content_is_not_up_to_date(tag):
     assert not object_headers.is_unmodified(tag, entry())
 
 

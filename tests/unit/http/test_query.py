@@ -74,7 +74,7 @@ def test_a_path_is_required(raw):
 
 
 @pytest.mark.parametrize("raw", ["path=%FF", "path=%C3%28", "%FF=1", "path=%ED%A0%80"])
-def test_what_is_no_utf_8_is_refused(raw):
+def test_text_that_is_not_utf_8_is_refused(raw):
     with pytest.raises(InvalidInputError, match="UTF-8"):
         Query(raw)
 

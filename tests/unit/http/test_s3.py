@@ -17,7 +17,7 @@ from graveler.http.s3 import error_document, is_s3_request
         ({"host": "LAKE.s3.local.lakefs.io"}, ""),
     ],
 )
-def test_what_is_signed_or_addressed_as_s3_is_taken_for_it(headers, query):
+def test_a_request_signed_or_addressed_as_s3_is_recognized(headers, query):
     assert is_s3_request(headers, query)
 
 
@@ -31,7 +31,7 @@ def test_what_is_signed_or_addressed_as_s3_is_taken_for_it(headers, query):
         ({"host": "nots3.local.lakefs.io"}, ""),
     ],
 )
-def test_what_is_sent_to_the_api_is_not_taken_for_s3(headers, query):
+def test_a_request_to_the_api_is_not_mistaken_for_s3(headers, query):
     assert not is_s3_request(headers, query)
 
 

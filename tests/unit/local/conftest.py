@@ -1,4 +1,4 @@
-"""Queues on a clock that the test moves, and a handler that does as it is told."""
+"""Queues on a clock that the test moves, and a handler that the test scripts."""
 
 from pathlib import Path
 from typing import Any

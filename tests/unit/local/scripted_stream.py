@@ -1,4 +1,4 @@
-"""A stream that a test writes and rolls over, and a function that takes what it is told to."""
+"""A stream that a test writes and rolls over, and a function whose results it scripts."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What the background process delivers where, and what it leaves behind when it ends."""
+"""What the background process delivers, and what it leaves behind when it ends."""
 
 import logging
 import time
@@ -35,7 +35,7 @@ def test_exports_are_called_by_what_moves_a_branch_and_never_by_their_own_end(tm
     assert len(queues.receive(EXPORT_QUEUE)) == (kind in moves)
 
 
-def test_nobody_else_calls_for_exports():
+def test_no_other_event_calls_for_exports():
     assert not matches(CALLS_FOR_EXPORT.pattern, {"source": "x", "detail-type": "Commit Created"})
 
 
@@ -74,7 +74,7 @@ def test_the_process_ends_when_a_part_of_it_ends(end):
     background._run_all(lambda: time.sleep(30), end)
 
 
-def test_what_stops_it_is_the_last_line_of_the_log(monkeypatch, tmp_path, caplog):
+def test_the_last_line_of_the_log_is_the_failure(monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(background, "main", lambda *_: 1 / 0)
     with caplog.at_level(logging.ERROR):
         assert background._exit_code(1, tmp_path) == 1

@@ -1,4 +1,4 @@
-"""An event reaches the queues that want it, and everybody who watches the file."""
+"""An event reaches the queues of matching rules, and the journal."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Messages reach the function as SQS would bring them, until it is done with them."""
+"""Messages reach the function as from SQS until it has processed them."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_nothing_is_delivered_of_an_empty_queue(delivery, handler):
 
 
 @pytest.mark.parametrize("answer", [None, {}, {"batchItemFailures": []}])
-def test_a_message_that_is_done_with_is_gone(world, delivery, handler, answer):
+def test_a_processed_message_is_deleted(world, delivery, handler, answer):
     handler.answer = answer
     world.queues.send("work", "hello")
     assert delivery.deliver_next()
@@ -59,7 +59,7 @@ def test_a_message_has_the_shape_that_lambda_gives_it(world, delivery, handler):
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("out of luck"), all_failed, "no answer at all"])
-def test_a_message_that_failed_comes_again_after_growing_pauses_and_ends_as_a_dead_letter(
+def test_a_failed_message_is_retried_after_growing_pauses_and_becomes_a_dead_letter(
     world, delivery, handler, answer
 ):
     handler.answer = answer

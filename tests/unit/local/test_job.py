@@ -1,4 +1,4 @@
-"""Jobs that are started by hand find the stack that runs, or say why not."""
+"""Jobs started by hand find the running stack, or say why not."""
 
 import fcntl
 import sys
@@ -18,7 +18,7 @@ def test_a_job_gets_its_words() -> None:
     assert words == expected
 
 
-def test_a_job_without_spark_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_without_spark_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("local.job.find_spec", lambda _name: None)
     with pytest.raises(StartError, match="make install"):
         command(["export", "--repository", "lake"])
@@ -43,7 +43,7 @@ def test_a_stack_that_was_killed_does_not_run(tmp_path: Path) -> None:
         environment_of_stack(tmp_path)
 
 
-def test_a_stack_that_is_starting_is_not_there_yet(tmp_path: Path) -> None:
+def test_a_starting_stack_is_not_found_yet(tmp_path: Path) -> None:
     with (tmp_path / "lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(StartError, match="make serve"):

@@ -1,4 +1,4 @@
-"""boto3's own clients can publish, send, and look."""
+"""boto3's own clients can publish, send and receive."""
 
 import json
 import threading
@@ -107,7 +107,7 @@ def test_a_bus_may_be_named_by_its_arn(world, events):
         ({"EventBusName": None}, "NotFound"),
     ],
 )
-def test_a_bad_event_is_refused_and_those_beside_it_are_taken(world, events, changes, code):
+def test_a_bad_event_is_refused_and_the_others_are_accepted(world, events, changes, code):
     answer = events.put_events(Entries=[entry(), entry(**changes), entry()])
     assert answer["FailedEntryCount"] == 1
     assert [result.get("ErrorCode") for result in answer["Entries"]] == [None, code, None]
@@ -156,7 +156,7 @@ def test_a_delay_and_a_visibility_timeout_are_kept(world, sqs, work):
     assert len(sqs.receive_message(QueueUrl=work)["Messages"]) == 1
 
 
-def test_attributes_count_messages_and_only_those_asked_for_are_told(sqs, work):
+def test_attributes_count_messages_and_only_requested_ones_are_returned(sqs, work):
     for delay_s in (0, 0, 0, 5, 5):
         sqs.send_message(QueueUrl=work, MessageBody="x", DelaySeconds=delay_s)
     sqs.receive_message(QueueUrl=work)
@@ -204,7 +204,7 @@ def test_an_unknown_queue_is_the_error_that_sqs_has_for_it(sqs, endpoint):
         {"MessageBody": "x" * (1024 * 1024 + 1)},
     ],
 )
-def test_what_sqs_would_not_take_is_refused(sqs, work, parameters):
+def test_requests_that_sqs_would_refuse_are_refused(sqs, work, parameters):
     request = {"QueueUrl": work, "MessageBody": "x", **parameters}
     assert code_of(sqs.send_message, **request) == "InvalidParameterValue"
     assert "Messages" not in sqs.receive_message(QueueUrl=work)
@@ -218,7 +218,7 @@ def test_what_sqs_would_not_do_is_refused(sqs, work, parameters):
     assert code_of(sqs.receive_message, QueueUrl=work, **parameters) == "InvalidParameterValue"
 
 
-def test_what_is_not_served_here_is_refused_and_not_passed_over(sqs, events, work):
+def test_unsupported_parameters_are_refused_and_not_ignored(sqs, events, work):
     attributes = {"a": {"DataType": "String", "StringValue": "b"}}
     code = code_of(sqs.send_message, QueueUrl=work, MessageBody="x", MessageAttributes=attributes)
     assert code == "ValidationException"

@@ -1,4 +1,4 @@
-"""Patterns select what EventBridge's would."""
+"""Patterns select the same events as EventBridge."""
 
 import pytest
 

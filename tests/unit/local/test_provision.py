@@ -1,4 +1,4 @@
-"""The stack starts on a machine where the store needs long for its first answer."""
+"""The stack starts although the store takes long for its first answer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A queue delivers at least once, when it is time, and not forever."""
+"""A queue delivers at least once, when messages are due, and not forever."""
 
 import logging
 import threading
@@ -49,7 +49,7 @@ def test_a_message_that_is_not_deleted_comes_again_after_the_visibility_timeout(
     assert second.first_received_ms == first.first_received_ms == 1_000_000_000
 
 
-def test_who_receives_may_choose_another_visibility_timeout(world):
+def test_a_receiver_may_choose_another_visibility_timeout(world):
     world.queues.send("work", "again")
     assert world.queues.receive("work", visibility_timeout_s=5)
     world.clock.advance(5)
@@ -86,7 +86,7 @@ def test_a_receiver_may_give_a_message_back_for_later(world):
     assert world.bodies() == ["not now"]
 
 
-def test_a_message_received_in_vain_too_often_becomes_a_dead_letter_and_is_logged(world, caplog):
+def test_a_message_that_fails_too_often_becomes_a_dead_letter_and_is_logged(world, caplog):
     world.queues.send("work", "poison")
     for _ in range(3):
         assert world.bodies() == ["poison"]
@@ -95,10 +95,10 @@ def test_a_message_received_in_vain_too_often_becomes_a_dead_letter_and_is_logge
     with caplog.at_level(logging.ERROR):
         assert world.bodies() == []
     assert world.bodies("dead") == ["poison"]
-    assert "received 3 times in vain and is now in the queue dead: poison" in caplog.text
+    assert "failed 3 times and is now in the queue dead: poison" in caplog.text
 
 
-def test_dead_letters_stay_however_often_somebody_looks(world):
+def test_dead_letters_stay_however_often_they_are_received(world):
     world.queues.send("dead", "poison")
     for _ in range(10):
         assert world.bodies("dead") == ["poison"]
@@ -118,7 +118,7 @@ def test_a_restart_keeps_messages_delays_and_counts(world):
 
 
 @pytest.mark.parametrize(("counts", "receives"), [(True, 2), (False, 1)])
-def test_what_a_dead_process_had_received_is_due_at_once(world, counts, receives):
+def test_messages_that_a_dead_process_received_are_due_at_once(world, counts, receives):
     world.queues.send("work", "interrupted")
     world.queues.send("work", "later", delay_s=100)
     stale = world.queues.receive("work")[0]
@@ -150,7 +150,7 @@ def test_an_unknown_queue_is_named(world):
             use()
 
 
-def test_a_waiting_receiver_gets_what_is_sent_meanwhile(tmp_path):
+def test_a_waiting_receiver_gets_a_message_sent_meanwhile(tmp_path):
     queues = Queues(tmp_path / "queues.sqlite", [Queue(name="work")])
     received = []
     receiver = threading.Thread(target=lambda: received.extend(queues.receive("work", wait_s=60)))
@@ -160,7 +160,7 @@ def test_a_waiting_receiver_gets_what_is_sent_meanwhile(tmp_path):
     assert [message.body for message in received] == ["at last"]
 
 
-def test_a_waiting_receiver_gets_what_becomes_due_meanwhile(tmp_path):
+def test_a_waiting_receiver_gets_a_message_that_becomes_due(tmp_path):
     queues = Queues(tmp_path / "queues.sqlite", [Queue(name="work")])
     queues.send("work", "later", delay_s=1)
     assert [message.body for message in queues.receive("work", wait_s=60)] == ["later"]

@@ -20,7 +20,7 @@ def has_attributes(tmp_path: Path) -> bool:
     return True
 
 
-def test_what_was_half_written_when_the_stack_was_killed_goes_and_objects_stay(
+def test_partly_written_files_of_a_killed_stack_are_deleted_and_objects_stay(
     tmp_path: Path, has_attributes: bool
 ) -> None:
     folder = tmp_path / "bucket" / "a"

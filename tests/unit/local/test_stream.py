@@ -85,7 +85,7 @@ def test_an_event_has_the_shape_that_lambda_gives_it(world):
     }
 
 
-def test_a_batch_has_a_hundred_records_at_most_and_tells_that_more_are_waiting(world):
+def test_a_batch_has_at_most_a_hundred_records_and_reports_that_more_are_waiting(world):
     names = [str(number) for number in range(250)]
     world.stream.write(*names)
     assert [world.delivery.deliver_next() for _ in range(4)] == [True, True, False, False]
@@ -101,7 +101,7 @@ def test_records_too_large_for_one_event_are_delivered_in_several(world):
     assert world.consumer.seen == names
 
 
-def test_a_restart_goes_on_behind_what_was_delivered(world):
+def test_a_restart_continues_behind_the_delivered_records(world):
     world.stream.write("a", "b")
     world.deliver_all()
     world.restart()
@@ -110,7 +110,7 @@ def test_a_restart_goes_on_behind_what_was_delivered(world):
     assert world.consumer.batches == [["a", "b"], ["c"]]
 
 
-def test_what_is_no_outbox_item_is_not_read_again_after_a_restart(world):
+def test_other_items_are_not_read_again_after_a_restart(world):
     world.stream.write(*map(str, range(100)), prefix="branch#")
     world.deliver_all()
     world.restart()
@@ -119,11 +119,11 @@ def test_what_is_no_outbox_item_is_not_read_again_after_a_restart(world):
     assert world.consumer.batches == [["a"]]
 
 
-def test_a_record_that_fails_comes_again_with_all_behind_it_and_nothing_before_it(world):
+def test_a_failed_record_is_delivered_again_with_all_behind_it_and_none_before_it(world):
     world.stream.write("a", "b", "c", "d")
     world.consumer.refused = {"c"}
     for _ in range(2):
-        with pytest.raises(NotDoneError, match="tested is not done with record 3"):
+        with pytest.raises(NotDoneError, match="tested did not process record 3"):
             world.delivery.deliver_next()
     world.consumer.refused = set()
     world.deliver_all()
@@ -159,7 +159,7 @@ def test_of_several_failures_the_first_one_counts(world):
         lambda consumer: setattr(consumer, "refused", {"a", "b"}),
     ],
 )
-def test_a_batch_that_fails_whole_comes_again_whole(world, break_it):
+def test_a_batch_that_fails_completely_is_delivered_again_completely(world, break_it):
     world.stream.write("a", "b")
     break_it(world.consumer)
     with pytest.raises(NotDoneError):
@@ -238,7 +238,7 @@ def test_all_pages_of_the_list_of_shards_are_read(world):
     assert world.consumer.seen == ["a", "b", "c", "d"]
 
 
-def test_a_shard_whose_parent_is_forgotten_is_read_from_its_beginning(world):
+def test_a_shard_whose_parent_was_deleted_is_read_from_its_beginning(world):
     world.stream.write("a")
     world.deliver_all()
     world.stream.roll_over()

@@ -1,4 +1,4 @@
-"""How DynamoDB's answers, and their absence, reach the adapters."""
+"""How DynamoDB's answers, and missing answers, reach the adapters."""
 
 import json
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def test_throttling_is_waited_out(answer: Answer, operation: str) -> None:
 
 @pytest.mark.parametrize("answer", THROTTLED, ids=lambda a: a.body[:90].decode())
 @pytest.mark.parametrize("operation", ["GetItem", "TransactWriteItems"])
-def test_throttling_that_lasts_is_told_so(answer: Answer, operation: str) -> None:
+def test_lasting_throttling_is_reported_as_such(answer: Answer, operation: str) -> None:
     client = dynamodb(answer)
     with pytest.raises(ThrottledError):
         client.call(operation, {})
@@ -146,7 +146,7 @@ def test_an_item_that_is_too_large_is_bad_input(answer: Answer) -> None:
         (Answer(403, {}, b"<html>"), "403"),
     ],
 )
-def test_what_no_repetition_mends_is_raised_at_once(answer: Answer, code: str) -> None:
+def test_an_error_that_no_retry_can_fix_is_raised_at_once(answer: Answer, code: str) -> None:
     client = dynamodb(answer)
     with pytest.raises(RequestRefusedError) as caught:
         client.call("PutItem", {})

@@ -1,4 +1,4 @@
-"""The HTTP client, against a server that answers whatever a test tells it to."""
+"""The HTTP client, against a server whose answers a test scripts."""
 
 import select
 import socket
@@ -212,7 +212,9 @@ def test_a_connection_that_idled_too_long_is_not_used(
     assert server.connections == 2
 
 
-def test_a_server_that_says_close_is_believed(server: Server, client: HttpClient) -> None:
+def test_a_connection_that_the_server_closes_is_not_reused(
+    server: Server, client: HttpClient
+) -> None:
     server.answers.append((OK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"), False))
     exchange(client)
     exchange(client)
@@ -225,7 +227,7 @@ def test_an_abandoned_answer_spoils_nothing(server: Server, client: HttpClient) 
     assert server.connections == 2
 
 
-def test_where_nobody_listens_nothing_was_sent() -> None:
+def test_without_a_listener_nothing_was_sent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(NotSentError):

@@ -1,4 +1,4 @@
-"""While two versions serve side by side, each reads what the other has written."""
+"""While two versions serve at the same time, each reads the other's items."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What S3 itself does and the local endpoint does not: regions, slowness, errors with status 200."""
+"""Behaviour of S3 that the local endpoint lacks: regions, slowness, errors with status 200."""
 
 from datetime import UTC, datetime
 from hashlib import md5
@@ -12,7 +12,7 @@ from botocore.exceptions import (
     SSLError,
 )
 
-from graveler.aws.connect import CONNECT_TIMEOUT_S, READ_TIMEOUT_S
+from graveler.aws.dynamodb.http_client import CONNECT_TIMEOUT_S, READ_TIMEOUT_S
 from graveler.aws.retries import Retries
 from graveler.aws.s3.client import S3, Location, S3Error
 from graveler.aws.s3.committed_files import S3CommittedFiles
@@ -95,7 +95,7 @@ def test_content_is_sent_without_asking_first(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("bucket", ["", "a:b", "arn:aws:s3:::x", "é", "a b", "x" * 256])
-def test_what_is_no_bucket_is_bad_input(bucket: str) -> None:
+def test_an_invalid_bucket_is_bad_input(bucket: str) -> None:
     with pytest.raises(InvalidInputError):
         ScriptedS3(CONTENT).objects.get(f"s3://{bucket}/key")
 
@@ -115,7 +115,7 @@ SLOWNESS = [
 
 
 @pytest.mark.parametrize("step", SLOWNESS, ids=repr)
-def test_slowness_is_waited_out_and_then_told(step: Step) -> None:
+def test_a_passing_failure_is_retried_and_a_lasting_one_is_reported(step: Step) -> None:
     aws = ScriptedS3(step, step, STORED)
     assert put(aws)["ETag"] == '"e1"'
     assert len(aws.requests) == 3
@@ -157,7 +157,7 @@ def test_a_bucket_that_refuses_is_named(answer: Answer) -> None:
         ScriptedS3(answer).s3.call("head_object", AT)
 
 
-def test_wrong_credentials_are_nobodys_input() -> None:
+def test_wrong_credentials_are_not_bad_input() -> None:
     with pytest.raises(S3Error, match="InvalidAccessKeyId"):
         get(ScriptedS3(refusal(403, "InvalidAccessKeyId")))
 
@@ -223,12 +223,12 @@ def test_a_copy_in_parts_that_fails_leaves_no_upload() -> None:
 
 def test_a_file_that_another_stored_is_not_ours() -> None:
     files = S3CommittedFiles(ScriptedS3(refusal(412, "PreconditionFailed")).s3)
-    assert files.store("s3://bucket/ns", "id", b"content") is False
-    assert S3CommittedFiles(ScriptedS3(STORED).s3).store("s3://bucket/ns", "id", b"content") is True
+    assert files.write("s3://bucket/ns", "id", b"content") is False
+    assert S3CommittedFiles(ScriptedS3(STORED).s3).write("s3://bucket/ns", "id", b"content") is True
 
 
 @pytest.mark.parametrize("content_type", ["a/b\r\nx-amz-acl: public-read", "\n", "é", "\0"])
-def test_what_no_header_can_carry_is_bad_input(content_type: str) -> None:
+def test_a_content_type_that_no_header_can_carry_is_bad_input(content_type: str) -> None:
     objects = ScriptedS3(STORED).objects
     with pytest.raises(InvalidInputError):
         objects.put("s3://bucket/key", b"content", content_type)

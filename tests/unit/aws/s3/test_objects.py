@@ -1,4 +1,4 @@
-"""What S3 is asked for, and what it answers, where the local endpoint is less strict."""
+"""Requests to S3 and its answers where the local endpoint is less strict."""
 
 import re
 from email.header import decode_header, make_header

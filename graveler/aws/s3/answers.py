@@ -1,0 +1,59 @@
+"""What S3 reports of an object, and what its absence means."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.errors import GoneError
+from graveler.ports import ObjectInfo
+
+Answer = Mapping[str, Any]
+
+
+def find(s3: S3, location: Location) -> Answer | None:
+    """Return S3's answer to HEAD of the object; None if it does not exist."""
+    try:
+        return s3.call("head_object", location)
+    except S3Error as error:
+        if error.status == 404:
+            return None
+        raise
+
+
+def find_existing(s3: S3, uri: str) -> Answer:
+    """Return S3's answer to HEAD of the object.
+
+    Raises:
+        GoneError: it does not exist.
+    """
+    stored = find(s3, Location.of(uri))
+    if stored is None:
+        raise GoneError(f"{uri} does not exist")
+    return stored
+
+
+def gone(uri: str, error: S3Error) -> Exception:
+    """Return GoneError if S3 did not find the object, else the error itself."""
+    return GoneError(f"{uri} does not exist any more") if error.status == 404 else error
+
+
+def info_of(answer: Answer) -> ObjectInfo:
+    """Return what an answer to HEAD says of the object."""
+    return ObjectInfo(
+        size_bytes=answer["ContentLength"],
+        checksum=checksum_of(answer),
+        last_modified_ns=time_ns(answer["LastModified"]),
+        content_type=answer.get("ContentType", ""),
+    )
+
+
+def checksum_of(answer: Answer) -> str:
+    """Return the answer's ETag without its quotes."""
+    etag: str = answer["ETag"]
+    return etag.strip('"')
+
+
+def time_ns(moment: datetime) -> int:
+    """Return a time that HTTP gives to the second in ns since the Unix epoch."""
+    return int(moment.timestamp()) * 10**9
