@@ -14,8 +14,7 @@ from graveler.errors import CorruptDataError
 from graveler.identity import entry_identity
 from graveler.model import AddressType, Entry, RangeHeader, Record
 from graveler.proto import stored_pb2 as messages
-
-_NS_PER_S = 1_000_000_000
+from graveler.times import NS_PER_S
 
 # Calling an Enum costs as much as decoding a message.
 _ADDRESS_TYPES = {int(each): each for each in AddressType}
@@ -103,7 +102,7 @@ def encode_entry(entry: Entry) -> bytes:
         address_type=entry.address_type.name,
         content_type=entry.content_type,
     )
-    seconds, nanos = divmod(entry.last_modified_ns, _NS_PER_S)
+    seconds, nanos = divmod(entry.last_modified_ns, NS_PER_S)
     message.last_modified.SetInParent()  # a zero time is stored, too
     message.last_modified.seconds = seconds
     message.last_modified.nanos = nanos
@@ -124,7 +123,7 @@ def decode_entry(data: bytes) -> Entry:
             address_type=_ADDRESS_TYPES[message.address_type],
             size_bytes=message.size,
             checksum=message.e_tag,
-            last_modified_ns=modified.seconds * _NS_PER_S + modified.nanos,
+            last_modified_ns=modified.seconds * NS_PER_S + modified.nanos,
             content_type=message.content_type,
             metadata=dict(message.metadata) if message.metadata else {},
         )

@@ -23,6 +23,9 @@
 Where scripts compare the whole message of lakeFS, it stands alone, and the details say the rest.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class GravelerError(Exception):
     """Root of every error that the engine raises on purpose."""
@@ -106,3 +109,14 @@ class UnknownOutcomeError(GravelerError):
 
 class CorruptDataError(GravelerError):
     """Stored bytes differ from what was written; the message names file and offset."""
+
+
+@contextmanager
+def in_file(name: str) -> Iterator[None]:
+    """Begin the message of every engine error with the file's name, unless it has the name."""
+    try:
+        yield
+    except GravelerError as error:
+        if name in error.message:
+            raise
+        raise type(error)(f"{name}: {error.message}", error.details) from error

@@ -6,11 +6,12 @@ published stays as it is: fields are added, and version changes if one ever has 
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 import msgspec
 
 from graveler.model import Event
+from graveler.times import whole_second
 
 SOURCE = "graveler"
 VERSION = "1"
@@ -68,7 +69,7 @@ def detail_of(event: Event) -> str:
 
 def time_of(event: Event) -> datetime:
     """When it happened, in UTC and to the microsecond."""
-    moment = datetime.fromtimestamp(event.time_ns // 10**9, UTC)
+    moment = whole_second(event.time_ns)
     return moment.replace(microsecond=event.time_ns // 1000 % 10**6)
 
 

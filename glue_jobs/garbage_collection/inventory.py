@@ -28,8 +28,9 @@ from glue_jobs.session import stores
 from graveler.addresses import OWN_ADDRESS_PATTERN, PARTITION_PATTERN
 from graveler.aws.settings import Settings
 from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.layout import METADATA_FOLDER
 from graveler.ports import ObjectStore
-from graveler.retention.candidates import METADATA_FOLDER, Territory, partition_of
+from graveler.retention.candidates import Territory, partition_of
 
 _ROWS_PER_BATCH = 10_000
 

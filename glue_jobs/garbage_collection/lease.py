@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from glue_jobs.session import Deployment
 from graveler.errors import ContentionError, GravelerError
 from graveler.model import Repository
-from graveler.operations.engine import NS_PER_S
+from graveler.times import NS_PER_S
 
 KIND = "garbage-collection"
 

@@ -11,6 +11,7 @@ from graveler.addresses import is_partition
 from graveler.aws.settings import Settings
 from graveler.ports import ListedObject, ObjectStore
 from graveler.retention.candidates import Territory
+from graveler.times import NS_PER_S
 
 # The address is the key under the namespace.
 CANDIDATE = "address string, size_bytes long, modified_s long"
@@ -19,7 +20,6 @@ CANDIDATE_SCHEMA = pa.schema(
 )
 
 _ROWS_PER_BATCH = 10_000
-_NS_PER_S = 1_000_000_000
 
 
 def listed(
@@ -50,7 +50,7 @@ def candidate_batches(
     for address, each in territory.candidates(listed_by_key):
         addresses.append(address)
         sizes.append(each.size_bytes)
-        times.append(each.last_modified_ns // _NS_PER_S)
+        times.append(each.last_modified_ns // NS_PER_S)
         if len(addresses) == _ROWS_PER_BATCH:
             yield pa.RecordBatch.from_arrays(
                 [pa.array(addresses), pa.array(sizes), pa.array(times)], schema=CANDIDATE_SCHEMA

@@ -17,7 +17,6 @@ from glue_jobs.garbage_collection.options import Options
 from glue_jobs.session import Deployment
 from graveler.errors import CorruptDataError, GoneError, NotFoundError
 from graveler.model import Repository
-from graveler.operations.engine import NS_PER_S
 from graveler.operations.garbage import (
     active_metaranges,
     neighbours,
@@ -28,6 +27,7 @@ from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.candidates import Territory
 from graveler.retention.files import decode_commits, encode_commits
 from graveler.retention.report import AGE_DAYS, Report, Tally, largest
+from graveler.times import NS_PER_S
 
 Observe = Callable[[str], None]
 

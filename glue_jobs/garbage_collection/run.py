@@ -63,7 +63,6 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.model import Repository
-from graveler.operations.engine import NS_PER_S
 from graveler.operations.garbage import holds_metadata
 from graveler.operations.protocol.pages import every_repository
 from graveler.operations.retention import changeable_repository
@@ -71,6 +70,7 @@ from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder
 from graveler.retention.looks import FRUITLESS_LOOKS_MAX, begin_look
 from graveler.retention.report import Report, event_detail, summary, text
+from graveler.times import NS_PER_S
 
 EVENT = "garbage_collection_finished"
 

@@ -83,6 +83,19 @@ class HeaderTable(OpenTable[Headers]):
             yield from ranges[bisect_left(max_keys, start) :]
 
 
+def check_records(header: RangeHeader, first: bytes, last: bytes, count: int) -> None:
+    """Check that a range holds the records that its metarange claims, by its ends and their number.
+
+    Raises:
+        CorruptDataError: it does not; the message does not name the file.
+    """
+    if (first, last, count) != (header.min_key, header.max_key, header.count):
+        raise CorruptDataError(
+            f"the file holds {count} records from {first!r} to {last!r}, but its metarange claims "
+            f"{header.count} from {header.min_key!r} to {header.max_key!r}"
+        )
+
+
 def decode_header(key: bytes, value: bytes) -> RangeHeader:
     """The header that a metarange's record stands for.
 

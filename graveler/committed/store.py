@@ -23,6 +23,7 @@ from graveler.committed.headers import HeaderTable
 from graveler.committed.level import METARANGES, RANGES, Level
 from graveler.committed.summary import Summary
 from graveler.errors import CorruptDataError
+from graveler.layout import committed_uri
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
 from graveler.model import RangeHeader
 from graveler.ports import CommittedFiles
@@ -109,7 +110,7 @@ class Committed:
         Raises:
             CorruptDataError: the file is missing, not what was written, or another range's.
         """
-        table = self.opened_range(_name(namespace, header.id))
+        table = self.opened_range(committed_uri(namespace, header.id))
         return table or self.open_range(namespace, header)
 
     def whole_range(self, namespace: str, header: RangeHeader) -> Table:
@@ -119,7 +120,7 @@ class Committed:
             CorruptDataError: the file is missing, not what was written, or another range's.
         """
         self._fetch(namespace, header.id)
-        table = self.opened_range(_name(namespace, header.id))
+        table = self.opened_range(committed_uri(namespace, header.id))
         if table is None:
             return self.open_range(namespace, header)
         _check_is(table, header)
@@ -133,7 +134,7 @@ class Committed:
         """
         if whole:
             self._fetch(namespace, file_id)
-        table = self._metaranges.get(_name(namespace, file_id))
+        table = self._metaranges.get(committed_uri(namespace, file_id))
         if table is None:
             table = self._open(HeaderTable, namespace, file_id, METARANGE_TAIL_BYTES)
             self._metaranges.put(table.name, table, table.memory_bytes + ENTRY_BYTES)
@@ -148,7 +149,7 @@ class Committed:
         indexes: BlockCache | None = None,
     ) -> OpenedAs:
         """The file opened by a tail of that length."""
-        name = _name(namespace, file_id)
+        name = committed_uri(namespace, file_id)
         content = self._content(name)
         if content is not None:
             tail, size_bytes = content[-length:], len(content)
@@ -158,7 +159,7 @@ class Committed:
         return kind.open(name, size_bytes, tail, read, self._blocks, indexes)
 
     def _read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
-        content = self._content(_name(namespace, file_id))
+        content = self._content(committed_uri(namespace, file_id))
         if content is not None:
             return content[offset : offset + length]
         return self._files.read(namespace, file_id, offset, length)
@@ -170,7 +171,7 @@ class Committed:
 
     def _fetch(self, namespace: str, file_id: str) -> bytes:
         """The file's content, fetched in one request and then at hand."""
-        name = _name(namespace, file_id)
+        name = committed_uri(namespace, file_id)
         content = self._content(name)
         if content is None:
             content = self._files.read_all(namespace, file_id)
@@ -179,7 +180,7 @@ class Committed:
 
     def _opened_whole(self, namespace: str, file_id: str, level: Level) -> StoredBlocks:
         """The file for its blocks, its content fetched in one request and then at hand."""
-        name = _name(namespace, file_id)
+        name = committed_uri(namespace, file_id)
         whole = self._contents.get(name)
         if not isinstance(whole, StoredBlocks):
             table = WholeTable.from_bytes(name, whole or self._files.read_all(namespace, file_id))
@@ -194,10 +195,10 @@ class Committed:
             CorruptDataError: the file is missing, not what was written, or another range's.
         """
         blocks = self._opened_whole(namespace, header.id, RANGES)
-        found, expected = (blocks.first_key, blocks.last_key), (header.min_key, header.max_key)
-        if found != expected:
+        if (blocks.first_key, blocks.last_key) != (header.min_key, header.max_key):
             raise CorruptDataError(
-                f"{_name(namespace, header.id)} holds {found}, and {expected} in its metarange"
+                f"{blocks.table.name} holds keys from {blocks.first_key!r} to {blocks.last_key!r}, "
+                f"but its metarange claims {header.min_key!r} to {header.max_key!r}"
             )
         return blocks
 
@@ -219,7 +220,7 @@ class Committed:
 
     def keep(self, namespace: str, file_id: str, content: bytes, summary: Summary) -> None:
         """Have a file at hand that was written just now, and is the one that is stored."""
-        name = _name(namespace, file_id)
+        name = committed_uri(namespace, file_id)
         self._summaries.put(name, summary, summary.memory_bytes)
         self._contents.put(name, content, content.__sizeof__() + _entry_bytes(name))
 
@@ -239,10 +240,6 @@ class Committed:
         return done
 
 
-def _name(namespace: str, file_id: str) -> str:
-    return f"{namespace}/_lakefs/{file_id}"
-
-
 def _check_is(table: Table, header: RangeHeader) -> None:
     """Raise CorruptDataError if the file says that it holds other keys than the metarange says.
 
@@ -252,7 +249,7 @@ def _check_is(table: Table, header: RangeHeader) -> None:
     for name, found, key in zip(("min_key", "max_key"), table.stated_keys, expected, strict=True):
         if found is not None and found != key:
             raise CorruptDataError(
-                f"{table.name}: offset 0: {name} is {found!r}, and {key!r} in its metarange"
+                f"{table.name}: offset 0: {name} is {found!r}, but its metarange claims {key!r}"
             )
 
 

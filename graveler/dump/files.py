@@ -6,18 +6,19 @@ a tag of one name and commit have equal records, and must not share a file.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
 
+from graveler.committed.headers import check_records
 from graveler.committed.level import METARANGES, RANGES, Level
 from graveler.committed.store import Committed
 from graveler.committed.writer import breaks_after
 from graveler.dump.records import Kind
 from graveler.entries import range_record, record_range
-from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
+from graveler.errors import InvalidInputError, in_file
 from graveler.identity import key_hash, record_id, record_ids
+from graveler.layout import committed_uri
 from graveler.model import RangeHeader, Record
 from graveler.sstable import Table, TableWriter
 
@@ -104,23 +105,20 @@ def read(committed: Committed, namespace: str, metarange_id: str, kind: Kind[T])
         return
     metarange = _open(committed, namespace, metarange_id, METARANGES, kind)
     for _, described in metarange.scan():
-        with _in_file(metarange.name):
+        with in_file(metarange.name):
             header = record_range(described)
         records = _open(committed, namespace, header.id, RANGES, kind)
         first = last = b""
         count = 0
         for key, value in records.scan():
-            with _in_file(records.name):
+            with in_file(records.name):
                 thing = kind.of_record(key, value)
             first = first or key
             last = key
             count += 1
             yield thing
-        if (first, last, count) != (header.min_key, header.max_key, header.count):
-            raise CorruptDataError(
-                f"{records.name} holds {count} records from {first!r} to {last!r}, and by its "
-                f"metarange {header.count} from {header.min_key!r} to {header.max_key!r}"
-            )
+        with in_file(records.name):
+            check_records(header, first, last, count)
 
 
 def _open(
@@ -132,7 +130,7 @@ def _open(
         InvalidInputError: it says that it holds something else.
     """
     content = committed.read_once(namespace, file_id)
-    table = Table.from_bytes(f"{namespace}/_lakefs/{file_id}", content)
+    table = Table.from_bytes(committed_uri(namespace, file_id), content)
     for name, expected in (("type", level.kind), ("entity", kind.entity)):
         found = table.properties.get(name, b"").decode(errors="replace")
         if found != expected:
@@ -141,12 +139,3 @@ def _open(
                 f"{expected!r}: give the IDs as the dump did"
             )
     return table
-
-
-@contextmanager
-def _in_file(name: str) -> Iterator[None]:
-    """Errors raised inside name the file."""
-    try:
-        yield
-    except GravelerError as error:
-        raise type(error)(f"{name}: {error.message}") from error

@@ -11,7 +11,7 @@ from graveler.limits import DELETE_OBJECTS_MAX, OBJECT_KEY_BYTES_MAX, USER_METAD
 from graveler.messages import Refusal, within
 from graveler.model import AddressType, Entry, Repository
 from graveler.names import check_checksum, check_path, leaves_its_folder
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.operations.objects import object_not_found, stat
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.protocol.protection import check_can_stage
@@ -23,6 +23,7 @@ from graveler.operations.protocol.staging import (
     stage_in_place,
 )
 from graveler.operations.protocol.views import ObjectStat, view_of_branch
+from graveler.times import NS_PER_S
 
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 

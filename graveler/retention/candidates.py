@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from graveler.addresses import DATA_PREFIX, is_own_address
+from graveler.layout import METADATA_FOLDER
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.ports import ListedObject
 
@@ -18,9 +19,6 @@ from graveler.ports import ListedObject
 # between its check and its write.
 _MARGIN_S = 4 * 60 * 60
 MINIMUM_AGE_S = PHYSICAL_ADDRESS_LIFE_S + _MARGIN_S
-
-# A folder that holds this one is a repository's namespace, or was.
-METADATA_FOLDER = "_lakefs/"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,28 @@ import csv
 import io
 from collections.abc import Mapping
 
-RULES_FILE = "_lakefs/retention/gc/rules/config.json"  # which is no JSON: `rules` has its format
+from graveler.layout import METADATA_FOLDER
+
+_FOLDER = f"{METADATA_FOLDER}retention/gc/"
+
+RULES_FILE = f"{_FOLDER}rules/config.json"  # which is no JSON: `rules` has its format
 # lakeFS tells clients this folder, and nobody writes to it any more.
-ADDRESSES_FOLDER = "_lakefs/retention/gc/addresses/"
+ADDRESSES_FOLDER = f"{_FOLDER}addresses/"
 
 
 def commits_file(run_id: str) -> str:
     """The list of a run's active commits."""
-    return f"_lakefs/retention/gc/commits/run_id={run_id}/commits.csv"
+    return f"{_FOLDER}commits/run_id={run_id}/commits.csv"
 
 
 def uncommitted_folder(run_id: str) -> str:
     """The folder of a run's Parquet files of staged addresses: a reader takes all that is there."""
-    return f"_lakefs/retention/gc/uncommitted/{run_id}/uncommitted/"
+    return f"{_FOLDER}uncommitted/{run_id}/uncommitted/"
 
 
 def run_folder(run_id: str) -> str:
     """What the job that deletes writes of a run."""
-    return f"_lakefs/retention/gc/unified/{run_id}/"
+    return f"{_FOLDER}unified/{run_id}/"
 
 
 def looks_folder(run_folder_uri: str) -> str:

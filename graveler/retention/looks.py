@@ -7,14 +7,13 @@ clocks may differ, step or stop; the store answers every put with its own time.
 from dataclasses import dataclass
 
 from graveler.ports import ObjectStore
+from graveler.times import NS_PER_S
 
 # How old a look may be when a request deletes by it.
 LOOK_S = 10 * 60
 
 # Looks that may follow each other without a single deletion, before a run gives up.
 FRUITLESS_LOOKS_MAX = 3
-
-_NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Look:
         """Whether the look may still be used; name tells those apart who ask at the same time."""
         age_ns = _now_ns(objects, f"{self.folder_uri}{self.number:04d}-{name}") - self.began_ns
         # A clock that was set back proves nothing either.
-        return abs(age_ns) <= self.life_s * _NS_PER_S
+        return abs(age_ns) <= self.life_s * NS_PER_S
 
 
 def begin_look(objects: ObjectStore, folder_uri: str, number: int, life_s: int) -> Look:

@@ -4,10 +4,11 @@ Nothing is cached, and nothing believed: what a file does not show might have ke
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
+from graveler.committed.headers import check_records
 from graveler.entries import record_range
-from graveler.errors import CorruptDataError, GravelerError
+from graveler.errors import in_file
+from graveler.layout import committed_uri
 from graveler.model import RangeHeader
 from graveler.retention.liveness import live_addresses
 from graveler.sstable import Table, WholeTable
@@ -23,8 +24,8 @@ def read_metarange(read_file: ReadFile, namespace: str, metarange_id: str) -> li
         GravelerError: the file is missing, not what was written, or refused to us; the message
             names it.
     """
-    name = _name(namespace, metarange_id)
-    with _in_file(name):
+    name = committed_uri(namespace, metarange_id)
+    with in_file(name):
         table = Table.from_bytes(name, read_file(namespace, metarange_id))
         return [record_range(value) for _, value in table.scan()]
 
@@ -51,8 +52,8 @@ class RangeReader:
             GravelerError: as read_metarange; or the range is not the one that its metarange
                 describes.
         """
-        name = _name(self._namespace, header.id)
-        with _in_file(name):
+        name = committed_uri(self._namespace, header.id)
+        with in_file(name):
             content = self._read_file(self._namespace, header.id)
             read = _Read(WholeTable.from_bytes(name, content))
             yield from live_addresses(self._namespace, read.new_values(self._last))
@@ -99,24 +100,4 @@ class _Read:
         Raises:
             CorruptDataError: it is another range.
         """
-        found = (self._first, self._last, sum(self._counts))
-        if found != (header.min_key, header.max_key, header.count):
-            raise CorruptDataError(
-                f"{found[2]} records from {found[0]!r} to {found[1]!r}, and by its metarange "
-                f"{header.count} from {header.min_key!r} to {header.max_key!r}"
-            )
-
-
-def _name(namespace: str, file_id: str) -> str:
-    return f"{namespace}/_lakefs/{file_id}"
-
-
-@contextmanager
-def _in_file(name: str) -> Iterator[None]:
-    """Errors raised inside name the file."""
-    try:
-        yield
-    except GravelerError as error:
-        if name in error.message:
-            raise
-        raise type(error)(f"{name}: {error.message}") from error
+        check_records(header, self._first, self._last, sum(self._counts))

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from heapq import nsmallest
 
 import msgspec
+
+from graveler.times import rfc3339
 
 # Where the classes of age end, in days; the last class has no end.
 AGE_DAYS = (1, 7, 30, 90, 365)
 # The folders that a report names; there may be many thousands.
 PREFIXES_MAX = 20
 
-_NS_PER_S = 1_000_000_000
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -76,8 +76,8 @@ def summary(report: Report) -> bytes:
         "run_id": report.run_id,
         "success": report.is_success,
         "first_slice": report.first_slice,
-        "start_time": _time(report.start_ns),
-        "cutoff_time": _time(report.cutoff_ns),
+        "start_time": rfc3339(report.start_ns),
+        "cutoff_time": rfc3339(report.cutoff_ns),
         "num_deleted_objects": report.deleted.objects,
         "num_deleted_bytes": report.deleted.size_bytes,
         "num_failed_objects": report.failed,
@@ -115,8 +115,8 @@ def _lines(report: Report) -> Iterator[str]:
     for warning in report.warnings:
         yield f"WARNING: {warning}"
     yield ""
-    yield f"  started             {_time(report.start_ns)}"
-    yield f"  older than          {_time(report.cutoff_ns)}"
+    yield f"  started             {rfc3339(report.start_ns)}"
+    yield f"  older than          {rfc3339(report.cutoff_ns)}"
     yield f"  result              {_result(report)}"
     yield f"  candidates          {report.candidates:,}"
     yield f"  active commits      {report.active_commits:,}, in {report.ranges:,} ranges"
@@ -174,8 +174,3 @@ def size(size_bytes: int) -> str:
             break
         number /= 1024
     return f"{number:,.0f} {unit}" if unit == _UNITS[0] else f"{number:,.1f} {unit}"
-
-
-def _time(time_ns: int) -> str:
-    moment = datetime.fromtimestamp(time_ns // _NS_PER_S, UTC)
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

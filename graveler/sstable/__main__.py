@@ -18,6 +18,7 @@ from graveler.entries import decode_entry, record_range, split_value
 from graveler.errors import CorruptDataError
 from graveler.sstable.properties import readable_properties
 from graveler.sstable.reader import Table
+from graveler.times import NS_PER_S
 
 Json = dict[str, object]
 
@@ -117,7 +118,7 @@ def _time(time_ns: int) -> str:
     Raises:
         CorruptDataError: a year that a Timestamp message cannot have.
     """
-    seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+    seconds, nanoseconds = divmod(time_ns, NS_PER_S)
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{nanoseconds:09d}Z"
     except (ValueError, OverflowError, OSError) as e:

@@ -12,6 +12,7 @@ from graveler.aws.s3.presigning import part_urls
 from graveler.aws.signing import Credentials
 from graveler.errors import GoneError, InvalidInputError, NotFoundError
 from graveler.ports import ObjectInfo, UploadedPart
+from graveler.times import NS_PER_S
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -186,7 +187,7 @@ def checksum_of(answer: Answer) -> str:
 
 def time_ns(moment: datetime) -> int:
     """A time as HTTP has it, to the second, in ns since the Unix epoch."""
-    return int(moment.timestamp()) * 10**9
+    return int(moment.timestamp()) * NS_PER_S
 
 
 def info_of(answer: Answer) -> ObjectInfo:

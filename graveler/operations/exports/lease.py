@@ -14,7 +14,8 @@ from graveler.export.lifecycle import LEASE_MARGIN_S, LEASE_S, RENEWAL_S
 from graveler.export.model import BranchExport, ExportRun, Progress
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Event, Repository
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
+from graveler.times import NS_PER_S
 
 Transition = Callable[[BranchExport], BranchExport]
 
