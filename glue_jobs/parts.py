@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from glue_jobs.session import stores
 from graveler.aws.settings import Settings
-from graveler.ports import ObjectStore
+from graveler.ports import ObjectData, ObjectListing
 
 ROWS_PER_PART = 100_000
 _ROWS_PER_BATCH = 10_000
@@ -29,7 +29,7 @@ class PartWriter:
     """Writes rows into Parquet files of a folder, each file when it is full."""
 
     def __init__(
-        self, objects: ObjectStore, folder_uri: str, name: str, rows_per_part: int = ROWS_PER_PART
+        self, objects: ObjectData, folder_uri: str, name: str, rows_per_part: int = ROWS_PER_PART
     ) -> None:
         self._files = _Files(objects, folder_uri, name, SUFFIX, "application/vnd.apache.parquet")
         self._rows_per_part = rows_per_part
@@ -59,7 +59,7 @@ class PartWriter:
 class LineWriter:
     """Writes lines of text into files of a folder, each file when it is full."""
 
-    def __init__(self, objects: ObjectStore, folder_uri: str, name: str) -> None:
+    def __init__(self, objects: ObjectData, folder_uri: str, name: str) -> None:
         self._files = _Files(objects, folder_uri, name, ".txt", "text/plain")
         self._lines: list[str] = []
 
@@ -80,7 +80,7 @@ class _Files:
     """The files that one task writes into a folder."""
 
     def __init__(
-        self, objects: ObjectStore, folder_uri: str, name: str, suffix: str, content_type: str
+        self, objects: ObjectData, folder_uri: str, name: str, suffix: str, content_type: str
     ) -> None:
         self._objects = objects
         self._prefix_uri = f"{folder_uri}{name}-{task_name()}"
@@ -119,7 +119,7 @@ def write(
     frame.mapInArrow(stored, "nothing int").collect()
 
 
-def uris(objects: ObjectStore, folder_uri: str) -> list[str]:
+def uris(objects: ObjectListing, folder_uri: str) -> list[str]:
     """The parts in the folder, in order."""
     found = (listed.uri for listed in objects.list_objects(folder_uri))
     return [uri for uri in found if uri.endswith(SUFFIX)]

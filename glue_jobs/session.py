@@ -27,8 +27,7 @@ from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.settings import Settings
 from graveler.operations.engine import Engine
-from graveler.ports import ObjectStore, StagingStore
-from graveler.retention.ports import JobStore
+from graveler.ports import JobStore, ObjectStore, StagingStore
 
 # Nobody waits for an answer: a store that is busy for a minute must not end a job of an hour.
 _RETRIES = Retries(total_s_max=120.0, pause_s_max=10.0)

@@ -29,7 +29,7 @@ from graveler.addresses import OWN_ADDRESS_PATTERN, PARTITION_PATTERN
 from graveler.aws.settings import Settings
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.layout import METADATA_FOLDER
-from graveler.ports import ObjectStore
+from graveler.ports import ObjectData
 from graveler.retention.candidates import Territory, partition_of
 
 _ROWS_PER_BATCH = 10_000
@@ -57,7 +57,7 @@ class Inventory:
     files: Mapping[str, str]  # MD5 by URI
 
 
-def read_manifest(objects: ObjectStore, uri: str, namespace: str) -> Inventory:
+def read_manifest(objects: ObjectData, uri: str, namespace: str) -> Inventory:
     """The report of the manifest at uri.
 
     Raises:
@@ -116,7 +116,7 @@ def inventoried(
     return found.where(~is_folder & ~partition.isin(folders))
 
 
-def listed_in(objects: ObjectStore, inventory: Inventory, uri: str) -> pa.Table:
+def listed_in(objects: ObjectData, inventory: Inventory, uri: str) -> pa.Table:
     """The current objects that one file of the report lists.
 
     Raises:

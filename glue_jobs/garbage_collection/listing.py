@@ -9,7 +9,7 @@ from glue_jobs import parts
 from glue_jobs.session import stores
 from graveler.addresses import is_partition
 from graveler.aws.settings import Settings
-from graveler.ports import ListedObject, ObjectStore
+from graveler.ports import ListedObject, ObjectListing
 from graveler.retention.candidates import Territory
 from graveler.times import NS_PER_S
 
@@ -23,7 +23,7 @@ _ROWS_PER_BATCH = 10_000
 
 
 def listed(
-    spark: SparkSession, objects: ObjectStore, territory: Territory, settings: Settings
+    spark: SparkSession, objects: ObjectListing, territory: Territory, settings: Settings
 ) -> tuple[DataFrame, str]:
     """The candidates that the object store lists, and the first partition, "" if none.
 

@@ -22,10 +22,9 @@ from graveler.aws.settings import Settings
 from graveler.errors import CorruptDataError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import Repository
-from graveler.ports import ObjectStore
+from graveler.ports import JobStore, ObjectData
 from graveler.retention.candidates import Territory
 from graveler.retention.looks import Look
-from graveler.retention.ports import JobStore
 from graveler.retention.report import Tally
 
 _TALLY = "objects long, size_bytes long, failed long, failure string, left long, stopped string"
@@ -68,7 +67,7 @@ class Round:
         """How the files of this round begin."""
         return f"round-{self.look.number:04d}"
 
-    def stopped(self, jobs: JobStore, objects: ObjectStore, task: str) -> str:
+    def stopped(self, jobs: JobStore, objects: ObjectData, task: str) -> str:
         """Why no request may delete by this look any more; "" as long as one may.
 
         The lease comes first, so that nothing lies between the look's age and the request.
@@ -171,7 +170,7 @@ class Deleted:
 
 
 def delete(
-    objects: ObjectStore,
+    objects: ObjectData,
     territory: Territory,
     batch: pa.RecordBatch,
     sleep: Callable[[float], None],

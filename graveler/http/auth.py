@@ -17,9 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from graveler.accounts import AccountStore, Credential, User
 from graveler.errors import AuthenticationError
-from graveler.ports import Clock
+from graveler.ports import AccountStore, Clock, Credential, User
 from graveler.times import NS_PER_S
 
 # The web UI logs out on exactly this text, and `lakectl doctor` recognises it.

@@ -26,9 +26,9 @@ from graveler.names import check_branch_name, check_path
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.pages import every_branch
 from graveler.operations.retention import changeable_repository
+from graveler.parquet import ParquetWriter, int64_column, text_column
 from graveler.retention.files import uncommitted_folder
 from graveler.retention.liveness import address_in_namespace
-from graveler.retention.parquet import ParquetWriter, int64_column, text_column
 from graveler.times import NS_PER_S
 
 # lakeFS's limit of a file; and a time that leaves a request of 30 seconds room to store it.

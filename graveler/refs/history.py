@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from graveler.cache import BoundedCache
 from graveler.errors import CorruptDataError
 from graveler.model import Commit, Repository
-from graveler.ports import RefStore
+from graveler.ports import CommitStore
 
 # By the repository's uid and the commit's ID; costs are bytes, about. Two repositories can hold
 # commits of one ID, and what one of them holds must not make it exist in the other.
@@ -40,7 +40,7 @@ PAUSE_READS_MAX = 256
 class History:
     """The commits of one repository; make one for each request."""
 
-    def __init__(self, refs: RefStore, repository: Repository, cache: CommitCache) -> None:
+    def __init__(self, refs: CommitStore, repository: Repository, cache: CommitCache) -> None:
         self.repository = repository
         self._refs = refs
         self._cache = cache

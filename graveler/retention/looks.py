@@ -6,7 +6,7 @@ clocks may differ, step or stop; the store answers every put with its own time.
 
 from dataclasses import dataclass
 
-from graveler.ports import ObjectStore
+from graveler.ports import ObjectData
 from graveler.times import NS_PER_S
 
 # How old a look may be when a request deletes by it.
@@ -28,19 +28,19 @@ class Look:
     began_ns: int
     life_s: int
 
-    def is_current(self, objects: ObjectStore, name: str) -> bool:
+    def is_current(self, objects: ObjectData, name: str) -> bool:
         """Whether the look may still be used; name tells those apart who ask at the same time."""
         age_ns = _now_ns(objects, f"{self.folder_uri}{self.number:04d}-{name}") - self.began_ns
         # A clock that was set back proves nothing either.
         return abs(age_ns) <= self.life_s * NS_PER_S
 
 
-def begin_look(objects: ObjectStore, folder_uri: str, number: int, life_s: int) -> Look:
+def begin_look(objects: ObjectData, folder_uri: str, number: int, life_s: int) -> Look:
     """A look that begins now: whoever looks does so after this."""
     began_ns = _now_ns(objects, f"{folder_uri}{number:04d}")
     return Look(folder_uri, number, began_ns, life_s)
 
 
-def _now_ns(objects: ObjectStore, stamp_uri: str) -> int:
+def _now_ns(objects: ObjectData, stamp_uri: str) -> int:
     """The object store's time, to the second."""
     return objects.put(stamp_uri, b"", "text/plain").last_modified_ns

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 
-from graveler.retention.parquet import ParquetWriter, int64_column, text_column
+from graveler.parquet import ParquetWriter, int64_column, text_column
 from graveler.samples.lakes import LAKES
 
 _COLUMNS = ("Lake_name", "Country", "Depth_m", "Area_km2")

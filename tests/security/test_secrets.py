@@ -7,8 +7,8 @@ import pytest
 
 from functions.api.app import OPERATIONS, SERVICE
 from functions.api.settings import Settings
-from graveler.accounts import Credential, Installation
 from graveler.http.auth import Session
+from graveler.ports import Credential, Installation
 from tests.support.api import SECRET, SETUP_TOKEN, ApiClient, event
 from tests.support.lines import Lines, lines_of
 
