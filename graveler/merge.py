@@ -22,6 +22,7 @@ A strategy settles every conflict for one side, its deletions included.
 from collections.abc import Iterator
 
 from graveler.committed.apply import Applied, apply_changes
+from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import SLICE_WEIGHT, Slice, plan
 from graveler.committed.store import Committed
@@ -116,6 +117,6 @@ def merge(
     """
     if base.id == destination.id and base.id != source.id:
         # Nothing to weigh: the merge is the source as it stands. The count only says "changed".
-        return Applied(metarange_id=source.id, changed=1)
+        return Applied(source.id, Counts(changed=1))
     changes = merge_changes(base, source, destination, strategy)
     return apply_changes(committed, destination, changes)

@@ -28,7 +28,8 @@ by block. And a large change can be made in slices, whose lists of edits are joi
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graveler.committed.edit import Copied, Counts, PendingChanges, changed_parts
+from graveler.committed.counts import Counts
+from graveler.committed.edit import Copied, PendingChanges, changed_parts
 from graveler.committed.level import METARANGES
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Slice, SliceResult
@@ -38,19 +39,17 @@ from graveler.entries import range_record
 from graveler.model import Change, RangeHeader
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Applied:
-    """The metarange that came out, and how many records of each kind made it."""
+    """The resulting metarange, and how many of its records differ from the base."""
 
-    metarange_id: str = ""
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
+    metarange_id: str
+    counts: Counts
 
     @property
     def total(self) -> int:
-        """Records that differ from the base; 0 means that nothing changed."""
-        return self.added + self.changed + self.removed
+        """The records that differ; 0 means that nothing changed."""
+        return self.counts.total
 
 
 def apply_changes(
@@ -122,10 +121,7 @@ class _SliceOfRanges:
                 self._rewrite(header)
         edits: dict[bytes, RangeHeader | None] = dict.fromkeys(self._gone)
         edits.update((header.max_key, header) for header in writer.finish())
-        counts = self._counts
-        return SliceResult(
-            tuple(sorted(edits.items())), counts.added, counts.changed, counts.removed
-        )
+        return SliceResult(tuple(sorted(edits.items())), self._counts)
 
     def _next_range(self) -> RangeHeader | None:
         """The next range that may have to be rewritten; None where all are behind the changes."""
@@ -181,17 +177,15 @@ def assemble(committed: Committed, base: MetaRange, results: Iterable[SliceResul
     Raises:
         CorruptDataError: base's file is missing or damaged.
     """
-    applied = Applied(base.id)
+    counts = Counts()
     edits: list[Change] = []
     for result in results:
-        applied.added += result.added
-        applied.changed += result.changed
-        applied.removed += result.removed
+        counts.add(result.counts)
         edits += [
             (key, range_record(header)[1] if header else None) for key, header in result.edits
         ]
-    if not applied.total:
-        return applied
+    if not counts.total:
+        return Applied(base.id, counts)
     pending = PendingChanges(edits)
     writer = FileWriter(committed, base.namespace, METARANGES)
     blocks = base.blocks()
@@ -203,5 +197,4 @@ def assemble(committed: Committed, base: MetaRange, results: Iterable[SliceResul
     if not writer.is_open:
         writer.begin_file()  # no range is left, which is a metarange, too
     (metarange,) = writer.finish()
-    applied.metarange_id = metarange.id
-    return applied
+    return Applied(metarange.id, counts)

@@ -6,30 +6,16 @@ Ranges (whose records are objects) and metaranges (whose records are ranges) are
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
 from graveler.committed.blocks import Records, StoredBlocks
+from graveler.committed.counts import Counts
 from graveler.model import Change
 from graveler.sstable import Block
 
 # Records are handed on in blocks of about as many, so that memory does not grow with the changes.
 BATCH_RECORDS = 4096
-
-
-@dataclass(slots=True)
-class Counts:
-    """How many records were made to differ, by kind."""
-
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-
-    @property
-    def total(self) -> int:
-        """Records that differ; 0 means that nothing changed."""
-        return self.added + self.changed + self.removed
 
 
 class PendingChanges:

@@ -27,9 +27,10 @@ to_json and from_json carry them to another process.
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking
 from graveler.committed.writer import breaks_after
@@ -72,9 +73,7 @@ class SliceResult:
     """
 
     edits: tuple[tuple[bytes, RangeHeader | None], ...]
-    added: int
-    changed: int
-    removed: int
+    counts: Counts
 
     def to_json(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -83,8 +82,7 @@ class SliceResult:
             else [_text(key), header.id, _text(header.min_key), header.count, header.size_bytes]
             for key, header in self.edits
         ]  # fmt: skip
-        counts = {"added": self.added, "changed": self.changed, "removed": self.removed}
-        return counts | {"edits": edits}
+        return asdict(self.counts) | {"edits": edits}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "SliceResult":
@@ -96,7 +94,7 @@ class SliceResult:
                 range_id, min_key, count, size_bytes = rest
                 header = RangeHeader(range_id, b64decode(min_key), key, count, size_bytes)
             edits.append((key, header))
-        return cls(tuple(edits), data["added"], data["changed"], data["removed"])
+        return cls(tuple(edits), Counts(data["added"], data["changed"], data["removed"]))
 
 
 def _text(key: bytes) -> str:

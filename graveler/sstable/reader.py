@@ -70,16 +70,6 @@ class Table(OpenTable[Records]):
                 return value
         return self._load_block(partition, at, raw).get(key)
 
-    def seek_ge(self, key: bytes) -> tuple[bytes, bytes] | None:
-        """The first record whose key is not less, or None.
-
-        Raises:
-            CorruptDataError: a block that had to be read is not what was written.
-        """
-        for keys, values in self.blocks(key):
-            return keys[0], values[0]
-        return None
-
     def blocks(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Block]:
         """The records with start <= key < end, in order, block by block; no block is empty.
 
