@@ -17,7 +17,7 @@ from graveler.aws.settings import Settings
 from graveler.ports import ObjectData, ObjectListing
 
 ROWS_PER_PART = 100_000
-_ROWS_PER_BATCH = 10_000
+ROWS_PER_BATCH = 10_000
 
 # So that no core has to wait for a last one that got the larger values.
 TASKS_PER_CORE = 4
@@ -132,7 +132,7 @@ def read(
 
     def rows(uri: str) -> Iterator[pa.RecordBatch]:
         table = pq.read_table(BytesIO(stores(settings).objects.get(uri)))
-        return iter(table.to_batches(max_chunksize=_ROWS_PER_BATCH))
+        return iter(table.to_batches(max_chunksize=ROWS_PER_BATCH))
 
     return spread(spark, part_uris, rows, schema)
 

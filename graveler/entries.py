@@ -15,6 +15,7 @@ from graveler.identity import entry_identity
 from graveler.model import AddressType, Entry, RangeHeader, Record
 from graveler.proto import stored_pb2 as messages
 from graveler.times import NS_PER_S
+from graveler.varint import zigzag_varint
 
 # Calling an Enum costs as much as decoding a message.
 _ADDRESS_TYPES = {int(each): each for each in AddressType}
@@ -22,17 +23,6 @@ _ADDRESS_TYPES = {int(each): each for each in AddressType}
 # The prefix of every value whose identity is a SHA-256: zigzag varint of 32.
 _DIGEST_PREFIX = b"\x40"
 _DIGEST_END = 33
-
-
-def _varint(number: int) -> bytes:
-    """Zigzag varint of a non-negative number."""
-    number <<= 1
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
 
 
 def _read_part(stored: bytes, position: int) -> tuple[bytes, int]:
@@ -55,7 +45,7 @@ def _read_part(stored: bytes, position: int) -> tuple[bytes, int]:
 
 def join_value(identity: bytes, data: bytes) -> bytes:
     """The stored value of identity and data."""
-    return _varint(len(identity)) + identity + _varint(len(data)) + data
+    return zigzag_varint(len(identity)) + identity + zigzag_varint(len(data)) + data
 
 
 def split_value(stored: bytes) -> tuple[bytes, bytes]:

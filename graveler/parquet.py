@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import pack
 
+from graveler.varint import varint, zigzag_varint
+
 _MAGIC = b"PAR1"
 _CREATED_BY = "graveler"
 
@@ -86,8 +88,8 @@ class ParquetWriter:
         self._row_groups.append(
             _struct(
                 (1, _LIST, _list(_STRUCT, [chunk for chunk, _ in chunks])),
-                (2, _I64, _integer(total_bytes)),
-                (3, _I64, _integer(row_count)),
+                (2, _I64, zigzag_varint(total_bytes)),
+                (3, _I64, zigzag_varint(row_count)),
             )
         )
         self._row_count += row_count
@@ -101,27 +103,29 @@ class ParquetWriter:
         self._size_bytes += len(header) + len(page)
         size_bytes = len(header) + len(column.plain)
         metadata = _struct(
-            (1, _I32, _integer(column.type)),
-            (2, _LIST, _list(_I32, [_integer(_PLAIN), _integer(_RLE)])),
+            (1, _I32, zigzag_varint(column.type)),
+            (2, _LIST, _list(_I32, [zigzag_varint(_PLAIN), zigzag_varint(_RLE)])),
             (3, _LIST, _list(_BINARY, [_text(column.name)])),
-            (4, _I32, _integer(_GZIP)),
-            (5, _I64, _integer(column.count)),
-            (6, _I64, _integer(size_bytes)),
-            (7, _I64, _integer(len(header) + len(page))),
-            (9, _I64, _integer(offset)),
+            (4, _I32, zigzag_varint(_GZIP)),
+            (5, _I64, zigzag_varint(column.count)),
+            (6, _I64, zigzag_varint(size_bytes)),
+            (7, _I64, zigzag_varint(len(header) + len(page))),
+            (9, _I64, zigzag_varint(offset)),
         )
-        chunk = _struct((2, _I64, _integer(offset)), (3, _STRUCT, metadata))
+        chunk = _struct((2, _I64, zigzag_varint(offset)), (3, _STRUCT, metadata))
         return chunk, size_bytes
 
     def finish(self) -> bytes:
         """The whole file."""
         assert self._row_groups, "a file without rows has no columns either"
-        schema = [_struct((4, _BINARY, _text("schema")), (5, _I32, _integer(len(self._columns))))]
+        schema = [
+            _struct((4, _BINARY, _text("schema")), (5, _I32, zigzag_varint(len(self._columns))))
+        ]
         schema += [_schema_element(column) for column in self._columns]
         metadata = _struct(
-            (1, _I32, _integer(1)),
+            (1, _I32, zigzag_varint(1)),
             (2, _LIST, _list(_STRUCT, schema)),
-            (3, _I64, _integer(self._row_count)),
+            (3, _I64, zigzag_varint(self._row_count)),
             (4, _LIST, _list(_STRUCT, self._row_groups)),
             (6, _BINARY, _text(_CREATED_BY)),
         )
@@ -130,27 +134,31 @@ class ParquetWriter:
 
 def _schema_element(column: Column) -> bytes:
     fields = [
-        (1, _I32, _integer(column.type)),
-        (3, _I32, _integer(_REQUIRED)),
+        (1, _I32, zigzag_varint(column.type)),
+        (3, _I32, zigzag_varint(_REQUIRED)),
         (4, _BINARY, _text(column.name)),
     ]
     if column.type == _BYTE_ARRAY:
         # As old readers and as new ones want to be told that these bytes are text.
-        fields += [(6, _I32, _integer(_UTF8)), (10, _STRUCT, _struct((1, _STRUCT, _struct())))]
+        fields += [(6, _I32, zigzag_varint(_UTF8)), (10, _STRUCT, _struct((1, _STRUCT, _struct())))]
     return _struct(*fields)
 
 
 def _page_header(plain_bytes: int, stored_bytes: int, count: int) -> bytes:
     data_page = _struct(
-        (1, _I32, _integer(count)),
-        (2, _I32, _integer(_PLAIN)),
-        (3, _I32, _integer(_RLE)),  # of definition and repetition levels, which there are none of
-        (4, _I32, _integer(_RLE)),
+        (1, _I32, zigzag_varint(count)),
+        (2, _I32, zigzag_varint(_PLAIN)),
+        (
+            3,
+            _I32,
+            zigzag_varint(_RLE),
+        ),  # of definition levels, of which there are none
+        (4, _I32, zigzag_varint(_RLE)),  # of repetition levels, likewise
     )
     return _struct(
-        (1, _I32, _integer(_DATA_PAGE)),
-        (2, _I32, _integer(plain_bytes)),
-        (3, _I32, _integer(stored_bytes)),
+        (1, _I32, zigzag_varint(_DATA_PAGE)),
+        (2, _I32, zigzag_varint(plain_bytes)),
+        (3, _I32, zigzag_varint(stored_bytes)),
         (5, _STRUCT, data_page),
     )
 
@@ -169,24 +177,10 @@ def _struct(*fields: tuple[int, int, bytes]) -> bytes:
 
 def _list(kind: int, values: Sequence[bytes]) -> bytes:
     count = len(values)
-    head = bytes([count << 4 | kind]) if count < 15 else bytes([0xF0 | kind]) + _varint(count)
+    head = bytes([count << 4 | kind]) if count < 15 else bytes([0xF0 | kind]) + varint(count)
     return head + b"".join(values)
 
 
 def _text(text: str) -> bytes:
     encoded = text.encode()
-    return _varint(len(encoded)) + encoded
-
-
-def _integer(number: int) -> bytes:
-    """Zigzag varint of a non-negative number."""
-    return _varint(number << 1)
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    return varint(len(encoded)) + encoded

@@ -32,8 +32,6 @@ from graveler.layout import METADATA_FOLDER
 from graveler.ports import ObjectData
 from graveler.retention.candidates import Territory, partition_of
 
-_ROWS_PER_BATCH = 10_000
-
 _TIME = pa.timestamp("ms", tz="UTC")
 
 # The columns that are read, by their names in CSV, as Parquet names them, and of these types.
@@ -104,7 +102,7 @@ def inventoried(
         table = listed_in(stores(settings).objects, inventory, uri)
         for found in (candidates_among, namespaces_among):
             made = found(table, inventory.bucket, territory)
-            yield from made.to_batches(max_chunksize=_ROWS_PER_BATCH)
+            yield from made.to_batches(max_chunksize=parts.ROWS_PER_BATCH)
 
     # Kept, or the report would be read twice.
     found = parts.spread(spark, list(inventory.files), rows, CANDIDATE).localCheckpoint()

@@ -19,8 +19,6 @@ CANDIDATE_SCHEMA = pa.schema(
     [("address", pa.string()), ("size_bytes", pa.int64()), ("modified_s", pa.int64())]
 )
 
-_ROWS_PER_BATCH = 10_000
-
 
 def listed(
     spark: SparkSession, objects: ObjectListing, territory: Territory, settings: Settings
@@ -51,7 +49,7 @@ def candidate_batches(
         addresses.append(address)
         sizes.append(each.size_bytes)
         times.append(each.last_modified_ns // NS_PER_S)
-        if len(addresses) == _ROWS_PER_BATCH:
+        if len(addresses) == parts.ROWS_PER_BATCH:
             yield pa.RecordBatch.from_arrays(
                 [pa.array(addresses), pa.array(sizes), pa.array(times)], schema=CANDIDATE_SCHEMA
             )

@@ -32,8 +32,6 @@ _RANGE_SCHEMA = pa.schema(
     ]
 )
 
-_ROWS_PER_BATCH = 10_000
-
 
 def staged(
     spark: SparkSession, tokens: Sequence[str], namespace: str, settings: Settings
@@ -95,5 +93,5 @@ def committed(
 
 def _address_batches(addresses: Iterable[str]) -> Iterator[pa.RecordBatch]:
     rest = iter(addresses)
-    while held := list(islice(rest, _ROWS_PER_BATCH)):
+    while held := list(islice(rest, parts.ROWS_PER_BATCH)):
         yield pa.RecordBatch.from_arrays([pa.array(held)], schema=_ADDRESS_SCHEMA)

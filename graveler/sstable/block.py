@@ -75,9 +75,10 @@ def encode_block(entries: Iterable[tuple[bytes, bytes]], *, share_prefixes: bool
 
 
 def encode_records(keys: Sequence[bytes], values: Sequence[bytes]) -> bytes:
-    """A data block of records already in order; every 16th is a restart point.
+    """Return a data block of records; every 16th is a restart point.
 
-    The length of a shared prefix comes from integers; `graveler.sstable.writer` explains how.
+    The length of a shared prefix comes from integers; `graveler.sstable.writer` explains how. The
+    writer's own loop repeats this encoding, because a shared function costs 10 % of the time.
 
     Raises:
         ValueError: the keys do not ascend strictly.
