@@ -16,7 +16,7 @@ _OF_GLUE = (
 
 
 def settings_in(words: Sequence[str]) -> dict[str, str]:
-    """The settings among the arguments that are no options; Glue's own are passed over.
+    """Return the settings among the arguments that are no options; Glue's own are passed over.
 
     Raises:
         InvalidInputError: there is anything else; a switch that is misspelled must not do harm.

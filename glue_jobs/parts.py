@@ -95,7 +95,7 @@ class _Files:
 
 
 def task_name() -> str:
-    """The number of the running task among those that run side by side.
+    """Return the number of the running task among those that run side by side.
 
     It is equal when a task is repeated: its files take the place of those of the failed attempt.
     """
@@ -120,7 +120,7 @@ def write(
 
 
 def uris(objects: ObjectListing, folder_uri: str) -> list[str]:
-    """The parts in the folder, in order."""
+    """Return the parts in the folder, in order."""
     found = (listed.uri for listed in objects.list_objects(folder_uri))
     return [uri for uri in found if uri.endswith(SUFFIX)]
 
@@ -128,7 +128,7 @@ def uris(objects: ObjectListing, folder_uri: str) -> list[str]:
 def read(
     spark: SparkSession, part_uris: Sequence[str], schema: str, settings: Settings
 ) -> DataFrame:
-    """The rows of the parts."""
+    """Return the rows of the parts."""
 
     def rows(uri: str) -> Iterator[pa.RecordBatch]:
         table = pq.read_table(BytesIO(stores(settings).objects.get(uri)))
@@ -143,7 +143,7 @@ def spread(
     rows: Callable[[str], Iterator[pa.RecordBatch]],
     schema: str,
 ) -> DataFrame:
-    """The rows that executors make of the values, side by side.
+    """Return the rows that executors make of the values, side by side.
 
     The values travel with the task. There may be a hundred thousand of them, not a hundred million.
     """

@@ -59,7 +59,7 @@ class Stores:
 
 
 def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
-    """The settings of a job: by its arguments, in lower case, else by the environment.
+    """Return the settings of a job: by its arguments, in lower case, else by the environment.
 
     Raises:
         ValueError: one is missing, or is not the number that it must be.
@@ -74,7 +74,7 @@ def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -
 
 
 def deployment(settings: Settings) -> Deployment:
-    """The stores of the settings, for the driver."""
+    """Return the stores of the settings, for the driver."""
     tables = _tables(settings)
     # Jobs sign nothing, so they need no permission to decrypt the signing key.
     return Deployment(
@@ -84,7 +84,7 @@ def deployment(settings: Settings) -> Deployment:
 
 @lru_cache(maxsize=1)
 def stores(settings: Settings) -> Stores:
-    """The stores of the settings, for an executor."""
+    """Return the stores of the settings, for an executor."""
     s3 = S3(connect.s3_client(settings, settings.s3_endpoint), _RETRIES)
     tables = _tables(settings)
     return Stores(
@@ -98,7 +98,7 @@ def _tables(settings: Settings) -> Tables:
 
 
 def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:
-    """A Spark of this process's own, that nobody reaches from outside."""
+    """Return a Spark of this process's own, that nobody reaches from outside."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # Before Spark looks for an address of its own, and warns of the one it chose.
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"

@@ -39,12 +39,12 @@ _PARTITION_LIFE_S = 60 * 60
 
 
 def encode_xid(raw: bytes) -> str:
-    """The 20 characters of 12 bytes."""
+    """Return the 20 characters of 12 bytes."""
     return b32hexencode(raw).decode("ascii").rstrip("=").lower()
 
 
 def decode_xid(text: str) -> bytes:
-    """The 12 bytes of 20 characters.
+    """Return the 12 bytes of 20 characters.
 
     Raises:
         InvalidInputError: the text is no xid.
@@ -58,7 +58,7 @@ def decode_xid(text: str) -> bytes:
 
 
 def new_address(uid: str) -> str:
-    """A fresh address, relative to the namespace, for an object named by the xid uid.
+    """Return a fresh address, relative to the namespace, for an object named by the xid uid.
 
     The partition depends on the name's process and hour, so that it changes every hour.
     """
@@ -84,7 +84,7 @@ def is_partition(folder: str) -> bool:
 
 
 def newest_first(uid: str) -> str:
-    """The xid of which newer ones sort first, made of the xid uid."""
+    """Return the xid of which newer ones sort first, made of the xid uid."""
     raw = decode_xid(uid)
     return encode_xid(_backwards(int.from_bytes(raw[:4], "big")) + raw[4:])
 
@@ -94,7 +94,7 @@ def _backwards(time_s: int) -> bytes:
 
 
 def physical_uri(namespace: str, entry: Entry) -> str:
-    """The whole URI of an entry's data."""
+    """Return the whole URI of an entry's data."""
     relative = entry.address_type is AddressType.RELATIVE or (
         entry.address_type is AddressType.BY_PREFIX_DEPRECATED and "://" not in entry.address
     )

@@ -26,7 +26,7 @@ _DIGEST_END = 33
 
 
 def _read_part(stored: bytes, position: int) -> tuple[bytes, int]:
-    """The length-prefixed part at position, and the position after it."""
+    """Return the length-prefixed part at position, and the position after it."""
     length = shift = 0
     while True:
         if position >= len(stored) or shift > 63:
@@ -44,7 +44,7 @@ def _read_part(stored: bytes, position: int) -> tuple[bytes, int]:
 
 
 def join_value(identity: bytes, data: bytes) -> bytes:
-    """The stored value of identity and data."""
+    """Return the stored value of identity and data."""
     return zigzag_varint(len(identity)) + identity + zigzag_varint(len(data)) + data
 
 
@@ -60,14 +60,14 @@ def split_value(stored: bytes) -> tuple[bytes, bytes]:
 
 
 def value_identity(stored: bytes) -> bytes:
-    """The identity of a stored value: equal exactly for values of the same content."""
+    """Return the identity of a stored value: equal exactly for values of the same content."""
     if stored[:1] == _DIGEST_PREFIX and len(stored) > _DIGEST_END:
         return stored[1:_DIGEST_END]
     return split_value(stored)[0]
 
 
 def value_data(stored: bytes) -> bytes:
-    """The data of a stored value.
+    """Return the data of a stored value.
 
     Raises:
         CorruptDataError: the bytes are no stored value.
@@ -78,7 +78,7 @@ def value_data(stored: bytes) -> bytes:
 
 
 def same_content(one: bytes, other: bytes) -> bool:
-    """Whether two stored values have equal identities."""
+    """Return whether two stored values have equal identities."""
     return one == other or value_identity(one) == value_identity(other)
 
 
@@ -100,7 +100,7 @@ def encode_entry(entry: Entry) -> bytes:
 
 
 def decode_entry(data: bytes) -> Entry:
-    """The entry of an Entry message.
+    """Return the entry of an Entry message.
 
     Raises:
         CorruptDataError: the bytes are no Entry message.
@@ -122,17 +122,17 @@ def decode_entry(data: bytes) -> Entry:
 
 
 def entry_value(entry: Entry) -> bytes:
-    """The stored value of an entry."""
+    """Return the stored value of an entry."""
     return join_value(entry_identity(entry), encode_entry(entry))
 
 
 def value_entry(stored: bytes) -> Entry:
-    """The entry in a stored value."""
+    """Return the entry in a stored value."""
     return decode_entry(value_data(stored))
 
 
 def encode_range(header: RangeHeader) -> bytes:
-    """The RangeData message of a range."""
+    """Return the RangeData message of a range."""
     return messages.RangeData(
         min_key=header.min_key,
         max_key=header.max_key,
@@ -147,7 +147,7 @@ def range_record(header: RangeHeader) -> Record:
 
 
 def record_range(stored: bytes) -> RangeHeader:
-    """The range that a metarange's stored value stands for.
+    """Return the range that a metarange's stored value stands for.
 
     Raises:
         CorruptDataError: the bytes describe no range.

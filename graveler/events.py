@@ -50,7 +50,7 @@ def detail_type(kind: str) -> str:
 
 
 def detail_of(event: Event) -> str:
-    """The event's detail as JSON of at most DETAIL_BYTES_MAX bytes."""
+    """Return the event's detail as JSON of at most DETAIL_BYTES_MAX bytes."""
     detail: dict[str, object] = {
         "version": VERSION,
         "id": event.id,
@@ -74,7 +74,7 @@ def time_of(event: Event) -> datetime:
 
 
 def _shortened(value: object) -> object:
-    """The beginning of a long text; of a large mapping, the pairs that fit, by name."""
+    """Return the beginning of a long text; of a large mapping, the pairs that fit, by name."""
     if isinstance(value, str):
         lengths = range(len(value) + 1)
         fitting = bisect_right(lengths, _TEXT_BYTES, key=lambda n: _json_bytes(value[:n]))

@@ -23,7 +23,7 @@ _ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}")
 
 
 def is_id(text: str) -> bool:
-    """Whether the text is written as the IDs of commits, ranges and metaranges are."""
+    """Return whether the text is written as the IDs of commits, ranges and metaranges are."""
     return _ID.fullmatch(text) is not None
 
 
@@ -70,7 +70,7 @@ def commit_id(
     metadata: Mapping[str, str],
     parents: Sequence[str],
 ) -> str:
-    """The ID of a commit with these fields; generation and version do not count.
+    """Return the ID of a commit with these fields; generation and version do not count.
 
     Source: lakeFS pkg/graveler/graveler.go, Commit.Identity.
     """
@@ -95,7 +95,7 @@ def make_commit(
     parents: Sequence[str],
     generation: int,
 ) -> Commit:
-    """A commit of these fields under its own ID."""
+    """Return a commit of these fields under its own ID."""
     identified = commit_id(
         committer=committer,
         message=message,
@@ -127,7 +127,7 @@ def record_id(hash_of_key: bytes, identity: bytes) -> bytes:
 
 
 def record_ids(keys: Sequence[bytes], identities: Iterable[bytes]) -> list[bytes]:
-    """The IDs of many records; what key_hash and record_id say, without their calls."""
+    """Return the IDs of many records; what key_hash and record_id say, without their calls."""
     return [
         sha256(sha256(key).digest() + sha256(identity).digest()).digest()
         for key, identity in zip(keys, identities, strict=True)

@@ -46,7 +46,7 @@ def check_repository_name(name: str) -> None:
 
 
 def is_branch_name(name: str) -> bool:
-    """Whether a branch may have that name."""
+    """Return whether a branch may have that name."""
     return _BRANCH_NAME.fullmatch(name) is not None and len(name) <= NAME_BYTES_MAX
 
 
@@ -64,7 +64,7 @@ def check_branch_name(name: str, refusal: Refusal = Refusal.BAD_BRANCH_NAME) -> 
 
 
 def is_tag_name(name: str) -> bool:
-    """Whether a tag may have that name."""
+    """Return whether a tag may have that name."""
     return (
         name not in ("", "@")
         and not name.endswith((".", ".lock"))
@@ -146,7 +146,7 @@ def normalized_storage_namespace(uri: str) -> str:
 
 
 def normalized_location(uri: str, what: str) -> str:
-    """The URI of a place for objects without trailing slashes; messages call it what.
+    """Return the URI of a place for objects without trailing slashes; messages call it what.
 
     Raises:
         InvalidInputError: it is no S3 URI that could hold objects.
@@ -182,5 +182,5 @@ def normalized_location(uri: str, what: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """The text as it may stand in a message: quoted, escaped, cut to a readable length."""
+    """Return the text as it may stand in a message: quoted, escaped, cut to a readable length."""
     return ascii(text if len(text) <= 80 else f"{text[:77]}...")

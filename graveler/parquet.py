@@ -47,7 +47,7 @@ class Column:
 
 
 def text_column(name: str, values: Sequence[str]) -> Column:
-    """A column of UTF-8 texts."""
+    """Return a column of UTF-8 texts."""
     parts = []
     for value in values:
         encoded = value.encode()
@@ -56,7 +56,7 @@ def text_column(name: str, values: Sequence[str]) -> Column:
 
 
 def int64_column(name: str, values: Sequence[int]) -> Column:
-    """A column of 64-bit integers."""
+    """Return a column of 64-bit integers."""
     return Column(name, _INT64, len(values), pack(f"<{len(values)}q", *values))
 
 
@@ -116,7 +116,7 @@ class ParquetWriter:
         return chunk, size_bytes
 
     def finish(self) -> bytes:
-        """The whole file."""
+        """Return the whole file."""
         assert self._row_groups, "a file without rows has no columns either"
         schema = [
             _struct((4, _BINARY, _text("schema")), (5, _I32, zigzag_varint(len(self._columns))))

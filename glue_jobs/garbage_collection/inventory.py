@@ -56,7 +56,7 @@ class Inventory:
 
 
 def read_manifest(objects: ObjectData, uri: str, namespace: str) -> Inventory:
-    """The report of the manifest at uri.
+    """Return the report of the manifest at uri.
 
     Raises:
         InvalidInputError: it is of another bucket, of an unknown format, or lacks columns.
@@ -92,7 +92,7 @@ def read_manifest(objects: ObjectData, uri: str, namespace: str) -> Inventory:
 def inventoried(
     spark: SparkSession, inventory: Inventory, territory: Territory, settings: Settings
 ) -> DataFrame:
-    """The candidates that the report lists.
+    """Return the candidates that the report lists.
 
     Any file of the report may list what shows that a partition is a namespace. So each file's rows
     include such partitions, as addresses that end in a slash, and the driver takes them out.
@@ -115,7 +115,7 @@ def inventoried(
 
 
 def listed_in(objects: ObjectData, inventory: Inventory, uri: str) -> pa.Table:
-    """The current objects that one file of the report lists.
+    """Return the current objects that one file of the report lists.
 
     Raises:
         CorruptDataError: the file is not what the manifest says.
@@ -163,7 +163,7 @@ _READERS: Mapping[str, Callable[[bytes, tuple[str, ...]], pa.Table]] = {
 def _has_shape(
     key: pc.Expression, bucket: str, territory: Territory, pattern: str
 ) -> pc.Expression:
-    """Whether a key under the namespace has the shape, as `Territory.holds` wants it."""
+    """Return whether a key under the namespace has the shape, as `Territory.holds` wants it."""
     prefix = f"{territory.namespace}/".removeprefix(f"s3://{bucket}/")
     return pc.match_substring_regex(key, f"^{re.escape(prefix)}{pattern}")
 

@@ -20,7 +20,7 @@ from graveler.retention.report import text
 def main(
     words: Sequence[str], environment: Mapping[str, str], session: Callable[[], SparkSession]
 ) -> int:
-    """The exit code: 0 if all that was to go is gone."""
+    """Return the exit code: 0 if all that was to go is gone."""
     try:
         options, others = parse(words)
         stores = deployment(job_settings(others, environment))

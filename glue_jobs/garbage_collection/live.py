@@ -36,7 +36,7 @@ _RANGE_SCHEMA = pa.schema(
 def staged(
     spark: SparkSession, tokens: Sequence[str], namespace: str, settings: Settings
 ) -> DataFrame:
-    """The addresses in the namespace's data that the tokens' entries keep alive."""
+    """Return the addresses in the namespace's data that the tokens' entries keep alive."""
 
     def rows(token: str) -> Iterator[pa.RecordBatch]:
         return _address_batches(staged_addresses(stores(settings).staging, namespace, token))
@@ -47,7 +47,7 @@ def staged(
 def ranges(
     spark: SparkSession, metarange_ids: Iterable[str], namespace: str, settings: Settings
 ) -> DataFrame:
-    """The ranges of the metaranges, each once."""
+    """Return the ranges of the metaranges, each once."""
 
     def rows(metarange_id: str) -> Iterator[pa.RecordBatch]:
         headers = read_metarange(stores(settings).files.read_all, namespace, metarange_id)
@@ -74,7 +74,7 @@ def committed(
     ranges_read: Accumulator[int],
     records_read: Accumulator[int],
 ) -> DataFrame:
-    """The addresses in the namespace's data that the entries of the ranges keep alive."""
+    """Return the addresses in the namespace's data that the entries of the ranges keep alive."""
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reader = RangeReader(stores(settings).files.read_all, namespace)

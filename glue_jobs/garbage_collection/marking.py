@@ -55,7 +55,7 @@ class MarkFolder:
 
 
 def read_mark(deployment: Deployment, folder: MarkFolder, repository: Repository) -> Mark:
-    """The mark in the folder.
+    """Return the mark in the folder.
 
     Raises:
         NotFoundError: there is none, or its run did not finish it; or it is of another repository.
@@ -122,7 +122,7 @@ class Marking:
         return mark
 
     def _candidates(self, options: Options) -> DataFrame:
-        """The candidates as they are listed now, however long the run takes."""
+        """Return the candidates as they are listed now, however long the run takes."""
         engine, settings = self.deployment.engine, self.deployment.settings
         own = self.territory(self.report.cutoff_ns)
         if options.inventory_uri:
@@ -145,7 +145,7 @@ class Marking:
         return found
 
     def staged(self) -> DataFrame:
-        """The addresses that staged entries keep alive now."""
+        """Return the addresses that staged entries keep alive now."""
         engine = self.deployment.engine
         tokens = staging_tokens(engine, neighbours(engine, self.repository).sharers)
         namespace = self.repository.storage_namespace
@@ -154,7 +154,7 @@ class Marking:
         return found.localCheckpoint()
 
     def committed(self, ranges: DataFrame) -> DataFrame:
-        """The addresses that the ranges keep alive."""
+        """Return the addresses that the ranges keep alive."""
         return live.committed(
             ranges,
             self.repository.storage_namespace,
@@ -169,7 +169,7 @@ class Marking:
         self.report.live = self.records_read.value
 
     def come_to_life(self) -> DataFrame:
-        """The addresses that are alive now and may not have been when the mark was made.
+        """Return the addresses that are alive now and may not have been when the mark was made.
 
         What the mark read is not read again: only what staged entries and commits that are active
         now have beyond that.

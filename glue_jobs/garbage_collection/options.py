@@ -97,7 +97,7 @@ class Options:
 
 
 def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
-    """The options among a job's arguments, and the other arguments by name.
+    """Return the options among a job's arguments, and the other arguments by name.
 
     Every argument is a name and a value, `--dry-run true`; switches may stand alone. Words that
     Glue adds are passed over.

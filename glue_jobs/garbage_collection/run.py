@@ -151,7 +151,7 @@ def collect(
 
 
 def _cutoff_ns(options: Options, now_ns: int) -> int:
-    """The time before which an object must be stored to go."""
+    """Return the time before which an object must be stored to go."""
     by_age_ns = now_ns - options.age_s * NS_PER_S
     return by_age_ns if options.cutoff_s is None else min(by_age_ns, options.cutoff_s * NS_PER_S)
 
@@ -318,6 +318,6 @@ class _Run:
 
 
 def _rounds(uris: Sequence[str], round_objects: int) -> list[list[str]]:
-    """The parts of a mark, for one round each."""
+    """Return the parts of a mark, for one round each."""
     at_once = max(1, round_objects // parts.ROWS_PER_PART)
     return [list(uris[start : start + at_once]) for start in range(0, len(uris), at_once)]

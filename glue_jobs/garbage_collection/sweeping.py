@@ -135,7 +135,7 @@ def sweep(doomed: DataFrame, this: Round, settings: Settings) -> Swept:
 
 
 def thousands(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of as many as one request deletes."""
+    """Yield the rows in batches of as many as one request deletes."""
     held: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:

@@ -46,7 +46,7 @@ class Action:
     hooks: tuple[str, ...]
 
     def runs_at(self, event: str, branch: str) -> bool:
-        """Whether lakeFS would run a hook of it at the event.
+        """Return whether lakeFS would run a hook of it at the event.
 
         Raises:
             InvalidInputError: a branch pattern of the event is malformed.

@@ -95,7 +95,7 @@ class _File:
 
 
 def read(committed: Committed, namespace: str, metarange_id: str, kind: Kind[T]) -> Iterator[T]:
-    """The things that write stored, by key; range after range.
+    """Yield the things that write stored, by key; range after range.
 
     Raises:
         CorruptDataError: a file is missing, or not what was written.

@@ -57,7 +57,7 @@ class Kind(Generic[T]):
         }
 
     def of_record(self, key: bytes, value: bytes) -> T:
-        """The thing that a record holds.
+        """Return the thing that a record holds.
 
         Raises:
             CorruptDataError: the bytes are none.
@@ -155,7 +155,7 @@ _TYPES = {
 
 
 def _schema(message: Descriptor) -> dict[str, Any]:
-    """The message's description as the JSON form of protobuf's own DescriptorProto."""
+    """Return the message's description as the JSON form of protobuf's own DescriptorProto."""
     schema: dict[str, Any] = {"name": message.name, "field": list(map(_field, message.fields))}
     nested: Iterable[Descriptor] = message.nested_types
     entries = [_schema(each) | {"options": {"mapEntry": True}} for each in nested]

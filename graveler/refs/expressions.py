@@ -38,7 +38,7 @@ class RefExpression:
 
 
 def parse(text: str) -> RefExpression:
-    """The parts of a ref expression.
+    """Return the parts of a ref expression.
 
     Raises:
         InvalidInputError: text does not follow the grammar; the message says where.

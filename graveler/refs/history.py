@@ -56,7 +56,7 @@ class History:
         return found
 
     def commit(self, commit_id: str) -> Commit:
-        """The commit that a branch, a tag or another commit names.
+        """Return the commit that a branch, a tag or another commit names.
 
         Raises:
             CorruptDataError: it does not exist, though it is named.
@@ -64,7 +64,7 @@ class History:
         return self.commits([commit_id])[0]
 
     def commits(self, ids: Sequence[str]) -> list[Commit]:
-        """The commits of these IDs, in their order; at most one request.
+        """Return the commits of these IDs, in their order; at most one request.
 
         Raises:
             CorruptDataError: one does not exist, though it is named.
@@ -79,11 +79,11 @@ class History:
         return [found[commit_id] for commit_id in ids]
 
     def walk(self, read_ahead: int) -> "Walk":
-        """A walk that expects to read about so many commits."""
+        """Return a walk that expects to read about so many commits."""
         return Walk(self, read_ahead)
 
     def cached(self, commit_id: str) -> Commit | None:
-        """The commit if this process holds it; no request."""
+        """Return the commit if this process holds it; no request."""
         return self._cache.get((self.repository.uid, commit_id))
 
     def page_below(self, generation: int, amount: int) -> dict[str, Commit]:
@@ -111,7 +111,7 @@ class Walk:
         self._next_pause_reads = PAUSE_READS_MIN
 
     def parents(self, child: Commit, ids: Sequence[str]) -> list[Commit]:
-        """The parents of child that have these IDs, in their order.
+        """Return the parents of child that have these IDs, in their order.
 
         Raises:
             CorruptDataError: one does not exist.
@@ -135,7 +135,7 @@ class Walk:
         return found
 
     def _page_pays(self) -> bool:
-        """Whether to read a page now, judged by how much of the last one was used."""
+        """Return whether to read a page now, judged by how much of the last one was used."""
         if self._pause_reads > 0:
             self._pause_reads -= 1
             return False

@@ -21,7 +21,7 @@ def log(
     stop_at: str = "",
     matches: Callable[[Commit], bool] | None = None,
 ) -> Page[Commit]:
-    """Up to amount (at least 1) commits from start_id on, newest first by creation date.
+    """Return up to amount (at least 1) commits from start_id on, newest first by creation date.
 
     after continues behind the commit of that ID, stop_at ends with the one of that ID. since_s
     (Unix seconds) leaves out what is older and what only older commits lead to. first_parent

@@ -73,7 +73,7 @@ def resolve(refs: RefStore, history: History, text: str) -> Resolved:
 
 
 def resolve_commit_id(refs: RefStore, history: History, text: str) -> str:
-    """The ID of the commit that the ref expression names: of a branch, its head.
+    """Return the ID of the commit that the ref expression names: of a branch, its head.
 
     Raises:
         InvalidInputError: as `resolve`; or it names staged changes (`$`), which are no commit.
@@ -86,7 +86,7 @@ def resolve_commit_id(refs: RefStore, history: History, text: str) -> str:
 
 
 def resolve_commit(refs: RefStore, history: History, text: str) -> Commit:
-    """The commit that the ref expression names; raises what `resolve_commit_id` does."""
+    """Return the commit that the ref expression names; raises what `resolve_commit_id` does."""
     return history.commit(resolve_commit_id(refs, history, text))
 
 
@@ -131,7 +131,7 @@ def _climb(history: History, commit_id: str, modifiers: Sequence[Modifier], text
 
 
 def _steps(modifiers: Sequence[Modifier]) -> Iterator[tuple[str, int]]:
-    """The numbers of the parents to go to, each with the kind of its modifier."""
+    """Yield the numbers of the parents to go to, each with the kind of its modifier."""
     for modifier in modifiers:
         if modifier.kind == "~":
             yield from repeat(("~", 1), modifier.number)

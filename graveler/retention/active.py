@@ -36,7 +36,7 @@ SECONDS_PER_DAY = 24 * 60 * 60
 
 
 def first_parent(commit: Commit) -> str | None:
-    """The commit that was the branch's head before this one; None for a first commit."""
+    """Return the commit that was the branch's head before this one; None for a first commit."""
     if not commit.parents:
         return None
     return commit.parents[0 if commit.version > 0 else -1]
@@ -48,7 +48,7 @@ def active_commits(
     rules: RetentionRules,
     now_s: int,
 ) -> dict[str, str]:
-    """The active commits, in no order: the metarange's ID by the commit's.
+    """Return the active commits, in no order: the metarange's ID by the commit's.
 
     heads are branches, hidden ones too, each with a commit ID that is or was its head a moment
     ago; commits are all of the repository, read after the heads. now_s is in Unix seconds.
@@ -79,7 +79,7 @@ def active_commits(
 def _head_thresholds(
     lines: "_Lines", heads: Iterable[tuple[str, str]], rules: RetentionRules, now_s: int
 ) -> dict[str, int]:
-    """The earliest threshold of each head's branches, in Unix seconds."""
+    """Return the earliest threshold of each head's branches, in Unix seconds."""
     thresholds: dict[str, int] = {}
     for branch, commit_id in heads:
         if commit_id not in lines.parents:
@@ -103,7 +103,7 @@ class _Lines:
         self.metaranges[commit.id] = commit.metarange_id
 
     def children_first(self) -> list[str]:
-        """Every commit, each after all of its children.
+        """Return every commit, each after all of its children.
 
         Raises:
             CorruptDataError: a parent is missing, or a commit is its own ancestor.

@@ -39,7 +39,7 @@ class Territory:
         return f"{self.namespace}/{DATA_PREFIX}"
 
     def candidate(self, listed: ListedObject) -> str | None:
-        """The object's address in the namespace, if it may be deleted."""
+        """Return the object's address in the namespace, if it may be deleted."""
         if listed.last_modified_ns >= self.cutoff_ns:
             return None
         address = listed.uri.removeprefix(f"{self.namespace}/")
@@ -55,7 +55,7 @@ class Territory:
     def candidates(
         self, listed_by_key: Iterable[ListedObject]
     ) -> Iterator[tuple[str, ListedObject]]:
-        """The candidates with their addresses, among all objects of some folders, by key.
+        """Yield the candidates with their addresses, among all objects of some folders, by key.
 
         A folder that holds `_lakefs/` was a repository's namespace, and may be restored as one:
         it has no candidates.
@@ -82,7 +82,7 @@ class Territory:
 
 
 def partition_of(address: str) -> str:
-    """The folder of an address: `data/<partition>/`."""
+    """Return the folder of an address: `data/<partition>/`."""
     return "/".join(address.split("/")[:2]) + "/"
 
 
@@ -93,7 +93,7 @@ def namespaces_inside(namespace: str, others: Iterable[str]) -> tuple[str, ...]:
 
 
 def overlap(namespace: str, other: str) -> bool:
-    """Whether one of two different namespaces lies inside the other."""
+    """Return whether one of two different namespaces lies inside the other."""
     if namespace == other:
         return False
     return f"{namespace}/".startswith(f"{other}/") or f"{other}/".startswith(f"{namespace}/")

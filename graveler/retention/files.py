@@ -14,7 +14,7 @@ ADDRESSES_FOLDER = f"{_FOLDER}addresses/"
 
 
 def commits_file(run_id: str) -> str:
-    """The list of a run's active commits."""
+    """Return the list of a run's active commits."""
     return f"{_FOLDER}commits/run_id={run_id}/commits.csv"
 
 
@@ -29,12 +29,12 @@ def run_folder(run_id: str) -> str:
 
 
 def looks_folder(run_folder_uri: str) -> str:
-    """The folder of a run's stamps, by which the age of its looks is measured."""
+    """Return the folder of a run's stamps, by which the age of its looks is measured."""
     return f"{run_folder_uri}looks/"
 
 
 def encode_commits(active: Mapping[str, str]) -> bytes:
-    """The list of active commits, metarange's ID by commit's: CSV, by commit ID.
+    """Return the list of active commits, metarange's ID by commit's: CSV, by commit ID.
 
     `expired` is what older versions of lakeFS told apart here; only active commits are listed.
     """
@@ -46,6 +46,6 @@ def encode_commits(active: Mapping[str, str]) -> bytes:
 
 
 def decode_commits(content: bytes) -> dict[str, str]:
-    """The active commits that encode_commits wrote."""
+    """Return the active commits that encode_commits wrote."""
     rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
     return {row["commit_id"]: row["metarange_id"] for row in rows}

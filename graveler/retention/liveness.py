@@ -12,7 +12,7 @@ from graveler.proto import stored_pb2 as messages
 
 
 def address_in_namespace(namespace: str, entry: Entry) -> str | None:
-    """The entry's physical address as a key under the namespace; None if it lies elsewhere.
+    """Return the entry's physical address as a key under the namespace; None if it lies elsewhere.
 
     An entry may name its data in full and still mean the namespace's own.
     """
@@ -22,7 +22,7 @@ def address_in_namespace(namespace: str, entry: Entry) -> str | None:
 
 
 def live_addresses(namespace: str, values: Iterable[bytes]) -> Iterator[str]:
-    """The addresses in the namespace's data that stored values keep alive.
+    """Yield the addresses in the namespace's data that stored values keep alive.
 
     Raises:
         CorruptDataError: a value is no entry's.

@@ -36,11 +36,11 @@ class Look:
 
 
 def begin_look(objects: ObjectData, folder_uri: str, number: int, life_s: int) -> Look:
-    """A look that begins now: whoever looks does so after this."""
+    """Return a look that begins now: whoever looks does so after this."""
     began_ns = _now_ns(objects, f"{folder_uri}{number:04d}")
     return Look(folder_uri, number, began_ns, life_s)
 
 
 def _now_ns(objects: ObjectData, stamp_uri: str) -> int:
-    """The object store's time, to the second."""
+    """Return the object store's time, to the second."""
     return objects.put(stamp_uri, b"", "text/plain").last_modified_ns

@@ -18,7 +18,7 @@ ReadFile = Callable[[str, str], bytes]
 
 
 def read_metarange(read_file: ReadFile, namespace: str, metarange_id: str) -> list[RangeHeader]:
-    """The ranges of a metarange.
+    """Return the ranges of a metarange.
 
     Raises:
         GravelerError: the file is missing, not what was written, or refused to us; the message
@@ -44,7 +44,7 @@ class RangeReader:
         self._last: _Read | None = None
 
     def addresses(self, header: RangeHeader) -> Iterator[str]:
-        """The addresses in the namespace's data that the range's entries keep alive.
+        """Yield the addresses in the namespace's data that the range's entries keep alive.
 
         Those that the range before kept alive may be left out.
 
@@ -70,7 +70,7 @@ class _Read:
         self._first = self._last = b""
 
     def new_values(self, before: "_Read | None") -> Iterator[bytes]:
-        """The values of the blocks that the range before does not have."""
+        """Yield the values of the blocks that the range before does not have."""
         table, counts = self._table, self._counts
         end = len(table)
         while len(counts) < end:
@@ -87,7 +87,7 @@ class _Read:
                 yield from values
 
     def counts_of_equal(self, other: WholeTable, other_at: int) -> list[int]:
-        """The counts of the blocks here that equal the other's from other_at on."""
+        """Return the counts of the blocks here that equal the other's from other_at on."""
         at = self._table.find(other.bounds[other_at])
         if at == len(self._table):
             return []

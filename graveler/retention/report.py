@@ -106,7 +106,7 @@ def event_detail(report: Report) -> Mapping[str, object]:
 
 
 def text(report: Report) -> str:
-    """The report as a person reads it."""
+    """Return the report as a person reads it."""
     return "\n".join(_lines(report)) + "\n"
 
 
@@ -154,7 +154,7 @@ def _result(report: Report) -> str:
 
 
 def age_class(age: int) -> str:
-    """The words for the class of age of that number."""
+    """Return the words for the class of age of that number."""
     if age == 0:
         return f"up to {AGE_DAYS[0]} day"
     if age == len(AGE_DAYS):
@@ -167,7 +167,7 @@ def _tally(tally: Tally) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """The size in the unit that suits it."""
+    """Return the size in the unit that suits it."""
     number = float(size_bytes)
     for unit in _UNITS:
         if number < 1024 or unit == _UNITS[-1]:

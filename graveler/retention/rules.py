@@ -55,7 +55,7 @@ def _check_days(name: str, days: int) -> None:
 
 
 def encode_rules(rules: RetentionRules) -> bytes:
-    """The content of the rules file."""
+    """Return the content of the rules file."""
     message = messages.GarbageCollectionRules(
         default_retention_days=rules.default_days, branch_retention_days=rules.branch_days
     )
@@ -63,7 +63,7 @@ def encode_rules(rules: RetentionRules) -> bytes:
 
 
 def decode_rules(content: bytes, uri: str) -> RetentionRules | None:
-    """The rules in the content of the file at uri; None if it is empty.
+    """Return the rules in the content of the file at uri; None if it is empty.
 
     Raises:
         CorruptDataError: these are no rules. Whatever is not understood here might have retained

@@ -66,7 +66,7 @@ class SampleFile:
 
 
 def sample_files(repository: str, branch: str) -> Iterator[SampleFile]:
-    """The files for a repository with that name and that default branch, by path."""
+    """Yield the files for a repository with that name and that default branch, by path."""
     readme = _README.format(repository=repository, branch=branch)
     yield SampleFile(b"README.md", readme.encode(), "text/markdown")
     yield SampleFile(b"data/countries.json", _countries(), "application/json")

@@ -75,7 +75,7 @@ def _records(table: Table) -> Iterator[Json]:
 
 
 def _entry(data: bytes) -> Json:
-    """The fields of an Entry by their stored names."""
+    """Return the fields of an Entry by their stored names."""
     entry = decode_entry(data)
     return {
         "address": entry.address,
@@ -89,7 +89,7 @@ def _entry(data: bytes) -> Json:
 
 
 def _range(stored: bytes) -> Json:
-    """The fields of a RangeData by their stored names, and the range's ID."""
+    """Return the fields of a RangeData by their stored names, and the range's ID."""
     header = record_range(stored)
     return {
         "id": header.id,

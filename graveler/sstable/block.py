@@ -40,18 +40,18 @@ class BlockSize(NamedTuple):
 
     @classmethod
     def of(cls, keys: Sequence[bytes], values: Sequence[bytes]) -> "BlockSize":
-        """The size of a block of these records."""
+        """Return the size of a block of these records."""
         count = len(keys)
         return cls(count, sum(map(len, keys)) + count * TRAILER_BYTES, sum(map(len, values)))
 
 
 def shared_prefix_length(one: bytes, other: bytes) -> int:
-    """How many bytes both begin with."""
+    """Return how many bytes both begin with."""
     return sum(1 for _ in takewhile(bool, map(eq, one, other)))
 
 
 def encode_block(entries: Iterable[tuple[bytes, bytes]], *, share_prefixes: bool = False) -> bytes:
-    """A block of entries already in order: all restart points, or only the first one.
+    """Return a block of entries already in order: all restart points, or only the first one.
 
     Data blocks are encoded by encode_records, or by the writer's own loop.
     """
@@ -110,13 +110,13 @@ def encode_records(keys: Sequence[bytes], values: Sequence[bytes]) -> bytes:
 
 
 def join_block(entries: Sequence[bytes]) -> bytes:
-    """A block of encoded entries that are all restart points."""
+    """Return a block of encoded entries that are all restart points."""
     offsets = list(accumulate(map(len, entries), initial=0))
     return b"".join(entries) + encode_restarts(offsets[:-1])
 
 
 def encode_restarts(restarts: list[int]) -> bytes:
-    """The end of a block; one without entries has one restart point all the same."""
+    """Return the end of a block; one without entries has one restart point all the same."""
     offsets = restarts or [0]
     return pack(f"<{len(offsets) + 1}I", *offsets, len(offsets))
 
@@ -163,7 +163,7 @@ def decode_block(raw: bytes) -> Block:
 
 
 def decode_records(raw: bytes) -> Block:
-    """The records of a data block: users' keys, strictly ascending.
+    """Return the records of a data block: users' keys, strictly ascending.
 
     Raises:
         ValueError: the bytes are no data block of plain values.

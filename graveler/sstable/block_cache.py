@@ -109,14 +109,14 @@ class BlockCache:
             partition.raw[at] = self._admit_block(partition, at, len(raw) + _BYTES_OBJECT, raw)
 
     def admits_partition(self, table: PartitionHolder, number: int, size_bytes: int) -> bool:
-        """Whether the table may hold the partition, until it is asked to give it up."""
+        """Return whether the table may hold the partition, until it is asked to give it up."""
         with self._lock:
             return self._admit(_PartitionPlace(ref(table), number, size_bytes + _PLACE_BYTES))
 
     def _admit_block(
         self, partition: Partition[B], at: int, size_bytes: int, raw: bytes | None
     ) -> _BlockPlace | None:
-        """The block's place in the queue; None if it does not fit."""
+        """Return the block's place in the queue; None if it does not fit."""
         place = _BlockPlace(ref(partition), at, size_bytes + _PLACE_BYTES, raw)
         if not self._admit(place):
             return None

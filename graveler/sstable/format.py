@@ -71,7 +71,7 @@ _VARINT_START: Final = _VarintStarts()
 
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
-    """The unsigned varint at position, and the position after it."""
+    """Return the unsigned varint at position, and the position after it."""
     number = shift = 0
     while True:
         if position >= len(data):
@@ -87,7 +87,7 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def read_handle(data: bytes, position: int = 0) -> tuple[Handle, int]:
-    """The handle at position, and the position after it."""
+    """Return the handle at position, and the position after it."""
     offset, position = read_varint(data, position)
     length, position = read_varint(data, position)
     return Handle(offset, length), position
@@ -111,7 +111,7 @@ def seal_block(raw: bytes, *, compress: bool) -> bytes:
 
 
 def is_sealed(stored: bytes) -> bool:
-    """Whether the block is what was sealed."""
+    """Return whether the block is what was sealed."""
     crc: int = google_crc32c.value(stored[:-4])
     masked = ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
     return masked == int.from_bytes(stored[-4:], "little")
@@ -128,7 +128,7 @@ def verify_block(stored: bytes) -> None:
 
 
 def open_block(stored: bytes) -> bytes:
-    """The raw block that was sealed.
+    """Return the raw block that was sealed.
 
     Raises:
         ValueError: the checksum does not match, or the block is compressed in an unknown way.
@@ -151,13 +151,13 @@ def open_block(stored: bytes) -> bytes:
 
 
 def encode_footer(metaindex: Handle, index: Handle) -> bytes:
-    """The last 53 bytes of a table."""
+    """Return the last 53 bytes of a table."""
     handles = bytes([_CHECKSUM_CRC32C]) + metaindex.encode() + index.encode()
     return handles.ljust(_FOOTER_HANDLES_END, b"\x00") + _FOOTER_END
 
 
 def decode_footer(footer: bytes) -> tuple[Handle, Handle]:
-    """The handles of metaindex and index.
+    """Return the handles of metaindex and index.
 
     Raises:
         ValueError: these are not the last 53 bytes of a table, or of a newer or older kind.

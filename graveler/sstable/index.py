@@ -76,7 +76,7 @@ class Partition(Generic[B]):
         return top_bytes(self.bounds) + _PARTITION_BYTES
 
     def floor_of(self, at: int) -> bytes | None:
-        """A key less than every key of the block."""
+        """Return a key less than every key of the block."""
         return self.bounds[at - 1] if at else self.floor
 
 
@@ -95,7 +95,7 @@ def decode_index(raw: bytes) -> Block:
 
 
 def read_layout(properties: Mapping[str, bytes]) -> Layout:
-    """The layout of a table with these properties.
+    """Return the layout of a table with these properties.
 
     Raises:
         ValueError: it is of a kind that this reader does not know.
@@ -116,11 +116,11 @@ def read_layout(properties: Mapping[str, bytes]) -> Layout:
 
 
 def decoded_bytes(layout: Layout, partitions: int) -> int:
-    """About what an index takes in memory when all of it is decoded, without the blocks."""
+    """Return about what an index takes in memory when all of it is decoded, without the blocks."""
     entries = layout.data_blocks + partitions  # which the top of the index has, too
     return layout.index_bytes + _ENTRY_BYTES * entries + _PARTITION_BYTES * partitions
 
 
 def top_bytes(bounds: Sequence[bytes]) -> int:
-    """About what the top of an index takes in memory, no partition decoded."""
+    """Return about what the top of an index takes in memory, no partition decoded."""
     return sum(map(len, bounds)) + (_ENTRY_BYTES + _STORED_ENTRY_BYTES) * len(bounds)

@@ -129,7 +129,7 @@ class OpenTable(ABC, Generic[B]):
 
     @classmethod
     def from_bytes(cls, name: str, content: bytes, blocks: BlockCache | None = None) -> Self:
-        """The table of a whole file.
+        """Return the table of a whole file.
 
         Raises:
             CorruptDataError: the bytes are not the end of a table.
@@ -173,7 +173,7 @@ class OpenTable(ABC, Generic[B]):
         return True
 
     def _places_from(self, start: bytes) -> Iterator[tuple[Partition[B], int]]:
-        """The places of the blocks that may have keys from start on, in order."""
+        """Yield the places of the blocks that may have keys from start on, in order."""
         first = bisect_left(self._bounds, start)
         for number in range(first, len(self._bounds)):
             partition = self._partitions[number] or self._load_partition(number)
@@ -238,7 +238,7 @@ class OpenTable(ABC, Generic[B]):
         return self._hold_partition(number, Partition(bounds, handles, floor))
 
     def _hold_partition(self, number: int, partition: Partition[B]) -> Partition[B]:
-        """The partition that is held now, or this one where none may be held."""
+        """Return the partition that is held now, or this one where none may be held."""
         held = self._partitions[number]
         if held is not None:
             return held  # another thread was faster
@@ -263,19 +263,19 @@ class OpenTable(ABC, Generic[B]):
         return held
 
     def _held_raw(self, partition: Partition[B], at: int) -> bytes | None:
-        """The data block as it was encoded, if that is what is held of it."""
+        """Return the data block as it was encoded, if that is what is held of it."""
         place = partition.raw[at]
         return None if place is None else place.raw
 
     def _read_raw(self, partition: Partition[B], at: int) -> bytes:
-        """A data block as it was encoded; only its checksum was verified."""
+        """Return a data block as it was encoded; only its checksum was verified."""
         handle = self._handle(partition.handles[at])
         return self._check(
             handle.offset, open_block, self._stored(handle, 0, self._layout.data_bytes)
         )
 
     def _read_block(self, partition: Partition[B], at: int, raw: bytes | None = None) -> Block:
-        """The records of a data block, checked."""
+        """Return the records of a data block, checked."""
         raw = raw or self._held_raw(partition, at) or self._read_raw(partition, at)
         offset = self._handle(partition.handles[at]).offset
         block = self._check(offset, decode_records, raw)
@@ -291,7 +291,7 @@ class OpenTable(ABC, Generic[B]):
         return handle
 
     def _decode(self, handle: Handle, decode: Callable[[bytes], T], low: int, high: int) -> T:
-        """The decoded block at handle, which must lie between the offsets low and high."""
+        """Return the decoded block at handle, which must lie between the offsets low and high."""
         stored = self._stored(handle, low, high)
         try:
             return decode(open_block(stored))
@@ -299,7 +299,7 @@ class OpenTable(ABC, Generic[B]):
             raise CorruptDataError(f"{self.name}: offset {handle.offset}: {e}") from e
 
     def _stored(self, handle: Handle, low: int, high: int) -> bytes:
-        """The block at handle as it is stored, unverified."""
+        """Return the block at handle as it is stored, unverified."""
         offset, length = handle.offset, handle.end - handle.offset
         if offset < low or handle.end > high:
             self._fail(offset, f"a block of {length} bytes does not lie between {low} and {high}")

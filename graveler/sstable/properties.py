@@ -70,7 +70,7 @@ class TableStatistics:
 
 
 def table_properties(statistics: TableStatistics, *, compress: bool) -> dict[str, bytes]:
-    """The table's own properties, encoded."""
+    """Return the table's own properties, encoded."""
     numbers = _NUMBERS | {
         DATA_SIZE: statistics.data_bytes,
         INDEX_SIZE: statistics.index_bytes,

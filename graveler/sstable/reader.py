@@ -38,7 +38,7 @@ class Table(OpenTable[Records]):
         return held, payload_bytes + 2 * _BYTES_OBJECT * len(keys) + held.__sizeof__() + 16
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of the key, or None.
+        """Return the value of the key, or None.
 
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
@@ -56,7 +56,7 @@ class Table(OpenTable[Records]):
         return held.get(key)
 
     def _get_unheld(self, partition: Partition[Records], at: int, key: bytes) -> bytes | None:
-        """The value of the key, whose block is not held in decoded form."""
+        """Return the value of the key, whose block is not held in decoded form."""
         raw = self._held_raw(partition, at)
         if raw is None:
             raw = self._read_raw(partition, at)
@@ -71,7 +71,7 @@ class Table(OpenTable[Records]):
         return self._load_block(partition, at, raw).get(key)
 
     def blocks(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Block]:
-        """The records with start <= key < end, in order, block by block; no block is empty.
+        """Yield the records with start <= key < end, in order, block by block; no block is empty.
 
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
@@ -88,7 +88,7 @@ class Table(OpenTable[Records]):
                 yield Block(keys[low:], values[low:]) if low else Block(keys, values)
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """The records with start <= key < end, in order.
+        """Yield the records with start <= key < end, in order.
 
         Raises:
             CorruptDataError: a block that had to be read is not what was written.

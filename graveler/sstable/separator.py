@@ -8,7 +8,7 @@ from graveler.sstable.format import EMPTY_TRAILER, RECORD_TRAILER, SEPARATOR_TRA
 
 
 def separator(last: bytes, following: bytes) -> bytes:
-    """The stored key that bounds a block: last <= separator < following, in users' keys.
+    """Return the stored key that bounds a block: last <= separator < following, in users' keys.
 
     Shortened to the common prefix and one byte more than last's where a shorter one exists.
     """

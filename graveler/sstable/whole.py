@@ -56,11 +56,11 @@ class WholeTable(OpenTable[Block]):
         return len(self.bounds)
 
     def find(self, key: bytes) -> int:
-        """The block that holds the key, or would; behind the last bound there is none."""
+        """Return the block that holds the key, or would; behind the last bound there is none."""
         return bisect_left(self.bounds, key)
 
     def block(self, at: int) -> Block:
-        """The records of a block.
+        """Return the records of a block.
 
         Raises:
             CorruptDataError: it is not what was written.
@@ -75,7 +75,7 @@ class WholeTable(OpenTable[Block]):
         return block
 
     def stored_blocks(self, first: int, last: int) -> list[bytes]:
-        """The blocks from first up to, and not including, last as they are stored, verified.
+        """Return the blocks from first up to, and not including, last as they are stored, verified.
 
         Raises:
             CorruptDataError: one is not what was written.
@@ -114,7 +114,7 @@ class WholeTable(OpenTable[Block]):
         return equal
 
     def _equals(self, at: int, other: "WholeTable", other_at: int, count: int) -> bool:
-        """Whether so many blocks from at and other_at on are stored as the same bytes."""
+        """Return whether so many blocks from at and other_at on are stored as the same bytes."""
         begin, end = self.extent(at)[0], self.extent(at + count - 1)[1]
         other_begin, other_end = other.extent(other_at)[0], other.extent(other_at + count - 1)[1]
         # The one comparison of parts of bytes that neither copies them nor goes byte by byte.

@@ -233,7 +233,7 @@ class TableWriter:
             self._unbound = None
 
     def finish(self) -> bytes:
-        """The whole file; nothing can be added afterwards."""
+        """Return the whole file; nothing can be added afterwards."""
         properties = {
             "min_key": self._first_key,
             "max_key": self._last_key or b"",
