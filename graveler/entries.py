@@ -1,11 +1,11 @@
-"""Stored values: an identity that decides equality, and the data it stands for.
+"""Stored values: an identity, which decides equality, and data.
 
-A stored value is `varint(len(identity)) identity varint(len(data)) data`, the lengths zigzag
-varints (lakeFS pkg/graveler/committed/value.go). In a range the data are an Entry message and the
-identity is the entry's; in a metarange they are a RangeData message and the range's ID as hex text.
-The messages are in `graveler/proto/stored.proto`.
+A stored value is `varint(len(identity)) identity varint(len(data)) data`, with zigzag varints
+(lakeFS pkg/graveler/committed/value.go). In a range, the data is an Entry message, and the identity
+is the entry's. In a metarange, the data is a RangeData message, and the identity is the range's ID
+as hex text. `graveler/proto/stored.proto` has the messages.
 
-The engine carries stored values around as bytes and looks inside only where it must.
+The engine passes stored values as bytes and decodes them only where it must.
 """
 
 from google.protobuf.message import DecodeError
@@ -17,7 +17,7 @@ from graveler.proto import stored_pb2 as messages
 from graveler.times import NS_PER_S
 from graveler.varint import zigzag_varint
 
-# Calling an Enum costs as much as decoding a message.
+# A look-up: calling the Enum would take as long as decoding a message.
 _ADDRESS_TYPES = {int(each): each for each in AddressType}
 
 # The prefix of every value whose identity is a SHA-256: zigzag varint of 32.
@@ -30,7 +30,7 @@ def _read_part(stored: bytes, position: int) -> tuple[bytes, int]:
     length = shift = 0
     while True:
         if position >= len(stored) or shift > 63:
-            raise CorruptDataError(f"a stored value of {len(stored)} bytes breaks off in a length")
+            raise CorruptDataError(f"a stored value of {len(stored)} bytes ends inside a length")
         byte = stored[position]
         position += 1
         length |= (byte & 0x7F) << shift
@@ -49,7 +49,7 @@ def join_value(identity: bytes, data: bytes) -> bytes:
 
 
 def split_value(stored: bytes) -> tuple[bytes, bytes]:
-    """Identity and data of a stored value; what follows them is ignored, as lakeFS does.
+    """Return identity and data of a stored value; as in lakeFS, bytes behind them are ignored.
 
     Raises:
         CorruptDataError: the bytes are no stored value.
@@ -60,7 +60,11 @@ def split_value(stored: bytes) -> tuple[bytes, bytes]:
 
 
 def value_identity(stored: bytes) -> bytes:
-    """Return the identity of a stored value: equal exactly for values of the same content."""
+    """Return the identity of a stored value: equal exactly for values of the same content.
+
+    Raises:
+        CorruptDataError: the bytes are no stored value.
+    """
     if stored[:1] == _DIGEST_PREFIX and len(stored) > _DIGEST_END:
         return stored[1:_DIGEST_END]
     return split_value(stored)[0]
@@ -83,7 +87,7 @@ def same_content(one: bytes, other: bytes) -> bool:
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """The Entry message of an entry; metadata are in key order, so that equal entries are equal."""
+    """Return the Entry message; metadata is in key order, so that equal entries give equal bytes."""
     message = messages.Entry(
         address=entry.address,
         size=entry.size_bytes,
@@ -93,7 +97,7 @@ def encode_entry(entry: Entry) -> bytes:
         content_type=entry.content_type,
     )
     seconds, nanos = divmod(entry.last_modified_ns, NS_PER_S)
-    message.last_modified.SetInParent()  # a zero time is stored, too
+    message.last_modified.SetInParent()  # a zero time is stored as well
     message.last_modified.seconds = seconds
     message.last_modified.nanos = nanos
     return message.SerializeToString(deterministic=True)
@@ -118,7 +122,7 @@ def decode_entry(data: bytes) -> Entry:
             metadata=dict(message.metadata) if message.metadata else {},
         )
     except (DecodeError, KeyError) as e:
-        raise CorruptDataError(f"{len(data)} bytes that should be an Entry are not: {e}") from e
+        raise CorruptDataError(f"{len(data)} bytes are not an Entry message: {e}") from e
 
 
 def entry_value(entry: Entry) -> bytes:
@@ -127,7 +131,11 @@ def entry_value(entry: Entry) -> bytes:
 
 
 def value_entry(stored: bytes) -> Entry:
-    """Return the entry in a stored value."""
+    """Return the entry in a stored value.
+
+    Raises:
+        CorruptDataError: the bytes hold no entry.
+    """
     return decode_entry(value_data(stored))
 
 
@@ -142,12 +150,12 @@ def encode_range(header: RangeHeader) -> bytes:
 
 
 def range_record(header: RangeHeader) -> Record:
-    """The record that stands for a range in its metarange; its key is the range's last key."""
+    """Return the record of a range in its metarange; its key is the range's last key."""
     return header.max_key, join_value(header.id.encode(), encode_range(header))
 
 
 def record_range(stored: bytes) -> RangeHeader:
-    """Return the range that a metarange's stored value stands for.
+    """Return the range that a metarange's stored value describes.
 
     Raises:
         CorruptDataError: the bytes describe no range.
@@ -163,4 +171,4 @@ def record_range(stored: bytes) -> RangeHeader:
             size_bytes=message.estimated_size,
         )
     except (DecodeError, UnicodeDecodeError) as e:
-        raise CorruptDataError(f"{len(data)} bytes that should be a RangeData are not: {e}") from e
+        raise CorruptDataError(f"{len(data)} bytes are not a RangeData message: {e}") from e

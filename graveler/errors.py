@@ -1,4 +1,4 @@
-"""Every error the engine raises, grouped by what a caller would do about it.
+"""Every error that the engine raises, grouped by how a caller handles it.
 
     GravelerError
     ├ NotFoundError            the named thing does not exist
@@ -8,7 +8,7 @@
     ├ AlreadyExistsError       a name is taken
     ├ ConflictError            the histories disagree
     │ └ MergeConflictError     a merge found objects changed on both sides
-    ├ GoneError                it existed; its data do not any more
+    ├ GoneError                it existed, but its data is deleted
     ├ PreconditionFailedError  If-Match or If-None-Match did not hold, or a hook guards the change
     ├ RangeNotSatisfiableError the byte range lies outside the object
     ├ TooLargeError            more bytes than a request or an answer can carry
@@ -19,8 +19,9 @@
     ├ UnknownOutcomeError      a write may have landed: read back, never guess
     └ CorruptDataError         stored bytes are not what was written: alarm, never retry
 
-`graveler.http.errors` maps each leaf to an HTTP status. Messages name the thing and the remedy.
-Where scripts compare the whole message of lakeFS, it stands alone, and the details say the rest.
+`graveler.http.errors` maps each leaf to an HTTP status. A message names the thing and the remedy.
+If lakeFS refuses the same, the message is lakeFS's alone, because scripts compare it; the details
+have the rest.
 """
 
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ from contextlib import contextmanager
 
 
 class GravelerError(Exception):
-    """Root of every error that the engine raises on purpose."""
+    """The root of all errors that the engine raises on purpose."""
 
     def __init__(self, message: str, details: str = "") -> None:
         super().__init__(message)
@@ -60,7 +61,7 @@ class AlreadyExistsError(GravelerError):
 
 
 class ConflictError(GravelerError):
-    """The request disagrees with the history it would change."""
+    """The request conflicts with the history that it would change."""
 
 
 class MergeConflictError(ConflictError):
@@ -68,15 +69,15 @@ class MergeConflictError(ConflictError):
 
 
 class GoneError(GravelerError):
-    """The thing existed, and its data do not exist any more."""
+    """The thing existed, but its data is deleted."""
 
 
 class PreconditionFailedError(GravelerError):
-    """A condition that the caller or the repository's action files set does not hold."""
+    """A condition of the caller, or of the repository's action files, does not hold."""
 
 
 class RangeNotSatisfiableError(GravelerError):
-    """The byte range lies outside the object; size_bytes is the object's size, None if unknown."""
+    """The byte range is outside the object; size_bytes is the object's size, None if unknown."""
 
     def __init__(self, details: str, size_bytes: int | None = None) -> None:
         super().__init__("Requested Range Not Satisfiable", details)
@@ -84,7 +85,7 @@ class RangeNotSatisfiableError(GravelerError):
 
 
 class TooLargeError(GravelerError):
-    """The request or the answer has more bytes than can pass."""
+    """The request or the response is too large."""
 
 
 class UnsupportedError(GravelerError):
@@ -92,28 +93,28 @@ class UnsupportedError(GravelerError):
 
 
 class ContentionError(GravelerError):
-    """Too many writers raced for one branch; trying again later can succeed."""
+    """Too many concurrent updates of one record; retry later."""
 
 
 class StaleVersionError(ContentionError):
-    """Another writer changed the record since it was read; read again and retry."""
+    """Another writer changed the record since it was read; read it again and retry."""
 
 
 class ThrottledError(GravelerError):
-    """A store asked for fewer requests; trying again later can succeed."""
+    """A store throttles requests; retry later."""
 
 
 class UnknownOutcomeError(GravelerError):
-    """A write may or may not have landed; read back before deciding."""
+    """A write may or may not have landed; read back to decide."""
 
 
 class CorruptDataError(GravelerError):
-    """Stored bytes differ from what was written; the message names file and offset."""
+    """Stored bytes differ from the written ones; the message names file and offset."""
 
 
 @contextmanager
 def in_file(name: str) -> Iterator[None]:
-    """Begin the message of every engine error with the file's name, unless it has the name."""
+    """Prefix the messages of engine errors with the file's name, unless they contain it."""
     try:
         yield
     except GravelerError as error:

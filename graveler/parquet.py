@@ -1,14 +1,14 @@
-"""Parquet files of a few plain columns, written without a library.
+"""Write Parquet files of a few plain columns, without a library.
 
-Spark reads the addresses of staged objects from Parquet. The libraries that write it are larger
-than what a Lambda function can hold, and the part of the format that is needed here is small:
+Spark reads the addresses of staged objects from Parquet. The libraries that write it are too large
+for a Lambda function, and the needed part of the format is small:
 
     "PAR1"  column chunk, column chunk, …  FileMetaData  length of it (u32 LE)  "PAR1"
 
-Every group of rows has one chunk for each column: a page header, then one page of the values in
-PLAIN encoding, gzipped. All values are there (REQUIRED), so there are no levels beside them. Page
-header and FileMetaData are Thrift structs in the compact protocol. Source: parquet.thrift and
-Encodings.md of apache/parquet-format; names and numbers are theirs.
+Each group of rows has a chunk for each column: a page header, then one gzipped page of the values
+in PLAIN encoding. No value is missing (REQUIRED), so there are no levels. Page header and
+FileMetaData are Thrift structs in the compact protocol. Source: parquet.thrift and Encodings.md of
+apache/parquet-format; names and numbers are from there.
 """
 
 import zlib
@@ -32,7 +32,7 @@ _GZIP = 2
 _PLAIN, _RLE = 0, 3
 _DATA_PAGE = 0
 
-# zlib's window for a gzip header without time or name, so that equal content gives equal bytes.
+# Makes zlib write a gzip header without time or name, so that equal content gives equal bytes.
 _GZIP_WINDOW_BITS = 31
 
 
@@ -61,7 +61,7 @@ def int64_column(name: str, values: Sequence[int]) -> Column:
 
 
 class ParquetWriter:
-    """Makes one file: add groups of rows, at least one, then finish."""
+    """Writes one file in memory: add one group of rows or more, then finish."""
 
     def __init__(self) -> None:
         self._parts = [_MAGIC]
@@ -72,16 +72,16 @@ class ParquetWriter:
 
     @property
     def size_bytes(self) -> int:
-        """The size of what was written so far; the end of the file is small."""
+        """The size so far; the file's end adds little."""
         return self._size_bytes
 
     def add_rows(self, columns: Sequence[Column]) -> None:
-        """Append a group of rows; every group has the same columns."""
+        """Append a group of rows; all groups have the same columns."""
         row_count = columns[0].count
         assert all(column.count == row_count for column in columns)
         if self._row_groups:
             assert [(c.name, c.type) for c in columns] == [(c.name, c.type) for c in self._columns]
-        # Their names and types are all that is used later.
+        # Only their names and types are used later.
         self._columns = [Column(column.name, column.type, 0, b"") for column in columns]
         chunks = [self._write_chunk(column) for column in columns]
         total_bytes = sum(size_bytes for _, size_bytes in chunks)
@@ -95,7 +95,7 @@ class ParquetWriter:
         self._row_count += row_count
 
     def _write_chunk(self, column: Column) -> tuple[bytes, int]:
-        """Append the column's page; its ColumnChunk, and its size before compression."""
+        """Append the column's page; return its ColumnChunk and its size before compression."""
         page = zlib.compress(column.plain, wbits=_GZIP_WINDOW_BITS)
         header = _page_header(len(column.plain), len(page), column.count)
         offset = self._size_bytes
@@ -139,7 +139,7 @@ def _schema_element(column: Column) -> bytes:
         (4, _BINARY, _text(column.name)),
     ]
     if column.type == _BYTE_ARRAY:
-        # As old readers and as new ones want to be told that these bytes are text.
+        # Mark the bytes as text, both for old readers (6) and for new ones (10).
         fields += [(6, _I32, zigzag_varint(_UTF8)), (10, _STRUCT, _struct((1, _STRUCT, _struct())))]
     return _struct(*fields)
 

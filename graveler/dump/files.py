@@ -1,8 +1,8 @@
 """The files of a refs dump: three metaranges, of commits, branches and tags.
 
-They are files like those of committed data (docs/formats/committed.md), and break by the same
-rules. What they say of themselves (`entity` and schema) counts for their IDs as well: a branch and
-a tag of one name and commit have equal records, and must not share a file.
+The files have the format of committed data (docs/formats/committed.md) and break by the same rules.
+Their IDs also cover their properties (`entity` and schema): a branch and a tag of one name and
+commit have equal records, but must not share a file.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RefsDump:
-    """The IDs of a dump's metaranges; "" stands for none of that kind."""
+    """The IDs of a dump's metaranges; "" if the dump has none of that kind."""
 
     commits_id: str
     branches_id: str
@@ -35,7 +35,7 @@ class RefsDump:
 
 
 def write(committed: Committed, namespace: str, kind: Kind[T], things: Iterable[T]) -> str:
-    """Store things of one kind, which ascend by key; the ID of their metarange.
+    """Store things of one kind, which ascend by key; return the ID of their metarange.
 
     Memory holds one range. Equal things give equal IDs.
     """
@@ -78,7 +78,7 @@ class _File:
         self.last_key = key
 
     def store(self, committed: Committed, namespace: str) -> RangeHeader:
-        """End the file and store it."""
+        """End the file and store it; return its header."""
         names = sorted(self._metadata)
         said = record_ids(
             [name.encode() for name in names], [self._metadata[name].encode() for name in names]
@@ -95,11 +95,11 @@ class _File:
 
 
 def read(committed: Committed, namespace: str, metarange_id: str, kind: Kind[T]) -> Iterator[T]:
-    """Yield the things that write stored, by key; range after range.
+    """Yield the things that write stored, by key, range by range.
 
     Raises:
-        CorruptDataError: a file is missing, or not what was written.
-        InvalidInputError: it holds something of another kind, or what cannot be.
+        CorruptDataError: a file is missing, or is not what was written.
+        InvalidInputError: a file holds things of another kind, or an impossible thing.
     """
     if not metarange_id:
         return
@@ -124,10 +124,11 @@ def read(committed: Committed, namespace: str, metarange_id: str, kind: Kind[T])
 def _open(
     committed: Committed, namespace: str, file_id: str, level: Level, kind: Kind[Any]
 ) -> Table:
-    """The file, if it is what it is taken for; read once, so that none of it stays in caches.
+    """Return the file; its content is not cached.
 
     Raises:
-        InvalidInputError: it says that it holds something else.
+        CorruptDataError: it is missing, or is not what was written.
+        InvalidInputError: its properties state another level or kind.
     """
     content = committed.read_once(namespace, file_id)
     table = Table.from_bytes(committed_uri(namespace, file_id), content)
@@ -136,6 +137,6 @@ def _open(
         if found != expected:
             raise InvalidInputError(
                 f"{table.name} has {name} {found!r} where a dump's {kind.entity} file has "
-                f"{expected!r}: give the IDs as the dump did"
+                f"{expected!r}: give the IDs that the dump returned"
             )
     return table

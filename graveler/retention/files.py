@@ -1,4 +1,4 @@
-"""Where garbage collection keeps its files, as keys under the storage namespace: lakeFS's names."""
+"""The files of garbage collection, as keys under the storage namespace; the names are lakeFS's."""
 
 import csv
 import io
@@ -8,8 +8,8 @@ from graveler.layout import METADATA_FOLDER
 
 _FOLDER = f"{METADATA_FOLDER}retention/gc/"
 
-RULES_FILE = f"{_FOLDER}rules/config.json"  # which is no JSON: `rules` has its format
-# lakeFS tells clients this folder, and nobody writes to it any more.
+RULES_FILE = f"{_FOLDER}rules/config.json"  # not JSON: see `rules`
+# lakeFS reports this folder to clients, but nothing is written to it any more.
 ADDRESSES_FOLDER = f"{_FOLDER}addresses/"
 
 
@@ -19,24 +19,24 @@ def commits_file(run_id: str) -> str:
 
 
 def uncommitted_folder(run_id: str) -> str:
-    """The folder of a run's Parquet files of staged addresses: a reader takes all that is there."""
+    """Return the folder of a run's Parquet files of staged addresses; readers read all files."""
     return f"{_FOLDER}uncommitted/{run_id}/uncommitted/"
 
 
 def run_folder(run_id: str) -> str:
-    """What the job that deletes writes of a run."""
+    """Return the folder of a run's reports and marks."""
     return f"{_FOLDER}unified/{run_id}/"
 
 
 def looks_folder(run_folder_uri: str) -> str:
-    """Return the folder of a run's stamps, by which the age of its looks is measured."""
+    """Return the folder of a run's stamps, which measure the age of its looks."""
     return f"{run_folder_uri}looks/"
 
 
 def encode_commits(active: Mapping[str, str]) -> bytes:
-    """Return the list of active commits, metarange's ID by commit's: CSV, by commit ID.
+    """Return the active commits (metarange ID by commit ID) as CSV, ordered by commit ID.
 
-    `expired` is what older versions of lakeFS told apart here; only active commits are listed.
+    The column `expired` is from older versions of lakeFS; only active commits are listed.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -46,6 +46,10 @@ def encode_commits(active: Mapping[str, str]) -> bytes:
 
 
 def decode_commits(content: bytes) -> dict[str, str]:
-    """Return the active commits that encode_commits wrote."""
+    """Return the active commits that encode_commits wrote.
+
+    Raises:
+        KeyError, UnicodeDecodeError: the content is no such list.
+    """
     rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
     return {row["commit_id"]: row["metarange_id"] for row in rows}

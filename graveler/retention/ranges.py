@@ -1,6 +1,6 @@
-"""Reading what commits hold, for its addresses: every metarange and every range whole, and once.
+"""Read the addresses in commits: every metarange and every range, whole and once.
 
-Nothing is cached, and nothing believed: what a file does not show might have kept something alive.
+Nothing is cached, and everything is checked: a record that is overlooked costs a live object.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,8 +21,8 @@ def read_metarange(read_file: ReadFile, namespace: str, metarange_id: str) -> li
     """Return the ranges of a metarange.
 
     Raises:
-        GravelerError: the file is missing, not what was written, or refused to us; the message
-            names it.
+        GravelerError: the file is missing, damaged, or not permitted to read; the message names
+            it.
     """
     name = committed_uri(namespace, metarange_id)
     with in_file(name):
@@ -31,11 +31,11 @@ def read_metarange(read_file: ReadFile, namespace: str, metarange_id: str) -> li
 
 
 class RangeReader:
-    """Reads ranges one after the other, best by their first keys.
+    """Reads ranges one after the other, fastest in the order of their first keys.
 
-    Ranges that follow each other are often versions of one: a commit that changed a few objects
-    has the other blocks as they were. Blocks that are stored as the same bytes as in the range
-    before hold the same entries, which have been told, and are not decoded again.
+    Ranges with close first keys are often versions of one range: a commit that changed a few
+    objects left the other blocks unchanged. A block with the same bytes in the range before holds
+    the same entries. Their addresses were returned, so the block is not decoded again.
     """
 
     def __init__(self, read_file: ReadFile, namespace: str) -> None:
@@ -46,11 +46,10 @@ class RangeReader:
     def addresses(self, header: RangeHeader) -> Iterator[str]:
         """Yield the addresses in the namespace's data that the range's entries keep alive.
 
-        Those that the range before kept alive may be left out.
+        Addresses that the range before keeps alive may be left out.
 
         Raises:
-            GravelerError: as read_metarange; or the range is not the one that its metarange
-                describes.
+            GravelerError: as read_metarange, or the range differs from its metarange's header.
         """
         name = committed_uri(self._namespace, header.id)
         with in_file(name):
@@ -62,7 +61,7 @@ class RangeReader:
 
 
 class _Read:
-    """A range, and how many records each of its blocks has, once they were looked at."""
+    """A range, and the number of records in each block that was visited."""
 
     def __init__(self, table: WholeTable) -> None:
         self._table = table
@@ -75,7 +74,7 @@ class _Read:
         end = len(table)
         while len(counts) < end:
             at = len(counts)
-            # The ends are looked at in any case: they tell whether this is the right range.
+            # Always decode the first and last block: `check` needs their keys.
             if before is not None and 0 < at < end - 1:
                 counts += before.counts_of_equal(table, at)[: end - 1 - at]
             if len(counts) == at:
@@ -95,9 +94,9 @@ class _Read:
         return self._counts[at : at + equal]
 
     def check(self, header: RangeHeader) -> None:
-        """Compare what was read with what the metarange says.
+        """Check that this is the range that the header describes.
 
         Raises:
-            CorruptDataError: it is another range.
+            CorruptDataError: it is not.
         """
         check_records(header, self._first, self._last, sum(self._counts))

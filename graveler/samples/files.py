@@ -1,4 +1,4 @@
-"""The sample files, made from the lakes and the repository's name: the same bytes each time."""
+"""The sample files: the same bytes for the same repository and branch names."""
 
 import csv
 import json
