@@ -87,7 +87,7 @@ def same_content(one: bytes, other: bytes) -> bool:
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """Return the Entry message; metadata is in key order, so that equal entries give equal bytes."""
+    """Return the Entry message; metadata in key order, so that equal entries give equal bytes."""
     message = messages.Entry(
         address=entry.address,
         size=entry.size_bytes,

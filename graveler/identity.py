@@ -117,7 +117,7 @@ def make_commit(
 
 
 def key_hash(key: bytes) -> bytes:
-    """Return h(key): it is part of a record's ID, and decides whether a range ends after the key."""
+    """Return h(key): part of a record's ID, and decides whether a range ends after the key."""
     return sha256(key).digest()
 
 

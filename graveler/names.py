@@ -171,7 +171,7 @@ def normalized_location(uri: str, what: str) -> str:
         )
     if not _DOTS.isdisjoint(prefix.split("/")):
         raise InvalidInputError(
-            f"invalid {what} {_shown(uri)}: '.' and '..' between slashes may lead elsewhere: leave them out"
+            f"invalid {what} {_shown(uri)}: '.' and '..' between slashes may lead elsewhere"
         )
     if len(prefix.encode()) > _NAMESPACE_PREFIX_BYTES_MAX:
         raise InvalidInputError(

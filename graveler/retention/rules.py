@@ -76,7 +76,7 @@ def decode_rules(content: bytes, uri: str) -> RetentionRules | None:
     except DecodeError as error:
         raise CorruptDataError(f"{uri} holds no retention rules: {error}") from error
     if len(UnknownFieldSet(message)) > 0:
-        raise CorruptDataError(f"{uri} holds retention rules with unknown fields")
+        raise CorruptDataError(f"{uri} holds retention rules with fields that are not known")
     rules = RetentionRules(message.default_retention_days, dict(message.branch_retention_days))
     if min([rules.default_days, *rules.branch_days.values()]) < 0:
         raise CorruptDataError(f"{uri} holds a negative number of retention days")
