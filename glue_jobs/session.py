@@ -1,8 +1,8 @@
-"""What jobs run on: Spark, the stores as the driver knows them, and as executors do.
+"""The environment of jobs: Spark, and the stores for driver and executors.
 
-Executors get the deployment's settings with each task and connect by themselves, once per process.
-Credentials are never among the settings: every process finds its own, by the chain that AWS
-prescribes (the role of the job; the environment on a developer's machine).
+Executors get the deployment's settings with each task, and connect once per process. Settings never
+contain credentials: each process finds its own by AWS's standard chain (the job's role, or the
+environment on a developer's machine).
 """
 
 import os
@@ -29,19 +29,19 @@ from graveler.aws.settings import Settings
 from graveler.operations.engine import Engine
 from graveler.ports import JobStore, ObjectStore, StagingStore
 
-# Nobody waits for an answer: a store that is busy for a minute must not end a job of an hour.
+# No client waits: a store that is busy for a minute must not end a job of an hour.
 _RETRIES = Retries(total_s_max=120.0, pause_s_max=10.0)
 
-# The last line of what Python tells of an error that an executor raised.
+# The last line of the Python traceback of an executor's error.
 _RAISED = re.compile(r"^graveler\.errors\.(\w+): (.*)$", re.MULTILINE)
 
-# Settings that only functions need; the last one is a secret. Jobs do without.
+# Settings that only functions need; the last one is a secret.
 _NOT_FOR_JOBS = ("cipher", "kms_key_id", "setup_token")
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """The stores as the driver uses them, and the settings by which executors find them."""
+    """The driver's stores, and the settings with which executors connect."""
 
     engine: Engine
     jobs: JobStore
@@ -50,7 +50,7 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The stores as an executor uses them."""
+    """The stores of an executor."""
 
     objects: ObjectStore
     files: S3CommittedFiles
@@ -59,17 +59,17 @@ class Stores:
 
 
 def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
-    """Return the settings of a job: by its arguments, in lower case, else by the environment.
+    """Return the settings of a job: from its arguments, in lower case, else the environment.
 
     Raises:
-        ValueError: one is missing, or is not the number that it must be.
+        ValueError: one is missing, or is not a valid number.
     """
     names = {each.name for each in fields(Settings)} - {"region", *_NOT_FOR_JOBS}
     given = {f"GRAVELER_{name.upper()}": arguments[name] for name in names & arguments.keys()}
     if "region" in arguments:
         given["AWS_REGION"] = arguments["region"]
     settings = Settings.from_environment({**environment, **given})
-    # Executors get the settings, so these go nowhere.
+    # Executors get the settings: remove the secret, and what else jobs do not need.
     return replace(settings, cipher="", kms_key_id="", setup_token="")
 
 
@@ -98,9 +98,9 @@ def _tables(settings: Settings) -> Tables:
 
 
 def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:
-    """Return a Spark of this process's own, that nobody reaches from outside."""
+    """Return a Spark session of this process, which listens on loopback only."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    # Before Spark looks for an address of its own, and warns of the one it chose.
+    # Otherwise Spark chooses an address, and warns about it.
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
     settings = {
@@ -118,10 +118,10 @@ def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:
 
 
 def join_by_sorting(spark: SparkSession) -> None:
-    """Have joins sort both sides, which spills to disk, however small Spark takes a side to be.
+    """Make joins sort both sides, which spills to disk, instead of broadcasting a small side.
 
-    Any side may be all objects there are, and Spark goes by compressed bytes: it would hand ten
-    million addresses that compress well to every executor, whole, in memory.
+    Any side may be all objects, and Spark judges by compressed bytes: it would send ten million
+    addresses that compress well to each executor, in memory.
     """
     for threshold in ("autoBroadcastJoinThreshold", "adaptive.autoBroadcastJoinThreshold"):
         spark.conf.set(f"spark.sql.{threshold}", -1)
@@ -129,7 +129,7 @@ def join_by_sorting(spark: SparkSession) -> None:
 
 @contextmanager
 def executors_errors() -> Iterator[None]:
-    """Raise the engine's own errors of executors as they were raised there."""
+    """Raise an executor's engine error in the driver as the same error."""
     try:
         yield
     except PySparkException as error:

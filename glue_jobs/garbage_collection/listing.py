@@ -23,7 +23,7 @@ CANDIDATE_SCHEMA = pa.schema(
 def listed(
     spark: SparkSession, objects: ObjectListing, territory: Territory, settings: Settings
 ) -> tuple[DataFrame, str]:
-    """Return the candidates that the object store lists, and the first partition, "" if none.
+    """Return the candidates that the object store lists, and the first partition ("" if none).
 
     Executors list partitions in parallel. Other folders of `data/` hold no candidates.
     """
@@ -41,7 +41,7 @@ def listed(
 def candidate_batches(
     listed_by_key: Iterable[ListedObject], territory: Territory
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the candidates among the objects, as CANDIDATE has them."""
+    """Yield the candidates among the objects, as CANDIDATE rows."""
     addresses: list[str] = []
     sizes: list[int] = []
     times: list[int] = []

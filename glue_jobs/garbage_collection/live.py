@@ -1,7 +1,7 @@
-"""What is alive: the addresses of staged entries, and of the ranges of active commits.
+"""Live addresses: those of staged entries, and of the ranges of active commits.
 
-Ranges are immutable and shared by many commits: the metaranges of all active commits are read,
-and then every range that any of them has, once.
+Ranges are immutable and shared by many commits. The metaranges of all active commits are read
+first, and then each of their ranges once.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from graveler.retention.ranges import RangeReader, read_metarange
 ADDRESS = "address string"
 _ADDRESS_SCHEMA = pa.schema([("address", pa.string())])
 
-# A range as its metaranges describe it.
+# A range, described by its metaranges.
 RANGE = "id string, min_key binary, max_key binary, records long"
 _RANGE_SCHEMA = pa.schema(
     [
@@ -62,7 +62,7 @@ def ranges(
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=_RANGE_SCHEMA)
 
-    # The empty ID is that of no objects at all, and of no file.
+    # A metarange without objects has the empty ID and no file.
     ids = sorted({each for each in metarange_ids if each})
     return parts.spread(spark, ids, rows, RANGE).dropDuplicates(["id"])
 
@@ -85,7 +85,7 @@ def committed(
                 ranges_read.add(1)
                 records_read.add(header.count)
 
-    # Versions of one range follow each other, which the reader makes use of.
+    # Sorted, versions of one range follow each other: the reader skips their equal blocks.
     tasks = parts.TASKS_PER_CORE * found.sparkSession.sparkContext.defaultParallelism
     sorted_ = found.repartitionByRange(tasks, "min_key").sortWithinPartitions("min_key", "id")
     return sorted_.mapInArrow(rows, ADDRESS)
