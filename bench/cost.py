@@ -32,8 +32,9 @@ from graveler.export.settings import ExportSettings
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import AddressType, Entry
 from graveler.operations import branches, commits, links, merges, objects, writes
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.staging.listing import PageQuery
+from graveler.times import NS_PER_S
 
 REPOSITORY = "exported"  # as bench.export calls it
 OBJECTS = 100_000

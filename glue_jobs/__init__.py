@@ -1,1 +1,1 @@
-"""Jobs of Glue: what takes Spark to do, over a whole repository."""
+"""Glue jobs: work on a whole repository that needs Spark."""

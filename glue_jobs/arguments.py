@@ -1,4 +1,4 @@
-"""The arguments of jobs: `--name value`, options of a job and settings of the deployment alike."""
+"""The arguments of jobs, `--name value`: options of the job and settings of the deployment."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -6,8 +6,8 @@ from dataclasses import fields
 from graveler.aws.settings import Settings
 from graveler.errors import InvalidInputError
 
-# What Glue itself puts among the arguments of a job, by how their names begin: what
-# "AWS Glue job parameters" lists, and the names of job and run.
+# The prefixes of the arguments that Glue itself adds: those in "AWS Glue job parameters", and the
+# names of job and run.
 _OF_GLUE = (
     *("additional-", "auto-", "class", "conf", "continuous-", "custom-", "customer-", "datalake-"),
     *("disable-", "enable-", "encryption-", "executor-", "extra-", "job-", "job_", "python-"),
@@ -16,10 +16,10 @@ _OF_GLUE = (
 
 
 def settings_in(words: Sequence[str]) -> dict[str, str]:
-    """The settings among the arguments that are no options; Glue's own are passed over.
+    """Return the settings among the arguments that are not options; Glue's own are ignored.
 
     Raises:
-        InvalidInputError: there is anything else; a switch that is misspelled must not do harm.
+        InvalidInputError: an argument is unknown: a misspelled switch must not do harm.
     """
     known = {field.name for field in fields(Settings)}
     settings: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""How a job begins and ends, and what it shows on the way: Glue keeps its output as a log."""
+"""Start and end of a job's process, and its output, which Glue keeps as a log."""
 
 import os
 import sys
@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-# From arguments, environment and what makes the session to an exit code.
+# From arguments, environment and a factory of the session to an exit code.
 Main = Callable[[Sequence[str], Mapping[str, str], Callable[[], SparkSession]], int]
 
 
 def start(main: Main) -> None:
-    """Run a job as the process that this is."""
+    """Run a job as this process."""
     code = main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate)
-    if code:  # Glue takes any exit for a failure
+    if code:  # Glue counts any call of exit as a failure
         sys.exit(code)
 
 
 def show(line: str) -> None:
-    """Write a line that is read while the job goes on."""
+    """Write a line that readers see while the job runs."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()

@@ -1,7 +1,6 @@
 """Tables of any size in the object store: folders of Parquet files that executors write and read.
 
-They go through the ObjectStore, as everything does, so a job needs no other access to S3, and runs
-the same wherever the engine does.
+They use the ObjectStore, so a job needs no other access to S3, and runs wherever the engine does.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,12 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from glue_jobs.session import stores
 from graveler.aws.settings import Settings
-from graveler.ports import ObjectStore
+from graveler.ports import ObjectData, ObjectListing
 
 ROWS_PER_PART = 100_000
-_ROWS_PER_BATCH = 10_000
+ROWS_PER_BATCH = 10_000
 
-# So that no core has to wait for a last one that got the larger values.
+# More than one, so that no core waits long for one with larger values.
 TASKS_PER_CORE = 4
 
 SUFFIX = ".parquet"
@@ -29,7 +28,7 @@ class PartWriter:
     """Writes rows into Parquet files of a folder, each file when it is full."""
 
     def __init__(
-        self, objects: ObjectStore, folder_uri: str, name: str, rows_per_part: int = ROWS_PER_PART
+        self, objects: ObjectData, folder_uri: str, name: str, rows_per_part: int = ROWS_PER_PART
     ) -> None:
         self._files = _Files(objects, folder_uri, name, SUFFIX, "application/vnd.apache.parquet")
         self._rows_per_part = rows_per_part
@@ -47,7 +46,7 @@ class PartWriter:
                 self.finish()
 
     def finish(self) -> None:
-        """Write what is left."""
+        """Write the remaining rows."""
         if self._rows > 0:
             content = BytesIO()
             pq.write_table(pa.Table.from_batches(self._batches), content)
@@ -59,7 +58,7 @@ class PartWriter:
 class LineWriter:
     """Writes lines of text into files of a folder, each file when it is full."""
 
-    def __init__(self, objects: ObjectStore, folder_uri: str, name: str) -> None:
+    def __init__(self, objects: ObjectData, folder_uri: str, name: str) -> None:
         self._files = _Files(objects, folder_uri, name, ".txt", "text/plain")
         self._lines: list[str] = []
 
@@ -70,17 +69,17 @@ class LineWriter:
             self.finish()
 
     def finish(self) -> None:
-        """Write what is left."""
+        """Write the remaining rows."""
         if self._lines:
             self._files.put("".join(f"{line}\n" for line in self._lines).encode())
         self._lines.clear()
 
 
 class _Files:
-    """The files that one task writes into a folder."""
+    """The numbered files that one task writes into a folder."""
 
     def __init__(
-        self, objects: ObjectStore, folder_uri: str, name: str, suffix: str, content_type: str
+        self, objects: ObjectData, folder_uri: str, name: str, suffix: str, content_type: str
     ) -> None:
         self._objects = objects
         self._prefix_uri = f"{folder_uri}{name}-{task_name()}"
@@ -95,9 +94,9 @@ class _Files:
 
 
 def task_name() -> str:
-    """The number of the running task among those that run side by side.
+    """Return the number of the running task among parallel tasks.
 
-    It is equal when a task is repeated: its files take the place of those of the failed attempt.
+    A repeated task has the same number, so its files replace those of the failed attempt.
     """
     context = TaskContext.get()
     assert context is not None, "only tasks have numbers"
@@ -107,7 +106,7 @@ def task_name() -> str:
 def write(
     frame: DataFrame, folder_uri: str, settings: Settings, rows_per_part: int = ROWS_PER_PART
 ) -> None:
-    """Write the rows of the frame into the folder, which holds no parts so far."""
+    """Write the rows of the frame into the folder, which must have no parts."""
 
     def stored(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         writer = PartWriter(stores(settings).objects, folder_uri, "part", rows_per_part)
@@ -119,8 +118,8 @@ def write(
     frame.mapInArrow(stored, "nothing int").collect()
 
 
-def uris(objects: ObjectStore, folder_uri: str) -> list[str]:
-    """The parts in the folder, in order."""
+def uris(objects: ObjectListing, folder_uri: str) -> list[str]:
+    """Return the parts in the folder, in order."""
     found = (listed.uri for listed in objects.list_objects(folder_uri))
     return [uri for uri in found if uri.endswith(SUFFIX)]
 
@@ -128,11 +127,11 @@ def uris(objects: ObjectStore, folder_uri: str) -> list[str]:
 def read(
     spark: SparkSession, part_uris: Sequence[str], schema: str, settings: Settings
 ) -> DataFrame:
-    """The rows of the parts."""
+    """Return the rows of the parts."""
 
     def rows(uri: str) -> Iterator[pa.RecordBatch]:
         table = pq.read_table(BytesIO(stores(settings).objects.get(uri)))
-        return iter(table.to_batches(max_chunksize=_ROWS_PER_BATCH))
+        return iter(table.to_batches(max_chunksize=ROWS_PER_BATCH))
 
     return spread(spark, part_uris, rows, schema)
 
@@ -143,9 +142,9 @@ def spread(
     rows: Callable[[str], Iterator[pa.RecordBatch]],
     schema: str,
 ) -> DataFrame:
-    """The rows that executors make of the values, side by side.
+    """Return the rows that executors make of the values, in parallel.
 
-    The values travel with the task. There may be a hundred thousand of them, not a hundred million.
+    Each task carries all values: a hundred thousand are possible, a hundred million are not.
     """
 
     def of_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

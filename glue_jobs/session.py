@@ -1,8 +1,8 @@
-"""What jobs run on: Spark, the stores as the driver knows them, and as executors do.
+"""The environment of jobs: Spark, and the stores for driver and executors.
 
-Executors get the deployment's settings with each task and connect by themselves, once per process.
-Credentials are never among the settings: every process finds its own, by the chain that AWS
-prescribes (the role of the job; the environment on a developer's machine).
+Executors get the deployment's settings with each task, and connect once per process. Settings never
+contain credentials: each process finds its own by AWS's standard chain (the job's role, or the
+environment on a developer's machine).
 """
 
 import os
@@ -27,13 +27,12 @@ from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.settings import Settings
 from graveler.operations.engine import Engine
-from graveler.ports import ObjectStore, StagingStore
-from graveler.retention.ports import JobStore
+from graveler.ports import JobStore, ObjectStore, StagingStore
 
-# Nobody waits for an answer: a store that is busy for a minute must not end a job of an hour.
+# No client waits: a store that is busy for a minute must not end a job of an hour.
 _RETRIES = Retries(total_s_max=120.0, pause_s_max=10.0)
 
-# The last line of what Python tells of an error that an executor raised.
+# The last line of the Python traceback of an executor's error.
 _RAISED = re.compile(r"^graveler\.errors\.(\w+): (.*)$", re.MULTILINE)
 
 # Settings that only functions need.
@@ -42,7 +41,7 @@ _NOT_FOR_JOBS = ("cipher", "kms_key_id")
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """The stores as the driver uses them, and the settings by which executors find them."""
+    """The driver's stores, and the settings with which executors connect."""
 
     engine: Engine
     jobs: JobStore
@@ -51,7 +50,7 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The stores as an executor uses them."""
+    """The stores of an executor."""
 
     objects: ObjectStore
     files: S3CommittedFiles
@@ -60,10 +59,10 @@ class Stores:
 
 
 def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
-    """The settings of a job: by its arguments, in lower case, else by the environment.
+    """Return the settings of a job: from its arguments, in lower case, else the environment.
 
     Raises:
-        ValueError: one is missing, or is not the number that it must be.
+        ValueError: one is missing, or is not a valid number.
     """
     names = {each.name for each in fields(Settings)} - {"region", *_NOT_FOR_JOBS}
     given = {f"GRAVELER_{name.upper()}": arguments[name] for name in names & arguments.keys()}
@@ -75,7 +74,7 @@ def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -
 
 
 def deployment(settings: Settings) -> Deployment:
-    """The stores of the settings, for the driver."""
+    """Return the stores of the settings, for the driver."""
     tables = _tables(settings)
     # Jobs sign nothing, so they need no permission to decrypt the signing key.
     return Deployment(
@@ -85,7 +84,7 @@ def deployment(settings: Settings) -> Deployment:
 
 @lru_cache(maxsize=1)
 def stores(settings: Settings) -> Stores:
-    """The stores of the settings, for an executor."""
+    """Return the stores of the settings, for an executor."""
     s3 = S3(connect.s3_client(settings, settings.s3_endpoint), _RETRIES)
     tables = _tables(settings)
     return Stores(
@@ -99,9 +98,9 @@ def _tables(settings: Settings) -> Tables:
 
 
 def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:
-    """A Spark of this process's own, that nobody reaches from outside."""
+    """Return a Spark session of this process, which listens on loopback only."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    # Before Spark looks for an address of its own, and warns of the one it chose.
+    # Otherwise Spark chooses an address, and warns about it.
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
     settings = {
@@ -119,10 +118,10 @@ def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:
 
 
 def join_by_sorting(spark: SparkSession) -> None:
-    """Have joins sort both sides, which spills to disk, however small Spark takes a side to be.
+    """Make joins sort both sides, which spills to disk, instead of broadcasting a small side.
 
-    Any side may be all objects there are, and Spark goes by compressed bytes: it would hand ten
-    million addresses that compress well to every executor, whole, in memory.
+    Any side may be all objects, and Spark judges by compressed bytes: it would send ten million
+    addresses that compress well to each executor, in memory.
     """
     for threshold in ("autoBroadcastJoinThreshold", "adaptive.autoBroadcastJoinThreshold"):
         spark.conf.set(f"spark.sql.{threshold}", -1)
@@ -130,7 +129,7 @@ def join_by_sorting(spark: SparkSession) -> None:
 
 @contextmanager
 def executors_errors() -> Iterator[None]:
-    """Raise the engine's own errors of executors as they were raised there."""
+    """Raise an executor's engine error in the driver as the same error."""
     try:
         yield
     except PySparkException as error:

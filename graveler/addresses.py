@@ -1,13 +1,13 @@
-"""Physical addresses: where object data live, and who may link to them.
+"""Physical addresses: the keys of object data, and the signatures that allow to link them.
 
-An address is `data/<partition>/<name>` under the storage namespace. The name is an xid: 12 bytes,
-of which the first four are the time in big-endian seconds, as 20 characters of base32hex. The
-partition is an xid of a time that runs backwards, so that newer partitions are listed first
+An address is `data/<partition>/<name>` under the storage namespace. The name is an xid: 12 bytes as
+20 characters of base32hex, of which the first four bytes are the time in big-endian seconds. The
+partition is an xid whose time runs backwards, so that newer partitions are listed first
 (lakeFS pkg/upload/path_provider.go).
 
-An address that is handed out for a direct upload ends in `,` and a signature over what it is for.
-It can be linked for 24 hours from the time in its name; nothing about it is stored. The signature
-is part of the key: clients write to exactly the address that they get.
+An address issued for a direct upload ends in `,` and a signature over repository, branch, path and
+address. It can be linked for 24 hours from the time in its name, and is not recorded anywhere. The
+signature is part of the key: clients write to exactly the issued address.
 """
 
 import json
@@ -33,18 +33,18 @@ OWN_ADDRESS_PATTERN = f"{PARTITION_PATTERN}{_XID}(?:,{_SIGNATURE})?"
 _PARTITION = re.compile(PARTITION_PATTERN)
 _OWN_ADDRESS = re.compile(OWN_ADDRESS_PATTERN)
 
-# lakeFS's constant: the year 4000, minus which the time of a partition runs backwards.
+# lakeFS's constant, the year 4000: a partition's time is this minus the real time.
 _PARTITION_EPOCH_S = 64_060_588_800
 _PARTITION_LIFE_S = 60 * 60
 
 
 def encode_xid(raw: bytes) -> str:
-    """The 20 characters of 12 bytes."""
+    """Return 12 bytes as an xid of 20 characters."""
     return b32hexencode(raw).decode("ascii").rstrip("=").lower()
 
 
 def decode_xid(text: str) -> bytes:
-    """The 12 bytes of 20 characters.
+    """Return the 12 bytes of an xid.
 
     Raises:
         InvalidInputError: the text is no xid.
@@ -58,9 +58,9 @@ def decode_xid(text: str) -> bytes:
 
 
 def new_address(uid: str) -> str:
-    """A fresh address, relative to the namespace, for an object named by the xid uid.
+    """Return a new address, relative to the namespace, for an object named by the xid uid.
 
-    The partition depends on the name's process and hour, so that it changes every hour.
+    The partition depends on the process and the hour in uid, so it changes every hour.
     """
     raw = decode_xid(uid)
     time_s = int.from_bytes(raw[:4], "big") // _PARTITION_LIFE_S * _PARTITION_LIFE_S
@@ -69,22 +69,22 @@ def new_address(uid: str) -> str:
 
 
 def is_own_address(address: str) -> bool:
-    """Whether the address, relative to a namespace, has a shape that the engine gives, or lakeFS.
+    """Return whether the address, relative to a namespace, has the form of lakeFS's and ours.
 
-    That is what `new_address` returns, with a signature or without. Keys of any other shape were
-    written by somebody else. Since the shape fixes the last three segments of a key, no object has
-    it under two namespaces.
+    That is the form of `new_address`, with or without a signature. Keys of any other form belong to
+    other writers. The form fixes the last three segments of a key, so no object has it under two
+    namespaces.
     """
     return _OWN_ADDRESS.fullmatch(address) is not None
 
 
 def is_partition(folder: str) -> bool:
-    """Whether the folder, relative to a namespace and with its slash, can hold own addresses."""
+    """Return whether the folder, relative to a namespace and with its slash, is a partition."""
     return _PARTITION.fullmatch(folder) is not None
 
 
 def newest_first(uid: str) -> str:
-    """The xid of which newer ones sort first, made of the xid uid."""
+    """Return the xid uid with its time running backwards, so that newer ones sort first."""
     raw = decode_xid(uid)
     return encode_xid(_backwards(int.from_bytes(raw[:4], "big")) + raw[4:])
 
@@ -94,7 +94,7 @@ def _backwards(time_s: int) -> bytes:
 
 
 def physical_uri(namespace: str, entry: Entry) -> str:
-    """The whole URI of an entry's data."""
+    """Return the complete URI of an entry's data."""
     relative = entry.address_type is AddressType.RELATIVE or (
         entry.address_type is AddressType.BY_PREFIX_DEPRECATED and "://" not in entry.address
     )
@@ -102,7 +102,7 @@ def physical_uri(namespace: str, entry: Entry) -> str:
 
 
 def relative_address(namespace: str, uri: str) -> tuple[str, AddressType]:
-    """How an entry writes the URI: relative inside the namespace, in full outside."""
+    """Return the URI in the form of an entry: relative inside the namespace, else complete."""
     prefix = namespace + "/"
     if uri.startswith(prefix):
         return uri[len(prefix) :], AddressType.RELATIVE
@@ -114,8 +114,8 @@ def _signature(key: bytes, repository: str, branch: str, path: bytes, address: s
         "Repository": repository,
         "Branch": branch,
         "Path": path.decode("utf-8", "surrogateescape"),
-        # Not lakeFS's `PhysicalAddress`, which versions signed that linked the address without
-        # its signature: an upload that began with one of them must not be linked by this one.
+        # Not lakeFS's `PhysicalAddress`: older versions signed it and linked the address without
+        # its signature. An upload that began with such a version must not be linked by this one.
         "LinkedAddress": address,
     }
     mac = digest(key, json.dumps(claim, separators=(",", ":")).encode(), sha256)
@@ -123,7 +123,7 @@ def _signature(key: bytes, repository: str, branch: str, path: bytes, address: s
 
 
 def sign_address(key: bytes, repository: str, branch: str, path: bytes, address: str) -> str:
-    """The relative address with a signature that lets this path of this branch link to it."""
+    """Return the relative address, signed so that this path of this branch can link to it."""
     return f"{address},{_signature(key, repository, branch, path, address)}"
 
 
@@ -133,7 +133,7 @@ def verify_address(
     """Check that this deployment signed the address for this use less than 24 hours ago.
 
     Raises:
-        InvalidInputError: forged, meant for something else, or expired.
+        InvalidInputError: it is forged, issued for another use, or expired.
     """
     address, _, signature = signed.partition(",")
     expected = _signature(key, repository, branch, path, address)

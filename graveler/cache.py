@@ -1,11 +1,10 @@
-"""Bounded caches of immutable things: no invalidation, only eviction.
+"""Bounded caches of immutable values: no invalidation, only eviction.
 
-The cache keeps two generations. New and recently used things are in the young one; when the young
-one holds half of the budget it becomes the old one, and the things of the old one that nobody
-asked for since are dropped. A hit in the young generation is one dictionary look-up in C, without
-a lock and without a move, which is what a point lookup can afford; a hit in the old one moves the
-thing over. The cost of everything held never exceeds the budget (a single thing that costs more
-than half of it is not kept).
+Theory of operation. The cache has two generations. New and recently used values are in the young
+one. When it reaches half of the budget, it becomes the old generation, and the unused values of the
+former old one are dropped. A hit in the young generation is one dictionary look-up in C, without
+lock or move, which point lookups need; a hit in the old one moves the value to the young one. The
+cost of all values never exceeds the budget. (A value that costs more than half of it is not kept.)
 """
 
 from collections.abc import Callable, Hashable
@@ -15,13 +14,13 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-# What a cache whose budget is bytes spends on an entry beside key and thing: its places in two
-# dictionaries (up to 60 bytes in each just after it grew), and its cost as an integer.
+# The bytes of an entry beside its key and value: places in two dictionaries (up to 60 bytes in each
+# just after it grew), and its cost as an integer.
 ENTRY_BYTES = 160
 
 
 class _Young(dict[K, V]):
-    """The young generation; it is asked for what it lacks, too, and then asks the old one."""
+    """The young generation; it looks up missing keys in the old one."""
 
     __slots__ = ("find_old",)
 
@@ -32,9 +31,9 @@ class _Young(dict[K, V]):
 
 
 class BoundedCache(Generic[K, V]):
-    """A map that forgets what was not used lately, holding at most budget in cost.
+    """A map that evicts values not used recently, so that their cost is at most the budget.
 
-    `get(key)` is the thing of that key, or None if it is not held.
+    `get(key)` returns the value of that key, or None if it is not held.
     """
 
     __slots__ = ("_costs", "_half", "_lock", "_old", "_young", "_young_cost", "get")
@@ -43,7 +42,7 @@ class BoundedCache(Generic[K, V]):
         self._half = budget // 2
         self._young: _Young[K, V] = _Young()
         self._young.find_old = self._find_old
-        self._costs: dict[K, int] = {}  # of the young ones
+        self._costs: dict[K, int] = {}  # of the young values
         self._young_cost = 0
         self._old: tuple[dict[K, V], dict[K, int]] = ({}, {})
         self._lock = Lock()
@@ -57,13 +56,13 @@ class BoundedCache(Generic[K, V]):
         return found
 
     def put(self, key: K, value: V, cost: int = 1) -> None:
-        """Hold the thing, which costs so much of the budget."""
+        """Hold the value, at that cost, unless it costs more than half of the budget."""
         if cost > self._half:
             return
         with self._lock:
             self._young_cost += cost - self._costs.get(key, 0)
             if self._young_cost > self._half:
-                # Whoever asks meanwhile finds a thing in one of the two, or misses it.
+                # A concurrent `get` finds a value in one of the two, or misses it.
                 self._old = (dict(self._young), self._costs)
                 self._young.clear()
                 self._costs = {}
@@ -72,7 +71,7 @@ class BoundedCache(Generic[K, V]):
             self._costs[key] = cost
 
     def clear(self) -> None:
-        """Hold nothing any more."""
+        """Drop all values."""
         with self._lock:
             self._young.clear()
             self._costs = {}
@@ -80,7 +79,7 @@ class BoundedCache(Generic[K, V]):
             self._old = ({}, {})
 
     def forget(self, key: K) -> None:
-        """Drop the thing of that key, if it is held."""
+        """Drop the value of that key, if it is held."""
         with self._lock:
             self._young.pop(key, None)
             self._young_cost -= self._costs.pop(key, 0)

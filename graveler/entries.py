@@ -1,11 +1,11 @@
-"""Stored values: an identity that decides equality, and the data it stands for.
+"""Stored values: an identity, which decides equality, and data.
 
-A stored value is `varint(len(identity)) identity varint(len(data)) data`, the lengths zigzag
-varints (lakeFS pkg/graveler/committed/value.go). In a range the data are an Entry message and the
-identity is the entry's; in a metarange they are a RangeData message and the range's ID as hex text.
-The messages are in `graveler/proto/stored.proto`.
+A stored value is `varint(len(identity)) identity varint(len(data)) data`, with zigzag varints
+(lakeFS pkg/graveler/committed/value.go). In a range, the data is an Entry message, and the identity
+is the entry's. In a metarange, the data is a RangeData message, and the identity is the range's ID
+as hex text. `graveler/proto/stored.proto` has the messages.
 
-The engine carries stored values around as bytes and looks inside only where it must.
+The engine passes stored values as bytes and decodes them only where it must.
 """
 
 from google.protobuf.message import DecodeError
@@ -14,10 +14,10 @@ from graveler.errors import CorruptDataError
 from graveler.identity import entry_identity
 from graveler.model import AddressType, Entry, RangeHeader, Record
 from graveler.proto import stored_pb2 as messages
+from graveler.times import NS_PER_S
+from graveler.varint import zigzag_varint
 
-_NS_PER_S = 1_000_000_000
-
-# Calling an Enum costs as much as decoding a message.
+# A look-up: calling the Enum would take as long as decoding a message.
 _ADDRESS_TYPES = {int(each): each for each in AddressType}
 
 # The prefix of every value whose identity is a SHA-256: zigzag varint of 32.
@@ -25,23 +25,12 @@ _DIGEST_PREFIX = b"\x40"
 _DIGEST_END = 33
 
 
-def _varint(number: int) -> bytes:
-    """Zigzag varint of a non-negative number."""
-    number <<= 1
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
 def _read_part(stored: bytes, position: int) -> tuple[bytes, int]:
-    """The length-prefixed part at position, and the position after it."""
+    """Return the length-prefixed part at position, and the position after it."""
     length = shift = 0
     while True:
         if position >= len(stored) or shift > 63:
-            raise CorruptDataError(f"a stored value of {len(stored)} bytes breaks off in a length")
+            raise CorruptDataError(f"a stored value of {len(stored)} bytes ends inside a length")
         byte = stored[position]
         position += 1
         length |= (byte & 0x7F) << shift
@@ -55,12 +44,12 @@ def _read_part(stored: bytes, position: int) -> tuple[bytes, int]:
 
 
 def join_value(identity: bytes, data: bytes) -> bytes:
-    """The stored value of identity and data."""
-    return _varint(len(identity)) + identity + _varint(len(data)) + data
+    """Return the stored value of identity and data."""
+    return zigzag_varint(len(identity)) + identity + zigzag_varint(len(data)) + data
 
 
 def split_value(stored: bytes) -> tuple[bytes, bytes]:
-    """Identity and data of a stored value; what follows them is ignored, as lakeFS does.
+    """Return identity and data of a stored value; as in lakeFS, bytes behind them are ignored.
 
     Raises:
         CorruptDataError: the bytes are no stored value.
@@ -71,14 +60,18 @@ def split_value(stored: bytes) -> tuple[bytes, bytes]:
 
 
 def value_identity(stored: bytes) -> bytes:
-    """The identity of a stored value: equal exactly for values of the same content."""
+    """Return the identity of a stored value: equal exactly for values of the same content.
+
+    Raises:
+        CorruptDataError: the bytes are no stored value.
+    """
     if stored[:1] == _DIGEST_PREFIX and len(stored) > _DIGEST_END:
         return stored[1:_DIGEST_END]
     return split_value(stored)[0]
 
 
 def value_data(stored: bytes) -> bytes:
-    """The data of a stored value.
+    """Return the data of a stored value.
 
     Raises:
         CorruptDataError: the bytes are no stored value.
@@ -89,12 +82,12 @@ def value_data(stored: bytes) -> bytes:
 
 
 def same_content(one: bytes, other: bytes) -> bool:
-    """Whether two stored values have equal identities."""
+    """Return whether two stored values have equal identities."""
     return one == other or value_identity(one) == value_identity(other)
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """The Entry message of an entry; metadata are in key order, so that equal entries are equal."""
+    """Return the Entry message; metadata in key order, so that equal entries give equal bytes."""
     message = messages.Entry(
         address=entry.address,
         size=entry.size_bytes,
@@ -103,15 +96,15 @@ def encode_entry(entry: Entry) -> bytes:
         address_type=entry.address_type.name,
         content_type=entry.content_type,
     )
-    seconds, nanos = divmod(entry.last_modified_ns, _NS_PER_S)
-    message.last_modified.SetInParent()  # a zero time is stored, too
+    seconds, nanos = divmod(entry.last_modified_ns, NS_PER_S)
+    message.last_modified.SetInParent()  # a zero time is stored as well
     message.last_modified.seconds = seconds
     message.last_modified.nanos = nanos
     return message.SerializeToString(deterministic=True)
 
 
 def decode_entry(data: bytes) -> Entry:
-    """The entry of an Entry message.
+    """Return the entry of an Entry message.
 
     Raises:
         CorruptDataError: the bytes are no Entry message.
@@ -124,26 +117,30 @@ def decode_entry(data: bytes) -> Entry:
             address_type=_ADDRESS_TYPES[message.address_type],
             size_bytes=message.size,
             checksum=message.e_tag,
-            last_modified_ns=modified.seconds * _NS_PER_S + modified.nanos,
+            last_modified_ns=modified.seconds * NS_PER_S + modified.nanos,
             content_type=message.content_type,
             metadata=dict(message.metadata) if message.metadata else {},
         )
     except (DecodeError, KeyError) as e:
-        raise CorruptDataError(f"{len(data)} bytes that should be an Entry are not: {e}") from e
+        raise CorruptDataError(f"{len(data)} bytes are not an Entry message: {e}") from e
 
 
 def entry_value(entry: Entry) -> bytes:
-    """The stored value of an entry."""
+    """Return the stored value of an entry."""
     return join_value(entry_identity(entry), encode_entry(entry))
 
 
 def value_entry(stored: bytes) -> Entry:
-    """The entry in a stored value."""
+    """Return the entry in a stored value.
+
+    Raises:
+        CorruptDataError: the bytes hold no entry.
+    """
     return decode_entry(value_data(stored))
 
 
 def encode_range(header: RangeHeader) -> bytes:
-    """The RangeData message of a range."""
+    """Return the RangeData message of a range."""
     return messages.RangeData(
         min_key=header.min_key,
         max_key=header.max_key,
@@ -153,12 +150,12 @@ def encode_range(header: RangeHeader) -> bytes:
 
 
 def range_record(header: RangeHeader) -> Record:
-    """The record that stands for a range in its metarange; its key is the range's last key."""
+    """Return the record of a range in its metarange; its key is the range's last key."""
     return header.max_key, join_value(header.id.encode(), encode_range(header))
 
 
 def record_range(stored: bytes) -> RangeHeader:
-    """The range that a metarange's stored value stands for.
+    """Return the range that a metarange's stored value describes.
 
     Raises:
         CorruptDataError: the bytes describe no range.
@@ -174,4 +171,4 @@ def record_range(stored: bytes) -> RangeHeader:
             size_bytes=message.estimated_size,
         )
     except (DecodeError, UnicodeDecodeError) as e:
-        raise CorruptDataError(f"{len(data)} bytes that should be a RangeData are not: {e}") from e
+        raise CorruptDataError(f"{len(data)} bytes are not a RangeData message: {e}") from e

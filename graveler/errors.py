@@ -1,4 +1,4 @@
-"""Every error the engine raises, grouped by what a caller would do about it.
+"""Every error that the engine raises, grouped by how a caller handles it.
 
     GravelerError
     ├ NotFoundError            the named thing does not exist
@@ -8,7 +8,7 @@
     ├ AlreadyExistsError       a name is taken
     ├ ConflictError            the histories disagree
     │ └ MergeConflictError     a merge found objects changed on both sides
-    ├ GoneError                it existed; its data do not any more
+    ├ GoneError                it existed, but its data is deleted
     ├ PreconditionFailedError  If-Match or If-None-Match did not hold, or a hook guards the change
     ├ RangeNotSatisfiableError the byte range lies outside the object
     ├ TooLargeError            more bytes than a request or an answer can carry
@@ -19,15 +19,18 @@
     ├ UnknownOutcomeError      a write may have landed: read back, never guess
     └ CorruptDataError         stored bytes are not what was written: alarm, never retry
 
-`graveler.http.errors` maps each leaf to an HTTP status. Messages name the thing and the remedy.
-Where scripts compare the whole message of lakeFS, it stands alone, and the details say the rest.
+`graveler.http.errors` maps each leaf to an HTTP status. A message names the thing and the remedy.
+If lakeFS refuses the same, the message is lakeFS's alone, because scripts compare it; the details
+have the rest.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
 class GravelerError(Exception):
-    """Root of every error that the engine raises on purpose.
+    """The root of all errors that the engine raises on purpose.
 
     `code` names the class in logs and traces, and never changes. Every class has its own.
     """
@@ -74,7 +77,7 @@ class AlreadyExistsError(GravelerError):
 
 
 class ConflictError(GravelerError):
-    """The request disagrees with the history it would change."""
+    """The request conflicts with the history that it would change."""
 
     code = "conflict"
 
@@ -86,19 +89,19 @@ class MergeConflictError(ConflictError):
 
 
 class GoneError(GravelerError):
-    """The thing existed, and its data do not exist any more."""
+    """The thing existed, but its data is deleted."""
 
     code = "gone"
 
 
 class PreconditionFailedError(GravelerError):
-    """A condition that the caller or the repository's action files set does not hold."""
+    """A condition of the caller, or of the repository's action files, does not hold."""
 
     code = "precondition_failed"
 
 
 class RangeNotSatisfiableError(GravelerError):
-    """The byte range lies outside the object; size_bytes is the object's size, None if unknown."""
+    """The byte range is outside the object; size_bytes is the object's size, None if unknown."""
 
     code = "range_not_satisfiable"
 
@@ -108,7 +111,7 @@ class RangeNotSatisfiableError(GravelerError):
 
 
 class TooLargeError(GravelerError):
-    """The request or the answer has more bytes than can pass."""
+    """The request or the response is too large."""
 
     code = "too_large"
 
@@ -120,30 +123,41 @@ class UnsupportedError(GravelerError):
 
 
 class ContentionError(GravelerError):
-    """Too many writers raced for one branch; trying again later can succeed."""
+    """Too many concurrent updates of one record; retry later."""
 
     code = "contention"
 
 
 class StaleVersionError(ContentionError):
-    """Another writer changed the record since it was read; read again and retry."""
+    """Another writer changed the record since it was read; read it again and retry."""
 
     code = "stale_version"
 
 
 class ThrottledError(GravelerError):
-    """A store asked for fewer requests; trying again later can succeed."""
+    """A store throttles requests; retry later."""
 
     code = "throttled"
 
 
 class UnknownOutcomeError(GravelerError):
-    """A write may or may not have landed; read back before deciding."""
+    """A write may or may not have landed; read back to decide."""
 
     code = "unknown_outcome"
 
 
 class CorruptDataError(GravelerError):
-    """Stored bytes differ from what was written; the message names file and offset."""
+    """Stored bytes differ from the written ones; the message names file and offset."""
 
     code = "corrupt_data"
+
+
+@contextmanager
+def in_file(name: str) -> Iterator[None]:
+    """Prefix the messages of engine errors with the file's name, unless they contain it."""
+    try:
+        yield
+    except GravelerError as error:
+        if name in error.message:
+            raise
+        raise type(error)(f"{name}: {error.message}", error.details) from error

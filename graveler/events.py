@@ -1,16 +1,17 @@
-"""Events as the outside sees them: on the bus, each as a detail type and a JSON detail.
+"""Events in the form of the bus: a detail type and a JSON detail.
 
-docs/events.md and docs/events.schema.json describe the same to those who subscribe. What is
-published stays as it is: fields are added, and version changes if one ever has to go.
+docs/events.md and docs/events.schema.json describe the form to subscribers. It is stable: fields
+are only added, and version changes if one must be removed.
 """
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 import msgspec
 
 from graveler.model import Event
+from graveler.times import whole_second
 
 SOURCE = "graveler"
 VERSION = "1"
@@ -34,22 +35,22 @@ DETAIL_TYPES: Mapping[str, str] = {
     "garbage_collection_finished": "Garbage Collection Finished",
 }
 
-# EventBridge carries 256 KB, SQS behind it no more; both wrap the detail in some hundred bytes.
+# EventBridge and SQS carry at most 256 KB, and wrap the detail in a few hundred bytes.
 DETAIL_BYTES_MAX = 240 * 1024
 
-# To what the values of a larger detail are shortened. A commit's message and metadata may have
-# 300 KB together; whoever needs them whole reads the commit.
+# The lengths to which the values of a larger detail are shortened. A commit's message and metadata
+# may have 300 KB together; a subscriber that needs all of it reads the commit.
 _TEXT_BYTES = 32 * 1024
 _MAPPING_BYTES = 128 * 1024
 
 
 def detail_type(kind: str) -> str:
-    """The words for a kind of event; a kind that a newer version wrote is put into words, too."""
+    """Return the detail type of a kind of event, even of a newer version's kind."""
     return DETAIL_TYPES.get(kind) or kind.replace("_", " ").title()
 
 
 def detail_of(event: Event) -> str:
-    """The event's detail as JSON of at most DETAIL_BYTES_MAX bytes."""
+    """Return the event's detail as JSON of at most DETAIL_BYTES_MAX bytes."""
     detail: dict[str, object] = {
         "version": VERSION,
         "id": event.id,
@@ -62,18 +63,18 @@ def detail_of(event: Event) -> str:
     if len(encoded) > DETAIL_BYTES_MAX:
         shortened = {name: _shortened(value) for name, value in detail.items()}
         encoded = msgspec.json.encode(shortened | {"truncated": True})
-    # SQS refuses a message with these, and a commit's message may have them.
+    # SQS refuses messages with these characters, but a commit's message may have them.
     return encoded.decode().replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
 
 
 def time_of(event: Event) -> datetime:
-    """When it happened, in UTC and to the microsecond."""
-    moment = datetime.fromtimestamp(event.time_ns // 10**9, UTC)
+    """Return the event's time in UTC, to the microsecond."""
+    moment = whole_second(event.time_ns)
     return moment.replace(microsecond=event.time_ns // 1000 % 10**6)
 
 
 def _shortened(value: object) -> object:
-    """The beginning of a long text; of a large mapping, the pairs that fit, by name."""
+    """Return a long text's beginning, or the first pairs of a large mapping, by name."""
     if isinstance(value, str):
         lengths = range(len(value) + 1)
         fitting = bisect_right(lengths, _TEXT_BYTES, key=lambda n: _json_bytes(value[:n]))

@@ -1,15 +1,15 @@
-"""Digests that name things: entries, records, files, commits.
+"""Digests that identify entries, records, files and commits.
 
-Two formulas live here. lakeFS's tagged hashing (pkg/ident/ident.go) gives entry identities and
-commit IDs, so that both systems agree on what is equal and on what a commit is called. The data
-model's own formula gives the IDs of range and metarange files:
+There are two formulas. lakeFS's tagged hashing (pkg/ident/ident.go) gives entry identities and
+commit IDs, so that both systems agree on equal content and on the IDs of commits. Our own formula
+gives the IDs of range and metarange files:
 
     record ID = h(h(key) || h(identity))        h = SHA-256
     file ID   = h(record ID 1 || ... || record ID n), in hex
 
-A record's identity in the second formula is what tells its stored value apart: the whole stored
-value of an entry, the range's ID of a range. The same records give the same ID, whatever the
-block size, the compressor or the way they came together.
+In the second formula, the identity of an object's record is its whole stored value, and that of a
+range's record is the range's ID. The same records have the same ID, whatever the block size, the
+compressor and the order of changes that led to them.
 """
 
 import re
@@ -23,7 +23,7 @@ _ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}")
 
 
 def is_id(text: str) -> bool:
-    """Whether the text is written as the IDs of commits, ranges and metaranges are."""
+    """Return whether the text has the form of a commit, range or metarange ID."""
     return _ID.fullmatch(text) is not None
 
 
@@ -51,7 +51,7 @@ def _strings(texts: Sequence[str]) -> bytes:
 
 
 def entry_identity(entry: Entry) -> bytes:
-    """32 bytes that are equal exactly for objects of equal content; address and time do not count.
+    """Return 32 bytes that are equal exactly for equal content; address and time do not count.
 
     Source: lakeFS pkg/catalog/entry.go.
     """
@@ -70,7 +70,7 @@ def commit_id(
     metadata: Mapping[str, str],
     parents: Sequence[str],
 ) -> str:
-    """The ID of a commit with these fields; generation and version do not count.
+    """Return the ID of a commit with these fields; generation and version do not count.
 
     Source: lakeFS pkg/graveler/graveler.go, Commit.Identity.
     """
@@ -95,7 +95,7 @@ def make_commit(
     parents: Sequence[str],
     generation: int,
 ) -> Commit:
-    """A commit of these fields under its own ID."""
+    """Return the commit with these fields and its ID."""
     identified = commit_id(
         committer=committer,
         message=message,
@@ -117,17 +117,17 @@ def make_commit(
 
 
 def key_hash(key: bytes) -> bytes:
-    """h(key): half of a record's ID, and what decides whether a range ends after the key."""
+    """Return h(key): part of a record's ID, and decides whether a range ends after the key."""
     return sha256(key).digest()
 
 
 def record_id(hash_of_key: bytes, identity: bytes) -> bytes:
-    """The ID of a record, from its key's hash and the bytes that tell its stored value apart."""
+    """Return the ID of a record, from its key's hash and its identity."""
     return sha256(hash_of_key + sha256(identity).digest()).digest()
 
 
 def record_ids(keys: Sequence[bytes], identities: Iterable[bytes]) -> list[bytes]:
-    """The IDs of many records; what key_hash and record_id say, without their calls."""
+    """Return the IDs of many records; key_hash and record_id are inlined."""
     return [
         sha256(sha256(key).digest() + sha256(identity).digest()).digest()
         for key, identity in zip(keys, identities, strict=True)

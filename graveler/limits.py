@@ -1,4 +1,4 @@
-"""Limits of the system, each with its reason."""
+"""The limits of the system, each with its reason."""
 
 # lakeFS's limit, and that of a DynamoDB sort key, which holds the path.
 PATH_BYTES_MAX = 1024
@@ -12,61 +12,61 @@ PAGE_AMOUNT_MAX = 1000
 
 DELETE_OBJECTS_MAX = 1000
 
-# A DynamoDB item holds 400 KB; the rest of the item needs room beside these.
+# A DynamoDB item has at most 400 KB, its other attributes included.
 USER_METADATA_BYTES_MAX = 128 * 1024
 COMMIT_BYTES_MAX = 300 * 1024
-# Of one repository, all keys and values together; they are in an item of their own.
+# The sum of all keys and values of one repository, which have an item of their own.
 REPOSITORY_METADATA_BYTES_MAX = 300 * 1024
-# DynamoDB's limit on names of attributes, which keys become.
+# DynamoDB's limit on the names of attributes: keys are stored as such.
 METADATA_KEY_BYTES_MAX = 65_535
 
-# Of commits that clients describe: lakeFS makes none with more than two.
+# For commits that clients create as records; lakeFS itself makes at most two parents.
 COMMIT_PARENTS_MAX = 16
-# lakeFS stores an int32; every later commit needs a greater one.
+# lakeFS stores an int32, and each later commit needs a greater number.
 GENERATION_MAX = 2**30
 
-# They are in the repository's item, of 400 KB, and every write goes through all of them.
+# They are in the repository's item of 400 KB, and each write checks all of them.
 PROTECTION_RULES_MAX = 300
 
-# A staged write retries when a commit seals its token underneath it. lakeFS gives up after three;
-# where somebody commits all the time, ten cost little and refuse less.
+# A staged write retries if a commit seals its token. lakeFS gives up after three tries. With
+# constant commits, ten cost little and refuse fewer writes.
 BRANCH_WRITE_TRIES_MAX = 10
-# Moving a branch head retries when another commit or merge came first. lakeFS gives up after ten.
+# Moving a branch head retries if another commit or merge was faster. lakeFS gives up after ten.
 BRANCH_UPDATE_TRIES_MAX = 10
 
-# A hard reset replaces so many restored entries in its transaction, which has at most 100 parts.
+# Entries that a hard reset replaces in its transaction, which has at most 100 actions.
 RESTORED_MAX = 90
 RESTORED_BYTES_MAX = 3 * 1024**2  # of 4 MB
 
-# A request that read a branch before a commit may still read the tokens that the commit takes off.
-# A dropped token that is still read would hide an acknowledged write. A request may be frozen for
-# an hour, and the clocks of committer and cleanup may differ by an hour; four hours cover both. The
-# price is the storage of committed staged changes for these hours.
+# A request that read a branch before a commit may still read the tokens that the commit removes.
+# Dropping such a token would hide an acknowledged write. A request may be frozen for an hour, and
+# the clocks of committer and cleanup may differ by an hour; four hours cover both. The cost is the
+# storage of committed staged changes for these hours.
 TOKEN_RETENTION_S = 4 * 60 * 60
 
-# A physical address that was handed out can be linked for this long.
+# An issued physical address can be linked for this long.
 PHYSICAL_ADDRESS_LIFE_S = 24 * 60 * 60
 PRESIGNED_URL_LIFE_S = 15 * 60
 
-# S3 copies 5 GiB with one request, but nobody knows how long that takes. What is larger than this
-# is copied in parts of this size, several at a time, each done while whoever asked still waits.
+# S3 copies up to 5 GiB in one request, but the time is unbounded. Larger objects than this are
+# copied in parts of this size, several at a time, while the caller waits.
 SINGLE_COPY_BYTES_MAX = 512 * 1024**2
 # S3's limit on one upload.
 UPLOAD_PARTS_MAX = 10_000
 
-# Every guarded operation reads them, one request each; lakeFS has no limit.
+# Each guarded operation reads all of them, with one request each. lakeFS has no limit.
 ACTION_FILES_MAX = 200
-# Room for a Lua script inside; parsed in about 50 ms.
+# Enough for an embedded Lua script; takes about 50 ms to parse.
 ACTION_FILE_BYTES_MAX = 256 * 1024
 
-# Lambda takes and returns 6 MB of JSON; base64 makes binary a third larger.
+# Lambda accepts and returns 6 MB of JSON, in which base64 makes binary data a third larger.
 LAMBDA_PAYLOAD_BYTES_MAX = 6 * 1024 * 1024
 GATEWAY_BODY_BYTES_MAX = 10 * 1024 * 1024
 
-# Range breaking (docs/adr/0004). Settings of a deployment; changing them changes later IDs only.
+# Where ranges end (docs/adr/0004). Settings of a deployment; a change affects later IDs only.
 RANGE_RAGGEDNESS_RECORDS = 8_192
 RANGE_BYTES_MAX = 20 * 1024 * 1024
 
-# Bounds of the integers that clients send and records hold.
+# The bounds of integers in requests and records.
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1

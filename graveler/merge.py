@@ -1,6 +1,6 @@
-"""Three-way merge: what the source changed since the merge base, made to the destination.
+"""Three-way merge: apply the source's changes since the merge base to the destination.
 
-The table of the concepts (A, B, C: contents; X: no object):
+The rules are those of lakeFS's documentation (A, B, C: contents; X: no object):
 
     base  source  destination  result
     A     A       A            A          nobody changed it
@@ -22,6 +22,7 @@ A strategy settles every conflict for one side, its deletions included.
 from collections.abc import Iterator
 
 from graveler.committed.apply import Applied, apply_changes
+from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import SLICE_WEIGHT, Slice, plan
 from graveler.committed.store import Committed
@@ -30,18 +31,18 @@ from graveler.diff.two_way import changed_ranges, diff
 from graveler.messages import Refusal
 from graveler.model import Change
 
-# What the API calls a strategy, and what the merge commit's metadata call it.
+# The strategies by their names in the API, with their names in the merge commit's metadata.
 STRATEGIES = {"": "default", "dest-wins": "dest-wins", "source-wins": "source-wins"}
 
-# What a range that differs is taken to hold of changes, when a merge is planned.
+# How many changes a plan expects in a range that differs.
 _CHANGES_OF_A_RANGE = 500
 
 
 def check_strategy(strategy: str) -> None:
-    """Return if there is such a strategy.
+    """Check that the strategy exists.
 
     Raises:
-        InvalidInputError: there is none.
+        InvalidInputError: it does not exist.
     """
     if strategy not in STRATEGIES:
         raise Refusal.BAD_STRATEGY.error(f"{strategy!r}: use dest-wins, source-wins, or none")
@@ -55,10 +56,11 @@ def merge_changes(
     start: bytes = b"",
     end: bytes | None = None,
 ) -> Iterator[Change]:
-    """The changes that turn destination into the merge, in key order, where start <= key < end.
+    """Yield the changes with start <= key < end that make destination the merge, by key.
 
     Raises:
-        MergeConflictError: both sides changed a key differently, and no strategy settles it.
+        MergeConflictError: both sides changed a key differently, and there is no strategy.
+        CorruptDataError: a file is missing, or is not what was written.
     """
     for found in source_changes(diff(base, source, start, end), destination):
         if found.meeting is Meeting.CONFLICT:
@@ -79,13 +81,12 @@ def plan_merge(
     *,
     slice_weight: int = SLICE_WEIGHT,
 ) -> Iterator[Slice]:
-    """Cut a large merge into slices: merge_changes of each is applied to destination.
+    """Yield slices of a large merge; the caller applies merge_changes of each to destination.
 
-    What the merge changes is not looked for; the ranges that differ between base and source tell
-    where it is.
+    The plan reads no diff: the ranges that differ between base and source show where the work is.
 
     Raises:
-        MergeConflictError: at a cut, as merge_changes says.
+        MergeConflictError: as merge_changes, for a key at a cut.
     """
 
     def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
@@ -109,13 +110,14 @@ def merge(
     destination: MetaRange,
     strategy: str = "",
 ) -> Applied:
-    """Store the metarange of the merge; with applied.total 0 it is destination's.
+    """Store the metarange of the merge; if the total is 0, it is destination's.
 
     Raises:
-        MergeConflictError: as merge_changes says; nothing refers to what was written until then.
+        MergeConflictError: as merge_changes; nothing refers to the files written before.
+        CorruptDataError: a file is missing, or is not what was written.
     """
     if base.id == destination.id and base.id != source.id:
-        # Nothing to weigh: the merge is the source as it stands. The count only says "changed".
-        return Applied(metarange_id=source.id, changed=1)
+        # The merge is the source. The count only says that something changed.
+        return Applied(source.id, Counts(changed=1))
     changes = merge_changes(base, source, destination, strategy)
     return apply_changes(committed, destination, changes)

@@ -1,7 +1,7 @@
-"""What the API refuses in lakeFS's words: whole messages, since scripts and clients compare them.
+"""lakeFS's error messages, word for word, because scripts and clients compare them.
 
-What an error says beyond that, a name or the remedy, are its details, which clients get beside the
-message. The status is that of the error's class (`graveler.http.errors`).
+A name or a remedy that lakeFS does not give is in the error's details, which clients get beside the
+message. The error's class decides the HTTP status (`graveler.http.errors`).
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from graveler.errors import (
 
 
 class Refusal(Enum):
-    """Each thing that the API refuses in lakeFS's words: the error's class, and its message."""
+    """The errors with lakeFS's messages: each row has the error's class and its message."""
 
     REPOSITORY_NOT_FOUND = NotFoundError, "repository not found"
     BRANCH_NOT_FOUND = NotFoundError, "branch not found"
@@ -133,13 +133,13 @@ class Refusal(Enum):
         self.words = words
 
     def error(self, details: str = "", /, **names: object) -> GravelerError:
-        """The error to raise: the row's words with names in their places, and the details."""
+        """Return the row's error, its message formatted with names, and with details."""
         return self.kind(self.words.format(**names), details)
 
 
 @contextmanager
 def within(step: str) -> Iterator[None]:
-    """Begin the messages of bad input and of what is not found with the step, if it has a name."""
+    """Prefix the messages of InvalidInputError and NotFoundError with the step, if any."""
     try:
         yield
     except (InvalidInputError, NotFoundError) as error:

@@ -1,4 +1,4 @@
-"""The nouns of the system as frozen records. Keys and stored values are bytes; names are str."""
+"""The records of the domain, all frozen. Keys and stored values are bytes; names are str."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,16 +9,16 @@ T = TypeVar("T")
 
 
 class AddressType(IntEnum):
-    """How an entry's physical address is written. Stored: do not change the numbers."""
+    """The form of an entry's physical address. The numbers are stored: do not change them."""
 
     BY_PREFIX_DEPRECATED = 0
     RELATIVE = 1  # a key under the repository's storage namespace
-    FULL = 2  # a whole URI, of an imported object
+    FULL = 2  # a complete URI, of an imported object
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An object's metadata: what the path points to, and what a stat answers."""
+    """An object's metadata: the target of a path, and the answer to a stat."""
 
     address: str
     address_type: AddressType
@@ -42,8 +42,8 @@ class ProtectionRule:
 class Repository:
     """A logical namespace of objects, branches, commits and tags.
 
-    uid tells two repositories apart that had the same name at different times: every other
-    record of the repository lives under it.
+    uid distinguishes repositories that had one name at different times. All other records of the
+    repository are stored under it.
     """
 
     name: str
@@ -53,25 +53,25 @@ class Repository:
     creation_date: int  # Unix seconds
     read_only: bool = False
     protection_rules: tuple[ProtectionRule, ...] = ()
-    # A bare repository waits for a dump of refs: "" until the restore of one has begun, then its
-    # name; None when it is not bare.
+    # Of a bare repository, which waits for a dump of refs: "" until a restore begins, then the name
+    # of the dump. None if the repository is not bare.
     restoring: str | None = None
 
     @property
     def is_bare(self) -> bool:
-        """Whether it is still without the refs that are to be restored into it."""
+        """Whether its refs have not been restored yet."""
         return self.restoring is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A movable name: a commit, and the staging tokens laid over it.
+    """A movable name for a commit, with staging tokens over it.
 
-    version counts everything that moves the head or drops tokens; sealing a token only adds, and
-    leaves it alone, so that a commit in its last step does not lose against writers that seal.
-    edits counts staged changes that depend on what readers saw under this head: a merge that
-    began before one of them must not finish after it.
-    restored_token is the staging token under which changes were taken back last, "" if none were.
+    version is raised by each change that moves the head or removes tokens. Sealing a token does not
+    raise it, so that a commit in its last step does not lose to writers that seal.
+    edits counts staged changes that depend on what readers saw under this head. A merge that began
+    before such a change must not finish after it.
+    restored_token is the staging token under which changes were last restored, "" if none were.
     """
 
     name: str
@@ -85,12 +85,12 @@ class Branch:
 
     @property
     def has_restored(self) -> bool:
-        """Whether changes were taken back under the branch's staging token."""
+        """Whether changes were restored under the branch's staging token."""
         return self.restored_token == self.staging_token
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """Every staging token, newest first: the order in which reads look."""
+        """All staging tokens, newest first: the order in which readers try them."""
         return (self.staging_token, *self.sealed_tokens)
 
 
@@ -104,9 +104,10 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """An immutable snapshot: a metarange, its parents, and why it was made.
+    """An immutable snapshot: a metarange, parents, and a message.
 
-    The ID is a digest of the rest, less generation and version (`graveler.identity.commit_id`).
+    The ID is a digest of the other fields but generation and version
+    (`graveler.identity.commit_id`).
     """
 
     id: str
@@ -122,9 +123,9 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fact to be told to the outside, stored in the same transaction as the change it reports.
+    """A fact to publish, stored in the same transaction as the change that it describes.
 
-    kind is an append-only code such as `commit_created`.
+    kind is a code such as `commit_created`; codes are only added.
     """
 
     id: str
@@ -136,9 +137,9 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Work that a client started and asks about: done with a result, done with an error, or not.
+    """Work that a client started and polls: in progress, or done with a result or an error.
 
-    The ID begins with letters that say what kind of work it is.
+    The ID begins with letters for the kind of work.
     """
 
     id: str
@@ -150,7 +151,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """One page of a listing; next_after is exclusive and "" when there is no more."""
+    """One page of a listing; next_after is exclusive, and "" if there are no more pages."""
 
     results: tuple[T, ...]
     next_after: str = ""
@@ -162,7 +163,7 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class RangeHeader:
-    """A range as its metarange describes it: identity and key interval, without its records."""
+    """A range as its metarange describes it: ID and key interval, without the records."""
 
     id: str
     min_key: bytes

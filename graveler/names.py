@@ -1,4 +1,4 @@
-"""What names may look like: lakeFS's rules, so that a name is good in both systems or in none."""
+"""The rules for names. They are lakeFS's, so that a name is valid in both systems or in neither."""
 
 import re
 
@@ -6,7 +6,7 @@ from graveler.errors import InvalidInputError
 from graveler.limits import PATH_BYTES_MAX
 from graveler.messages import Refusal
 
-# A name is part of a DynamoDB sort key, which holds 1,024 bytes. lakeFS itself sets no limit.
+# A name is part of a DynamoDB sort key, which has at most 1,024 bytes. lakeFS has no limit.
 NAME_BYTES_MAX = 1000
 
 _REPOSITORY_NAME = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
@@ -16,27 +16,27 @@ _BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _NOT_IN_TAG_NAMES = re.compile(r"[\x00-\x20\ud800-\udfff^:?*\[\\/]|\.\.|@\{")
 _SPACE = re.compile(r"[\t\n\f\r ]")
 
-# What RFC 9110 (section 8.8.3) allows in an entity tag, less what is not ASCII. All headers of an
-# answer share 10 KB.
+# The ASCII characters that RFC 9110 (section 8.8.3) allows in an entity tag. All headers of a
+# response share 10 KB.
 CHECKSUM_BYTES_MAX = 256
 _CHECKSUM = re.compile(f"[!#-~]{{1,{CHECKSUM_BYTES_MAX}}}")
 
 _NAMESPACE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(.*)", re.DOTALL)
 _BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _IP_ADDRESS = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
-# `?` and `#` end the path for every tool that reads the namespace as a URI.
+# Every tool that parses the namespace as a URI ends the path at `?` and `#`.
 _NOT_IN_PREFIXES = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff?#]")
-# Names to S3, and ways to other folders to most clients of it.
+# Plain names to S3, but paths to other folders to most of its clients.
 _DOTS = frozenset({".", ".."})
-# An S3 key has 1,024 bytes; the longest that is made below a namespace has about 150.
+# An S3 key has at most 1,024 bytes; the longest key below a namespace takes about 150 of them.
 _NAMESPACE_PREFIX_BYTES_MAX = 800
 
 
 def check_repository_name(name: str) -> None:
-    """Refuse a text that cannot name a repository.
+    """Check a repository's name.
 
     Raises:
-        InvalidInputError: the message says the rule.
+        InvalidInputError: the name is invalid; the details state the rule.
     """
     if not _REPOSITORY_NAME.fullmatch(name):
         raise Refusal.BAD_REPOSITORY_NAME.error(
@@ -46,15 +46,15 @@ def check_repository_name(name: str) -> None:
 
 
 def is_branch_name(name: str) -> bool:
-    """Whether a branch may have that name."""
+    """Return whether the name is valid for a branch."""
     return _BRANCH_NAME.fullmatch(name) is not None and len(name) <= NAME_BYTES_MAX
 
 
 def check_branch_name(name: str, refusal: Refusal = Refusal.BAD_BRANCH_NAME) -> None:
-    """Refuse a text that cannot name a branch.
+    """Check a branch's name.
 
     Raises:
-        InvalidInputError: the refusal; its details say the rule.
+        InvalidInputError: the name is invalid: the refusal, whose details state the rule.
     """
     if not is_branch_name(name):
         raise refusal.error(
@@ -64,7 +64,7 @@ def check_branch_name(name: str, refusal: Refusal = Refusal.BAD_BRANCH_NAME) -> 
 
 
 def is_tag_name(name: str) -> bool:
-    """Whether a tag may have that name."""
+    """Return whether the name is valid for a tag."""
     return (
         name not in ("", "@")
         and not name.endswith((".", ".lock"))
@@ -74,10 +74,10 @@ def is_tag_name(name: str) -> bool:
 
 
 def check_tag_name(name: str) -> None:
-    """Refuse a text that cannot name a tag.
+    """Check a tag's name.
 
     Raises:
-        InvalidInputError: the message says the rule.
+        InvalidInputError: the name is invalid; the details state the rule.
     """
     if not is_tag_name(name):
         raise Refusal.BAD_TAG_NAME.error(
@@ -88,7 +88,7 @@ def check_tag_name(name: str) -> None:
 
 
 def check_ref(ref: str) -> None:
-    """Refuse a text that cannot be a ref expression, whatever exists.
+    """Check that a text can be a ref expression.
 
     Raises:
         InvalidInputError: it is empty or contains white space.
@@ -98,7 +98,7 @@ def check_ref(ref: str) -> None:
 
 
 def check_path(path: bytes) -> None:
-    """Refuse bytes that cannot be an object's path.
+    """Check an object's path.
 
     Raises:
         InvalidInputError: the path is empty or too long.
@@ -110,15 +110,15 @@ def check_path(path: bytes) -> None:
 
 
 def is_checksum(text: str) -> bool:
-    """Whether the text can be an object's checksum, which readers get as a quoted ETag header."""
+    """Return whether the text can be an object's checksum: readers get it as a quoted ETag."""
     return _CHECKSUM.fullmatch(text) is not None
 
 
 def check_checksum(text: str) -> None:
-    """Refuse a checksum that no ETag header can carry.
+    """Check that a checksum can be the value of an ETag header.
 
     Raises:
-        InvalidInputError: the message says the rule.
+        InvalidInputError: it cannot; the message states the rule.
     """
     if not is_checksum(text):
         raise InvalidInputError(
@@ -128,15 +128,15 @@ def check_checksum(text: str) -> None:
 
 
 def leaves_its_folder(key: str) -> bool:
-    """Whether the key has a segment `..`, by which some tools would climb out of where it lies."""
+    """Return whether the key has a segment `..`, which some tools follow to another folder."""
     return ".." in key.split("/")
 
 
 def normalized_storage_namespace(uri: str) -> str:
-    """The storage namespace without trailing slashes: `s3://<bucket>` or `s3://<bucket>/<prefix>`.
+    """Return the namespace without trailing slashes: `s3://<bucket>` or `s3://<bucket>/<prefix>`.
 
     Raises:
-        InvalidInputError: it is no S3 URI that could hold a repository.
+        InvalidInputError: it is not a valid S3 URI for a repository.
     """
     if "://" in uri and not uri.startswith("s3://"):
         raise Refusal.NAMESPACE_OF_ANOTHER_STORE.error(
@@ -146,10 +146,10 @@ def normalized_storage_namespace(uri: str) -> str:
 
 
 def normalized_location(uri: str, what: str) -> str:
-    """The URI of a place for objects without trailing slashes; messages call it what.
+    """Return the S3 URI of a folder without trailing slashes; messages call the folder `what`.
 
     Raises:
-        InvalidInputError: it is no S3 URI that could hold objects.
+        InvalidInputError: it is not a valid S3 URI for a folder.
     """
     parts = _NAMESPACE.fullmatch(uri)
     if parts is None or parts[1] != "s3":
@@ -171,7 +171,7 @@ def normalized_location(uri: str, what: str) -> str:
         )
     if not _DOTS.isdisjoint(prefix.split("/")):
         raise InvalidInputError(
-            f"invalid {what} {_shown(uri)}: '.' and '..' between slashes would lead elsewhere"
+            f"invalid {what} {_shown(uri)}: '.' and '..' between slashes may lead elsewhere"
         )
     if len(prefix.encode()) > _NAMESPACE_PREFIX_BYTES_MAX:
         raise InvalidInputError(
@@ -182,5 +182,5 @@ def normalized_location(uri: str, what: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """The text as it may stand in a message: quoted, escaped, cut to a readable length."""
+    """Return the text for a message: quoted, escaped, cut to a readable length."""
     return ascii(text if len(text) <= 80 else f"{text[:77]}...")

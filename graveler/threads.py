@@ -1,4 +1,4 @@
-"""Threads that work in the context of whoever asks them to."""
+"""Threads that run work in the context of its submitter."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,12 +10,12 @@ T = TypeVar("T")
 
 
 class ContextThreads(ThreadPoolExecutor):
-    """Threads in which context variables are what they were where the work was submitted.
+    """A thread pool in which work sees the context variables of the code that submitted it.
 
-    What a request uses is counted for that request, whichever thread uses it.
+    So the usage of a request is counted for that request in every thread.
     """
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have a thread call fn; `map` comes here as well."""
+        """Call fn in a thread; `map` uses this method, too."""
         context = copy_context()
         return super().submit(lambda: context.run(fn, *args, **kwargs))

@@ -10,9 +10,9 @@ import os
 import sys
 import time
 
-from graveler.accounts import AccountStore, Credential, User
 from graveler.aws import wiring
 from graveler.errors import AlreadyExistsError, ThrottledError
+from graveler.ports import AccountStore, Credential, User
 from local.keys import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
 ADMINISTRATOR = "admin"

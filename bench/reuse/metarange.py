@@ -15,6 +15,7 @@ from bench.files import CountedFiles, FolderFiles, Traffic
 from bench.repository import NAMESPACE
 from bench.reuse.model import Model
 from graveler.committed.apply import apply_changes, assemble
+from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import SliceResult
 from graveler.committed.store import Breaking, Committed
@@ -74,7 +75,7 @@ def _write_range(committed: Committed, dataset: Dataset, first: int, end: int) -
 
 def _write_metarange(committed: Committed, headers: Iterator[RangeHeader]) -> str:
     edits = tuple((header.max_key, header) for header in headers)
-    made = SliceResult(edits, added=len(edits), changed=0, removed=0)
+    made = SliceResult(edits, Counts(added=len(edits)))
     return assemble(committed, MetaRange(committed, NAMESPACE, ""), [made]).metarange_id
 
 

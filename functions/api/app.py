@@ -51,7 +51,6 @@ from functions.api.routing import Operation, Route, Template
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED
 from functions.telemetry import Record, Telemetry
-from graveler.accounts import AccountStore
 from graveler.errors import (
     CorruptDataError,
     GravelerError,
@@ -63,6 +62,7 @@ from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
+from graveler.ports import AccountStore
 
 App = Callable[[Event, Any], dict[str, Any]]
 

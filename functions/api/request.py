@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 from functions.api.settings import Settings
-from graveler.accounts import AccountStore
 from graveler.errors import InvalidInputError, TooLargeError
 from graveler.http import requests
 from graveler.http.auth import Authenticator
 from graveler.http.query import Query
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.operations.engine import Engine
+from graveler.ports import AccountStore
 
 T = TypeVar("T")
 

@@ -1,8 +1,8 @@
 """Candidates from an S3 Inventory report, for buckets that take hours to list.
 
-A report is a manifest, which names its files and the columns of the CSV ones; keys in CSV are
-URL-encoded. It may be a day old: what came since is too young to be deleted, and deleting what has
-gone since does no harm.
+A report is a manifest, which names the files and the columns of CSV files; keys in CSV are
+URL-encoded. The report may be a day old. Newer objects are too young to be deleted, and deleting a
+missing object is harmless. Source: "Amazon S3 Inventory" in the S3 user guide.
 """
 
 import gzip
@@ -28,14 +28,13 @@ from glue_jobs.session import stores
 from graveler.addresses import OWN_ADDRESS_PATTERN, PARTITION_PATTERN
 from graveler.aws.settings import Settings
 from graveler.errors import CorruptDataError, InvalidInputError
-from graveler.ports import ObjectStore
-from graveler.retention.candidates import METADATA_FOLDER, Territory, partition_of
-
-_ROWS_PER_BATCH = 10_000
+from graveler.layout import METADATA_FOLDER
+from graveler.ports import ObjectData
+from graveler.retention.candidates import Territory, partition_of
 
 _TIME = pa.timestamp("ms", tz="UTC")
 
-# The columns that are read, by their names in CSV, as Parquet names them, and of these types.
+# The columns to read: by the name in CSV, the name in Parquet and the type.
 _COLUMNS = {
     "Key": ("key", pa.string()),
     "Size": ("size", pa.int64()),
@@ -48,7 +47,7 @@ _NEEDED = ("Key", "Size", "LastModifiedDate")
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """A report: the bucket that it is of, its format, its columns, and its files with their MD5."""
+    """A report: the listed bucket, the format, the columns, and the files with their MD5."""
 
     bucket: str
     format: str
@@ -56,12 +55,13 @@ class Inventory:
     files: Mapping[str, str]  # MD5 by URI
 
 
-def read_manifest(objects: ObjectStore, uri: str, namespace: str) -> Inventory:
-    """The report of the manifest at uri.
+def read_manifest(objects: ObjectData, uri: str, namespace: str) -> Inventory:
+    """Return the report of the manifest at uri.
 
     Raises:
-        InvalidInputError: it is of another bucket, of an unknown format, or lacks columns.
-        CorruptDataError: it is no manifest.
+        InvalidInputError: it lists another bucket, has an unknown format, or lacks columns.
+        CorruptDataError: it is not a manifest.
+        GoneError: it does not exist.
     """
     try:
         manifest = json.loads(objects.get(uri))
@@ -93,19 +93,19 @@ def read_manifest(objects: ObjectStore, uri: str, namespace: str) -> Inventory:
 def inventoried(
     spark: SparkSession, inventory: Inventory, territory: Territory, settings: Settings
 ) -> DataFrame:
-    """The candidates that the report lists.
+    """Return the candidates that the report lists.
 
-    Any file of the report may list what shows that a partition is a namespace. So each file's rows
-    include such partitions, as addresses that end in a slash, and the driver takes them out.
+    Any file of the report may show that a partition is a namespace. So each file's rows include
+    such partitions, as addresses that end in a slash, and the driver removes their candidates.
     """
 
     def rows(uri: str) -> Iterator[pa.RecordBatch]:
         table = listed_in(stores(settings).objects, inventory, uri)
         for found in (candidates_among, namespaces_among):
             made = found(table, inventory.bucket, territory)
-            yield from made.to_batches(max_chunksize=_ROWS_PER_BATCH)
+            yield from made.to_batches(max_chunksize=parts.ROWS_PER_BATCH)
 
-    # Kept, or the report would be read twice.
+    # Checkpointed, because the rows are used twice.
     found = parts.spread(spark, list(inventory.files), rows, CANDIDATE).localCheckpoint()
     is_folder = F.col("address").endswith("/")
     folders = sorted({row.address for row in found.where(is_folder).collect()})
@@ -115,11 +115,11 @@ def inventoried(
     return found.where(~is_folder & ~partition.isin(folders))
 
 
-def listed_in(objects: ObjectStore, inventory: Inventory, uri: str) -> pa.Table:
-    """The current objects that one file of the report lists.
+def listed_in(objects: ObjectData, inventory: Inventory, uri: str) -> pa.Table:
+    """Return the current objects that one file of the report lists.
 
     Raises:
-        CorruptDataError: the file is not what the manifest says.
+        CorruptDataError: the file does not match the manifest.
     """
     content = objects.get(uri)
     if hashlib.md5(content, usedforsecurity=False).hexdigest() != inventory.files[uri]:
@@ -164,13 +164,13 @@ _READERS: Mapping[str, Callable[[bytes, tuple[str, ...]], pa.Table]] = {
 def _has_shape(
     key: pc.Expression, bucket: str, territory: Territory, pattern: str
 ) -> pc.Expression:
-    """Whether a key under the namespace has the shape, as `Territory.holds` wants it."""
+    """Return the expression of whether a key under the namespace matches the pattern."""
     prefix = f"{territory.namespace}/".removeprefix(f"s3://{bucket}/")
     return pc.match_substring_regex(key, f"^{re.escape(prefix)}{pattern}")
 
 
 def namespaces_among(table: pa.Table, bucket: str, territory: Territory) -> pa.Table:
-    """The partitions that are, or were, namespaces: CANDIDATE, each address ends in a slash."""
+    """Return the partitions that are or were namespaces, as CANDIDATE rows that end in a slash."""
     key = pc.field("Key")
     found = table.filter(
         _has_shape(key, bucket, territory, f"{PARTITION_PATTERN}{METADATA_FOLDER}")
@@ -183,7 +183,7 @@ def namespaces_among(table: pa.Table, bucket: str, territory: Territory) -> pa.T
 
 
 def candidates_among(table: pa.Table, bucket: str, territory: Territory) -> pa.Table:
-    """Those that Territory.candidate would take, a column at a time."""
+    """Return the rows that Territory.candidate accepts, computed column by column."""
     key = pc.field("Key")
     bucket_uri = f"s3://{bucket}/"
     cutoff = pa.scalar(territory.cutoff_ns // 10**6, pa.int64()).cast(_TIME)

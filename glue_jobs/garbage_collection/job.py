@@ -1,7 +1,7 @@
-"""Garbage collection as a job of Glue: its arguments are options of the run and settings.
+"""Garbage collection as a Glue job: its arguments are options of the run and settings.
 
-`--name value`; options are those of `options.Options`, settings those of `graveler.aws.settings`
-in lower case (`--refs_table graveler-refs`), which the environment may give as well.
+An argument is `--name value`. Options are those of `options.Options`. Settings are those of
+`graveler.aws.settings` in lower case (`--refs_table graveler-refs`), or come from the environment.
 """
 
 import time
@@ -20,7 +20,7 @@ from graveler.retention.report import text
 def main(
     words: Sequence[str], environment: Mapping[str, str], session: Callable[[], SparkSession]
 ) -> int:
-    """The exit code: 0 if all that was to go is gone."""
+    """Run the job; return the exit code, 0 if everything to delete was deleted."""
     try:
         options, others = parse(words)
         stores = deployment(job_settings(others, environment))
@@ -34,7 +34,7 @@ def main(
 
 
 def _progress() -> Callable[[str], None]:
-    """Shows each step when it is done, and how long it took."""
+    """Return a function that shows each finished step and its duration."""
     since_s = time.monotonic()
 
     def show_step(step: str) -> None:

@@ -1,4 +1,4 @@
-"""One run at a time over a repository, as long as the run lives."""
+"""The lease that lets one run at a time collect a repository."""
 
 import threading
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from glue_jobs.session import Deployment
 from graveler.errors import ContentionError, GravelerError
 from graveler.model import Repository
-from graveler.operations.engine import NS_PER_S
+from graveler.times import NS_PER_S
 
 KIND = "garbage-collection"
 
-# What a run that died keeps others waiting, and how often a live one says so.
+# How long a dead run blocks others, and how often a live run renews.
 LEASE_S = 15 * 60
 _RENEWAL_S = 60
 
@@ -28,10 +28,10 @@ class Lease:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def take(self) -> None:
-        """Take the lease, or hold it for longer.
+        """Take or extend the lease.
 
         Raises:
-            ContentionError: another run has it.
+            ContentionError: another run holds it.
         """
         now_ns = self.deployment.engine.clock.now_ns()
         until_ns = now_ns + LEASE_S * NS_PER_S
@@ -45,32 +45,32 @@ class Lease:
             )
 
     def check(self) -> None:
-        """Let the next step begin, with a lease that lasts anew.
+        """Extend the lease before the next step.
 
         Raises:
-            ContentionError: this run was stalled so long that another one has begun.
+            ContentionError: this run stalled, and another one has begun.
         """
         if self.is_lost:
             raise ContentionError(f"another run has taken over {self.repository.name!r}")
         self.take()  # after a stall, the thread that renews may not have noticed yet
 
     def renew_until_ended(self) -> None:
-        """Hold the lease for longer again and again."""
+        """Extend the lease periodically until the run ends or the lease is lost."""
         while not self.ended.wait(_RENEWAL_S):
             try:
                 self.take()
             except ContentionError:
                 return
-            except GravelerError:  # the store is busy: there is time to try again
+            except GravelerError:  # the store is busy: retry at the next renewal
                 continue
 
 
 @contextmanager
 def held(deployment: Deployment, repository: Repository, holder: str) -> Iterator[Lease]:
-    """Hold the repository's lease.
+    """Hold the repository's lease, renewed in the background.
 
     Raises:
-        ContentionError: another run has it.
+        ContentionError: another run holds it.
     """
     lease = Lease(deployment, repository, holder)
     lease.take()

@@ -9,8 +9,9 @@ from glue_jobs import parts
 from glue_jobs.session import stores
 from graveler.addresses import is_partition
 from graveler.aws.settings import Settings
-from graveler.ports import ListedObject, ObjectStore
+from graveler.ports import ListedObject, ObjectListing
 from graveler.retention.candidates import Territory
+from graveler.times import NS_PER_S
 
 # The address is the key under the namespace.
 CANDIDATE = "address string, size_bytes long, modified_s long"
@@ -18,14 +19,11 @@ CANDIDATE_SCHEMA = pa.schema(
     [("address", pa.string()), ("size_bytes", pa.int64()), ("modified_s", pa.int64())]
 )
 
-_ROWS_PER_BATCH = 10_000
-_NS_PER_S = 1_000_000_000
-
 
 def listed(
-    spark: SparkSession, objects: ObjectStore, territory: Territory, settings: Settings
+    spark: SparkSession, objects: ObjectListing, territory: Territory, settings: Settings
 ) -> tuple[DataFrame, str]:
-    """The candidates that the object store lists, and the first partition, "" if none.
+    """Return the candidates that the object store lists, and the first partition ("" if none).
 
     Executors list partitions in parallel. Other folders of `data/` hold no candidates.
     """
@@ -43,15 +41,15 @@ def listed(
 def candidate_batches(
     listed_by_key: Iterable[ListedObject], territory: Territory
 ) -> Iterator[pa.RecordBatch]:
-    """The candidates among the objects, as CANDIDATE has them."""
+    """Yield the candidates among the objects, as CANDIDATE rows."""
     addresses: list[str] = []
     sizes: list[int] = []
     times: list[int] = []
     for address, each in territory.candidates(listed_by_key):
         addresses.append(address)
         sizes.append(each.size_bytes)
-        times.append(each.last_modified_ns // _NS_PER_S)
-        if len(addresses) == _ROWS_PER_BATCH:
+        times.append(each.last_modified_ns // NS_PER_S)
+        if len(addresses) == parts.ROWS_PER_BATCH:
             yield pa.RecordBatch.from_arrays(
                 [pa.array(addresses), pa.array(sizes), pa.array(times)], schema=CANDIDATE_SCHEMA
             )

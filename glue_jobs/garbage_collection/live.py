@@ -1,7 +1,7 @@
-"""What is alive: the addresses of staged entries, and of the ranges of active commits.
+"""Live addresses: those of staged entries, and of the ranges of active commits.
 
-Ranges are immutable and shared by many commits: the metaranges of all active commits are read,
-and then every range that any of them has, once.
+Ranges are immutable and shared by many commits. The metaranges of all active commits are read
+first, and then each of their ranges once.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from graveler.retention.ranges import RangeReader, read_metarange
 ADDRESS = "address string"
 _ADDRESS_SCHEMA = pa.schema([("address", pa.string())])
 
-# A range as its metaranges describe it.
+# A range, described by its metaranges.
 RANGE = "id string, min_key binary, max_key binary, records long"
 _RANGE_SCHEMA = pa.schema(
     [
@@ -32,13 +32,11 @@ _RANGE_SCHEMA = pa.schema(
     ]
 )
 
-_ROWS_PER_BATCH = 10_000
-
 
 def staged(
     spark: SparkSession, tokens: Sequence[str], namespace: str, settings: Settings
 ) -> DataFrame:
-    """The addresses in the namespace's data that the tokens' entries keep alive."""
+    """Return the addresses in the namespace's data that the tokens' entries keep alive."""
 
     def rows(token: str) -> Iterator[pa.RecordBatch]:
         return _address_batches(staged_addresses(stores(settings).staging, namespace, token))
@@ -49,7 +47,7 @@ def staged(
 def ranges(
     spark: SparkSession, metarange_ids: Iterable[str], namespace: str, settings: Settings
 ) -> DataFrame:
-    """The ranges of the metaranges, each once."""
+    """Return the ranges of the metaranges, each once."""
 
     def rows(metarange_id: str) -> Iterator[pa.RecordBatch]:
         headers = read_metarange(stores(settings).files.read_all, namespace, metarange_id)
@@ -64,7 +62,7 @@ def ranges(
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=_RANGE_SCHEMA)
 
-    # The empty ID is that of no objects at all, and of no file.
+    # A metarange without objects has the empty ID and no file.
     ids = sorted({each for each in metarange_ids if each})
     return parts.spread(spark, ids, rows, RANGE).dropDuplicates(["id"])
 
@@ -76,7 +74,7 @@ def committed(
     ranges_read: Accumulator[int],
     records_read: Accumulator[int],
 ) -> DataFrame:
-    """The addresses in the namespace's data that the entries of the ranges keep alive."""
+    """Return the addresses in the namespace's data that the entries of the ranges keep alive."""
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reader = RangeReader(stores(settings).files.read_all, namespace)
@@ -87,7 +85,7 @@ def committed(
                 ranges_read.add(1)
                 records_read.add(header.count)
 
-    # Versions of one range follow each other, which the reader makes use of.
+    # Sorted, versions of one range follow each other: the reader skips their equal blocks.
     tasks = parts.TASKS_PER_CORE * found.sparkSession.sparkContext.defaultParallelism
     sorted_ = found.repartitionByRange(tasks, "min_key").sortWithinPartitions("min_key", "id")
     return sorted_.mapInArrow(rows, ADDRESS)
@@ -95,5 +93,5 @@ def committed(
 
 def _address_batches(addresses: Iterable[str]) -> Iterator[pa.RecordBatch]:
     rest = iter(addresses)
-    while held := list(islice(rest, _ROWS_PER_BATCH)):
+    while held := list(islice(rest, parts.ROWS_PER_BATCH)):
         yield pa.RecordBatch.from_arrays([pa.array(held)], schema=_ADDRESS_SCHEMA)

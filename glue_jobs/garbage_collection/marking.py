@@ -1,8 +1,8 @@
-"""Marking: what is to go, kept with all that a sweep has to know, at once or days later.
+"""Marking: find the objects to delete, and store them for a sweep, at once or days later.
 
-A mark is a folder: `marked/` has the candidates that nothing keeps alive, `ranges/` the ranges
-that were read, `commits.csv` the commits that were active, and at last `mark.json` says that it is
-whole.
+A mark is a folder. `marked/` has the candidates that nothing keeps alive, `ranges/` the ranges that
+were read, and `commits.csv` the active commits. `mark.json` is written last, when the mark is
+complete.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,6 @@ from glue_jobs.garbage_collection.options import Options
 from glue_jobs.session import Deployment
 from graveler.errors import CorruptDataError, GoneError, NotFoundError
 from graveler.model import Repository
-from graveler.operations.engine import NS_PER_S
 from graveler.operations.garbage import (
     active_metaranges,
     neighbours,
@@ -28,12 +27,13 @@ from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.candidates import Territory
 from graveler.retention.files import decode_commits, encode_commits
 from graveler.retention.report import AGE_DAYS, Report, Tally, largest
+from graveler.times import NS_PER_S
 
 Observe = Callable[[str], None]
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """What a mark is of; the file `mark.json`."""
+    """The content of `mark.json`."""
 
     mark_id: str
     repository: str
@@ -45,7 +45,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MarkFolder:
-    """Where the parts of a mark are."""
+    """The URIs of a mark's parts."""
 
     def __init__(self, uri: str) -> None:
         self.marked_uri = f"{uri}marked/"
@@ -55,11 +55,11 @@ class MarkFolder:
 
 
 def read_mark(deployment: Deployment, folder: MarkFolder, repository: Repository) -> Mark:
-    """The mark in the folder.
+    """Return the mark in the folder.
 
     Raises:
-        NotFoundError: there is none, or its run did not finish it; or it is of another repository.
-        CorruptDataError: it cannot be read.
+        NotFoundError: there is none, its run did not finish, or it is of another repository.
+        CorruptDataError: it is damaged.
     """
     try:
         mark = msgspec.json.decode(deployment.engine.objects.get(folder.mark_uri), type=Mark)
@@ -73,7 +73,7 @@ def read_mark(deployment: Deployment, folder: MarkFolder, repository: Repository
 
 
 class Marking:
-    """One run's marking, and what it looks at."""
+    """One run's marking: finds the objects to delete, and later what came to life."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Marking:
         self.records_read = spark.sparkContext.accumulator(0)
 
     def mark(self, options: Options) -> Mark:
-        """Find and keep what is to go."""
+        """Find and store the objects to delete."""
         engine, report = self.deployment.engine, self.report
         candidates = self._candidates(options)
         report.candidates = candidates.count()
@@ -122,7 +122,7 @@ class Marking:
         return mark
 
     def _candidates(self, options: Options) -> DataFrame:
-        """The candidates as they are listed now, however long the run takes."""
+        """Return the candidates as they are listed now, however long the run takes."""
         engine, settings = self.deployment.engine, self.deployment.settings
         own = self.territory(self.report.cutoff_ns)
         if options.inventory_uri:
@@ -132,11 +132,11 @@ class Marking:
             frame, self.report.first_slice = listing.listed(
                 self.spark, engine.objects, own, settings
             )
-        # Where executors are lost, this makes the run fail, instead of listing again later.
+        # If executors are lost, the run fails instead of listing again later.
         return frame.localCheckpoint()
 
     def territory(self, cutoff_ns: int) -> Territory:
-        """Where the run may delete."""
+        """Return where the run may delete."""
         found = territory(self.deployment.engine, self.repository, cutoff_ns)
         for folder in found.foreign:
             warning = f"{folder} is, or was, another repository's namespace: it is left alone"
@@ -145,16 +145,16 @@ class Marking:
         return found
 
     def staged(self) -> DataFrame:
-        """The addresses that staged entries keep alive now."""
+        """Return the addresses that staged entries keep alive now."""
         engine = self.deployment.engine
         tokens = staging_tokens(engine, neighbours(engine, self.repository).sharers)
         namespace = self.repository.storage_namespace
         found = live.staged(self.spark, tokens, namespace, self.deployment.settings)
-        # To scan the tokens again later would not be the same: they may be committed by then.
+        # A later scan could miss entries, because their tokens may be committed by then.
         return found.localCheckpoint()
 
     def committed(self, ranges: DataFrame) -> DataFrame:
-        """The addresses that the ranges keep alive."""
+        """Return the addresses that the ranges keep alive."""
         return live.committed(
             ranges,
             self.repository.storage_namespace,
@@ -164,15 +164,14 @@ class Marking:
         )
 
     def count_read(self) -> None:
-        """Tell the report what has been read of committed data so far."""
+        """Update the report's numbers of ranges and entries read."""
         self.report.ranges = self.ranges_read.value
         self.report.live = self.records_read.value
 
     def come_to_life(self) -> DataFrame:
-        """The addresses that are alive now and may not have been when the mark was made.
+        """Return the addresses that may have come to life since the mark.
 
-        What the mark read is not read again: only what staged entries and commits that are active
-        now have beyond that.
+        These are the staged entries, and the ranges of active commits that the mark did not read.
         """
         engine, settings = self.deployment.engine, self.deployment.settings
         namespace = self.repository.storage_namespace
@@ -194,7 +193,7 @@ class Marking:
         return parts.read(self.spark, uris, schema, self.deployment.settings)
 
     def _describe(self) -> None:
-        """Tell the report of what is to go."""
+        """Add the numbers of objects to delete to the report."""
         report = self.report
         marked = self._read(self.folder.marked_uri, listing.CANDIDATE)
         age_s = F.lit(report.start_ns // NS_PER_S) - F.col("modified_s")

@@ -1,4 +1,4 @@
-"""What a run of garbage collection may be told."""
+"""The options of a garbage collection run."""
 
 import argparse
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ class Options:
     """The options of a run.
 
     repository: its name; "" collects every repository that is not read-only.
-    do_mark, do_sweep: find what is to go; delete it. mark_id: sweep what that earlier run marked.
-    minimum_age_s: younger objects stay. debug_minimum_age_s: the same, and may be too short to be
-        safe, for tests where nobody uploads by handed-out addresses.
-    maximum_deletions: with more to delete, the run stops before it deletes anything.
-    cutoff_s: only objects older than that time, in Unix seconds, too.
-    output_uri: a folder for what the run writes, by run; "" is lakeFS's place in the namespace.
-    inventory_uri: the manifest.json of an S3 Inventory report, to take it for a listing.
-    deletes_per_s: objects to delete a second, by all executors together; 0 sets no limit.
-    round_objects: how many objects are deleted between two looks at what has come to life.
-    look_s: how old a look may be when objects are deleted by it; what is left gets another look.
+    do_mark, do_sweep: find the objects to delete; delete them. mark_id: sweep that run's mark.
+    minimum_age_s: younger objects stay. debug_minimum_age_s: the same, and may be unsafely short,
+        for tests without uploads to issued addresses.
+    maximum_deletions: with more objects to delete, the run stops before it deletes anything.
+    cutoff_s: delete only objects older than that time, in Unix seconds, as well.
+    output_uri: a folder for the output of runs; "" is lakeFS's folder in the namespace.
+    inventory_uri: the manifest.json of an S3 Inventory report to use instead of listing.
+    deletes_per_s: the most objects that all executors together delete a second; 0 sets no limit.
+    round_objects: how many objects are deleted between two looks.
+    look_s: the maximum age of a look; remaining objects get another look.
     """
 
     repository: str = ""
@@ -44,7 +44,7 @@ class Options:
     look_s: int = LOOK_S
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense together.
+        """Check the options, also together.
 
         Raises:
             InvalidInputError: the message names the option.
@@ -61,7 +61,7 @@ class Options:
         needs_repository = {"mark_id": self.mark_id, "inventory_uri": self.inventory_uri}
         for name, value in needs_repository.items():
             if value and not self.repository:
-                raise InvalidInputError(f"{name} is of one repository: name it")
+                raise InvalidInputError(f"{name} belongs to one repository: give `repository`")
         for name in ("debug_minimum_age_s", "maximum_deletions", "cutoff_s", "deletes_per_s"):
             if (getattr(self, name) or 0) < 0:
                 raise InvalidInputError(f"{name} is negative")
@@ -71,14 +71,14 @@ class Options:
 
     @property
     def age_s(self) -> int:
-        """How old an object has to be to go."""
+        """The age from which objects may be deleted."""
         if self.debug_minimum_age_s is not None:
             return self.debug_minimum_age_s
         return self.minimum_age_s
 
     @property
     def objects_per_round(self) -> int:
-        """How many objects a look is for: at the wanted speed they take half of its life."""
+        """How many objects share a look: at deletes_per_s, they take half of its life."""
         if not self.deletes_per_s:
             return self.round_objects
         in_time = max(DELETE_OBJECTS_MAX, self.deletes_per_s * self.look_s // 2)
@@ -86,7 +86,7 @@ class Options:
 
     @property
     def warnings(self) -> list[str]:
-        """What whoever reads the report has to know of the options."""
+        """The warnings about the options, for the report."""
         if self.age_s >= MINIMUM_AGE_S:
             return []
         warning = (
@@ -97,13 +97,13 @@ class Options:
 
 
 def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
-    """The options among a job's arguments, and the other arguments by name.
+    """Return the options among a job's arguments, and the other arguments by name.
 
-    Every argument is a name and a value, `--dry-run true`; switches may stand alone. Words that
-    Glue adds are passed over.
+    Each argument is a name and a value, `--dry-run true`; a switch needs no value. Arguments that
+    Glue adds are ignored.
 
     Raises:
-        InvalidInputError: an argument is unknown to us and to Glue, or its value makes no sense.
+        InvalidInputError: an argument is unknown to us and to Glue, or its value is invalid.
     """
     parser = argparse.ArgumentParser(
         prog="garbage_collection", allow_abbrev=False, exit_on_error=False, add_help=False
@@ -136,11 +136,11 @@ def _switch(text: str) -> bool:
 
 
 def _unix_seconds(text: str) -> int:
-    """Unix seconds of a time as ISO 8601 has it, in UTC unless it says otherwise."""
+    """Return an ISO 8601 time as Unix seconds; without an offset it is UTC."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no time, such as 2022-03-31T12:00"
+            f"{text!r} is not a time such as 2022-03-31T12:00"
         ) from error
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

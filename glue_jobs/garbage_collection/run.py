@@ -1,39 +1,38 @@
-"""Runs of garbage collection: find what nothing needs, look again, delete it.
+"""Runs of garbage collection: find unneeded objects, check again, delete them.
 
 Theory of operation
 -------------------
-An object may go if its name has the shape that the engine gives (`addresses.is_own_address`), if it
-is older than the minimum age, and if neither a staged entry nor a commit that is active by the
-rules names it. Nothing stops while that is found out: objects are uploaded, linked, committed and
-reverted all the time. What keeps the result right is the order of the looks.
+An object may be deleted if its name has the engine's form (`addresses.is_own_address`), if it is
+older than the minimum age, and if no staged entry and no active commit names it. Users continue to
+upload, link, commit and revert objects meanwhile. The order of the reads makes the result correct:
 
-1. *Candidates first*: the objects in `data/` that are older than the cutoff. Names of another
-   shape, and folders that hold `_lakefs/`, belong to somebody else. An object that comes later is
-   no candidate. It cannot pass for an old one either: whoever was handed out an address has a day
-   to link it, and the minimum age is longer.
+1. *Candidates first*: the objects in `data/` that are older than the cutoff. Names of another form,
+   and folders that hold `_lakefs/`, belong to other writers. A later object is no candidate, and
+   cannot look like an old one: an issued address may be linked for a day, and the minimum age is
+   longer.
 2. *Staged entries next*, of every token of every branch.
 3. *Commits last*: heads and rules are read after the staged entries. So an entry that moves from
-   staging into a commit is seen in one or the other. What is copied gets a new address, and what
-   is merged or given new metadata comes from a head or from staging. Users may stage an old address
-   by hand, which is bringing old content back to life: see 5.
-4. *Candidates less all of these* are marked, and kept (`marking`).
-5. *A second look before deleting*, and before every further round of a long sweep. Somebody may
-   have brought old content back to life: by a revert, by a branch at an old commit, by rules that
-   retain for longer. What has become alive since the mark stays. Only ranges that the mark has not
-   read are read. That is why a mark may be swept days later.
-6. *Deleting*: a thousand at a time. Missing objects are fine, so after a crash another sweep of the
-   mark, or another run, does the rest.
-7. *A look grows old.* Before each request an executor asks the object store for its time, and
-   whether the run still has the lease (`sweeping`). By a look that is older than `look_s` nothing
-   more is deleted: what is left of the round gets another look. A look's age counts from before its
-   first read, by the store's clock alone, since clocks of driver and executors may differ.
+   staging into a commit is seen in one of the two. A copy has a new address, and a merge or a
+   change of metadata uses entries of a head or of staging. A user may stage an old address by hand,
+   which brings old content back to life: see 5.
+4. *The candidates without these addresses* are marked and stored (`marking`).
+5. *A second look before deleting*, and before each further round of a long sweep. A revert, a
+   branch at an old commit, or longer retention may have brought old content back to life. Addresses
+   that are alive now stay. A look reads only ranges that the mark did not read. So a mark may be
+   swept days later.
+6. *Deleting*: a thousand objects at a time. Missing objects are harmless, so after a crash another
+   sweep of the mark, or another run, deletes the rest.
+7. *A look expires.* Before each request, an executor checks the object store's time and the run's
+   lease (`sweeping`). A look older than `look_s` deletes nothing more: the rest of the round gets
+   another look. A look's age counts from before its first read, by the store's clock alone, because
+   the clocks of driver and executors may differ.
 
-What comes to life after a look began, and before the last request that deletes by it, may be lost,
-as in lakeFS; the documentation says so to those who revert or branch from an expired commit.
+Content that comes to life between the start of a look and its last deletion may be lost, as in
+lakeFS. The documentation warns users who revert to, or branch from, an expired commit.
 
-Every failure on the way ends the run before it deletes: a file that is missing or damaged, rules
-that cannot be read, a permission that is denied, executors that were lost. What is not known to be
-garbage stays. One run at a time holds a repository; two would be safe, and a waste.
+Every failure ends the run before it deletes: a missing or damaged file, unreadable rules, a denied
+permission, lost executors. An object that is not proved garbage stays. One run at a time holds a
+repository; two would be safe, but duplicate the work.
 """
 
 import time
@@ -63,7 +62,6 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.model import Repository
-from graveler.operations.engine import NS_PER_S
 from graveler.operations.garbage import holds_metadata
 from graveler.operations.protocol.pages import every_repository
 from graveler.operations.retention import changeable_repository
@@ -71,12 +69,13 @@ from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder
 from graveler.retention.looks import FRUITLESS_LOOKS_MAX, begin_look
 from graveler.retention.report import Report, event_detail, summary, text
+from graveler.times import NS_PER_S
 
 EVENT = "garbage_collection_finished"
 
 
 def _ignore(_step: str) -> None:
-    """What happens after a step when nobody wants to know."""
+    """Ignore the step."""
 
 
 def run(
@@ -84,11 +83,11 @@ def run(
 ) -> list[Report]:
     """Collect the garbage of one repository, or of every one that is not read-only.
 
-    observe is told of every step when it is done: leased, listed, staged, commits, ranges, marked,
-    looked, swept (these two for every round), finished.
+    observe is called after each step: leased, listed, staged, commits, ranges, marked, looked and
+    swept (for each round), finished.
 
     Raises:
-        GravelerError: why a run failed; one repository's failure does not keep others from theirs.
+        GravelerError: the first failure of a run; the other repositories are collected anyway.
     """
     names = [options.repository]
     if not options.repository:
@@ -115,9 +114,9 @@ def collect(
     """Collect the garbage of the repository.
 
     Raises:
-        ContentionError: another run does.
+        ContentionError: another run collects it.
         PreconditionFailedError: more would be deleted than the options allow.
-        GravelerError: why the run stopped; unless it had begun to sweep, nothing was deleted.
+        GravelerError: the run failed; unless it had begun to sweep, nothing was deleted.
     """
     engine = deployment.engine
     repository = changeable_repository(engine, name)
@@ -143,21 +142,21 @@ def collect(
         except BaseException as error:
             report.error = str(error) or type(error).__name__
             with suppress(GravelerError):
-                this.tell()
+                this.publish()
             raise
-        this.tell()
+        this.publish()
         steps.done("finished")
     return report
 
 
 def _cutoff_ns(options: Options, now_ns: int) -> int:
-    """The time before which an object must be stored to go."""
+    """Return the time before which an object must have been stored to be deleted."""
     by_age_ns = now_ns - options.age_s * NS_PER_S
     return by_age_ns if options.cutoff_s is None else min(by_age_ns, options.cutoff_s * NS_PER_S)
 
 
 class _Timed:
-    """Tells of steps, and how long each took."""
+    """Reports each step and its duration."""
 
     def __init__(self, report: Report, observe: Observe) -> None:
         self._report = report
@@ -165,7 +164,7 @@ class _Timed:
         self._since_s = time.monotonic()
 
     def done(self, step: str) -> None:
-        """Tell that the step is done."""
+        """Report that the step is done."""
         seconds = self._report.seconds
         seconds[step] = seconds.get(step, 0.0) + time.monotonic() - self._since_s
         self._observe(step)
@@ -173,7 +172,7 @@ class _Timed:
 
 
 class _Run:
-    """One run over one repository, which it holds."""
+    """One run over one repository, whose lease it holds."""
 
     def __init__(
         self,
@@ -210,7 +209,7 @@ class _Run:
         self._lease.check()
 
     def do(self) -> None:
-        """Mark, or take what was marked, and sweep."""
+        """Mark, or read an earlier mark; then sweep."""
         if self._options.do_mark:
             mark = self._marking.mark(self._options)
         else:
@@ -236,11 +235,11 @@ class _Run:
         self._abort_uploads(self._marking.territory(mark.cutoff_ns))
 
     def _sweep_round(self, mark: Mark, round_uris: Sequence[str]) -> None:
-        """Delete what these parts of the mark have, with as many looks as that takes.
+        """Delete the objects in these parts of the mark, with as many looks as that takes.
 
         Raises:
             ContentionError: another run has taken over.
-            PreconditionFailedError: a look is too old before anything can be deleted by it.
+            PreconditionFailedError: several looks expired before any deletion.
         """
         report = self._report
         names: list[str] = []
@@ -269,7 +268,10 @@ class _Run:
     def _look(
         self, mark: Mark, round_uris: Sequence[str], names: Sequence[str]
     ) -> tuple[Round, DataFrame]:
-        """Look at what is alive now; what of the parts may go, and is not gone by those names."""
+        """Look at what is alive now; return the objects of the parts to delete.
+
+        The objects that the rounds of these names have deleted are left out.
+        """
         objects, settings = self._deployment.engine.objects, self._deployment.settings
         self._looks += 1
         folder_uri = looks_folder(self._folder_uri)
@@ -294,7 +296,7 @@ class _Run:
         return this, doomed
 
     def _abort_uploads(self, territory: Territory) -> None:
-        """Give up the unfinished uploads that nobody can finish any more: their parts cost."""
+        """Abort the unfinished uploads that can no longer be linked: their parts cost money."""
         objects = self._deployment.engine.objects
         for upload in objects.list_uploads(territory.data_uri):
             address = upload.uri.removeprefix(f"{territory.namespace}/")
@@ -305,8 +307,8 @@ class _Run:
                     objects.abort_upload(upload.uri, upload.upload_id)
                     self._report.uploads_aborted += 1
 
-    def tell(self) -> None:
-        """Write the reports, and put the event in the outbox."""
+    def publish(self) -> None:
+        """Write the reports and put the event in the outbox."""
         engine, report = self._deployment.engine, self._report
         for name, content, content_type in (
             ("summary.json", summary(report), "application/json"),
@@ -318,6 +320,6 @@ class _Run:
 
 
 def _rounds(uris: Sequence[str], round_objects: int) -> list[list[str]]:
-    """The parts of a mark, for one round each."""
+    """Return the parts of a mark, grouped into rounds."""
     at_once = max(1, round_objects // parts.ROWS_PER_PART)
     return [list(uris[start : start + at_once]) for start in range(0, len(uris), at_once)]

@@ -1,10 +1,10 @@
-"""Deleting: by executors, a thousand objects with each request, and telling what was deleted.
+"""Sweeping: executors delete a thousand objects with each request, and record the deleted ones.
 
-Before each request an executor asks whether the run still has its lease, and the object store how
-old the look is. So a driver that stalls, or an executor that wakes up after an hour, deletes
-nothing by an old look. What lies between the store's answer and the request cannot be checked: a
-process that stops exactly there sends one request late, if it has not signed it yet. S3 refuses
-requests whose signature is older than 15 minutes.
+Before each request, an executor checks that the run still has its lease, and reads the look's age
+from the object store's clock. So a stalled driver, or an executor that resumes after an hour,
+deletes nothing by an expired look. The time between that check and the request cannot be checked: a
+process that stops there sends one late request, if it has not signed it yet. S3 refuses requests
+whose signature is older than 15 minutes.
 """
 
 import time
@@ -22,10 +22,9 @@ from graveler.aws.settings import Settings
 from graveler.errors import CorruptDataError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import Repository
-from graveler.ports import ObjectStore
+from graveler.ports import JobStore, ObjectData
 from graveler.retention.candidates import Territory
 from graveler.retention.looks import Look
-from graveler.retention.ports import JobStore
 from graveler.retention.report import Tally
 
 _TALLY = "objects long, size_bytes long, failed long, failure string, left long, stopped string"
@@ -44,16 +43,16 @@ _TALLY_SCHEMA = pa.schema(
 LEASE_IS_LOST = "another run has taken over"
 LOOK_IS_OLD = "the look is too old"
 
-# S3 answers for every object of a request; those that it could not delete are tried again.
+# S3 reports each object of a request that it could not delete; these are retried.
 _TRIES = 4
 _FIRST_PAUSE_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What executors need in order to delete: where, by which look, in whose name.
+    """What executors need to delete: the territory, the look, and the lease's holder.
 
-    folder_uri is the run's, holder the run's name in the lease.
+    folder_uri is the run's folder, holder the run's ID in the lease.
     """
 
     repository: Repository
@@ -65,13 +64,13 @@ class Round:
 
     @property
     def name(self) -> str:
-        """How the files of this round begin."""
+        """The prefix of the names of this round's files."""
         return f"round-{self.look.number:04d}"
 
-    def stopped(self, jobs: JobStore, objects: ObjectStore, task: str) -> str:
-        """Why no request may delete by this look any more; "" as long as one may.
+    def stopped(self, jobs: JobStore, objects: ObjectData, task: str) -> str:
+        """Return why no request may delete by this look any more; "" while one may.
 
-        The lease comes first, so that nothing lies between the look's age and the request.
+        The lease is checked first, so that the look's age is checked right before the request.
         """
         if not jobs.has_lease(self.repository, KIND, self.holder):
             return LEASE_IS_LOST
@@ -80,7 +79,7 @@ class Round:
 
 @dataclass(slots=True)
 class Swept:
-    """What came of a round: failed are objects that S3 refused to delete, left those not tried."""
+    """The result of a round: failed counts the objects that S3 refused, left the untried ones."""
 
     deleted: Tally = field(default_factory=Tally)
     failed: int = 0
@@ -136,7 +135,7 @@ def sweep(doomed: DataFrame, this: Round, settings: Settings) -> Swept:
 
 
 def thousands(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of as many as one request deletes."""
+    """Yield the rows in batches of DELETE_OBJECTS_MAX, the most that one request deletes."""
     held: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
@@ -162,7 +161,7 @@ def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What came of a batch: the rows that were deleted, why others were not, how many are left."""
+    """The result of a batch: the deleted rows, the failures by URI, and how many were not tried."""
 
     rows: pa.RecordBatch | None = None
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -171,16 +170,16 @@ class Deleted:
 
 
 def delete(
-    objects: ObjectStore,
+    objects: ObjectData,
     territory: Territory,
     batch: pa.RecordBatch,
     sleep: Callable[[float], None],
     stopped: Callable[[], str],
 ) -> Deleted:
-    """Delete the batch, unless `stopped` says why not: it is asked before each request.
+    """Delete the batch; `stopped` is called before each request, and returns why to stop, or "".
 
     Raises:
-        CorruptDataError: an address is none that the run may delete; nothing was deleted.
+        CorruptDataError: the run may not delete one of the addresses; nothing was deleted.
     """
     addresses = batch.column("address").to_pylist()
     for address in addresses:

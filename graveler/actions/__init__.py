@@ -1,1 +1,1 @@
-"""Action files: which hooks a repository asks for, and at which events."""
+"""Action files: the hooks of a repository, and the events that run them."""

@@ -1,7 +1,7 @@
 """One action file: its name, the events it runs at, and its hooks.
 
-What is refused here is what lakeFS refuses, for it stops every operation that has hooks while an
-action file is malformed.
+The checks are those of lakeFS, which refuses every operation with hooks while an action file is
+malformed.
 """
 
 import re
@@ -26,7 +26,7 @@ EVENTS = frozenset(
     {"prepare-commit"} | {f"{when}-{subject}" for when in ("pre", "post") for subject in _SUBJECTS}
 )
 
-# Of each type of hook, the properties it needs: of each group at least one.
+# The required properties of each type of hook: at least one of each group.
 _PROPERTIES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "webhook": (("url",),),
     "airflow": (("url",), ("dag_id",), ("username",), ("password",)),
@@ -39,14 +39,14 @@ _HOOK_ID = re.compile(r"[_a-zA-Z][-_a-zA-Z0-9]{1,255}")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action: the branch patterns of each of its events (none means every branch), its hooks."""
+    """An action: its events, each with branch patterns (none: every branch), and its hooks."""
 
     name: str
     events: Mapping[str, tuple[str, ...]]
     hooks: tuple[str, ...]
 
     def runs_at(self, event: str, branch: str) -> bool:
-        """Whether lakeFS would run a hook of it at the event.
+        """Return whether lakeFS would run a hook of the action at the event.
 
         Raises:
             InvalidInputError: a branch pattern of the event is malformed.
@@ -54,7 +54,7 @@ class Action:
         patterns = self.events.get(event)
         if patterns is None:
             return False
-        # Matched first: a malformed pattern stops lakeFS, whether or not there are hooks.
+        # Match first: lakeFS refuses a malformed pattern even if there are no hooks.
         is_matched = not patterns or any(matches(pattern, branch) for pattern in patterns)
         return is_matched and bool(self.hooks)
 
@@ -63,7 +63,7 @@ def parse_action(content: bytes) -> Action:
     """Return the action that the file describes.
 
     Raises:
-        InvalidInputError: it describes none; the message says what is wrong, without the file.
+        InvalidInputError: the file is malformed; the message says how, without the file's name.
     """
     fields = _mapping(read_document(content), "the document")
     name = _text(fields, "name")
@@ -124,7 +124,7 @@ def _mapping(value: Value, name: str) -> dict[str, Value]:
 def _sequence(value: Value, name: str) -> list[Value]:
     if value is not None and not isinstance(value, list):
         raise InvalidInputError(f"{name} is not a list")
-    # As in lakeFS, nulls count as nothing.
+    # Nulls are ignored, as in lakeFS.
     return [each for each in value or [] if each is not None]
 
 

@@ -11,7 +11,7 @@ import re2
 
 from graveler.errors import InvalidInputError
 
-# More than a branch's name can have, and few enough for RE2.
+# Longer than any branch name, and short enough for RE2.
 _PATTERN_LENGTH_MAX = 4096
 
 _MEMBER = r"(?:\\.|[^\\\]-])"
@@ -23,7 +23,7 @@ _ANYTHING, _NOTHING = r"[\x00-\x{10FFFF}]", r"[^\x00-\x{10FFFF}]"
 
 
 def matches(pattern: str, branch: str) -> bool:
-    """Whether the whole name of the branch matches the pattern.
+    """Return whether the whole name of the branch matches the pattern.
 
     Raises:
         InvalidInputError: the pattern is malformed.
@@ -33,10 +33,10 @@ def matches(pattern: str, branch: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> "re2._Regexp":
-    """The glob as a pattern of RE2, whose time is linear in the text."""
+    """Return the glob as a pattern of RE2, which matches in linear time."""
     if len(pattern) > _PATTERN_LENGTH_MAX:
         raise InvalidInputError(
-            f"a branch pattern has {len(pattern)} characters, and may have {_PATTERN_LENGTH_MAX}"
+            f"a branch pattern has {len(pattern)} characters: use at most {_PATTERN_LENGTH_MAX}"
         )
     expression, position = "", 0
     while position < len(pattern):

@@ -1,7 +1,7 @@
-"""A YAML document as plain values: texts as they are written, lists, and dicts by text.
+"""Read a YAML document as plain values: unconverted texts, lists, and dicts by text.
 
-Anyone who may write to a repository chooses these bytes, so everything is bounded. Depth is counted
-in a first pass over the events, because the parser's own tree is built by recursion in C: a deeply
+Any writer of a repository chooses these bytes, so everything is bounded. A first pass over the
+parser's events checks the depth, because the parser builds its tree by recursion in C, and a deeply
 nested document would crash the process. An aliased value is made once and shared.
 """
 
@@ -21,12 +21,12 @@ _BINARY = "tag:yaml.org,2002:binary"
 
 
 def read_document(content: bytes) -> Value:
-    """Return the first document: scalars are texts, whatever YAML takes them for, null is None.
+    """Return the first document; every scalar is a text, whatever its YAML type, and null None.
 
     Raises:
         InvalidInputError: it is not YAML, repeats a key, or is nested or aliased too much.
     """
-    import yaml  # noqa: PLC0415 - hardly any repository has action files, and it takes long
+    import yaml  # noqa: PLC0415 - few repositories have action files, and the import is slow
 
     try:
         _check_bounds(yaml.parse(content, Loader=yaml.CSafeLoader))
@@ -69,7 +69,7 @@ class _Values:
 
     def _make(self, node: Any) -> Value:  # noqa: ANN401
         if node.id == "scalar":
-            if node.tag == _BINARY:  # its text is not what it says
+            if node.tag == _BINARY:  # base64, not the value's text
                 raise InvalidInputError(f"line {_line(node)}: binary values are not supported")
             return None if node.tag == _NULL else str(node.value)
         if node.id == "sequence":
@@ -88,7 +88,7 @@ class _Values:
         return merged | own
 
     def _merge(self, merged: dict[str, Value], node: Any) -> None:  # noqa: ANN401
-        """Add what `<<` names: a mapping, or several of which the first wins."""
+        """Add the value of `<<`: a mapping, or several, of which the first wins."""
         found = self.value_of(node)
         for each in found if isinstance(found, list) else [found]:
             if not isinstance(each, dict):

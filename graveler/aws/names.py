@@ -8,6 +8,7 @@ from uuid import uuid4
 from graveler.addresses import encode_xid
 from graveler.model import Repository
 from graveler.ports import Clock
+from graveler.times import NS_PER_S
 
 
 class SystemNames:
@@ -30,7 +31,7 @@ class SystemNames:
                     self._process = os.urandom(3) + (pid % 2**16).to_bytes(2, "big")
                     self._count = itertools.count(int.from_bytes(os.urandom(3), "big"))
                     self._pid = pid
-        time_s = self._clock.now_ns() // 10**9 % 2**32
+        time_s = self._clock.now_ns() // NS_PER_S % 2**32
         count = next(self._count) % 2**24
         return encode_xid(time_s.to_bytes(4, "big") + self._process + count.to_bytes(3, "big"))
 

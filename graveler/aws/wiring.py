@@ -4,7 +4,6 @@ import os
 from functools import lru_cache, partial
 from pathlib import Path
 
-from graveler.accounts import AccountStore
 from graveler.aws import connect
 from graveler.aws.bus import EventBus
 from graveler.aws.cipher import Cipher
@@ -28,6 +27,7 @@ from graveler.aws.settings import Settings
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.export.settings import ExportSettings
 from graveler.operations.engine import Engine
+from graveler.ports import AccountStore
 from graveler.threads import ContextThreads
 
 # Files that one process stores at the same time. They wait for S3, not for the CPU.

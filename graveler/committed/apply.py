@@ -1,34 +1,39 @@
-"""Applying sorted changes to a metarange, at a cost that follows the changes.
+"""Apply sorted changes to a metarange, at a cost proportional to the changes.
 
-Theory of operation. The changes are walked in order next to the base's ranges:
+Theory of operation. The changes are walked in order beside the base's ranges:
 
     base       [a····f][g··k][l·······r][s···]
     changes         ^d             ^n      ^p        ^x
     result     [a··d·f][g··k][l··n··p··r][s····x]
                rewritten  kept  rewritten  rewritten: its end was open
 
-A range that no change touches stays, unread; not even its header is looked at. Of a touched one,
-the data blocks that no change touches are taken over as they are stored; only the others are
-decoded, changed and encoded again. Ranges and blocks break by key, so that a change inside one
-leaves its end where it was. Two cases need a neighbour. When a change deletes the very key that
-ended a range, the records before it run on into the next range, which is therefore read, too. And
-the last range of a metarange usually ends only because the records did: records beyond it continue
-it. With both, the result is the one that writing the same records afresh would give.
+An untouched range is kept unread; not even its header is decoded. In a touched range, untouched
+data blocks are copied as stored bytes. Only the touched blocks are decoded, changed and encoded
+again. Ranges and blocks break by key, so a change inside one does not move its end. Two cases
+involve a neighbour:
 
-A base range that ends where our own rule would not end it (lakeFS wrote it, or the deployment's
-raggedness was another one) keeps its end while its last key lives; else one change would ripple
-through everything behind it.
+- A change deletes the key that ended a range. The records before it continue into the next range,
+  which is therefore read as well.
+- The last range of a metarange usually ends only because the records end. Records added behind it
+  continue it.
 
-What comes out is a list of edits, again sorted changes: of the metarange's own records, by the last
-keys of the ranges. A metarange is a file like a range, so its edits are made like a range's, block
-by block. And a large change can be made in slices, whose lists of edits are joined
+With both rules, the result equals writing the same records from scratch.
+
+A base range may end where our own rule would not end it: lakeFS wrote it, or the deployment had
+another raggedness. It keeps its end while its last key exists. Otherwise one change would rewrite
+all ranges behind it.
+
+The result is a list of edits, which are again sorted changes: those of the metarange's own records,
+by the last keys of the ranges. A metarange is a file like a range, so the edits are applied block
+by block as well. A large change can be made in slices, whose edits are joined
 (`graveler.committed.slices`).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graveler.committed.edit import Copied, Counts, PendingChanges, changed_parts
+from graveler.committed.counts import Counts
+from graveler.committed.edit import Copied, PendingChanges, changed_parts
 from graveler.committed.level import METARANGES
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Slice, SliceResult
@@ -38,19 +43,17 @@ from graveler.entries import range_record
 from graveler.model import Change, RangeHeader
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Applied:
-    """The metarange that came out, and how many records of each kind made it."""
+    """The resulting metarange, and how many of its records differ from the base."""
 
-    metarange_id: str = ""
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
+    metarange_id: str
+    counts: Counts
 
     @property
     def total(self) -> int:
-        """Records that differ from the base; 0 means that nothing changed."""
-        return self.added + self.changed + self.removed
+        """The records that differ; 0 means that nothing changed."""
+        return self.counts.total
 
 
 def apply_changes(
@@ -58,11 +61,11 @@ def apply_changes(
     base: MetaRange,
     changes: Iterable[Change],
 ) -> Applied:
-    """Store the metarange of base with the changes made; changes ascend by key, None deletes.
+    """Apply changes to base and store the result; changes ascend by key, None deletes.
 
-    A value that differs from base's by any byte is a change: equal content at another address is
-    taken (docs/adr/0013-another-address.md). Deleting what is not there is no change. Where
-    nothing changed, the result is base.
+    A value that differs from base's in any byte is a change, even if it is equal content at another
+    address (docs/adr/0013-another-address.md). Deleting a missing key changes nothing. If nothing
+    changes, the result is base.
 
     Raises:
         CorruptDataError: a file of base is missing or damaged.
@@ -77,7 +80,7 @@ def apply_slice(
     part: Slice,
     changes: Iterable[Change],
 ) -> SliceResult:
-    """Store the ranges that one slice's changes make; changes are those of its keys, ascending.
+    """Apply the changes of one slice and store the ranges; changes ascend by key.
 
     Raises:
         CorruptDataError: a file of base is missing or damaged.
@@ -86,7 +89,7 @@ def apply_slice(
 
 
 class _SliceOfRanges:
-    """One slice on its way: where it has come to among the base's ranges."""
+    """Applies one slice; holds its position among the base's ranges."""
 
     def __init__(
         self,
@@ -102,15 +105,15 @@ class _SliceOfRanges:
         self._writer = FileWriter(committed, base.namespace, breaking=committed.breaking)
         self._counts = Counts()
         self._gone: list[bytes] = []  # the last keys of the ranges rewritten
-        self._from = part.start  # ranges that end before this key are done, or not of this slice
+        self._from = part.start  # ranges that end before this key are not of this slice, or done
 
     def make(self) -> SliceResult:
-        """Write every range that the changes make, and tell which."""
+        """Write every range that the changes touch; return the edits of the metarange."""
         writer, changes = self._writer, self._changes
         start = self._part.start
         cut = self._base.range_from(start) if start else None
         if cut is not None and cut.min_key < start:
-            self._rewrite(cut)  # the slice before this one has what is in front of the cut
+            self._rewrite(cut)  # the slice before this one writes the part before the cut
         while writer.is_open or changes.next is not None:
             header = self._next_range()
             for keys, values in changes.take_additions(header.min_key if header else None):
@@ -122,13 +125,10 @@ class _SliceOfRanges:
                 self._rewrite(header)
         edits: dict[bytes, RangeHeader | None] = dict.fromkeys(self._gone)
         edits.update((header.max_key, header) for header in writer.finish())
-        counts = self._counts
-        return SliceResult(
-            tuple(sorted(edits.items())), counts.added, counts.changed, counts.removed
-        )
+        return SliceResult(tuple(sorted(edits.items())), self._counts)
 
     def _next_range(self) -> RangeHeader | None:
-        """The next range that may have to be rewritten; None where all are behind the changes."""
+        """Return the next range that may change; None if all changes are behind the last range."""
         key = self._from
         if not self._writer.is_open and self._changes.next is not None:
             key = max(key, self._changes.next[0])
@@ -140,7 +140,7 @@ class _SliceOfRanges:
         return header
 
     def _goes_on(self, header: RangeHeader) -> bool:
-        """Whether the range is the last, and what the next changes add behind it belongs to it."""
+        """Return whether the range is the last one, and the next additions continue it."""
         if header.max_key != self._base.last_key or self._changes.reach(header.max_key):
             return False
         self._changes.drop_deletions()
@@ -149,7 +149,7 @@ class _SliceOfRanges:
         return self._changes.next is not None and not is_closed
 
     def _rewrite(self, header: RangeHeader) -> None:
-        """Write one range of the base with its share of the changes, if it does change."""
+        """Write one range of the base with its share of the changes, unless nothing changes."""
         writer, blocks = self._writer, self._base.range_blocks(header)
         start = self._part.start if header.min_key < self._part.start else b""
         end = self._part.end if self._part.end and self._part.end <= header.max_key else None
@@ -176,22 +176,20 @@ class _SliceOfRanges:
 
 
 def assemble(committed: Committed, base: MetaRange, results: Iterable[SliceResult]) -> Applied:
-    """Store the metarange of base with the edits made that the slices' results, in order, tell.
+    """Apply the slices' edits to base, in order, and store the metarange.
 
     Raises:
         CorruptDataError: base's file is missing or damaged.
     """
-    applied = Applied(base.id)
+    counts = Counts()
     edits: list[Change] = []
     for result in results:
-        applied.added += result.added
-        applied.changed += result.changed
-        applied.removed += result.removed
+        counts.add(result.counts)
         edits += [
             (key, range_record(header)[1] if header else None) for key, header in result.edits
         ]
-    if not applied.total:
-        return applied
+    if not counts.total:
+        return Applied(base.id, counts)
     pending = PendingChanges(edits)
     writer = FileWriter(committed, base.namespace, METARANGES)
     blocks = base.blocks()
@@ -201,7 +199,6 @@ def assemble(committed: Committed, base: MetaRange, results: Iterable[SliceResul
     for records in pending.take_additions(None):
         writer.write_records(*records)
     if not writer.is_open:
-        writer.begin_file()  # no range is left, which is a metarange, too
+        writer.begin_file()  # no range is left, which is a valid metarange
     (metarange,) = writer.finish()
-    applied.metarange_id = metarange.id
-    return applied
+    return Applied(metarange.id, counts)

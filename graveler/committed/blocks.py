@@ -1,4 +1,4 @@
-"""The data blocks of one stored file: taken over as bytes, compared, decoded, or summed up."""
+"""The data blocks of one stored file: copied as bytes, compared, decoded or summarized."""
 
 from typing import NamedTuple
 
@@ -7,12 +7,12 @@ from graveler.committed.level import Level
 from graveler.committed.summary import Summary, summarize
 from graveler.sstable import Block, WholeTable
 
-# The object, its two keys, and its share of the cache.
+# The object, its two keys and its entry in the cache.
 _OBJECT_BYTES = 500
 
 
 class Records(NamedTuple):
-    """Records as parallel lists in key order; an ID is empty where it is not known yet."""
+    """Records as parallel lists in key order; an ID that is not yet known is empty."""
 
     keys: list[bytes]
     values: list[bytes]
@@ -37,54 +37,56 @@ class StoredBlocks:
             self.first_key = first[0]
             self.last_key = self.block(self._count - 1).keys[-1]
         else:
-            self._count = 0  # there is an empty block, which is none to others
+            self._count = 0  # its one block is empty, which callers need not know
 
     def __len__(self) -> int:
         return self._count
 
     @property
     def memory_bytes(self) -> int:
-        """About what the file takes in memory, content and all."""
+        """The memory that the file takes, about, its content included."""
         keys_bytes = len(self.first_key) + len(self.last_key)
         return self.table.memory_bytes + keys_bytes + _OBJECT_BYTES
 
     def find(self, key: bytes) -> int:
-        """The block that holds the key, or would; behind the last bound there is none."""
+        """Return the number of the block that can hold the key; len(self) if there is none."""
         return self.table.find(key)
 
     def bound(self, at: int) -> bytes:
-        """A key not less than the block's last, and less than the next block's first.
+        """Return a key from the block's last up to, but not including, the next block's first.
 
         For the last block it is the file's last key.
         """
         return self.last_key if at == self._count - 1 else self.table.bounds[at]
 
     def bounds(self, first: int, last: int) -> list[bytes]:
-        """The bounds of the blocks from first up to, and not including, last."""
+        """Return the bounds of the blocks from first up to, but not including, last."""
         bounds = self.table.bounds[first:last]
         if last == self._count:
             bounds[-1] = self.last_key
         return bounds
 
     def block(self, at: int) -> Block:
-        """The records of a block.
+        """Return the records of a block.
 
         Raises:
-            CorruptDataError: it is not what was written.
+            CorruptDataError: the block is not what was written.
         """
         return self.table.block(at)
 
     def records(self, at: int) -> Records:
-        """The records of a block with their IDs.
+        """Return the records of a block with their IDs.
 
         Raises:
-            CorruptDataError: it is not what was written.
+            CorruptDataError: the block is not what was written.
         """
         ids = self.summary().ids(at, at + 1)
         return Records(*self.block(at), [ids[i : i + 32] for i in range(0, len(ids), 32)])
 
     def stored(self, first: int, last: int) -> list[bytes]:
-        """The blocks from first up to, and not including, last as they are stored, verified.
+        """Return the stored bytes of the blocks from first up to, but not including, last.
+
+        Their checksums are verified.
 
         Raises:
             CorruptDataError: one is not what was written.
@@ -92,17 +94,17 @@ class StoredBlocks:
         return self.table.stored_blocks(first, last)
 
     def equal_blocks(self, at: int, other: "StoredBlocks", other_at: int) -> int:
-        """How many blocks from at on are stored as the same bytes as the other's from other_at on.
+        """Return how many blocks from at on have the same bytes as the other's from other_at on.
 
-        Equal ones hold equal records.
+        Blocks of equal bytes hold equal records.
         """
         return self.table.equal_blocks(at, other.table, other_at)
 
     def summary(self) -> Summary:
-        """What the blocks add to a file that takes them over.
+        """Return what the blocks add to a file into which they are copied.
 
         Raises:
-            CorruptDataError: they had to be read, and one is not what was written.
+            CorruptDataError: a block that had to be read is not what was written.
         """
         summary = self._summaries.get(self.table.name)
         if summary is None:

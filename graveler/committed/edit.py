@@ -1,56 +1,42 @@
-"""Making sorted changes to the records of one file, block by block.
+"""Apply sorted changes to the records of one file, block by block.
 
-A block that no change touches is taken over as it is stored; the others are decoded and changed.
-Ranges (whose records are objects) and metaranges (whose records are ranges) are changed alike.
+Untouched blocks are copied as stored bytes; touched blocks are decoded and changed. Ranges (whose
+records are objects) and metaranges (whose records are ranges) are changed alike.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
 from graveler.committed.blocks import Records, StoredBlocks
+from graveler.committed.counts import Counts
 from graveler.model import Change
 from graveler.sstable import Block
 
-# Records are handed on in blocks of about as many, so that memory does not grow with the changes.
+# The size of a batch of records, about: memory must not grow with the changes.
 BATCH_RECORDS = 4096
 
 
-@dataclass(slots=True)
-class Counts:
-    """How many records were made to differ, by kind."""
-
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-
-    @property
-    def total(self) -> int:
-        """Records that differ; 0 means that nothing changed."""
-        return self.added + self.changed + self.removed
-
-
 class PendingChanges:
-    """Changes in key order, taken in stretches."""
+    """Changes in key order, consumed in stretches."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         self._rest = iter(changes)
         self.next: Change | None = next(self._rest, None)
 
     def reach(self, key: bytes) -> bool:
-        """Whether there is a change up to the key, inclusive."""
+        """Return whether there is a change up to the key, inclusive."""
         return self.next is not None and self.next[0] <= key
 
     def take(self, last: bytes) -> Iterator[Change]:
-        """The changes up to key last, inclusive, one by one."""
+        """Yield and consume the changes up to key last, inclusive."""
         while self.next is not None and self.next[0] <= last:
             taken, self.next = self.next, next(self._rest, None)
             yield taken
 
     def take_additions(self, before: bytes | None) -> Iterator[Block]:
-        """What the changes before that key (None: all of them) add where there are no records."""
+        """Yield what the changes before that key (None: all changes) add where no records are."""
         keys: list[bytes] = []
         values: list[bytes] = []
         while self.next is not None and (before is None or self.next[0] < before):
@@ -66,13 +52,13 @@ class PendingChanges:
             yield Block(keys, values)
 
     def drop_deletions(self) -> None:
-        """Drop the deletions up to the next change that is none: there are no records any more."""
+        """Drop the deletions before the next put: behind the last record they do nothing."""
         while self.next is not None and self.next[1] is None:
             self.next = next(self._rest, None)
 
 
 class Copied(NamedTuple):
-    """A stretch of blocks that no change touches: from first up to, and not including, last."""
+    """A stretch of untouched blocks: from first up to, but not including, last."""
 
     first: int
     last: int
@@ -86,15 +72,15 @@ def changed_parts(
     start: bytes = b"",
     end: bytes | None = None,
 ) -> Iterator[Copied | Records]:
-    """The file, from start up to end, with the changes made: stored blocks, and records in between.
+    """Yield the changed file from start up to end: stretches of stored blocks, and records.
 
-    If nothing changes, that is one stretch of all blocks. Otherwise the last part ends at a key
-    that is known exactly: it is records, or holds the last block. (Where an end is given, there
-    must be a change in the last block before it.)
+    If nothing changes, one stretch holds all blocks. Otherwise the last part ends at a key that is
+    known exactly: it is records, or holds the last block. (If end is given, the last block before
+    it must have a change.)
     """
     done = blocks.find(start)
     last = len(blocks) if end is None else blocks.find(end)
-    stretch: Copied | None = None  # is handed on when something follows it
+    stretch: Copied | None = None  # yielded once something follows it
     for at, records, of_block, is_cut in _touched_blocks(blocks, changes, start, end):
         pieces = _changed_records(records, of_block, counts, always=is_cut)
         for piece in pieces:
@@ -113,14 +99,14 @@ def changed_parts(
             yield stretch
         yield Copied(done, last)
     elif stretch is not None:
-        # What followed is gone.
+        # The records behind the stretch were deleted.
         if stretch.last - stretch.first > 1:
             yield Copied(stretch.first, stretch.last - 1)
         yield blocks.records(stretch.last - 1)
 
 
 class _Touched(NamedTuple):
-    """A block that has to be decoded: its records, and the changes among them."""
+    """A block to decode: its records and the changes to them."""
 
     at: int
     records: Records
@@ -131,7 +117,7 @@ class _Touched(NamedTuple):
 def _touched_blocks(
     blocks: StoredBlocks, changes: Iterable[Change], start: bytes, end: bytes | None
 ) -> Iterator[_Touched]:
-    """The blocks that have changes, or records on both sides of start or end."""
+    """Yield the blocks that have changes, and those that start or end cuts."""
     cut: dict[int, Records] = {}
     for at in {blocks.find(key) for key in (start, end) if key}:
         if at < len(blocks):
@@ -152,9 +138,9 @@ def _touched_blocks(
 def _changed_records(
     records: Records, changes: Iterable[Change], counts: Counts, *, always: bool
 ) -> Iterator[Records]:
-    """The records of a block with the changes made, if they change any; in pieces, if many.
+    """Yield the changed records of a block, in pieces if many; nothing if no record changes.
 
-    always: even if they change none.
+    With always, the records are yielded even if none changes.
     """
     keys, values, ids = records
     before = -1 if always else counts.total

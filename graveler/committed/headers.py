@@ -1,4 +1,4 @@
-"""A metarange's file, opened: the headers of its ranges, decoded once per block."""
+"""An open metarange file: the headers of its ranges, decoded once per block."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from graveler.errors import CorruptDataError
 from graveler.model import RangeHeader
 from graveler.sstable import Block, OpenTable
 
-# One header as objects, beside its keys and texts: the record, its two integers, its range's place.
+# The objects of a header beside its keys and texts: the record, two integers, the list's item.
 _HEADER_BYTES = 430
 
 
 class FoundRange(NamedTuple):
-    """A range as a lookup needs it."""
+    """A range, in the form that lookups need."""
 
     min_key: bytes
-    name: str  # of its file, as the caches have it
+    name: str  # of its file in the caches
     header: RangeHeader
 
 
@@ -49,12 +49,12 @@ class HeaderTable(OpenTable[Headers]):
         return Headers(block.keys, ranges), size_bytes
 
     def find(self, key: bytes) -> FoundRange | None:
-        """The only range that can hold the key: the first one that does not end before it.
+        """Return the only range that can hold the key: the first that does not end before it.
 
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
         """
-        # Every lookup comes by here: `_held`, without its call.
+        # Every lookup runs this: `_held`, inlined.
         number = bisect_left(self._bounds, key)
         if number == len(self._bounds):
             return None
@@ -69,11 +69,11 @@ class HeaderTable(OpenTable[Headers]):
         at = bisect_left(max_keys, key)
         if at < len(ranges):
             return ranges[at]
-        # Between the block's last key and its bound: the next block has it.
+        # The key is between the block's last key and its bound: the next block has the range.
         return next(self.ranges(key), None)
 
     def ranges(self, start: bytes = b"") -> Iterator[FoundRange]:
-        """The ranges that may hold keys from start on, in order.
+        """Yield the ranges that may hold keys from start on, in order.
 
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
@@ -83,11 +83,24 @@ class HeaderTable(OpenTable[Headers]):
             yield from ranges[bisect_left(max_keys, start) :]
 
 
-def decode_header(key: bytes, value: bytes) -> RangeHeader:
-    """The header that a metarange's record stands for.
+def check_records(header: RangeHeader, first: bytes, last: bytes, count: int) -> None:
+    """Check that a range holds the records that its metarange claims, by its ends and their number.
 
     Raises:
-        ValueError: it is none, or another range's.
+        CorruptDataError: it does not; the message does not name the file.
+    """
+    if (first, last, count) != (header.min_key, header.max_key, header.count):
+        raise CorruptDataError(
+            f"the file holds {count} records from {first!r} to {last!r}, but its metarange claims "
+            f"{header.count} from {header.min_key!r} to {header.max_key!r}"
+        )
+
+
+def decode_header(key: bytes, value: bytes) -> RangeHeader:
+    """Return the header that a metarange's record holds.
+
+    Raises:
+        ValueError: the record holds no header, or another range's.
     """
     try:
         header = record_range(value)

@@ -1,7 +1,7 @@
 """The two levels of committed data: ranges hold records of objects, metaranges of ranges.
 
-Both are files of sorted records under one formula of IDs, written, changed and compared by the
-same code. What differs between them is said here.
+Both are files of sorted records. One formula gives their IDs, and the same code writes, changes and
+compares them. This module holds the differences.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ class Level:
     """One kind of file."""
 
     kind: str  # its property `type`
-    identity: Callable[[bytes], bytes]  # what of a stored value counts for its record's ID
+    identity: Callable[[bytes], bytes]  # the part of a stored value that its record's ID covers
     block_records: int  # of a data block, on average; a power of two
 
 
@@ -24,5 +24,5 @@ def _whole_value(stored: bytes) -> bytes:
 
 
 RANGES = Level("ranges", _whole_value, 16)
-# A range is told by its ID. Its records are short, so that 32 of them fill a block of 4 KiB or so.
+# A range is identified by its ID. Its record is short: 32 of them fill a block of about 4 KiB.
 METARANGES = Level("metaranges", value_identity, 32)

@@ -1,4 +1,4 @@
-"""Reading a metarange: the sorted list of ranges that is one commit's whole content."""
+"""Read a metarange: the sorted list of ranges that is one commit's whole content."""
 
 from collections.abc import Iterator
 
@@ -15,9 +15,9 @@ _NO_RANGES = TableWriter(METARANGES.kind).finish()
 
 
 class MetaRange:
-    """All records of one metarange, by key, without reading what a caller does not ask for.
+    """All records of one metarange, by key; reads only what a caller asks for.
 
-    The empty ID stands for no objects at all: a repository's first commit has it.
+    The empty ID, which a repository's first commit has, is a metarange without objects.
     """
 
     __slots__ = ("_blocks", "_committed", "_opened_range", "_ranges", "id", "namespace")
@@ -31,7 +31,11 @@ class MetaRange:
         self._blocks: StoredBlocks | None = None
 
     def get(self, key: bytes) -> bytes | None:
-        """The stored value of the key."""
+        """Return the stored value of the key, or None.
+
+        Raises:
+            CorruptDataError: a file is missing, or is not what was written.
+        """
         if not self.id:
             return None
         found = (self._ranges or self._open()).find(key)
@@ -44,21 +48,20 @@ class MetaRange:
         return table.get(key)
 
     def _open(self, *, whole: bool = False) -> HeaderTable:
-        """The metarange's file, looked for in the caches once for all lookups of a request."""
+        """Open the metarange's file, so that a request asks the caches once."""
         self._ranges = self._committed.headers(self.namespace, self.id, whole=whole)
         return self._ranges
 
     def headers(self, start: bytes = b"") -> Iterator[RangeHeader]:
-        """The ranges that may hold keys from start on, in order."""
+        """Yield the ranges that may hold keys from start on, in order."""
         if not self.id:
             return
-        # Who begins at the beginning mostly goes to the end: a request for all of it, not for each
-        # block.
+        # Scans from the start usually reach the end: fetch the whole file, not block by block.
         for found in self._open(whole=not start).ranges(start):
             yield found.header
 
     def range_from(self, key: bytes) -> RangeHeader | None:
-        """The first range that ends at the key or behind it."""
+        """Return the first range that ends at the key or behind it, or None."""
         if not self.id:
             return None
         found = (self._ranges or self._open(whole=True)).find(key)
@@ -66,11 +69,11 @@ class MetaRange:
 
     @property
     def last_key(self) -> bytes:
-        """The last key of all; empty if there is none."""
+        """The last key; empty if there are no records."""
         return self.blocks().last_key
 
     def blocks(self) -> StoredBlocks:
-        """The data blocks of the metarange itself: the records of its ranges, by last key."""
+        """Return the metarange's own data blocks: a record for each range, by its last key."""
         if self._blocks is None:
             if self.id:
                 self._blocks = self._committed.metarange_blocks(self.namespace, self.id)
@@ -80,11 +83,15 @@ class MetaRange:
         return self._blocks
 
     def range_blocks(self, header: RangeHeader) -> StoredBlocks:
-        """The data blocks of one of the ranges."""
+        """Return the data blocks of one of the ranges."""
         return self._committed.range_blocks(self.namespace, header)
 
     def records(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Record]:
-        """The records with start <= key < end, by key."""
+        """Yield the records with start <= key < end, by key.
+
+        Raises:
+            CorruptDataError: a file is missing, or is not what was written.
+        """
         for header in self.headers(start):
             if end is not None and header.min_key >= end:
                 return
@@ -92,9 +99,12 @@ class MetaRange:
                 yield from zip(block.keys, block.values, strict=True)
 
     def few_records(self, start: bytes, end: bytes) -> Iterator[Record]:
-        """The records with start <= key < end, by key, where few or none are expected.
+        """Yield the records with start <= key < end, by key; fast if few or none match.
 
-        A cold range is read by its tail and a block instead of whole.
+        Of a range that is not cached, it reads the tail and a block instead of the whole file.
+
+        Raises:
+            CorruptDataError: a file is missing, or is not what was written.
         """
         for header in self.headers(start):
             if header.min_key >= end:

@@ -1,63 +1,65 @@
-"""A large change in slices, each of which can be made by itself: elsewhere, or at the same time.
+"""Cut a large change into slices that can be applied independently: elsewhere, or in parallel.
 
-Theory of operation. A change is made to a metarange in three steps:
+Theory of operation. A metarange is changed in three steps:
 
     plan        where to cut the keys                              Slice, Slice, …
     apply       the changes of one slice: its ranges are stored    Slice -> SliceResult
-    assemble    one metarange out of what the slices made          SliceResults -> metarange
+    assemble    one metarange from the results of the slices       SliceResults -> metarange
 
-Slices must not see each other, and yet make the very ranges that one pass over all changes would
-make (`graveler.committed.apply`). What a pass knows when it comes to a key is only the range that
-it is writing. So a cut is safe exactly where a range certainly ends, whatever came before it:
+Slices do not see each other, but must make exactly the ranges that one pass over all changes would
+make (`graveler.committed.apply`). The only state that a pass carries from key to key is the range
+that it is writing. So a cut is safe exactly where a range ends whatever came before it:
 
     base       [a····f][g··k][l·······r][s···]
     changes       ^b^d            ^n^p       ^x^y^z
     cuts             |      |       |          |
 
-- after the last key of a base range that lives on, unless that is the last range, which may go on;
+- after the last key of a base range, if the change keeps that key and the range is not the last
+  one, which may continue;
 - after an added key whose hash ends a range: inside a base range, between two, or behind the last.
-  The slice behind it begins in the middle of that base range, and writes only the rest of it.
+  If inside, the next slice begins in the middle of that base range and writes only its rest.
 
-Elsewhere it is not known: a range may also end because it has grown to the maximum size.
+No other place is safe, because a range may also end when it reaches the maximum size.
 
-A plan takes one pass over the keys that change, or over keys that stand for many (of a merge, the
-last keys of the ranges that differ), and memory for one slice. Slices and results are plain data;
-to_json and from_json carry them to another process.
+A plan takes memory for one slice, and one pass over the changing keys, or over keys that represent
+many (in a merge: the last keys of the differing ranges). Slices and results are plain data; to_json
+and from_json carry them to another process.
 """
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking
 from graveler.committed.writer import breaks_after
 from graveler.model import Change, RangeHeader
 
-# What changes the keys have from start up to, and not including, end (None: no end), ascending.
+# The changes from start up to, but not including, end (None: no end), ascending by key.
 Changes = Callable[[bytes, bytes | None], Iterable[Change]]
 
-# Rewriting a range takes about as long as so many changes, however few of them it has.
+# Rewriting a range takes about as long as this many changes, however few changes it has.
 RANGE_WEIGHT = 200
-# A slice of so many changes, or of a few hundred ranges, takes seconds.
+# A slice of this many changes, or of a few hundred ranges, takes seconds.
 SLICE_WEIGHT = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The keys from start up to, and not including, end; None: no end."""
+    """The keys from start up to, but not including, end; None: no end."""
 
     start: bytes = b""
     end: bytes | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the value as JSON types."""
         return {"start": _text(self.start), "end": None if self.end is None else _text(self.end)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Slice":
-        """What to_json was made of."""
+        """Return the value that to_json encoded."""
         return cls(
             b64decode(data["start"]), None if data["end"] is None else b64decode(data["end"])
         )
@@ -65,30 +67,26 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class SliceResult:
-    """What making one slice of a change did: records by kind, and ranges.
+    """The effect of one slice: counted records, and edits of the metarange.
 
-    edits is what becomes of the metarange's records, by key: a range's last key, and the range
-    that now ends there; None if none does any more.
+    An edit is the last key of a range, and the range that now ends there; None if none does.
     """
 
     edits: tuple[tuple[bytes, RangeHeader | None], ...]
-    added: int
-    changed: int
-    removed: int
+    counts: Counts
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the value as JSON types."""
         edits = [
             [_text(key)] if header is None
             else [_text(key), header.id, _text(header.min_key), header.count, header.size_bytes]
             for key, header in self.edits
         ]  # fmt: skip
-        counts = {"added": self.added, "changed": self.changed, "removed": self.removed}
-        return counts | {"edits": edits}
+        return asdict(self.counts) | {"edits": edits}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "SliceResult":
-        """What to_json was made of."""
+        """Return the value that to_json encoded."""
         edits: list[tuple[bytes, RangeHeader | None]] = []
         for text, *rest in data["edits"]:
             key, header = b64decode(text), None
@@ -96,7 +94,7 @@ class SliceResult:
                 range_id, min_key, count, size_bytes = rest
                 header = RangeHeader(range_id, b64decode(min_key), key, count, size_bytes)
             edits.append((key, header))
-        return cls(tuple(edits), data["added"], data["changed"], data["removed"])
+        return cls(tuple(edits), Counts(data["added"], data["changed"], data["removed"]))
 
 
 def _text(key: bytes) -> str:
@@ -112,11 +110,10 @@ def plan(
     key_weight: int = 1,
     slice_weight: int = SLICE_WEIGHT,
 ) -> Iterator[Slice]:
-    """Cut the changes to base into slices of about the weight, as far as there are safe cuts.
+    """Yield slices of about slice_weight that cover all keys; they are larger without safe cuts.
 
-    touched are keys among or around the changes, in order, that tell where the work is, each worth
-    key_weight changes; by default the keys that change. The slices follow each other from the first
-    key of all to the last.
+    touched shows where the work is: keys among or around the changes, in order, each worth
+    key_weight changes. By default these are the changing keys.
 
     Raises:
         CorruptDataError: a file of base is missing or damaged.
@@ -142,17 +139,17 @@ def plan(
 
 
 def _after(key: bytes) -> bytes:
-    """The least key behind that one."""
+    """Return the least key greater than key."""
     return key + b"\x00"
 
 
 def _lives_on(base: MetaRange, changes: Changes, max_key: bytes) -> bool:
-    """Whether the last key of that range of base still ends a range afterwards."""
+    """Return whether the last key of that base range still ends a range after the changes."""
     is_deleted = any(value is None for _, value in changes(max_key, _after(max_key)))
     return max_key != base.last_key and not is_deleted
 
 
 def _is_added(base: MetaRange, changes: Changes, key: bytes) -> bool:
-    """Whether the changes add the key to base."""
+    """Return whether the changes add the key to base."""
     is_put = any(value is not None for _, value in changes(key, _after(key)))
     return is_put and base.get(key) is None

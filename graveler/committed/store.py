@@ -1,14 +1,14 @@
-"""Opening, caching and writing the immutable files of committed data.
+"""Open, cache and write the immutable files of committed data.
 
-A point lookup in a cold file costs two requests: the tail, with footer, properties and index, and
-one block. A scan fetches the file whole, once, and the lookups that follow are served from it.
-Everything kept is immutable and named by its content, so caches only evict. One ID may have
-several byte forms (another compressor wrote it), so what is cached belongs to a namespace: files
-are known to the caches by name, `<namespace>/_lakefs/<id>`.
+A point lookup in an uncached file costs two requests: the tail (footer, properties and index) and
+one block. A scan fetches the whole file once, and serves the lookups that follow.
 
-What a process keeps is counted in bytes, in six budgets: open ranges (what remains of their tails),
-decoded blocks of their indexes, open metaranges, the decoded blocks of both, whole files as they
-are stored, and summaries of ranges.
+Cached data is immutable and named by its content, so caches only evict. Two files of one ID may
+have different bytes (another compressor wrote one), so a cache entry belongs to one namespace: its
+name is the file's URI, `<namespace>/_lakefs/<id>`.
+
+Each process has six budgets in bytes: open ranges (what remains of their tails), decoded blocks of
+their indexes, open metaranges, decoded data blocks of both, whole stored files, and summaries.
 """
 
 from collections.abc import Callable
@@ -23,6 +23,7 @@ from graveler.committed.headers import HeaderTable
 from graveler.committed.level import METARANGES, RANGES, Level
 from graveler.committed.summary import Summary
 from graveler.errors import CorruptDataError
+from graveler.layout import committed_uri
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
 from graveler.model import RangeHeader
 from graveler.ports import CommittedFiles
@@ -30,15 +31,15 @@ from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table, WholeTabl
 
 OpenedAs = TypeVar("OpenedAs", bound=OpenTable[Any])
 
-# A metarange of up to 2,300 ranges (19 million objects) is read by its tail alone. Of a longer one
-# the tail often has the block that is looked for: for 50 million objects that saves as much time as
-# the larger request takes, at 15 ms for a request and 80 MB/s.
+# The tail holds a whole metarange of up to 2,300 ranges (19 million objects). In a longer one, it
+# often has the wanted block: for 50 million objects that saves as much time as the larger request
+# takes, at 15 ms a request and 80 MB/s.
 METARANGE_TAIL_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Breaking:
-    """Where ranges end: after a key whose hash is divisible by raggedness, or at bytes_max."""
+    """Where ranges end: after a key whose hash the raggedness divides, or at bytes_max."""
 
     raggedness_records: int = RANGE_RAGGEDNESS_RECORDS
     bytes_max: int = RANGE_BYTES_MAX
@@ -46,7 +47,7 @@ class Breaking:
 
 @dataclass(frozen=True, slots=True)
 class CacheSizes:
-    """Budgets in bytes of what a process keeps of committed data."""
+    """The budgets of a process's caches of committed data, in bytes."""
 
     range_bytes: int = 32 * 1024 * 1024
     index_bytes: int = 64 * 1024 * 1024
@@ -57,7 +58,7 @@ class CacheSizes:
 
 
 class Committed:
-    """The committed data of every namespace, through caches that one process shares."""
+    """The committed data of all namespaces, through caches that one process shares."""
 
     def __init__(
         self,
@@ -80,20 +81,17 @@ class Committed:
 
     @property
     def opened_range(self) -> Callable[[str], Table | None]:
-        """Finds the open range of a file name, if it is at hand; lookups afford no call more."""
+        """The function from a file's name to its cached open range; saves lookups a call."""
         return self._ranges.get
 
     def forget(self) -> None:
-        """Read every file from the store again: for when one was not what was written.
-
-        It may have been damaged on its way here, or have been mended since.
-        """
+        """Drop cached files: one was damaged in transfer, or may have been repaired since."""
         self._files.forget()
         for cache in (self._ranges, self._metaranges, self._summaries, self._contents):
             cache.clear()
 
     def open_range(self, namespace: str, header: RangeHeader) -> Table:
-        """The range's file, opened by its tail for lookups.
+        """Return the range's file, opened by its tail for lookups.
 
         Raises:
             CorruptDataError: the file is missing, not what was written, or another range's.
@@ -104,36 +102,36 @@ class Committed:
         return table
 
     def range_for_lookups(self, namespace: str, header: RangeHeader) -> Table:
-        """The range's file as it is held, or else opened by its tail.
+        """Return the range's file: the cached one, or else opened by its tail.
 
         Raises:
             CorruptDataError: the file is missing, not what was written, or another range's.
         """
-        table = self.opened_range(_name(namespace, header.id))
+        table = self.opened_range(committed_uri(namespace, header.id))
         return table or self.open_range(namespace, header)
 
     def whole_range(self, namespace: str, header: RangeHeader) -> Table:
-        """The range's file, its content fetched in one request unless it is held: for scans.
+        """Return the range's file for a scan: fetched in one request unless it is cached.
 
         Raises:
             CorruptDataError: the file is missing, not what was written, or another range's.
         """
         self._fetch(namespace, header.id)
-        table = self.opened_range(_name(namespace, header.id))
+        table = self.opened_range(committed_uri(namespace, header.id))
         if table is None:
             return self.open_range(namespace, header)
         _check_is(table, header)
         return table
 
     def headers(self, namespace: str, file_id: str, *, whole: bool = False) -> HeaderTable:
-        """A metarange's file, opened by its tail; whole: to be read to its end, in one request.
+        """Return a metarange's file, opened by its tail; with whole, fetched in one request.
 
         Raises:
             CorruptDataError: the file is missing or not what was written.
         """
         if whole:
             self._fetch(namespace, file_id)
-        table = self._metaranges.get(_name(namespace, file_id))
+        table = self._metaranges.get(committed_uri(namespace, file_id))
         if table is None:
             table = self._open(HeaderTable, namespace, file_id, METARANGE_TAIL_BYTES)
             self._metaranges.put(table.name, table, table.memory_bytes + ENTRY_BYTES)
@@ -147,8 +145,8 @@ class Committed:
         length: int,
         indexes: BlockCache | None = None,
     ) -> OpenedAs:
-        """The file opened by a tail of that length."""
-        name = _name(namespace, file_id)
+        """Return the file opened by a tail of that length."""
+        name = committed_uri(namespace, file_id)
         content = self._content(name)
         if content is not None:
             tail, size_bytes = content[-length:], len(content)
@@ -158,19 +156,19 @@ class Committed:
         return kind.open(name, size_bytes, tail, read, self._blocks, indexes)
 
     def _read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
-        content = self._content(_name(namespace, file_id))
+        content = self._content(committed_uri(namespace, file_id))
         if content is not None:
             return content[offset : offset + length]
         return self._files.read(namespace, file_id, offset, length)
 
     def _content(self, name: str) -> bytes | None:
-        """The file's content, if it is at hand."""
+        """Return the file's content if it is cached."""
         whole = self._contents.get(name)
         return whole.table.content if isinstance(whole, StoredBlocks) else whole
 
     def _fetch(self, namespace: str, file_id: str) -> bytes:
-        """The file's content, fetched in one request and then at hand."""
-        name = _name(namespace, file_id)
+        """Return the file's content, fetched in one request unless it is cached."""
+        name = committed_uri(namespace, file_id)
         content = self._content(name)
         if content is None:
             content = self._files.read_all(namespace, file_id)
@@ -178,8 +176,8 @@ class Committed:
         return content
 
     def _opened_whole(self, namespace: str, file_id: str, level: Level) -> StoredBlocks:
-        """The file for its blocks, its content fetched in one request and then at hand."""
-        name = _name(namespace, file_id)
+        """Return the file's blocks; the content is fetched in one request unless it is cached."""
+        name = committed_uri(namespace, file_id)
         whole = self._contents.get(name)
         if not isinstance(whole, StoredBlocks):
             table = WholeTable.from_bytes(name, whole or self._files.read_all(namespace, file_id))
@@ -188,21 +186,21 @@ class Committed:
         return whole
 
     def range_blocks(self, namespace: str, header: RangeHeader) -> StoredBlocks:
-        """The data blocks of a range.
+        """Return the data blocks of a range.
 
         Raises:
             CorruptDataError: the file is missing, not what was written, or another range's.
         """
         blocks = self._opened_whole(namespace, header.id, RANGES)
-        found, expected = (blocks.first_key, blocks.last_key), (header.min_key, header.max_key)
-        if found != expected:
+        if (blocks.first_key, blocks.last_key) != (header.min_key, header.max_key):
             raise CorruptDataError(
-                f"{_name(namespace, header.id)} holds {found}, and {expected} in its metarange"
+                f"{blocks.table.name} holds keys from {blocks.first_key!r} to {blocks.last_key!r}, "
+                f"but its metarange claims {header.min_key!r} to {header.max_key!r}"
             )
         return blocks
 
     def metarange_blocks(self, namespace: str, file_id: str) -> StoredBlocks:
-        """The data blocks of a metarange itself.
+        """Return the metarange's own data blocks.
 
         Raises:
             CorruptDataError: the file is missing or not what was written.
@@ -210,24 +208,24 @@ class Committed:
         return self._opened_whole(namespace, file_id, METARANGES)
 
     def read_once(self, namespace: str, file_id: str) -> bytes:
-        """The whole file, of which nothing is kept.
+        """Return the whole file without caching it.
 
         Raises:
-            CorruptDataError: it is missing.
+            CorruptDataError: the file is missing.
         """
         return self._files.read_all(namespace, file_id)
 
     def keep(self, namespace: str, file_id: str, content: bytes, summary: Summary) -> None:
-        """Have a file at hand that was written just now, and is the one that is stored."""
-        name = _name(namespace, file_id)
+        """Cache a file that was just written, and whose bytes are the stored ones."""
+        name = committed_uri(namespace, file_id)
         self._summaries.put(name, summary, summary.memory_bytes)
         self._contents.put(name, content, content.__sizeof__() + _entry_bytes(name))
 
     def write(self, namespace: str, file_id: str, content: bytes) -> "Future[bool]":
-        """Begin to store a file; the future tells whether these are the bytes now stored.
+        """Begin to store a file; the future is whether its bytes are the stored ones.
 
-        Only then may they be kept for reading: if a file of that ID was there, with other bytes,
-        its index and these bytes would not fit each other.
+        Only then may they be cached: an existing file of that ID may have other bytes, whose index
+        does not fit these.
         """
         return self._run(partial(self._files.write, namespace, file_id, content))
 
@@ -239,23 +237,20 @@ class Committed:
         return done
 
 
-def _name(namespace: str, file_id: str) -> str:
-    return f"{namespace}/_lakefs/{file_id}"
-
-
 def _check_is(table: Table, header: RangeHeader) -> None:
-    """Raise CorruptDataError if the file says that it holds other keys than the metarange says.
+    """Check the ends that the file states against its metarange; a file that states none passes.
 
-    A file that says nothing of its keys is believed.
+    Raises:
+        CorruptDataError: they differ.
     """
     expected = header.min_key, header.max_key
     for name, found, key in zip(("min_key", "max_key"), table.stated_keys, expected, strict=True):
         if found is not None and found != key:
             raise CorruptDataError(
-                f"{table.name}: offset 0: {name} is {found!r}, and {key!r} in its metarange"
+                f"{table.name}: offset 0: {name} is {found!r}, but its metarange claims {key!r}"
             )
 
 
 def _entry_bytes(name: str) -> int:
-    """What an entry of a cache takes beside the thing itself."""
+    """Return the memory that a cache entry takes beside its value."""
     return name.__sizeof__() + ENTRY_BYTES

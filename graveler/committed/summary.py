@@ -1,4 +1,4 @@
-"""What a file's blocks add to the ID and the properties of another file that takes them over."""
+"""What a file's blocks add to the ID and the properties of a file into which they are copied."""
 
 from array import array
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from graveler.identity import record_ids
 from graveler.sstable import Block, BlockSize
 
 _ID_BYTES = 32
-# What an item of an array of sizes, and of starts takes; arrays grow by an eighth more.
+# An item of the arrays of sizes and of starts; arrays allocate an eighth more.
 _SIZES_BYTES = 14
 _START_BYTES = 9
 _OBJECTS_BYTES = 700
@@ -31,19 +31,19 @@ class Summary:
         return len(self.records)
 
     def add(self, size: BlockSize) -> None:
-        """Count a block behind those there are."""
+        """Append the size of a block."""
         self.records.append(size.records)
         self.key_bytes.append(size.key_bytes)
         self.value_bytes.append(size.value_bytes)
 
     def add_from(self, other: "Summary", first: int, last: int) -> None:
-        """Count the other's blocks from first up to, and not including, last."""
+        """Append the sizes of the other's blocks from first up to, but not including, last."""
         self.records += other.records[first:last]
         self.key_bytes += other.key_bytes[first:last]
         self.value_bytes += other.value_bytes[first:last]
 
     def size(self, first: int, last: int) -> BlockSize:
-        """The sizes of the blocks from first up to, and not including, last, added up."""
+        """Return the summed sizes of the blocks from first up to, but not including, last."""
         return BlockSize(
             sum(self.records[first:last]),
             sum(self.key_bytes[first:last]),
@@ -51,7 +51,7 @@ class Summary:
         )
 
     def ids(self, first: int, last: int) -> bytes:
-        """The IDs of the records in the blocks from first up to, and not including, last."""
+        """Return the IDs of the records in the blocks from first up to, but not including, last."""
         if self._starts is None:
             self._starts = array("Q", accumulate(self.records, initial=0))
         begin, end = self._starts[first], self._starts[last]
@@ -59,12 +59,12 @@ class Summary:
 
     @property
     def memory_bytes(self) -> int:
-        """About what the summary takes in memory."""
+        """The memory that the summary takes, about."""
         return len(self.record_ids) + (_SIZES_BYTES + _START_BYTES) * len(self) + _OBJECTS_BYTES
 
 
 def summarize(blocks: Iterable[Block], level: Level) -> Summary:
-    """The summary of a file, from all of its blocks."""
+    """Return the summary of a file, from all of its blocks."""
     summary = Summary()
     ids: list[bytes] = []
     for keys, values in blocks:

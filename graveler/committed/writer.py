@@ -1,14 +1,14 @@
-"""Writing files of committed data, so that equal content gives equal files.
+"""Write files of committed data, so that equal content gives equal files.
 
-A range ends after a key whose hash is divisible by the raggedness, or when it has grown to the
-maximum size. Where it ends depends on keys alone (and, in the rare second case, on what the range
-holds), never on which commit wrote it, so two histories that arrive at the same records arrive at
-the same ranges, and a commit rewrites only ranges that it changes. A metarange is one file, which
-ends with its records.
+Theory of operation. A range ends after a key whose hash is divisible by the raggedness, or when it
+reaches the maximum size. So its end depends on keys alone (and, in the rare second case, on the
+range's records), never on the commit that writes it. Two histories that lead to the same records
+have the same ranges, and a commit rewrites only the ranges that it changes. A metarange is one
+file, which ends with its records.
 
-Data blocks inside a file end by the same idea, after every 16th or 32nd key or so. A change
-therefore leaves the other blocks of its file as they were, and they are taken over as stored bytes.
-What they add to the file's ID is remembered from when they were written or read (`Summary`).
+Data blocks end by the same rule, after every 16th or 32nd key on average. So a change does not move
+the other blocks of its file, and they are copied as stored bytes. What they add to the file's ID
+is kept from when they were written or read (`Summary`).
 """
 
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ from graveler.identity import key_hash, record_id
 from graveler.model import RangeHeader
 from graveler.sstable import TableWriter
 
-# Files being stored at a time; more would only hold more memory.
+# Files that are stored at a time; more would only take memory.
 _UPLOADS_MAX = 10
 
-# A block also ends when it has grown to this size.
+# A block also ends when it reaches this size.
 _BLOCK_BYTES_MAX = 16 * 1024
 
 
@@ -41,12 +41,12 @@ def _ends_range(hash_of_key: bytes, breaking: Breaking) -> bool:
 
 
 def breaks_after(key: bytes, breaking: Breaking) -> bool:
-    """Whether a range ends after this key whatever surrounds it."""
+    """Return whether a range ends after this key, whatever keys are around it."""
     return _ends_range(key_hash(key), breaking)
 
 
 class _OpenFile:
-    """The file being written, and the block of it being filled."""
+    """The file being written, and its open block."""
 
     def __init__(self, level: Level) -> None:
         self.table = TableWriter(level.kind)
@@ -60,7 +60,7 @@ class _OpenFile:
         self._bytes = 0
 
     def add(self, keys: Sequence[bytes], values: Sequence[bytes], ids: Sequence[bytes]) -> None:
-        """Append records to the block being filled, which may thereby become several."""
+        """Append records to the open block; they may end it once or several times."""
         size_bytes = sum(map(len, keys)) + sum(map(len, values))
         if self._bytes + size_bytes >= _BLOCK_BYTES_MAX and len(keys) > 1:
             for at in range(len(keys)):
@@ -74,7 +74,7 @@ class _OpenFile:
             self.end_block()
 
     def end_block(self) -> None:
-        """Write the block being filled, if it holds anything."""
+        """Write the open block, unless it is empty."""
         if not self._keys:
             return
         self._begin_with(self._keys[0])
@@ -85,7 +85,7 @@ class _OpenFile:
         self._bytes = 0
 
     def copy_blocks(self, blocks: StoredBlocks, first: int, last: int) -> None:
-        """Take over stored blocks whose keys come after everything added."""
+        """Copy stored blocks whose keys are greater than all keys added before."""
         summary = blocks.summary()
         bounds = blocks.bounds(first, last)
         self.table.add_stored_blocks(
@@ -105,7 +105,7 @@ class _OpenFile:
             self.first_key = key
 
     def finish(self) -> tuple[RangeHeader, bytes]:
-        """End the file: what a metarange says of it, and its content."""
+        """End the file; return its header in a metarange, and its content."""
         self.end_block()
         self.summary.record_ids = b"".join(self._written_ids)
         header = RangeHeader(
@@ -119,7 +119,7 @@ class _OpenFile:
 
 
 class _Upload(NamedTuple):
-    """A file being stored; the future tells whether it is this one that is stored then."""
+    """A file being stored; the future is whether its bytes are the stored ones."""
 
     stored: Future[bool]
     file_id: str
@@ -128,9 +128,9 @@ class _Upload(NamedTuple):
 
 
 class FileWriter:
-    """Collects records and stored blocks in key order; stores the files that they make.
+    """Collects records and stored blocks in key order, and stores them as files.
 
-    These are ranges, if a breaking says where they end, or else one metarange.
+    With a breaking, the files are ranges that end by it; without, they are one metarange.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class FileWriter:
 
     @property
     def is_open(self) -> bool:
-        """Whether the last record written belongs to a file that has not ended."""
+        """Whether the file of the last written record is still open."""
         return self._file is not None
 
     def write_records(
@@ -158,8 +158,8 @@ class FileWriter:
     ) -> None:
         """Append records whose keys ascend.
 
-        An ID that is given, and not empty, is that of a record of a stored block, which ended
-        neither the block nor the file, unless it is the last.
+        A record with an ID that is not empty comes from a stored block. Its key ends neither block
+        nor file, unless the record is the last.
         """
         ids = list(ids) or [b""] * len(keys)
         identity, breaking = self._level.identity, self._breaking
@@ -188,12 +188,12 @@ class FileWriter:
                 self._end_file_if_full()
 
     def copy_blocks(self, blocks: StoredBlocks, first: int, last: int) -> None:
-        """Take over the stored blocks from first up to, and not including, last.
+        """Copy the stored blocks from first up to, but not including, last.
 
-        Where last is not the file's end, records must follow that lie beyond those blocks.
+        If last is not the file's end, records with greater keys must follow.
         """
         while first and not self.is_open and first < last:
-            # The first key of a file has to be known exactly.
+            # The first key of a file must be known exactly.
             self.write_records(*blocks.records(first))
             first += 1
         if first == last:
@@ -207,16 +207,16 @@ class FileWriter:
             file.end_block()
             file.copy_blocks(blocks, first, copied)
         if is_open:
-            # The block ended where the records did; those that follow belong to it as well.
+            # This block ended only because the records did: records that follow continue it.
             self.write_records(*blocks.records(copied))
-        elif last == len(blocks):  # inside the file, a file does not end: the key is not known
+        elif last == len(blocks):  # elsewhere the last key is not known, so no file ends
             if is_end:
                 self.end_file()
             else:
                 self._end_file_if_full()
 
     def begin_file(self) -> _OpenFile:
-        """The file being written: a new one, if the one before has ended."""
+        """Return the open file, or begin a new one."""
         if self._file is None:
             self._file = _OpenFile(self._level)
         return self._file
@@ -229,7 +229,7 @@ class FileWriter:
             self.end_file()
 
     def end_file(self) -> None:
-        """End the file being written here, if there is one."""
+        """End the open file, if there is one, and begin to store it."""
         if self._file is None:
             return
         header, content = self._file.finish()
@@ -241,16 +241,16 @@ class FileWriter:
         self._headers.append(header)
 
     def _await_upload(self) -> None:
-        """Wait for the oldest file to be stored, and keep it at hand if it is ours.
+        """Wait until the oldest file is stored, and cache it if its bytes are the stored ones.
 
-        A file that was there before may have other bytes, and its blocks other ends.
+        A file that existed before may have other bytes, and blocks that end elsewhere.
         """
         stored, file_id, content, summary = self._uploads.pop(0)
         if stored.result():
             self._committed.keep(self._namespace, file_id, content, summary)
 
     def write_part(self, blocks: StoredBlocks, part: Copied | Records) -> bytes:
-        """Append a part of a changed file; its last key, or a bound of it inside the file."""
+        """Append a part of a changed file; return its last key, or inside the file its bound."""
         if isinstance(part, Copied):
             self.copy_blocks(blocks, *part)
             return blocks.bound(part.last - 1)
@@ -258,7 +258,7 @@ class FileWriter:
         return part.keys[-1]
 
     def finish(self) -> list[RangeHeader]:
-        """End the last file; what was written, file by file, all of it stored."""
+        """End the last file and wait until all are stored; return their headers in order."""
         self.end_file()
         while self._uploads:
             self._await_upload()

@@ -1,9 +1,9 @@
-"""What a source changed since the merge base, and how that meets the destination.
+"""Compare the source's changes since the merge base with the destination.
 
-For each key that differs between base and source, the destination is asked for its record. Its
-answer decides: as in base, the source's change stands alone; as in source, both sides agree;
-anything else is a conflict. Keys that only the destination changed never come up, so the cost
-follows what the source changed. Where destination and base share a range, it is not read twice.
+For each key that differs between base and source, the destination's record decides. If it equals
+base's, only the source changed the key. If it equals the source's, both sides agree. Otherwise they
+conflict. Keys that only the destination changed are never visited, so the cost is proportional to
+the source's changes. A range that destination and base share is read once.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from graveler.entries import same_content
 
 
 class Meeting(Enum):
-    """How a source's change meets the destination."""
+    """How a source's change compares with the destination."""
 
     ALONE = "alone"  # the destination is as in base
     AGREED = "agreed"  # both sides made the same change
@@ -39,7 +39,11 @@ def _same(one: bytes | None, other: bytes | None) -> bool:
 
 
 def source_changes(changes: Iterable[Difference], destination: MetaRange) -> Iterator[SourceChange]:
-    """How each change from base to source meets the destination, in the order given."""
+    """Yield each change from base to source with the destination's record, in the given order.
+
+    Raises:
+        CorruptDataError: a file of the destination is missing, or is not what was written.
+    """
     for change in changes:
         present = destination.get(change.key)
         if _same(present, change.left):

@@ -1,18 +1,20 @@
-"""What differs between two metaranges.
+"""Find the differences between two metaranges.
 
-Theory of operation. Both sides are walked next to each other, in the largest steps that there are:
+Theory of operation. Both sides are walked beside each other, in the largest possible steps:
 
     left    [a····f][g··k][l···|····r]
     right   [a····f][g·h][i·k][l···|··r]
              equal   ^ windows ^    equal blocks, then a window
 
 A metarange is a file of records like a range, so both are walked alike (`graveler.diff.walk`).
-Where both sides stand at the start of a block of range headers, all blocks from there on that are
-stored as the same bytes are skipped at once; where they stand at the start of a range and the
-ranges have one ID, both are skipped unread. Ranges that overlap and differ are opened, and equal
-blocks of theirs skipped in the same way, without being decoded. Since ranges and blocks end after
-keys that their hash chooses, equal stretches of content mostly are equal blocks. Everywhere else a
-window is compared: the records up to the end of the block that ends first.
+
+- If both sides are at the start of a block of range headers, all following blocks of equal bytes
+  are skipped at once.
+- If both are at the start of a range, and the ranges have one ID, both are skipped unread.
+- Ranges that overlap and differ are opened. Their equal blocks are skipped likewise, undecoded.
+- Otherwise a window is compared: the records up to the end of the block that ends first.
+
+Ranges and blocks end after keys chosen by hash, so equal content is mostly in equal blocks.
 """
 
 from collections.abc import Iterator
@@ -32,16 +34,16 @@ _NOTHING = Block([], [])
 
 @lru_cache(maxsize=4096)
 def _decoded(key: bytes, value: bytes) -> RangeHeader:
-    """The header in a metarange's record; asked for again and again while a side stands there."""
+    """Return the header in a metarange's record; cached, since each step of a side asks for it."""
     try:
         return decode_header(key, value)
     except ValueError as e:
-        raise CorruptDataError(f"a metarange holds what is no range: {e}") from e
+        raise CorruptDataError(f"a metarange holds a record that is no range: {e}") from e
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One key whose content differs; None stands for a missing record."""
+    """One key whose content differs; a missing record is None."""
 
     key: bytes
     left: bytes | None
@@ -56,23 +58,23 @@ class Difference:
 
 
 class _Side:
-    """One metarange on its way: at the start of a range, or somewhere in an open one."""
+    """The position in one metarange: at the start of a range, or inside an open one."""
 
     def __init__(self, metarange: MetaRange, start: bytes) -> None:
         self._metarange = metarange
         self._start = start
         self.ranges = Walk(metarange.blocks(), start)
-        self.records: Walk | None = None  # of the range, once it was opened
+        self.records: Walk | None = None  # of the range, once it is open
 
     @property
     def header(self) -> RangeHeader | None:
-        """The range; None behind the last one."""
+        """The current range; None behind the last one."""
         record = self.ranges.next_record()
         return record and _decoded(*record)
 
     @property
     def last(self) -> bytes:
-        """The last key of the range; or, in an open one, a bound of the block."""
+        """The last key of the current range; in an open range, the bound of the current block."""
         if self.records is not None:
             return self.records.bound
         header = self.header
@@ -80,17 +82,17 @@ class _Side:
         return header.max_key
 
     def is_beyond(self, key: bytes) -> bool:
-        """Whether what comes begins at the key or behind it."""
+        """Return whether all remaining records are at the key or behind it."""
         header = self.header
         return header is None or (self.records is None and header.min_key >= key)
 
     def skip_range(self) -> None:
-        """Go on to the next range."""
+        """Move to the next range."""
         self.records = None
         self.ranges.skip_record()
 
     def open_range(self) -> Walk:
-        """The range's records."""
+        """Return the range's records."""
         if self.records is None:
             assert self.header is not None
             blocks = self._metarange.range_blocks(self.header)
@@ -98,7 +100,7 @@ class _Side:
         return self.records
 
     def take(self, last: bytes) -> Block:
-        """The records up to key last, which lies in the current range or before it."""
+        """Consume the records up to key last, which is in the current range or before it."""
         header = self.header
         if header is None or header.min_key > last:
             return _NOTHING
@@ -108,7 +110,7 @@ class _Side:
         return taken
 
     def leave_range_at_end(self) -> None:
-        """Go on to the next range if all of the open one has been taken."""
+        """Move to the next range if the open one is consumed."""
         if self.records is not None and self.records.is_at_end:
             self.skip_range()
 
@@ -116,9 +118,12 @@ class _Side:
 def diff(
     left: MetaRange, right: MetaRange, start: bytes = b"", end: bytes | None = None
 ) -> Iterator[Difference]:
-    """The keys with start <= key < end whose content differs, in order.
+    """Yield the keys with start <= key < end whose content differs, in order.
 
-    Content is compared by identity: a record that only moved to another address does not differ.
+    Content is compared by identity: a record that differs in its address only is equal.
+
+    Raises:
+        CorruptDataError: a file is missing, or is not what was written.
     """
     if left.id == right.id:
         return
@@ -137,7 +142,7 @@ def diff(
 
 
 def changed_ranges(left: MetaRange, right: MetaRange) -> Iterator[bytes]:
-    """The last keys of the ranges that only one side has, in order: they tell where to look."""
+    """Yield the last keys of the ranges that only one side has, in order."""
     one, other = Walk(left.blocks(), b""), Walk(right.blocks(), b"")
     while True:
         if one.skip_equal(other):
@@ -150,9 +155,9 @@ def changed_ranges(left: MetaRange, right: MetaRange) -> Iterator[bytes]:
 
 
 def _skip_equal(one: _Side, other: _Side) -> bool:
-    """Skip what both sides have next, if it is the same: ranges, or blocks of an open one.
+    """Skip the ranges or blocks that are equal on both sides; return whether there were any.
 
-    Ranges that overlap are opened on the way, to be skipped block by block.
+    Ranges that overlap are opened, so that their blocks can be skipped.
     """
     if one.records is None and other.records is None and one.ranges.skip_equal(other.ranges):
         return True
@@ -173,7 +178,7 @@ def _skip_equal(one: _Side, other: _Side) -> bool:
 
 
 def _diff_window(left: Block, right: Block) -> list[Difference]:
-    """The differences of two record lists, in key order."""
+    """Return the differences between two lists of records, in key order."""
     lefts = dict(zip(*left, strict=True))
     rights = dict(zip(*right, strict=True))
     differences = [

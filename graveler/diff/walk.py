@@ -1,4 +1,4 @@
-"""A way through the records of one file, in steps of equal blocks, of blocks, or of records."""
+"""A walk through the records of one file, by equal blocks, by blocks or by records."""
 
 from bisect import bisect_left, bisect_right
 
@@ -7,7 +7,7 @@ from graveler.sstable import Block
 
 
 class Walk:
-    """Where one side of a comparison has come to in a file, a range or a metarange."""
+    """The position of one side of a comparison in a file, a range or a metarange."""
 
     __slots__ = ("_records", "_start", "at", "blocks", "position")
 
@@ -15,8 +15,8 @@ class Walk:
         self.blocks = blocks
         self._start = start
         self.at = blocks.find(start)  # the block
-        self._records: Block | None = None  # of the block, once it was decoded
-        self.position = 0  # how many of them have been taken
+        self._records: Block | None = None  # of the block, once decoded
+        self.position = 0  # how many of them are consumed
 
     @property
     def is_at_end(self) -> bool:
@@ -25,11 +25,11 @@ class Walk:
 
     @property
     def bound(self) -> bytes:
-        """A key not less than the last of the block, and less than what follows it."""
+        """A key from the block's last up to, but not including, the key that follows it."""
         return self.blocks.bound(self.at)
 
     def next_record(self) -> tuple[bytes, bytes] | None:
-        """The next record, which is not taken thereby."""
+        """Return the next record without consuming it; None at the end."""
         while not self.is_at_end:
             keys, values = self._records or self._decode()
             if self.position < len(keys):
@@ -38,16 +38,16 @@ class Walk:
         return None
 
     def skip_record(self) -> None:
-        """Take the record that next_record told."""
+        """Consume the record that next_record returned."""
         assert self._records is not None
         self.position += 1
         if self.position == len(self._records.keys):
             self.skip_blocks(1)
 
     def skip_equal(self, other: "Walk") -> bool:
-        """Skip all blocks, from here on, that are the same bytes on the other's way as well.
+        """Skip the next blocks whose bytes are equal on both sides; return whether there were any.
 
-        That is none unless both ways are at the start of a block.
+        There are none unless both sides are at the start of a block.
         """
         if self.position or other.position:
             return False
@@ -58,12 +58,12 @@ class Walk:
         return equal > 0
 
     def take(self, last: bytes) -> Block:
-        """The records up to key last."""
+        """Consume and return the records up to key last."""
         keys: list[bytes] = []
         values: list[bytes] = []
         while not self.is_at_end:
             if self.at and self.blocks.bound(self.at - 1) >= last:
-                break  # the block begins behind last, and need not be decoded
+                break  # the block begins behind last: do not decode it
             bound = self.bound
             records = self._records or self._decode()
             begin = self.position
@@ -77,12 +77,13 @@ class Walk:
         return Block(keys, values)
 
     def _decode(self) -> Block:
-        """The records of the block."""
+        """Decode the block, and move to the first record from the walk's start on."""
         records = self._records = self.blocks.block(self.at)
         self.position = bisect_left(records.keys, self._start)
         return records
 
     def skip_blocks(self, count: int) -> None:
+        """Move to the start of the block that is count blocks ahead."""
         self.at += count
         self._records = None
         self.position = 0

@@ -1,1 +1,1 @@
-"""Dumps of a repository's refs: what the files hold, writing them, and reading them again."""
+"""Dumps of a repository's refs: their records, their files, and checks of a whole dump."""

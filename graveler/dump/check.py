@@ -1,4 +1,4 @@
-"""Whether a dump holds together: looked at as a whole, before any of it is restored."""
+"""Check a whole dump before any of it is restored."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from graveler.identity import is_id
 from graveler.model import Commit
 from graveler.refs.closure import CommitSet
 
-# So many commits are stored before any of the next ones.
+# Commits are stored in batches of this size, each before the next.
 BATCH_COMMITS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How much a dump holds, and of each batch of commits the ID of the first."""
+    """The number of refs in a dump, and the first commit ID of each batch."""
 
     commits: int
     branches: int
@@ -26,10 +26,10 @@ class Checked:
 def check(
     commits: Iterable[Commit], branches: Iterable[NamedCommit], tags: Iterable[NamedCommit]
 ) -> Checked:
-    """Go through a dump once; memory holds the commits' digests, some 250 bytes for each.
+    """Read a dump once and count it; memory grows by about 250 bytes a commit.
 
     Raises:
-        InvalidInputError: a commit that a commit, a branch or a tag names is not there.
+        InvalidInputError: a commit, a branch or a tag names a commit that is not in the dump.
     """
     known = CommitSet()
     first_ids: list[str] = []
@@ -60,4 +60,4 @@ def _count(what: str, refs: Iterable[NamedCommit], known: CommitSet) -> int:
 
 
 def _missing(what: str, commit_id: str) -> InvalidInputError:
-    return InvalidInputError(f"the dump does not hold together: {what} {commit_id}, not in it")
+    return InvalidInputError(f"the dump is incomplete: {what} {commit_id}, which is not in it")

@@ -1,23 +1,24 @@
 """The files of a refs dump: three metaranges, of commits, branches and tags.
 
-They are files like those of committed data (docs/formats/committed.md), and break by the same
-rules. What they say of themselves (`entity` and schema) counts for their IDs as well: a branch and
-a tag of one name and commit have equal records, and must not share a file.
+The files have the format of committed data (docs/formats/committed.md) and break by the same rules.
+Their IDs also cover their properties (`entity` and schema): a branch and a tag of one name and
+commit have equal records, but must not share a file.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
 
+from graveler.committed.headers import check_records
 from graveler.committed.level import METARANGES, RANGES, Level
 from graveler.committed.store import Committed
 from graveler.committed.writer import breaks_after
 from graveler.dump.records import Kind
 from graveler.entries import range_record, record_range
-from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
+from graveler.errors import InvalidInputError, in_file
 from graveler.identity import key_hash, record_id, record_ids
+from graveler.layout import committed_uri
 from graveler.model import RangeHeader, Record
 from graveler.sstable import Table, TableWriter
 
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RefsDump:
-    """The IDs of a dump's metaranges; "" stands for none of that kind."""
+    """The IDs of a dump's metaranges; "" if the dump has none of that kind."""
 
     commits_id: str
     branches_id: str
@@ -34,7 +35,7 @@ class RefsDump:
 
 
 def write(committed: Committed, namespace: str, kind: Kind[T], things: Iterable[T]) -> str:
-    """Store things of one kind, which ascend by key; the ID of their metarange.
+    """Store things of one kind, which ascend by key; return the ID of their metarange.
 
     Memory holds one range. Equal things give equal IDs.
     """
@@ -77,7 +78,7 @@ class _File:
         self.last_key = key
 
     def store(self, committed: Committed, namespace: str) -> RangeHeader:
-        """End the file and store it."""
+        """End the file and store it; return its header."""
         names = sorted(self._metadata)
         said = record_ids(
             [name.encode() for name in names], [self._metadata[name].encode() for name in names]
@@ -94,59 +95,48 @@ class _File:
 
 
 def read(committed: Committed, namespace: str, metarange_id: str, kind: Kind[T]) -> Iterator[T]:
-    """The things that write stored, by key; range after range.
+    """Yield the things that write stored, by key, range by range.
 
     Raises:
-        CorruptDataError: a file is missing, or not what was written.
-        InvalidInputError: it holds something of another kind, or what cannot be.
+        CorruptDataError: a file is missing, or is not what was written.
+        InvalidInputError: a file holds things of another kind, or an impossible thing.
     """
     if not metarange_id:
         return
     metarange = _open(committed, namespace, metarange_id, METARANGES, kind)
     for _, described in metarange.scan():
-        with _in_file(metarange.name):
+        with in_file(metarange.name):
             header = record_range(described)
         records = _open(committed, namespace, header.id, RANGES, kind)
         first = last = b""
         count = 0
         for key, value in records.scan():
-            with _in_file(records.name):
+            with in_file(records.name):
                 thing = kind.of_record(key, value)
             first = first or key
             last = key
             count += 1
             yield thing
-        if (first, last, count) != (header.min_key, header.max_key, header.count):
-            raise CorruptDataError(
-                f"{records.name} holds {count} records from {first!r} to {last!r}, and by its "
-                f"metarange {header.count} from {header.min_key!r} to {header.max_key!r}"
-            )
+        with in_file(records.name):
+            check_records(header, first, last, count)
 
 
 def _open(
     committed: Committed, namespace: str, file_id: str, level: Level, kind: Kind[Any]
 ) -> Table:
-    """The file, if it is what it is taken for; read once, so that none of it stays in caches.
+    """Return the file; its content is not cached.
 
     Raises:
-        InvalidInputError: it says that it holds something else.
+        CorruptDataError: it is missing, or is not what was written.
+        InvalidInputError: its properties state another level or kind.
     """
     content = committed.read_once(namespace, file_id)
-    table = Table.from_bytes(f"{namespace}/_lakefs/{file_id}", content)
+    table = Table.from_bytes(committed_uri(namespace, file_id), content)
     for name, expected in (("type", level.kind), ("entity", kind.entity)):
         found = table.properties.get(name, b"").decode(errors="replace")
         if found != expected:
             raise InvalidInputError(
                 f"{table.name} has {name} {found!r} where a dump's {kind.entity} file has "
-                f"{expected!r}: give the IDs as the dump did"
+                f"{expected!r}: give the IDs that the dump returned"
             )
     return table
-
-
-@contextmanager
-def _in_file(name: str) -> Iterator[None]:
-    """Errors raised inside name the file."""
-    try:
-        yield
-    except GravelerError as error:
-        raise type(error)(f"{name}: {error.message}") from error

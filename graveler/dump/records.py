@@ -1,8 +1,8 @@
-"""What the files of a refs dump hold: commits, branches and tags as records, which lakeFS reads.
+"""The records of a refs dump, in lakeFS's format: commits, branches and tags.
 
 A record's key is the name (of a commit, its ID), its identity the commit's ID, and its data one of
 lakeFS's messages CommitData, BranchData and TagData (`graveler/proto/stored.proto`). A branch is
-its name and its head: what is staged over it is in no dump.
+its name and head: a dump has no staged changes.
 """
 
 import json
@@ -23,12 +23,12 @@ from graveler.proto import stored_pb2 as messages
 
 T = TypeVar("T")
 
-# Where lakeFS has its messages; ours are the same in another package.
+# The package of lakeFS's messages; ours are equal, in another package.
 _PACKAGE = "io.treeverse.lakefs.graveler"
 
 
 class NamedCommit(NamedTuple):
-    """A branch or a tag, as a dump has it."""
+    """A branch or a tag in a dump."""
 
     name: str
     commit_id: str
@@ -42,12 +42,12 @@ class Kind(Generic[T]):
     entity: str
     message_name: str
     encode: Callable[[T], Record]
-    # Of the key and the message's bytes.
+    # From the key and the message's bytes.
     decode: Callable[[str, bytes], T]
 
     @cached_property
     def metadata(self) -> dict[str, str]:
-        """What files of this kind say of themselves: the very properties that lakeFS writes."""
+        """The properties of files of this kind, exactly as lakeFS writes them."""
         described = messages.DESCRIPTOR.message_types_by_name[self.message_name]
         schema = json.dumps(_schema(described), separators=(",", ":"))
         return {
@@ -57,16 +57,16 @@ class Kind(Generic[T]):
         }
 
     def of_record(self, key: bytes, value: bytes) -> T:
-        """The thing that a record holds.
+        """Return the thing that a record holds.
 
         Raises:
-            CorruptDataError: the bytes are none.
-            InvalidInputError: it is one that cannot be, as of a commit whose ID is another one's.
+            CorruptDataError: the bytes are no message of this kind.
+            InvalidInputError: the thing is impossible, such as a commit under another's ID.
         """
         try:
             return self.decode(key.decode(), split_value(value)[1])
         except (DecodeError, UnicodeDecodeError) as error:
-            raise CorruptDataError(f"the record {key!r} is no {self.entity}: {error}") from error
+            raise CorruptDataError(f"record {key!r} is not a {self.entity}: {error}") from error
 
 
 def _encode_commit(commit: Commit) -> Record:
@@ -89,7 +89,7 @@ def _decode_commit(key: str, data: bytes) -> Commit:
     message = messages.CommitData.FromString(data)
     if message.generation < 1:
         raise InvalidInputError(
-            f"commit {key} has generation {message.generation}: it must be 1 at least"
+            f"commit {key} has generation {message.generation}: it must be at least 1"
         )
     commit = make_commit(
         committer=message.committer,
@@ -102,7 +102,7 @@ def _decode_commit(key: str, data: bytes) -> Commit:
     )
     if not key == message.id == commit.id:
         raise InvalidInputError(
-            f"the record {key!r} holds commit {message.id!r}, whose fields make it {commit.id}"
+            f"record {key!r} holds commit {message.id!r}, but the ID of its fields is {commit.id}"
         )
     return replace(commit, version=message.version)
 
@@ -137,7 +137,7 @@ def _checked(
     key: str, name: str, named: NamedCommit, is_name: Callable[[str], bool]
 ) -> NamedCommit:
     if name != key or not is_name(key):
-        raise InvalidInputError(f"the record {key!r} holds {name!r}: it must be one valid name")
+        raise InvalidInputError(f"record {key!r} holds {name!r}: both must be one valid name")
     return named
 
 
@@ -155,7 +155,7 @@ _TYPES = {
 
 
 def _schema(message: Descriptor) -> dict[str, Any]:
-    """The message's description as the JSON form of protobuf's own DescriptorProto."""
+    """Return the message's description in the JSON form of protobuf's DescriptorProto."""
     schema: dict[str, Any] = {"name": message.name, "field": list(map(_field, message.fields))}
     nested: Iterable[Descriptor] = message.nested_types
     entries = [_schema(each) | {"options": {"mapEntry": True}} for each in nested]

@@ -19,6 +19,7 @@ from graveler.export.model import (
     Progress,
 )
 from graveler.export.status import status_file
+from graveler.times import NS_PER_S
 
 # A runner that says nothing for so long is dead.
 LEASE_S = 60
@@ -38,8 +39,6 @@ BATCH_START_S = 15 * 60
 BATCH_STARTS_MAX = 5
 
 DESTINATIONS_MAX = 20
-
-_NS_PER_S = 1_000_000_000
 
 
 class Next(Enum):
@@ -138,7 +137,7 @@ def begun(
 
 def taken(record: BranchExport, runner: str, now_ns: int) -> BranchExport:
     """The record with the run's lease in the runner's hand, from now on."""
-    return _with_run(record, runner=runner, lease_until_ns=now_ns + LEASE_S * _NS_PER_S)
+    return _with_run(record, runner=runner, lease_until_ns=now_ns + LEASE_S * NS_PER_S)
 
 
 def released(record: BranchExport) -> BranchExport:
@@ -170,7 +169,7 @@ def left_to_batch(record: BranchExport, now_ns: int, *, starts: int = 1) -> Bran
         is_batch=True,
         batch_starts=record.run.batch_starts + starts,
         runner="",
-        lease_until_ns=now_ns + BATCH_START_S * _NS_PER_S,
+        lease_until_ns=now_ns + BATCH_START_S * NS_PER_S,
     )
 
 

@@ -7,10 +7,10 @@ _STATUS_<time>.json                             whether the exported objects are
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from graveler.export.model import ExportConfiguration, ExportState
 from graveler.identity import ID_LENGTH
+from graveler.times import NS_PER_S, whole_second
 
 TEXT_TYPE = "text/plain; charset=utf-8"
 JSON_TYPE = "application/json"
@@ -51,8 +51,7 @@ def latest_file(configuration: ExportConfiguration, started_ns: int) -> str:
     """
     if not configuration.status_path:
         return ""
-    moment = datetime.fromtimestamp(started_ns // 10**9, UTC)
-    time = f"{moment:%Y%m%dT%H%M%S}.{started_ns % 10**9:09}Z"
+    time = f"{whole_second(started_ns):%Y%m%dT%H%M%S}.{started_ns % NS_PER_S:09}Z"
     return f"{configuration.status_path}/_STATUS_{time}.json"
 
 
@@ -74,8 +73,3 @@ def superseded_text(text: bytes, export_id: str) -> bytes:
         fields = None
     known = fields if isinstance(fields, dict) else {}
     return latest_text(known | {"status": SUPERSEDED, "superseded_by": export_id})
-
-
-def rfc3339(time_ns: int) -> str:
-    """The time in UTC, to the second."""
-    return f"{datetime.fromtimestamp(time_ns // 10**9, UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from graveler.accounts import AccountStore, Credential, User
 from graveler.errors import AuthenticationError
-from graveler.ports import Clock
+from graveler.ports import AccountStore, Clock, Credential, User
+from graveler.times import NS_PER_S
 
 # The web UI logs out on exactly this text, and `lakectl doctor` recognizes it.
 FAILURE_MESSAGE = "error authenticating request"
@@ -97,7 +97,7 @@ class Authenticator:
         import jwt  # noqa: PLC0415 - only logging in needs it, and it takes long
 
         user = self._user_of_key(access_key_id, secret_access_key)
-        now_s = self._clock.now_ns() // 10**9
+        now_s = self._clock.now_ns() // NS_PER_S
         claims = {
             "aud": "login",
             "exp": now_s + SESSION_LIFE_S,
@@ -140,7 +140,7 @@ class Authenticator:
         except jwt.InvalidTokenError as error:
             raise AuthenticationError(FAILURE_MESSAGE) from error
         expires_at, user = claims["exp"], claims["sub"]
-        if not isinstance(expires_at, int) or expires_at <= self._clock.now_ns() // 10**9:
+        if not isinstance(expires_at, int) or expires_at <= self._clock.now_ns() // NS_PER_S:
             raise AuthenticationError(FAILURE_MESSAGE)
         if not user or self._users.get(user) is None:
             raise AuthenticationError(FAILURE_MESSAGE)
@@ -180,7 +180,7 @@ class _Memory(Generic[V]):
             return None
         if len(self._found) >= MEMORY_ENTRIES_MAX:
             self._found.clear()
-        self._found[name] = (value, now_ns + MEMORY_S * 10**9)
+        self._found[name] = (value, now_ns + MEMORY_S * NS_PER_S)
         return value
 
 

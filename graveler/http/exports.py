@@ -7,6 +7,7 @@ from msgspec import Struct
 from graveler.export.model import ExportConfiguration
 from graveler.http.requests import NonEmpty
 from graveler.operations.exports import requests
+from graveler.times import NS_PER_S
 
 
 class ConfigurationBody(Struct, frozen=True, rename="camel"):
@@ -60,7 +61,7 @@ def status_body(status: requests.ExportStatus) -> StatusBody:
         export_id=status.export_id,
         commit_id=status.commit_id,
         exported_commit_id=status.exported_commit,
-        started_at=status.started_ns // 10**9,
+        started_at=status.started_ns // NS_PER_S,
         objects_done=status.done,
         objects_total=status.total,
         objects_failed=status.failed,

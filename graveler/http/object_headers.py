@@ -8,6 +8,7 @@ from urllib.parse import quote
 from graveler.messages import Refusal
 from graveler.model import Entry
 from graveler.names import is_checksum
+from graveler.times import NS_PER_S
 
 _META_PREFIX = "x-lakefs-meta-"
 # lakectl keeps metadata for its own use: this header's `client-mtime` is `::lakefs::client-mtime`.
@@ -65,7 +66,7 @@ def of_object(entry: Entry, path: bytes) -> dict[str, str]:
     disposition = "inline" if inline else f"attachment; filename*=UTF-8''{file_name}"
     return {
         "ETag": etag_of(entry),
-        "Last-Modified": formatdate(entry.last_modified_ns // 10**9, usegmt=True),
+        "Last-Modified": formatdate(entry.last_modified_ns // NS_PER_S, usegmt=True),
         "Content-Type": content_type_of(entry),
         "Content-Disposition": disposition,
         "Accept-Ranges": "bytes",

@@ -11,13 +11,14 @@ from msgspec import Meta, Struct
 
 from graveler.limits import INT64_MAX, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
+from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
 # An int64: Go clients send it, and DynamoDB and protobuf can hold it.
 Count = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 # Unix seconds whose nanoseconds are an int64.
-UnixTime = Annotated[int, Meta(ge=0, le=INT64_MAX // 10**9)]
+UnixTime = Annotated[int, Meta(ge=0, le=INT64_MAX // NS_PER_S)]
 PartNumber = Annotated[int, Meta(ge=1, le=UPLOAD_PARTS_MAX)]
 NonEmpty = Annotated[str, Meta(min_length=1)]
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Commit, Entry, Repository, Tag
+from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
@@ -241,7 +242,7 @@ class DiffRow(Struct, frozen=True, omit_defaults=True):
 
 def right_stats(entry: Entry) -> RightStats:
     return RightStats(
-        entry.checksum, entry.last_modified_ns // 10**9, entry.content_type, entry.metadata
+        entry.checksum, entry.last_modified_ns // NS_PER_S, entry.content_type, entry.metadata
     )
 
 
@@ -279,7 +280,7 @@ def object_stats(
         physical_address,
         entry.checksum,
         entry.size_bytes,
-        entry.last_modified_ns // 1_000_000_000,
+        entry.last_modified_ns // NS_PER_S,
         entry.metadata if user_metadata else {},
         entry.content_type,
         expiry,

@@ -1,6 +1,5 @@
 """Bodies of requests and answers about garbage collection; see `requests` and `responses`."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -57,11 +56,6 @@ class PrepareCommitsStatus(Struct, frozen=True, omit_defaults=True):
     update_time: str
     result: PreparedCommits | None = None
     error: ErrorBody | None = None
-
-
-def moment(time_ns: int) -> str:
-    """Return a time in RFC 3339, as tasks show it."""
-    return datetime.fromtimestamp(time_ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class PrepareUncommitted(Struct, frozen=True):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from graveler.identity import is_id
+from graveler.layout import committed_key
 from graveler.messages import Refusal
 from graveler.model import Repository
 from graveler.operations.engine import Engine
@@ -28,7 +29,7 @@ def find(engine: Engine, repository: str, file_id: str) -> CommittedFile:
 
     def read(found: Repository) -> CommittedFile:
         if is_id(file_id):
-            key = f"_lakefs/{file_id}"
+            key = committed_key(file_id)
             uri = f"{found.storage_namespace}/{key}"
             info = engine.objects.head(uri)
             if info is not None:

@@ -34,6 +34,7 @@ from graveler.errors import (
     NotFoundError,
 )
 from graveler.identity import is_id
+from graveler.layout import committed_uri
 from graveler.model import Branch, Commit, Repository, Tag, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
@@ -245,7 +246,7 @@ class _Content:
         except CorruptDataError as error:
             dumped = self._dumped
             for file_id in filter(None, (dumped.commits_id, dumped.branches_id, dumped.tags_id)):
-                uri = f"{self._repository.storage_namespace}/_lakefs/{file_id}"
+                uri = committed_uri(self._repository.storage_namespace, file_id)
                 if self._engine.objects.head(uri) is None:
                     raise GoneError(f"No data: there is no {uri}") from error
             raise

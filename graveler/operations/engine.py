@@ -10,12 +10,11 @@ from graveler.export.settings import ExportSettings
 from graveler.model import Branch, Event, Repository
 from graveler.ports import Clock, Names, ObjectStore, RefStore, StagingStore
 from graveler.refs.history import CommitCache, History
+from graveler.times import NS_PER_S
 
 _COMMIT_CACHE_BYTES = 32 * 1024 * 1024
 _REPOSITORIES_MAX = 4096
 _TOKENS_MAX = 16_384
-
-NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from graveler.addresses import DATA_PREFIX
 from graveler.errors import InvalidInputError, NotFoundError
+from graveler.layout import METADATA_FOLDER
 from graveler.model import Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.pages import closed_commits, every_branch, every_repository
 from graveler.operations.retention import active_commit_ids, read_rules, refuse_bare
 from graveler.ports import ObjectStore, StagingStore
-from graveler.retention.candidates import METADATA_FOLDER, Territory, namespaces_inside
+from graveler.retention.candidates import Territory, namespaces_inside
 from graveler.retention.files import RULES_FILE
 from graveler.retention.liveness import live_addresses
 from graveler.retention.rules import RetentionRules

@@ -16,11 +16,12 @@ from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Branch, Entry, Repository
 from graveler.names import check_checksum, check_path, leaves_its_folder
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.protocol.staging import branch_for_staging, stage_entry
 from graveler.operations.protocol.views import ObjectStat
 from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
+from graveler.times import NS_PER_S
 
 # Any other address could not be read, and would break each listing that presigns URLs.
 _OBJECT_URI = re.compile(r"s3://(?!\.{1,2}/)[^/\x00]+/[^\x00]+")

@@ -10,7 +10,8 @@ from dataclasses import replace
 from graveler.errors import GravelerError
 from graveler.messages import Refusal
 from graveler.model import Repository, Task
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
+from graveler.times import NS_PER_S
 
 # A worker that has stored nothing for so long has died: no function lives longer.
 _SILENCE_S_MAX = 15 * 60

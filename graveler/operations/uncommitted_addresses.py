@@ -23,12 +23,13 @@ from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.model import Branch, Change, Entry, Repository
 from graveler.names import check_branch_name, check_path
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.operations.protocol.pages import every_branch
 from graveler.operations.retention import changeable_repository
+from graveler.parquet import ParquetWriter, int64_column, text_column
 from graveler.retention.files import uncommitted_folder
 from graveler.retention.liveness import address_in_namespace
-from graveler.retention.parquet import ParquetWriter, int64_column, text_column
+from graveler.times import NS_PER_S
 
 # lakeFS's limit of a file; and a time after which a request of 30 seconds can still store it.
 FILE_BYTES_MAX = 20 * 1024 * 1024

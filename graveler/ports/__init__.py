@@ -1,37 +1,69 @@
-"""What the engine asks of the world. Adapters live in `graveler.aws`; memory fakes in the tests.
+"""The engine's ports to the world: adapters live in `graveler.aws`, memory fakes in the tests.
 
-Every state change of a ref is one conditional write or one transaction. All reads here are
-strongly consistent unless a method says otherwise. Every adapter translates its vendor's errors:
-StaleVersionError and AlreadyExistsError for failed conditions (after reading back whether the
-failed write was its own, landed by an earlier attempt), ThrottledError for throttling that
-outlasts its retries, UnknownOutcomeError when nobody can tell.
+Each state change of a ref is one conditional write or one transaction. Reads are strongly
+consistent unless a method says otherwise. Every adapter translates its vendor's errors:
+
+- StaleVersionError or AlreadyExistsError for a failed condition. The adapter first reads back
+  whether an earlier attempt of its own has met the condition.
+- ThrottledError for throttling that outlasts its retries.
+- UnknownOutcomeError if the write may have landed.
+
+The ports of continuous export take its records, and so are in `graveler.export.ports`.
 """
 
+from graveler.ports.accounts import AccountStore, Credential, Installation, User
+from graveler.ports.committed_files import CommittedFiles
+from graveler.ports.jobs import JobStore
 from graveler.ports.objects import (
-    CommittedFiles,
     ListedObject,
+    MultipartUploads,
+    ObjectData,
     ObjectDescription,
     ObjectInfo,
+    ObjectListing,
     ObjectStore,
+    Presigner,
     UnfinishedUpload,
     UploadedPart,
 )
-from graveler.ports.refs import RefStore, TaskStore
+from graveler.ports.refs import (
+    BranchStore,
+    CommitStore,
+    RefStore,
+    RepositoryStore,
+    RestoreStore,
+    TagStore,
+    TaskStore,
+)
 from graveler.ports.staging import Staged, StagingStore
 from graveler.ports.world import Clock, Names
 
 __all__ = [
+    "AccountStore",
+    "BranchStore",
     "Clock",
+    "CommitStore",
     "CommittedFiles",
+    "Credential",
+    "Installation",
+    "JobStore",
     "ListedObject",
+    "MultipartUploads",
     "Names",
+    "ObjectData",
     "ObjectDescription",
     "ObjectInfo",
+    "ObjectListing",
     "ObjectStore",
+    "Presigner",
     "RefStore",
+    "RepositoryStore",
+    "RestoreStore",
     "Staged",
     "StagingStore",
+    "TagStore",
     "TaskStore",
     "UnfinishedUpload",
     "UploadedPart",
+    "User",
 ]

@@ -1,4 +1,4 @@
-"""Repositories and what they are made of: branches, tags, commits and tasks."""
+"""The ports to a repository's refs: small records, changed by compare-and-swap."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
@@ -6,26 +6,14 @@ from typing import Protocol
 from graveler.model import Branch, Change, Commit, Event, Page, Repository, Tag, Task
 
 
-class TaskStore(Protocol):
-    """Tasks of a repository; they are forgotten a week after their last update."""
-
-    def task(self, repository: Repository, task_id: str) -> Task | None:
-        """The task as it stands."""
-
-    def put_task(self, repository: Repository, task: Task) -> None:
-        """Store a new task, or how far one is: only who works on it writes it."""
-
-
-class RefStore(TaskStore, Protocol):
-    """Repositories, branches, tags and commits: small records, changed by compare-and-swap."""
-
-    # Repositories
+class RepositoryStore(Protocol):
+    """Repositories by name."""
 
     def repository(self, name: str) -> Repository | None:
-        """The live repository of that name."""
+        """Return the live repository of that name."""
 
     def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
-        """Live repositories by name in byte order."""
+        """Return live repositories by name in byte order."""
 
     def create_repository(
         self, repository: Repository, branch: Branch | None, commit: Commit | None, event: Event
@@ -41,61 +29,63 @@ class RefStore(TaskStore, Protocol):
     def update_repository(
         self, old: Repository, new: Repository, event: Event | None = None
     ) -> None:
-        """Replace a repository's record, if it is still what was read; the event with it.
+        """Replace the repository's record and store the event, if the record is still old.
 
         Raises:
-            StaleVersionError: somebody changed it.
+            StaleVersionError: another writer changed the record.
         """
 
     def delete_repository(self, repository: Repository, event: Event) -> None:
-        """Delete the repository with its branches and tags; the rest goes in the background.
+        """Delete the repository with its branches and tags; the rest is deleted in the background.
 
         Raises:
-            NotFoundError: it is gone already.
+            NotFoundError: it is already deleted.
         """
 
     def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
-        """The repository's free-form metadata."""
+        """Return the repository's free-form metadata."""
 
     def update_repository_metadata(
         self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
     ) -> None:
-        """Set and drop single keys of the metadata, atomically."""
+        """Set some keys of the metadata and remove others, atomically."""
 
-    # Branches
+
+class BranchStore(Protocol):
+    """Branches of a repository: their heads and staging tokens."""
 
     def branch(self, repository: Repository, name: str) -> Branch | None:
-        """The branch as it stands."""
+        """Return the branch at its current version."""
 
     def repository_and_branch(
         self, repository: Repository, name: str
     ) -> tuple[Repository | None, Branch | None]:
-        """The repository of that name as it stands, the branch of the given uid; one request."""
+        """Return, in one request, the record under the repository's name and the uid's branch."""
 
     def branches(
         self, repository: Repository, prefix: str, after: str, amount: int, *, show_hidden: bool
     ) -> Page[Branch]:
-        """Branches by name in byte order."""
+        """Return branches by name in byte order."""
 
     def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
         """Store a new branch.
 
         Raises:
-            AlreadyExistsError: the name is taken, by a branch or a tag.
+            AlreadyExistsError: a branch or a tag has the name.
         """
 
     def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
-        """Seal the branch's staging token, put a new one in its place; the branch as it is now.
+        """Seal the branch's staging token and replace it by new_token; return the new branch.
 
         Raises:
-            StaleVersionError: the branch has another staging token by now.
-            NotFoundError: the branch is gone.
+            StaleVersionError: the branch has another staging token.
+            NotFoundError: the branch was deleted.
         """
 
     def bump_version(self, repository: Repository, name: str, token: str) -> bool:
-        """Add one to the branch's version if the token is among its sealed tokens; else False.
+        """Raise the branch's version if token is one of its sealed tokens; return whether it is.
 
-        A move that is in progress then fails with StaleVersionError, and scans the token again.
+        A move in progress then fails with StaleVersionError and scans the token again.
         """
 
     def move_branch(
@@ -112,74 +102,102 @@ class RefStore(TaskStore, Protocol):
         restored: Sequence[Change] = (),
         is_clean: bool = False,
     ) -> None:
-        """The one finishing transaction: commit, head, tokens and event change together or not.
+        """Move the branch's head in one transaction, which finishes a commit, merge or reset.
 
-        Puts commit (when given; an equal one may exist), sets the head to commit_id, takes
-        applied_tokens (the oldest of old's sealed tokens, newest first) off the branch, replaces
-        the staging token when a new one is given (a reset), adds one to the version, puts the
-        event in the outbox and registers every token taken off to be dropped after that time.
-        Replaces restored entries by restored (at most RESTORED_MAX changes).
+        The transaction stores the commit, if one is given (an equal one may exist), and the event.
+        It sets the head to commit_id and raises the version. It removes applied_tokens, the oldest
+        of old's sealed tokens, newest first. A reset gives new_staging_token, which replaces the
+        staging token. Every removed token is registered to be dropped after drop_after_ns.
+        restored (at most RESTORED_MAX changes) replace entries that are marked as restored.
 
         Raises:
-            StaleVersionError: the version is not old's any more; or the staging token, with
-                new_staging_token or restored; or the edits, with is_clean; or an entry to be
-                replaced is not a restored one.
-            NotFoundError: the branch is gone.
+            StaleVersionError: the version differs from old's. With new_staging_token or restored:
+                the staging token differs. With is_clean: the edits differ. With restored: an
+                entry to replace is not marked as restored.
+            NotFoundError: the branch was deleted.
         """
 
-    # Tags
+
+class TagStore(Protocol):
+    """Tags of a repository."""
 
     def tag(self, repository: Repository, name: str) -> Tag | None:
-        """The tag."""
+        """Return the tag of that name."""
 
     def tags(self, repository: Repository, prefix: str, after: str, amount: int) -> Page[Tag]:
-        """Tags by name in byte order."""
+        """Return tags by name in byte order."""
 
     def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         """Store a new tag.
 
         Raises:
-            AlreadyExistsError: the name is taken, by a tag or a branch.
+            AlreadyExistsError: a tag or a branch has the name.
         """
 
     def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         """Delete the tag.
 
         Raises:
-            StaleVersionError: it is gone, or names another commit by now.
+            StaleVersionError: it was deleted, or names another commit.
         """
 
-    # Commits
+
+class CommitStore(Protocol):
+    """Commits of a repository, which never change."""
 
     def create_commit(self, repository: Repository, commit: Commit) -> Commit:
-        """Store the commit unless there is one of that ID; return the one that is stored."""
+        """Store the commit unless its ID exists; return the stored commit."""
 
     def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
-        """Those of the commits that exist, by ID."""
+        """Return the existing ones of the commits, by ID."""
 
     def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[str, ...]:
-        """At most two commit IDs that start with prefix: enough to tell unique from ambiguous."""
+        """Return at most two commit IDs with the prefix: enough to see whether it is ambiguous."""
 
     def commits_below(
         self, repository: Repository, generation: int, amount: int
     ) -> tuple[Commit, ...]:
-        """Up to amount commits of that generation or lower, highest first; may lag behind."""
+        """Return up to amount commits of that generation or lower, highest first.
 
-    def every_commit(self, repository: Repository) -> Iterator[Commit]:
-        """Every commit that exists when the iteration begins, by ID, fetched page by page.
-
-        Pages are no snapshot: of the commits made meanwhile, any may be seen or not. A child can
-        be seen and its parent not.
+        The read is eventually consistent: it may miss recent commits.
         """
 
-    # What a dump of refs brings back: no event tells of single ones, all are written again when
-    # the restore is repeated, and some may be there when a call fails.
+    def every_commit(self, repository: Repository) -> Iterator[Commit]:
+        """Return every commit that exists when the iteration begins, by ID, fetched page by page.
+
+        The pages are no snapshot. Commits made meanwhile may or may not be returned, and a child
+        may be returned without its parent.
+        """
+
+
+class TaskStore(Protocol):
+    """Tasks of a repository; each expires a week after its last update."""
+
+    def task(self, repository: Repository, task_id: str) -> Task | None:
+        """Return the task at its current state."""
+
+    def put_task(self, repository: Repository, task: Task) -> None:
+        """Store a new task, or a task's progress; only the worker of a task stores it."""
+
+
+class RestoreStore(Protocol):
+    """Stores the refs of a dump.
+
+    No event describes a single ref. Each call may fail with some refs stored; a repeated restore
+    stores all of them again.
+    """
 
     def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
-        """Store the commits; those that exist are the same."""
+        """Store the commits; the existing ones are equal."""
 
     def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
-        """Store those of the branches that do not exist."""
+        """Store the branches that do not exist."""
 
     def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
-        """Store those of the tags that do not exist."""
+        """Store the tags that do not exist."""
+
+
+class RefStore(
+    RepositoryStore, BranchStore, TagStore, CommitStore, TaskStore, RestoreStore, Protocol
+):
+    """Everything that the engine asks of the store of refs."""

@@ -1,4 +1,4 @@
-"""Staged changes."""
+"""The port to staged changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,34 +9,35 @@ from graveler.model import Branch, Change, Repository
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What one staging token says of one path: a stored value, or None for a tombstone."""
+    """A staged change of one path: a stored value, or None for a tombstone."""
 
     value: bytes | None
 
 
 class StagingStore(Protocol):
-    """Staged changes: per staging token, paths in byte order with a value or a tombstone.
+    """Staged changes: each staging token holds paths in byte order, with a value or a tombstone.
 
-    A token is open until it is closed, and never opens again. Its content is final when it is
+    A token is open until it is closed, and is never opened again. Its content is final once it is
     closed and the branch has another staging token.
     """
 
     def get(self, token: str, path: bytes) -> Staged | None:
-        """What the token says of the path; None if nothing."""
+        """Return the token's change of the path; None if it has none."""
 
     def get_with_branch(
         self, repository: Repository, branch: str, token: str, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
-        """The branch as it stands, and what token says of the path; one request, not atomic."""
+        """Return the current branch and the token's change of the path: one request, not atomic."""
 
     def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
-        """Stage changes of distinct paths while the token is open; return those it refused.
+        """Stage changes of distinct paths while the token is open; return the refused ones.
 
-        Each change takes effect once, even if a lost answer makes the adapter send it again. They
-        are not atomic together: a token that closes meanwhile refuses some and holds the others.
+        Each change takes effect once, even if the adapter sends it again after a lost response.
+        Together they are not atomic: if the token closes meanwhile, it refuses some of them and
+        holds the others.
 
         Raises:
-            UnknownOutcomeError: nobody can tell which of the changes took effect, or will.
+            UnknownOutcomeError: some of the changes may have taken effect, or may still do.
         """
 
     def stage_if(
@@ -47,43 +48,43 @@ class StagingStore(Protocol):
         value: bytes,
         expected: Staged | None,
     ) -> None:
-        """Stage a value under the branch's token, and count the edit, if the branch is unchanged.
+        """Stage a value under the branch's token and count the edit, if nothing has changed.
 
-        Unchanged means: it has the same staging token, head and version; whether the token is
-        closed does not matter. The token must still say what is expected of the path.
+        The branch must have the same staging token, head and version; its token may be closed.
+        The token's change of the path must be expected.
 
         Raises:
             StaleVersionError: the branch or the path changed.
         """
 
     def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
-        """Stage what the branch's head says of distinct paths, if the branch is unchanged.
+        """Stage the head's records of distinct paths, if the branch is unchanged.
 
         The entries are marked as restored. The branch's version is raised and its restored_token
         set, so that a move of the head does not miss them. Many changes take several transactions.
 
         Returns:
-            The branch as it is now.
+            The branch at its new version.
 
         Raises:
             StaleVersionError: the branch changed; some of the changes may be staged.
         """
 
     def restored_paths(self, token: str) -> Iterator[bytes]:
-        """The paths of the token's restored entries, in order, fetched page by page."""
+        """Return the paths of the token's restored entries, in order, fetched page by page."""
 
     def close(self, token: str) -> None:
-        """Have every later `stage` of the token refused; closing twice is fine."""
+        """Make the token refuse every later `stage`; closing twice is harmless."""
 
     def scan(
         self, token: str, start: bytes, end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
-        """The token's changes with start <= path < end, by path, fetched page by page."""
+        """Return the token's changes with start <= path < end, by path, fetched page by page."""
 
     def scan_with_branch(
         self, repository: Repository, branch: str, token: str, start: bytes, end: bytes | None
     ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
-        """The branch and the token's first page, fetched at the same time: one round trip."""
+        """Return the branch and the scan, whose first page is fetched in the same round trip."""
 
     def drop(self, token: str) -> None:
-        """Delete everything that the token holds."""
+        """Delete all changes of the token."""

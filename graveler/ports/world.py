@@ -1,4 +1,4 @@
-"""Time, and names that nobody else makes."""
+"""The ports to time and to IDs that need no coordination."""
 
 from typing import Protocol
 
@@ -6,20 +6,20 @@ from graveler.model import Repository
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """The time of this machine."""
 
     def now_ns(self) -> int:
-        """Nanoseconds since the Unix epoch."""
+        """Return nanoseconds since the Unix epoch."""
 
     def sleep(self, seconds: float) -> None:
-        """Return when so much time has passed."""
+        """Return after that many seconds."""
 
 
 class Names(Protocol):
-    """Makes names that nobody else makes."""
+    """IDs that need no coordination."""
 
     def new_uid(self) -> str:
-        """An xid: 20 characters, 12 bytes that begin with the time (`graveler.addresses`)."""
+        """Return an xid: 20 characters of 12 bytes that begin with the time (`addresses`)."""
 
     def new_staging_token(self, repository: Repository, branch: str) -> str:
-        """Text `<repository>-<branch>:<uuid4>`."""
+        """Return `<repository>-<branch>:<uuid4>`."""

@@ -1,1 +1,1 @@
-"""Names for commits and the walks over their graph: expressions, resolution, log, merge base."""
+"""Ref expressions, and walks over the commit graph: resolution, log, merge base."""

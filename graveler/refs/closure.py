@@ -1,8 +1,8 @@
-"""Sets of commits that know which parents they lack.
+"""Sets of commits that track missing parents.
 
-A scan of commits is no snapshot: it can return a commit that was made meanwhile without its parent,
-which was made meanwhile too. A reader that needs whole histories watches the scan and then fetches
-the missing parents by ID.
+A scan of commits is no snapshot: if a parent and a child are made during the scan, it may return
+the child only. A reader that needs whole histories collects the scan and then fetches the missing
+parents by ID.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,11 +11,11 @@ from graveler.model import Commit
 
 
 class CommitSet:
-    """The IDs of some commits and the parents that are missing; some 100 bytes for each commit."""
+    """The IDs of some commits and of their missing parents; about 100 bytes a commit."""
 
     def __init__(self) -> None:
         self._known: set[bytes] = set()
-        self._missing: dict[bytes, bytes] = {}  # parents, each with a child
+        self._missing: dict[bytes, bytes] = {}  # by parent, one of its children
 
     def __contains__(self, commit_id: str) -> bool:
         return bytes.fromhex(commit_id) in self._known
@@ -25,11 +25,11 @@ class CommitSet:
 
     @property
     def missing(self) -> dict[str, str]:
-        """The parents that are not in the set, each with a commit of the set that has it."""
+        """The parents that are not in the set, each with one of its children."""
         return {parent.hex(): child.hex() for parent, child in self._missing.items()}
 
     def add(self, commit: Commit) -> None:
-        """Put the commit into the set."""
+        """Add the commit to the set."""
         digest = bytes.fromhex(commit.id)
         self._known.add(digest)
         self._missing.pop(digest, None)
@@ -39,7 +39,7 @@ class CommitSet:
                 self._missing.setdefault(parent, digest)
 
     def watch(self, commits: Iterable[Commit]) -> Iterator[Commit]:
-        """Pass the commits on; each is in the set when it is returned."""
+        """Yield the commits, each after adding it to the set."""
         for commit in commits:
             self.add(commit)
             yield commit

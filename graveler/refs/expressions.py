@@ -4,9 +4,9 @@
     base       = 1*(any character but ~ ^ @ $)
     modifier   = ("~" / "^") [number] / "@" / "$"
 
-`~n` goes up n first parents and `^n` to the n-th parent; a missing number is 1. `@` is a branch
-without its staged changes, `$` with them. Which base and modifiers go together depends on what
-the base names (`graveler.refs.resolve`).
+`~n` follows n first parents, and `^n` the n-th parent; a missing number is 1. `@` is a branch
+without its staged changes, `$` with them. Which modifiers a base may have depends on what it names
+(`graveler.refs.resolve`). The grammar is lakeFS's.
 """
 
 import re
@@ -17,13 +17,13 @@ from graveler.messages import Refusal
 
 _BASE = re.compile(r"[^~^@$]+")
 _MODIFIER = re.compile(r"([~^@$])([^~^@$]*)")
-# Numbers are those of Go's Atoi: a sign and leading zeros are fine, ASCII digits only, 64 bits.
+# Numbers are those of Go's Atoi: 64 bits, ASCII digits, with an optional sign and leading zeros.
 _NUMBER = re.compile(r"([+-]?)0*([0-9]{1,19})")
 
 
 @dataclass(frozen=True, slots=True)
 class Modifier:
-    """One step from what the expression says so far; number is 1 where none is written."""
+    """One step from the commit so far; number is 1 if none is written."""
 
     kind: str  # one of ~ ^ @ $
     number: int
@@ -31,17 +31,17 @@ class Modifier:
 
 @dataclass(frozen=True, slots=True)
 class RefExpression:
-    """A parsed ref expression; nothing is known yet of what it names."""
+    """A parsed ref expression; its base may name nothing."""
 
     base: str
     modifiers: tuple[Modifier, ...]
 
 
 def parse(text: str) -> RefExpression:
-    """The parts of a ref expression.
+    """Return the parts of a ref expression.
 
     Raises:
-        InvalidInputError: text does not follow the grammar; the message says where.
+        InvalidInputError: text does not match the grammar; the details say where.
     """
     base = _BASE.match(text)
     if base is None:
@@ -62,6 +62,6 @@ def _number(text: str, kind: str, argument: str) -> int:
     number = int(digits[1] + digits[2]) if digits else None
     if number is None or not INT64_MIN <= number <= INT64_MAX:
         raise Refusal.BAD_MODIFIER.error(
-            f"in {text!r}, '{argument}' is no number", modifier=kind + argument
+            f"in {text!r}, '{argument}' is not a number", modifier=kind + argument
         )
     return number

@@ -1,18 +1,17 @@
-"""Commits by ID, and walks over their graph that cost few requests.
+"""Commits by ID, and walks over the commit graph in few requests.
 
-Theory of operation. Commits never change, so what was read once stays true: a cache shared by the
-whole process holds them. A walk (log, merge base, `~n`) goes from commits to their parents; one
-request for each step would make a log of 1,000 commits wait 1,000 times. The store can give
-commits in order of generation, and a parent's generation is below its child's. So where a parent
-is not at hand, the walk reads a page of commits from the generation below the child's downwards:
-it holds the parent and, usually, much of what the walk will ask for next.
+Theory of operation. Commits never change, so a cache shared by the whole process holds them. A walk
+(log, merge base, `~n`) visits parents; with a request for each step, a log of 1,000 commits would
+wait 1,000 times. The store can return commits by generation, and a parent's generation is below its
+child's. So if a parent is not cached, the walk reads a page of commits, from the generation below
+the child's downwards. It holds the parent and, usually, many of the next commits.
 
-Two things can be wrong with a page, and neither changes an answer:
+A page can be incomplete or useless; neither changes a result:
 
-- It is eventually consistent. A parent that it does not show is read by ID.
-- It holds other branches' commits too, and where those are many, little of use. A page takes about
-  as long as a few reads by ID, so when less than that was used of the last one, the walk goes on
-  by ID and tries a page again after ever longer stretches.
+- It is eventually consistent. A parent that it misses is read by ID.
+- It also holds other branches' commits; if those are many, it helps little. A page takes about as
+  long as a few reads by ID. If the walk used fewer commits of the last page, it continues by ID and
+  tries a page again after ever longer pauses.
 """
 
 from collections.abc import Sequence
@@ -20,14 +19,14 @@ from collections.abc import Sequence
 from graveler.cache import BoundedCache
 from graveler.errors import CorruptDataError
 from graveler.model import Commit, Repository
-from graveler.ports import RefStore
+from graveler.ports import CommitStore
 
-# By the repository's uid and the commit's ID; costs are bytes, about. Two repositories can hold
-# commits of one ID, and what one of them holds must not make it exist in the other.
+# By repository uid and commit ID; costs are bytes, about. Two repositories can hold commits of one
+# ID, but a commit of one must not exist in the other.
 CommitCache = BoundedCache[tuple[str, str], Commit]
 
-# One more than a log of 1,000 commits needs to know that there are more: about half of the
-# megabyte that DynamoDB gives in one answer.
+# A log of 1,000 commits needs one more, to know whether it ends there. This many commits take about
+# half a megabyte, and DynamoDB returns a megabyte at most.
 READ_AHEAD_MAX = 1024
 READ_AHEAD_GROWTH = 4
 
@@ -38,15 +37,15 @@ PAUSE_READS_MAX = 256
 
 
 class History:
-    """The commits of one repository; make one for each request."""
+    """The commits of one repository; make a new one for each request."""
 
-    def __init__(self, refs: RefStore, repository: Repository, cache: CommitCache) -> None:
+    def __init__(self, refs: CommitStore, repository: Repository, cache: CommitCache) -> None:
         self.repository = repository
         self._refs = refs
         self._cache = cache
 
     def find(self, ids: Sequence[str]) -> dict[str, Commit]:
-        """Those of the commits that exist, by ID; at most one request."""
+        """Return the existing ones of the commits, by ID; at most one request."""
         held = {commit_id: self.cached(commit_id) for commit_id in ids}
         found = {commit_id: commit for commit_id, commit in held.items() if commit is not None}
         missing = [commit_id for commit_id in held if commit_id not in found]
@@ -56,18 +55,18 @@ class History:
         return found
 
     def commit(self, commit_id: str) -> Commit:
-        """The commit that a branch, a tag or another commit names.
+        """Return the commit that a branch, a tag or another commit names.
 
         Raises:
-            CorruptDataError: it does not exist, though it is named.
+            CorruptDataError: it does not exist.
         """
         return self.commits([commit_id])[0]
 
     def commits(self, ids: Sequence[str]) -> list[Commit]:
-        """The commits of these IDs, in their order; at most one request.
+        """Return the commits of these IDs, in their order; at most one request.
 
         Raises:
-            CorruptDataError: one does not exist, though it is named.
+            CorruptDataError: one does not exist.
         """
         found = self.find(ids)
         for commit_id in ids:
@@ -79,39 +78,39 @@ class History:
         return [found[commit_id] for commit_id in ids]
 
     def walk(self, read_ahead: int) -> "Walk":
-        """A walk that expects to read about so many commits."""
+        """Return a walk that expects to read about that many commits."""
         return Walk(self, read_ahead)
 
     def cached(self, commit_id: str) -> Commit | None:
-        """The commit if this process holds it; no request."""
+        """Return the commit if it is cached; no request."""
         return self._cache.get((self.repository.uid, commit_id))
 
     def page_below(self, generation: int, amount: int) -> dict[str, Commit]:
-        """Up to amount commits of that generation or lower, highest first; may miss new ones."""
+        """Return up to amount commits up to that generation, highest first; may miss new ones."""
         page = self._refs.commits_below(self.repository, generation, amount)
         return {commit.id: self.keep(commit) for commit in page}
 
     def keep(self, commit: Commit) -> Commit:
-        """Hold the commit, which the store has, for those who ask for it next."""
+        """Cache the commit, which is stored, and return it."""
         self._cache.put((self.repository.uid, commit.id), commit, _cost_bytes(commit))
         return commit
 
 
 class Walk:
-    """One way down the commit graph; remembers how much reading ahead has brought."""
+    """One walk down the commit graph, which adapts how far it reads ahead."""
 
     def __init__(self, history: History, read_ahead: int) -> None:
         self._history = history
         self._amount = min(max(read_ahead, 1), READ_AHEAD_MAX)
-        # What is left of the newest page: the cache may be too small to hold it.
+        # The unused commits of the last page: the cache may be too small to hold them.
         self._ahead: dict[str, Commit] = {}
         self._page_size = 0
-        self._used_min = 0  # so many of its commits must be used before another page is worth it
+        self._used_min = 0  # how many of its commits must be used to make another page worth it
         self._pause_reads = 0
         self._next_pause_reads = PAUSE_READS_MIN
 
     def parents(self, child: Commit, ids: Sequence[str]) -> list[Commit]:
-        """The parents of child that have these IDs, in their order.
+        """Return the parents of child that have these IDs, in their order.
 
         Raises:
             CorruptDataError: one does not exist.
@@ -135,7 +134,7 @@ class Walk:
         return found
 
     def _page_pays(self) -> bool:
-        """Whether to read a page now, judged by how much of the last one was used."""
+        """Return whether to read a page now, judging by the used commits of the last one."""
         if self._pause_reads > 0:
             self._pause_reads -= 1
             return False

@@ -1,4 +1,4 @@
-"""The log: the commits that a commit leads to, newest first."""
+"""The log: a commit and its ancestors, newest first."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ def log(
     stop_at: str = "",
     matches: Callable[[Commit], bool] | None = None,
 ) -> Page[Commit]:
-    """Up to amount (at least 1) commits from start_id on, newest first by creation date.
+    """Return up to amount commits from start_id on, newest first by creation date.
 
-    after continues behind the commit of that ID, stop_at ends with the one of that ID. since_s
-    (Unix seconds) leaves out what is older and what only older commits lead to. first_parent
-    follows no other parents. With matches, only commits of exactly one parent that it accepts are
-    listed; the parent is in the history's cache when it is asked. limit ends the listing with this
-    page, which saves looking for more.
+    amount is at least 1. The page begins behind the commit with the ID after, and the log ends with
+    the one with the ID stop_at. since_s (Unix seconds) skips older commits, and ancestors that only
+    they lead to. first_parent follows first parents only. With matches, the log has only commits
+    with exactly one parent that matches accepts; the parent is then in the history's cache. limit
+    ends the log with this page, which saves looking for the next commit.
 
     Raises:
         CorruptDataError: a commit is missing.
     """
-    # The walk reads each commit's parents before it gives the commit, and one more tells whether
-    # there is another page.
+    # The walk reads each commit's parents before it yields the commit, and one more commit shows
+    # whether there is another page.
     read_ahead = READ_AHEAD_MAX if after else amount + 1
     commits = _newest_first(
         history, start_id, first_parent=first_parent, since_s=since_s, read_ahead=read_ahead
@@ -79,11 +79,11 @@ def _newest_first(
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A commit in the queue; the newest comes out first.
+    """A commit in the queue; the newest is first.
 
-    A date is a whole second, and a script makes several commits in one: of one date the greatest
-    generation comes first, so that no commit stands before one it led to; then the one that was
-    reached first, so that a merge's first parent stands before the second.
+    Dates are whole seconds, and a script makes several commits in one. Of equal dates the greatest
+    generation is first, so that a child precedes its parents; then the commit that was reached
+    first, so that a merge's first parent precedes the second.
     """
 
     commit: Commit

@@ -1,17 +1,19 @@
-"""The merge base: the commit from which two histories went apart.
+"""The merge base: the best common ancestor of two commits.
 
-Theory of operation. Both commits colour their parents with their own colour, those pass on what
-they have, and so down the graph, always from the commit of the highest generation: when a commit
-passes its colours on, all its children have done so. The first commit that gets both colours is
-the candidate, which is lakeFS's answer.
+Theory of operation. Each of the two commits has a colour and passes it to its parents, which pass
+their colours on, down the graph. The commit of the highest generation is always next, so all its
+children have passed their colours before it does. The first commit that gets both colours is the
+candidate, and lakeFS's merge base (pkg/graveler/ref/merge_base_finder.go).
 
-Where merges cross, there can be several common ancestors of which none leads to another; lakeFS's
-choice among them is kept. But the candidate may also be an ancestor of a better one: when M has
-the parents (old, new) and old is an ancestor of new (every merge into a branch that had not moved
-makes such a commit), old gets its colours from M and not by way of new. A merge that starts from
-old brings back what one side has deleted since. So the walk goes on until it comes to the
-candidate: common ancestors that it meets before shadow all that they lead to, and if the candidate
-lies in the shadow, the first of them, which nothing can shadow, is the merge base.
+If merges cross, several common ancestors may exist of which none leads to another. We keep lakeFS's
+choice among them. But the candidate may also be an ancestor of a better one. Let M have the parents
+(old, new), where old is an ancestor of new: each merge into a branch that had not moved makes such
+a commit. Then old gets its colours from M directly and not by way of new. A merge with base old
+would bring back what one side has deleted since.
+
+So the walk continues until it reaches the candidate. Each common ancestor that it meets before
+shadows its own ancestors. If the candidate is shadowed, the merge base is the first of those common
+ancestors, which nothing can shadow.
 """
 
 from dataclasses import dataclass
@@ -21,7 +23,7 @@ from graveler.errors import InvalidInputError
 from graveler.model import Commit
 from graveler.refs.history import History
 
-# Most branches are merged soon after they left; the walk reads ahead in growing steps.
+# Most branches are merged soon after they were created; the walk reads ahead in growing steps.
 READ_AHEAD = 16
 
 _LEFT, _RIGHT, _SHADOW = 1, 2, 4
@@ -29,7 +31,7 @@ _BOTH = _LEFT | _RIGHT
 
 
 def merge_base(history: History, left_id: str, right_id: str) -> Commit:
-    """The best common ancestor of the two commits, which is one of them if it leads to the other.
+    """Return the best common ancestor of two commits; one of them, if the other leads to it.
 
     Raises:
         InvalidInputError: they have no common ancestor.
@@ -57,7 +59,7 @@ def merge_base(history: History, left_id: str, right_id: str) -> Commit:
             colours[parent_id] = colours.get(parent_id, 0) | colour
             if not candidate_id and colours[parent_id] & _BOTH == _BOTH:
                 candidate_id = parent_id
-    if candidate_id:  # stored generations that do not fall from child to parent
+    if candidate_id:  # only if stored generations do not fall from child to parent
         return history.commit(candidate_id)
     raise InvalidInputError(
         f"commits {left_id} and {right_id} have no common ancestor, so they cannot be merged"
@@ -66,7 +68,7 @@ def merge_base(history: History, left_id: str, right_id: str) -> Commit:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A commit in the queue; the highest generation comes out first, of one the newest."""
+    """A commit in the queue; the highest generation is first, and of equal ones the newest."""
 
     commit: Commit
 

@@ -1,8 +1,9 @@
-"""From a ref expression to what it names in a repository.
+"""Resolve a ref expression to a commit or branch of a repository.
 
-A base is looked up as a full commit ID, then as a branch, a tag, and the start of a commit ID;
-the first that exists wins. Texts that cannot be one of these are not looked up as such: a plain
-branch name costs one read of the branch, and a commit ID that this process knows costs none.
+The base is looked up as a full commit ID, a branch, a tag and a prefix of a commit ID; the first
+that exists wins. It is not looked up as something that its form excludes, so a plain branch name
+costs one read, and a cached commit ID none. The order is lakeFS's
+(pkg/graveler/ref/resolve_ref.go).
 """
 
 import re
@@ -23,16 +24,16 @@ _COMMIT_ID_PREFIX = re.compile(r"[0-9a-f]{1,63}")
 
 
 class Staging(Enum):
-    """Which part of the staged changes a ref speaks of."""
+    """Whether a ref includes staged changes."""
 
     WITH = "a branch: its head and what is staged over it"
     WITHOUT = "a commit, or the head of a branch"
-    ONLY = "a branch's staged changes, where an operation tells them apart (`branch$`)"
+    ONLY = "a branch's staged changes, for operations that separate them (`branch$`)"
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a ref expression names; branch is set if the base is a branch without `~` or `^`."""
+    """The target of a ref expression; branch is set if the base is a branch without `~` or `^`."""
 
     commit_id: str
     branch: Branch | None = None
@@ -47,16 +48,17 @@ class Resolved:
 
 
 def resolve(refs: RefStore, history: History, text: str) -> Resolved:
-    """What the ref expression names now.
+    """Return what the ref expression names now.
 
     Raises:
-        InvalidInputError: text is no ref expression, or its modifiers do not fit its base.
+        InvalidInputError: text is no ref expression, or its base cannot have its modifiers.
         NotFoundError: it names nothing.
+        CorruptDataError: a commit is missing.
     """
     check_ref(text)
     expression = parse(text)
     if any(modifier.number < 0 for modifier in expression.modifiers):
-        # lakeFS takes `~-1` for `~0`, and breaks down at `^-1`.
+        # lakeFS takes `~-1` for `~0`, and fails with an internal error at `^-1`.
         raise Refusal.BAD_REF.error(f"in {text!r}, a number is below 0")
     base = _resolve_base(refs, history, expression.base)
     modifiers = expression.modifiers
@@ -73,11 +75,11 @@ def resolve(refs: RefStore, history: History, text: str) -> Resolved:
 
 
 def resolve_commit_id(refs: RefStore, history: History, text: str) -> str:
-    """The ID of the commit that the ref expression names: of a branch, its head.
+    """Return the ID of the commit that the ref expression names: of a branch, its head.
 
     Raises:
         InvalidInputError: as `resolve`; or it names staged changes (`$`), which are no commit.
-        NotFoundError: it names nothing.
+        NotFoundError: as `resolve`.
     """
     resolved = resolve(refs, history, text)
     if resolved.staging is Staging.ONLY:
@@ -86,7 +88,11 @@ def resolve_commit_id(refs: RefStore, history: History, text: str) -> str:
 
 
 def resolve_commit(refs: RefStore, history: History, text: str) -> Commit:
-    """The commit that the ref expression names; raises what `resolve_commit_id` does."""
+    """Return the commit that the ref expression names.
+
+    Raises:
+        InvalidInputError, NotFoundError, CorruptDataError: as `resolve_commit_id`.
+    """
     return history.commit(resolve_commit_id(refs, history, text))
 
 
@@ -107,13 +113,13 @@ def _resolve_base(refs: RefStore, history: History, base: str) -> Resolved:
             return Resolved(commit_ids[0])
         if commit_ids:
             raise Refusal.NOT_FOUND.error(
-                f"several commit IDs start with {base!r}, write more of the one that is meant"
+                f"several commit IDs start with {base!r}: give more characters"
             )
     raise Refusal.NOT_FOUND.error(f"no branch, tag or commit {base!r}")
 
 
 def _climb(history: History, commit_id: str, modifiers: Sequence[Modifier], text: str) -> str:
-    """The ID to which `~` and `^` lead; reads the commits on the way, and not the last one."""
+    """Return the ID that `~` and `^` lead to; reads each commit on the way but the last."""
     climbs = sum(modifier.number for modifier in modifiers if modifier.kind == "~")
     walk = history.walk(read_ahead=climbs - 1)
     child: Commit | None = None
@@ -131,7 +137,7 @@ def _climb(history: History, commit_id: str, modifiers: Sequence[Modifier], text
 
 
 def _steps(modifiers: Sequence[Modifier]) -> Iterator[tuple[str, int]]:
-    """The numbers of the parents to go to, each with the kind of its modifier."""
+    """Yield the numbers of the parents to go to, each with the kind of its modifier."""
     for modifier in modifiers:
         if modifier.kind == "~":
             yield from repeat(("~", 1), modifier.number)

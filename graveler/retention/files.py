@@ -1,38 +1,42 @@
-"""Where garbage collection keeps its files, as keys under the storage namespace: lakeFS's names."""
+"""The files of garbage collection, as keys under the storage namespace; the names are lakeFS's."""
 
 import csv
 import io
 from collections.abc import Mapping
 
-RULES_FILE = "_lakefs/retention/gc/rules/config.json"  # which is no JSON: `rules` has its format
-# lakeFS tells clients this folder, and nobody writes to it any more.
-ADDRESSES_FOLDER = "_lakefs/retention/gc/addresses/"
+from graveler.layout import METADATA_FOLDER
+
+_FOLDER = f"{METADATA_FOLDER}retention/gc/"
+
+RULES_FILE = f"{_FOLDER}rules/config.json"  # not JSON: see `rules`
+# lakeFS reports this folder to clients, but nothing is written to it any more.
+ADDRESSES_FOLDER = f"{_FOLDER}addresses/"
 
 
 def commits_file(run_id: str) -> str:
-    """The list of a run's active commits."""
-    return f"_lakefs/retention/gc/commits/run_id={run_id}/commits.csv"
+    """Return the list of a run's active commits."""
+    return f"{_FOLDER}commits/run_id={run_id}/commits.csv"
 
 
 def uncommitted_folder(run_id: str) -> str:
-    """The folder of a run's Parquet files of staged addresses: a reader takes all that is there."""
-    return f"_lakefs/retention/gc/uncommitted/{run_id}/uncommitted/"
+    """Return the folder of a run's Parquet files of staged addresses; readers read all files."""
+    return f"{_FOLDER}uncommitted/{run_id}/uncommitted/"
 
 
 def run_folder(run_id: str) -> str:
-    """What the job that deletes writes of a run."""
-    return f"_lakefs/retention/gc/unified/{run_id}/"
+    """Return the folder of a run's reports and marks."""
+    return f"{_FOLDER}unified/{run_id}/"
 
 
 def looks_folder(run_folder_uri: str) -> str:
-    """The folder of a run's stamps, by which the age of its looks is measured."""
+    """Return the folder of a run's stamps, which measure the age of its looks."""
     return f"{run_folder_uri}looks/"
 
 
 def encode_commits(active: Mapping[str, str]) -> bytes:
-    """The list of active commits, metarange's ID by commit's: CSV, by commit ID.
+    """Return the active commits (metarange ID by commit ID) as CSV, ordered by commit ID.
 
-    `expired` is what older versions of lakeFS told apart here; only active commits are listed.
+    The column `expired` is from older versions of lakeFS; only active commits are listed.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -42,6 +46,10 @@ def encode_commits(active: Mapping[str, str]) -> bytes:
 
 
 def decode_commits(content: bytes) -> dict[str, str]:
-    """The active commits that encode_commits wrote."""
+    """Return the active commits that encode_commits wrote.
+
+    Raises:
+        KeyError, UnicodeDecodeError: the content is no such list.
+    """
     rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
     return {row["commit_id"]: row["metarange_id"] for row in rows}

@@ -1,4 +1,4 @@
-"""Which objects of a storage namespace an entry keeps alive."""
+"""The objects of a storage namespace that entries keep alive."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,9 +12,9 @@ from graveler.proto import stored_pb2 as messages
 
 
 def address_in_namespace(namespace: str, entry: Entry) -> str | None:
-    """The entry's physical address as a key under the namespace; None if it lies elsewhere.
+    """Return the entry's physical address as a key under the namespace; None if it is outside.
 
-    An entry may name its data in full and still mean the namespace's own.
+    An entry with a full URI may be inside the namespace, too.
     """
     uri = physical_uri(namespace, entry)
     prefix = f"{namespace}/"
@@ -22,12 +22,12 @@ def address_in_namespace(namespace: str, entry: Entry) -> str | None:
 
 
 def live_addresses(namespace: str, values: Iterable[bytes]) -> Iterator[str]:
-    """The addresses in the namespace's data that stored values keep alive.
+    """Yield the addresses in the namespace's data that stored values keep alive.
 
     Raises:
-        CorruptDataError: a value is no entry's.
+        CorruptDataError: a value holds no entry.
     """
-    # Nearly all entries are relative; a collection reads every one, so these take the short way.
+    # A collection reads every entry, and nearly all are relative: they skip the general decoding.
     relative = int(AddressType.RELATIVE)
     parse = messages.Entry.FromString
     for value in values:

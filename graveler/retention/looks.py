@@ -1,27 +1,26 @@
-"""How long a look at what is alive may be used: what it does not see may be deleted by it.
+"""Looks: views of what is alive, which expire, since a run deletes what its look does not show.
 
-The object store's clock alone measures a look's age. Driver and executors run on machines whose
-clocks may differ, step or stop; the store answers every put with its own time.
+Only the object store's clock measures a look's age: each put returns the store's time. The machines
+of driver and executors have clocks that may differ, jump or stop.
 """
 
 from dataclasses import dataclass
 
-from graveler.ports import ObjectStore
+from graveler.ports import ObjectData
+from graveler.times import NS_PER_S
 
-# How old a look may be when a request deletes by it.
+# The maximum age of a look when a request deletes by it.
 LOOK_S = 10 * 60
 
-# Looks that may follow each other without a single deletion, before a run gives up.
+# Successive looks without a single deletion after which a run gives up.
 FRUITLESS_LOOKS_MAX = 3
-
-_NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look that began at that time of the object store's clock, and may be used for life_s.
+    """A look that began at began_ns of the object store's clock and expires after life_s.
 
-    folder_uri is for the stamps: small objects that are put to learn the store's time.
+    folder_uri is the folder of stamps: empty objects that are put to read the store's clock.
     """
 
     folder_uri: str
@@ -29,19 +28,19 @@ class Look:
     began_ns: int
     life_s: int
 
-    def is_current(self, objects: ObjectStore, name: str) -> bool:
-        """Whether the look may still be used; name tells those apart who ask at the same time."""
+    def is_current(self, objects: ObjectData, name: str) -> bool:
+        """Return whether the look has not expired; name is unique among concurrent callers."""
         age_ns = _now_ns(objects, f"{self.folder_uri}{self.number:04d}-{name}") - self.began_ns
-        # A clock that was set back proves nothing either.
-        return abs(age_ns) <= self.life_s * _NS_PER_S
+        # If the clock was set back, the age is unknown: count the look as expired.
+        return abs(age_ns) <= self.life_s * NS_PER_S
 
 
-def begin_look(objects: ObjectStore, folder_uri: str, number: int, life_s: int) -> Look:
-    """A look that begins now: whoever looks does so after this."""
+def begin_look(objects: ObjectData, folder_uri: str, number: int, life_s: int) -> Look:
+    """Return a look that begins now; call this before the first read of the look."""
     began_ns = _now_ns(objects, f"{folder_uri}{number:04d}")
     return Look(folder_uri, number, began_ns, life_s)
 
 
-def _now_ns(objects: ObjectStore, stamp_uri: str) -> int:
-    """The object store's time, to the second."""
+def _now_ns(objects: ObjectData, stamp_uri: str) -> int:
+    """Return the object store's time, to the second."""
     return objects.put(stamp_uri, b"", "text/plain").last_modified_ns

@@ -1,13 +1,14 @@
-"""Reading what commits hold, for its addresses: every metarange and every range whole, and once.
+"""Read the addresses in commits: every metarange and every range, whole and once.
 
-Nothing is cached, and nothing believed: what a file does not show might have kept something alive.
+Nothing is cached, and everything is checked: a record that is overlooked costs a live object.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
+from graveler.committed.headers import check_records
 from graveler.entries import record_range
-from graveler.errors import CorruptDataError, GravelerError
+from graveler.errors import in_file
+from graveler.layout import committed_uri
 from graveler.model import RangeHeader
 from graveler.retention.liveness import live_addresses
 from graveler.sstable import Table, WholeTable
@@ -17,24 +18,24 @@ ReadFile = Callable[[str, str], bytes]
 
 
 def read_metarange(read_file: ReadFile, namespace: str, metarange_id: str) -> list[RangeHeader]:
-    """The ranges of a metarange.
+    """Return the ranges of a metarange.
 
     Raises:
-        GravelerError: the file is missing, not what was written, or refused to us; the message
-            names it.
+        GravelerError: the file is missing, damaged, or not permitted to read; the message names
+            it.
     """
-    name = _name(namespace, metarange_id)
-    with _in_file(name):
+    name = committed_uri(namespace, metarange_id)
+    with in_file(name):
         table = Table.from_bytes(name, read_file(namespace, metarange_id))
         return [record_range(value) for _, value in table.scan()]
 
 
 class RangeReader:
-    """Reads ranges one after the other, best by their first keys.
+    """Reads ranges one after the other, fastest in the order of their first keys.
 
-    Ranges that follow each other are often versions of one: a commit that changed a few objects
-    has the other blocks as they were. Blocks that are stored as the same bytes as in the range
-    before hold the same entries, which have been told, and are not decoded again.
+    Ranges with close first keys are often versions of one range: a commit that changed a few
+    objects left the other blocks unchanged. A block with the same bytes in the range before holds
+    the same entries. Their addresses were returned, so the block is not decoded again.
     """
 
     def __init__(self, read_file: ReadFile, namespace: str) -> None:
@@ -43,16 +44,15 @@ class RangeReader:
         self._last: _Read | None = None
 
     def addresses(self, header: RangeHeader) -> Iterator[str]:
-        """The addresses in the namespace's data that the range's entries keep alive.
+        """Yield the addresses in the namespace's data that the range's entries keep alive.
 
-        Those that the range before kept alive may be left out.
+        Addresses that the range before keeps alive may be left out.
 
         Raises:
-            GravelerError: as read_metarange; or the range is not the one that its metarange
-                describes.
+            GravelerError: as read_metarange, or the range differs from its metarange's header.
         """
-        name = _name(self._namespace, header.id)
-        with _in_file(name):
+        name = committed_uri(self._namespace, header.id)
+        with in_file(name):
             content = self._read_file(self._namespace, header.id)
             read = _Read(WholeTable.from_bytes(name, content))
             yield from live_addresses(self._namespace, read.new_values(self._last))
@@ -61,7 +61,7 @@ class RangeReader:
 
 
 class _Read:
-    """A range, and how many records each of its blocks has, once they were looked at."""
+    """A range, and the number of records in each block that was visited."""
 
     def __init__(self, table: WholeTable) -> None:
         self._table = table
@@ -69,12 +69,12 @@ class _Read:
         self._first = self._last = b""
 
     def new_values(self, before: "_Read | None") -> Iterator[bytes]:
-        """The values of the blocks that the range before does not have."""
+        """Yield the values of the blocks that the range before does not have."""
         table, counts = self._table, self._counts
         end = len(table)
         while len(counts) < end:
             at = len(counts)
-            # The ends are looked at in any case: they tell whether this is the right range.
+            # Always decode the first and last block: `check` needs their keys.
             if before is not None and 0 < at < end - 1:
                 counts += before.counts_of_equal(table, at)[: end - 1 - at]
             if len(counts) == at:
@@ -86,7 +86,7 @@ class _Read:
                 yield from values
 
     def counts_of_equal(self, other: WholeTable, other_at: int) -> list[int]:
-        """The counts of the blocks here that equal the other's from other_at on."""
+        """Return the counts of the blocks here that equal the other's from other_at on."""
         at = self._table.find(other.bounds[other_at])
         if at == len(self._table):
             return []
@@ -94,29 +94,9 @@ class _Read:
         return self._counts[at : at + equal]
 
     def check(self, header: RangeHeader) -> None:
-        """Compare what was read with what the metarange says.
+        """Check that this is the range that the header describes.
 
         Raises:
-            CorruptDataError: it is another range.
+            CorruptDataError: it is not.
         """
-        found = (self._first, self._last, sum(self._counts))
-        if found != (header.min_key, header.max_key, header.count):
-            raise CorruptDataError(
-                f"{found[2]} records from {found[0]!r} to {found[1]!r}, and by its metarange "
-                f"{header.count} from {header.min_key!r} to {header.max_key!r}"
-            )
-
-
-def _name(namespace: str, file_id: str) -> str:
-    return f"{namespace}/_lakefs/{file_id}"
-
-
-@contextmanager
-def _in_file(name: str) -> Iterator[None]:
-    """Errors raised inside name the file."""
-    try:
-        yield
-    except GravelerError as error:
-        if name in error.message:
-            raise
-        raise type(error)(f"{name}: {error.message}") from error
+        check_records(header, self._first, self._last, sum(self._counts))

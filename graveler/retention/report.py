@@ -1,18 +1,18 @@
-"""What a run of garbage collection found and did, for programs and for people."""
+"""The report of a garbage collection run, for programs and for people."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from heapq import nsmallest
 
 import msgspec
 
-# Where the classes of age end, in days; the last class has no end.
+from graveler.times import rfc3339
+
+# The upper bounds of the age classes, in days; the last class has none.
 AGE_DAYS = (1, 7, 30, 90, 365)
-# The folders that a report names; there may be many thousands.
+# The number of folders that a report names; there may be many thousands.
 PREFIXES_MAX = 20
 
-_NS_PER_S = 1_000_000_000
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -24,16 +24,16 @@ class Tally:
     size_bytes: int = 0
 
     def add(self, objects: int, size_bytes: int) -> None:
-        """Count more of them."""
+        """Add objects and their size."""
         self.objects += objects
         self.size_bytes += size_bytes
 
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """One run over one repository; it fills up while the run goes on.
+    """One run over one repository, filled in while the run proceeds.
 
-    by_prefix has the largest folders of what is to go, by_age all of it by class of AGE_DAYS.
+    by_prefix has the folders with most bytes to delete, by_age all objects to delete by age class.
     """
 
     run_id: str
@@ -63,7 +63,7 @@ class Report:
 
 
 def largest(tallies: Mapping[str, Tally]) -> dict[str, Tally]:
-    """Those that a report names: the largest ones first."""
+    """Return the tallies that a report names, the largest first."""
     chosen = nsmallest(
         PREFIXES_MAX, tallies.items(), key=lambda item: (-item[1].size_bytes, item[0])
     )
@@ -71,13 +71,13 @@ def largest(tallies: Mapping[str, Tally]) -> dict[str, Tally]:
 
 
 def summary(report: Report) -> bytes:
-    """The run's summary.json: what lakeFS's collection writes there, and then what ours adds."""
+    """Return the run's summary.json: lakeFS's fields, then our own."""
     written = {
         "run_id": report.run_id,
         "success": report.is_success,
         "first_slice": report.first_slice,
-        "start_time": _time(report.start_ns),
-        "cutoff_time": _time(report.cutoff_ns),
+        "start_time": rfc3339(report.start_ns),
+        "cutoff_time": rfc3339(report.cutoff_ns),
         "num_deleted_objects": report.deleted.objects,
         "num_deleted_bytes": report.deleted.size_bytes,
         "num_failed_objects": report.failed,
@@ -93,7 +93,7 @@ def summary(report: Report) -> bytes:
 
 
 def event_detail(report: Report) -> Mapping[str, object]:
-    """What the event of the run's end tells."""
+    """Return the detail of the event that reports the run's end."""
     return {
         "run_id": report.run_id,
         "success": report.is_success,
@@ -106,7 +106,7 @@ def event_detail(report: Report) -> Mapping[str, object]:
 
 
 def text(report: Report) -> str:
-    """The report as a person reads it."""
+    """Return the report for people."""
     return "\n".join(_lines(report)) + "\n"
 
 
@@ -115,8 +115,8 @@ def _lines(report: Report) -> Iterator[str]:
     for warning in report.warnings:
         yield f"WARNING: {warning}"
     yield ""
-    yield f"  started             {_time(report.start_ns)}"
-    yield f"  older than          {_time(report.cutoff_ns)}"
+    yield f"  started             {rfc3339(report.start_ns)}"
+    yield f"  older than          {rfc3339(report.cutoff_ns)}"
     yield f"  result              {_result(report)}"
     yield f"  candidates          {report.candidates:,}"
     yield f"  active commits      {report.active_commits:,}, in {report.ranges:,} ranges"
@@ -154,7 +154,7 @@ def _result(report: Report) -> str:
 
 
 def age_class(age: int) -> str:
-    """The words for the class of age of that number."""
+    """Return the name of the age class with that index."""
     if age == 0:
         return f"up to {AGE_DAYS[0]} day"
     if age == len(AGE_DAYS):
@@ -167,15 +167,10 @@ def _tally(tally: Tally) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """The size in the unit that suits it."""
+    """Return the size in a readable unit, such as `1.5 MiB`."""
     number = float(size_bytes)
     for unit in _UNITS:
         if number < 1024 or unit == _UNITS[-1]:
             break
         number /= 1024
     return f"{number:,.0f} {unit}" if unit == _UNITS[0] else f"{number:,.1f} {unit}"
-
-
-def _time(time_ns: int) -> str:
-    moment = datetime.fromtimestamp(time_ns // _NS_PER_S, UTC)
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,9 +1,9 @@
 """Retention rules: for how many days the commits of a branch keep their objects.
 
-They are stored as lakeFS stores them, a GarbageCollectionRules message (`graveler/proto`), so that
-either system collects by the other's rules. A file that is absent or empty means that there are no
-rules. Rules of zero days without any branch encode to nothing, and so are no rules either: that is
-lakeFS's format, and errs on the side that deletes nothing.
+They are stored in lakeFS's format, a GarbageCollectionRules message (`graveler/proto`), so each
+system can collect by the other's rules. An absent or empty file means that there are no rules. In
+this format, rules of zero days without any branch encode to nothing and so are no rules either. No
+rules delete nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,27 +16,27 @@ from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.names import check_branch_name
 from graveler.proto import stored_pb2 as messages
 
-# An int32 holds them.
+# They are stored as int32.
 RETENTION_DAYS_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionRules:
-    """Days of retention: by branch, and for the branches that have no rule of their own."""
+    """Days of retention: by branch, and for branches without a rule of their own."""
 
     default_days: int
     branch_days: Mapping[str, int]
 
     def days_of(self, branch: str) -> int:
-        """For how many days the branch retains."""
+        """Return for how many days the branch retains."""
         return self.branch_days.get(branch, self.default_days)
 
 
 def make_rules(default_days: int, branch_days: Iterable[tuple[str, int]]) -> RetentionRules:
-    """Rules as a user states them: each branch once, days of 0 to RETENTION_DAYS_MAX.
+    """Return a user's rules; each branch may have one rule, of 0 to RETENTION_DAYS_MAX days.
 
     Raises:
-        InvalidInputError: the message names the rule that cannot be.
+        InvalidInputError: the message names the invalid rule.
     """
     _check_days("default_retention_days", default_days)
     by_branch: dict[str, int] = {}
@@ -55,7 +55,7 @@ def _check_days(name: str, days: int) -> None:
 
 
 def encode_rules(rules: RetentionRules) -> bytes:
-    """The content of the rules file."""
+    """Return the content of the rules file."""
     message = messages.GarbageCollectionRules(
         default_retention_days=rules.default_days, branch_retention_days=rules.branch_days
     )
@@ -63,11 +63,11 @@ def encode_rules(rules: RetentionRules) -> bytes:
 
 
 def decode_rules(content: bytes, uri: str) -> RetentionRules | None:
-    """The rules in the content of the file at uri; None if it is empty.
+    """Return the rules in the content of the file at uri; None if it is empty.
 
     Raises:
-        CorruptDataError: these are no rules. Whatever is not understood here might have retained
-            something, so it is never skipped.
+        CorruptDataError: the content is no rules. Unknown fields might retain something, so they
+            are refused as well.
     """
     if not content:
         return None
@@ -79,5 +79,5 @@ def decode_rules(content: bytes, uri: str) -> RetentionRules | None:
         raise CorruptDataError(f"{uri} holds retention rules with fields that are not known")
     rules = RetentionRules(message.default_retention_days, dict(message.branch_retention_days))
     if min([rules.default_days, *rules.branch_days.values()]) < 0:
-        raise CorruptDataError(f"{uri} holds a retention of less than zero days")
+        raise CorruptDataError(f"{uri} holds a negative number of retention days")
     return rules

@@ -1,1 +1,1 @@
-"""Sample data: the files that a new repository begins with, if its creator wants some."""
+"""Sample data: the files that a new repository begins with, if its creator asks for them."""

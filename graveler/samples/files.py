@@ -1,4 +1,4 @@
-"""The sample files, made from the lakes and the repository's name: the same bytes each time."""
+"""The sample files: the same bytes for the same repository and branch names."""
 
 import csv
 import json
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 
-from graveler.retention.parquet import ParquetWriter, int64_column, text_column
+from graveler.parquet import ParquetWriter, int64_column, text_column
 from graveler.samples.lakes import LAKES
 
 _COLUMNS = ("Lake_name", "Country", "Depth_m", "Area_km2")
@@ -66,7 +66,7 @@ class SampleFile:
 
 
 def sample_files(repository: str, branch: str) -> Iterator[SampleFile]:
-    """The files for a repository with that name and that default branch, by path."""
+    """Yield the files for a repository with that name and that default branch, by path."""
     readme = _README.format(repository=repository, branch=branch)
     yield SampleFile(b"README.md", readme.encode(), "text/markdown")
     yield SampleFile(b"data/countries.json", _countries(), "application/json")

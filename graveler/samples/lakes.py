@@ -1,13 +1,13 @@
-"""Lakes of the world, from general reference works, rounded.
+"""Lakes of the world, with rounded numbers from general reference works.
 
-Columns are called as in lakeFS's own sample, so that its quickstart's queries run.
+The columns have the names of lakeFS's sample, so that the queries of its quickstart run.
 """
 
 from typing import NamedTuple
 
 
 class Lake(NamedTuple):
-    """One lake; one that lies in several countries stands under one of them."""
+    """One lake; a lake in several countries is listed under one of them."""
 
     name: str
     country: str

@@ -1,7 +1,7 @@
 """SSTables: immutable files of sorted records, in the format of RocksDB and lakeFS.
 
-`TableWriter` makes the bytes of a file, `Table` answers from them; docs/formats/sstable.md is the
-format, byte for byte. Nothing here does I/O: bytes come in and go out.
+`TableWriter` makes the bytes of a file, and `Table` reads records from them. The format, byte for
+byte, is in docs/formats/sstable.md. Nothing here does I/O: callers pass and receive bytes.
 """
 
 from graveler.sstable.block import Block, BlockSize

@@ -1,4 +1,4 @@
-"""Shows what is in a range or metarange file, for people and scripts.
+"""Show the content of a range or metarange file, for people and scripts.
 
     python -m graveler.sstable dump FILE         one JSON object per record
     python -m graveler.sstable properties FILE   the file's properties as one JSON object
@@ -18,12 +18,13 @@ from graveler.entries import decode_entry, record_range, split_value
 from graveler.errors import CorruptDataError
 from graveler.sstable.properties import readable_properties
 from graveler.sstable.reader import Table
+from graveler.times import NS_PER_S
 
 Json = dict[str, object]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status."""
+    """Run one command; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m graveler.sstable", description="Show what is in a range or metarange file."
     )
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _records(table: Table) -> Iterator[Json]:
-    """Key, identity and value of every record as hex, and what they say."""
+    """Yield key, identity and value of each record, as hex and decoded."""
     is_metarange = table.properties.get("type") == b"metaranges"
     is_refs_dump = "entity" in table.properties
     for key, stored in table.scan():
@@ -74,7 +75,7 @@ def _records(table: Table) -> Iterator[Json]:
 
 
 def _entry(data: bytes) -> Json:
-    """The fields of an Entry by their stored names."""
+    """Return the fields of an Entry by their stored names."""
     entry = decode_entry(data)
     return {
         "address": entry.address,
@@ -88,7 +89,7 @@ def _entry(data: bytes) -> Json:
 
 
 def _range(stored: bytes) -> Json:
-    """The fields of a RangeData by their stored names, and the range's ID."""
+    """Return the fields of a RangeData by their stored names, and the range's ID."""
     header = record_range(stored)
     return {
         "id": header.id,
@@ -107,24 +108,24 @@ def _properties(table: Table) -> Iterator[Json]:
 
 
 def _text(data: bytes) -> str:
-    """Text for reading: bytes that are no UTF-8 are escaped. The exact bytes stand in the hex."""
+    """Return readable text: bytes that are not UTF-8 are escaped; the hex fields are exact."""
     return data.decode(errors="backslashreplace")
 
 
 def _time(time_ns: int) -> str:
-    """RFC 3339 in UTC, to the nanosecond.
+    """Return the time in UTC as RFC 3339, to the nanosecond.
 
     Raises:
-        CorruptDataError: a year that a Timestamp message cannot have.
+        CorruptDataError: a Timestamp message cannot have that year.
     """
-    seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+    seconds, nanoseconds = divmod(time_ns, NS_PER_S)
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{nanoseconds:09d}Z"
     except (ValueError, OverflowError, OSError) as e:
-        raise CorruptDataError(f"{time_ns} ns since 1970 are not a time of any calendar") from e
+        raise CorruptDataError(f"{time_ns} ns since 1970 is not a valid time") from e
 
 
 if __name__ == "__main__":
-    # Like every filter: end quietly when whoever reads the output has had enough.
+    # Like other filters, end quietly when the reader of the output ends.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

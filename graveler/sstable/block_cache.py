@@ -1,14 +1,14 @@
-"""The bound on what open tables hold of their blocks.
+"""Bound the memory of the blocks that open tables hold.
 
-A table keeps what it read in its own index (`Partition`), where a lookup finds it without another
-search. This cache only evicts, by the clock algorithm: things stand in a queue in the order in
-which they came, and when the budget is exceeded, the first one goes; but if it was asked for since
-its last turn, it goes to the end. A table that nobody holds any more takes what it holds along: the
-queue refers to tables and partitions weakly. (Their share of the budget comes back as the queue
-moves on, so the cache may for a while hold less than it could, and never more.)
+Theory of operation. A table keeps the blocks that it read in its own index (`Partition`), where a
+lookup finds them without another search. This cache only evicts, by the clock algorithm. Blocks are
+queued in the order of arrival. When the budget is exceeded, the first one is evicted; but if it was
+used since its last turn, it moves to the end. The queue has weak references to tables and
+partitions, so an unused table frees its blocks. (Their share of the budget is returned as the queue
+moves on: meanwhile the cache may hold less than it could, but never more.)
 
-The partitions themselves, decoded blocks of the index, are evicted in the same way, in a cache of
-their own: one that goes takes along what is held of its data blocks.
+Partitions, which are decoded blocks of the index, are evicted in the same way, in a cache of their
+own. An evicted partition frees its data blocks.
 """
 
 from collections import deque
@@ -20,20 +20,20 @@ from graveler.sstable.index import Partition
 
 B = TypeVar("B")
 
-# What a place takes itself, its cost as an integer and its share of a weak reference included.
+# The memory of a place, its cost as an integer and its share of a weak reference included.
 _PLACE_BYTES = 150
 _BYTES_OBJECT = 33
 
 
 class PartitionHolder(Protocol):
-    """A table, as far as its decoded partitions are concerned."""
+    """A table that can evict its decoded partitions."""
 
     def give_up_partition(self, number: int) -> bool:
-        """Drop the partition, unless it was used since its last turn; whether it is gone."""
+        """Drop the partition, unless it was used since its last turn; return whether it is gone."""
 
 
 class _BlockPlace:
-    """Where the queue has a data block."""
+    """The place of a data block in the queue."""
 
     __slots__ = ("at", "cost", "partition", "raw")
 
@@ -46,12 +46,12 @@ class _BlockPlace:
         self.raw = raw
 
     def empty(self) -> None:
-        """Leave a place without a block, to be thrown away when its turn comes."""
+        """Remove the block; the queue drops the empty place at its turn."""
         self.partition = self.raw = None
         self.cost = _PLACE_BYTES
 
     def leave(self) -> bool:
-        """Drop the block, unless it was used since its last turn; whether it is gone."""
+        """Drop the block, unless it was used since its last turn; return whether it is gone."""
         partition = None if self.partition is None else self.partition()
         if partition is None:
             return True
@@ -66,7 +66,7 @@ class _BlockPlace:
 
 
 class _PartitionPlace:
-    """Where the queue has a partition of an index."""
+    """The place of a partition in the queue."""
 
     __slots__ = ("cost", "number", "table")
 
@@ -76,13 +76,13 @@ class _PartitionPlace:
         self.cost = cost
 
     def leave(self) -> bool:
-        """Drop the partition, unless it was used since its last turn; whether it is gone."""
+        """Drop the partition, unless it was used since its last turn; return whether it is gone."""
         table = self.table()
         return table is None or table.give_up_partition(self.number)
 
 
 class BlockCache:
-    """What any number of tables hold of their blocks, within budget_bytes together."""
+    """Keeps the blocks of any number of tables within budget_bytes together."""
 
     def __init__(self, budget_bytes: int) -> None:
         self.budget_bytes = budget_bytes
@@ -91,7 +91,7 @@ class BlockCache:
         self._lock = Lock()
 
     def hold(self, partition: Partition[B], at: int, block: B, size_bytes: int) -> None:
-        """Hold the decoded block, which takes so much memory, and its raw form no more."""
+        """Hold the decoded block, which takes size_bytes, instead of its raw form."""
         with self._lock:
             raw = partition.raw[at]
             if isinstance(raw, _BlockPlace):
@@ -102,21 +102,21 @@ class BlockCache:
                 partition.held[at] = block
 
     def hold_raw(self, partition: Partition[B], at: int, raw: bytes) -> None:
-        """Hold the block as it was encoded."""
+        """Hold the block's raw form."""
         with self._lock:
             if partition.held[at] is not None or partition.raw[at] is not None:
                 return  # another thread was faster
             partition.raw[at] = self._admit_block(partition, at, len(raw) + _BYTES_OBJECT, raw)
 
     def admits_partition(self, table: PartitionHolder, number: int, size_bytes: int) -> bool:
-        """Whether the table may hold the partition, until it is asked to give it up."""
+        """Return whether the table may hold the partition until give_up_partition drops it."""
         with self._lock:
             return self._admit(_PartitionPlace(ref(table), number, size_bytes + _PLACE_BYTES))
 
     def _admit_block(
         self, partition: Partition[B], at: int, size_bytes: int, raw: bytes | None
     ) -> _BlockPlace | None:
-        """The block's place in the queue; None if it does not fit."""
+        """Return the block's place in the queue; None if it does not fit."""
         place = _BlockPlace(ref(partition), at, size_bytes + _PLACE_BYTES, raw)
         if not self._admit(place):
             return None
@@ -124,7 +124,7 @@ class BlockCache:
         return place
 
     def _admit(self, place: _BlockPlace | _PartitionPlace) -> bool:
-        """Whether the budget allows the place, at the end of the queue, after making room."""
+        """Append the place to the queue, evicting others; return whether it fits the budget."""
         if place.cost > self.budget_bytes:
             return False
         while self.held_bytes + place.cost > self.budget_bytes:

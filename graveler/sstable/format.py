@@ -1,7 +1,8 @@
-"""The bytes that every part of an SSTable is made of; docs/formats/sstable.md draws the whole file.
+"""The encodings of an SSTable's parts: handles, varints, sealed blocks, footer.
 
-Stored: nothing here may change. Decoders raise ValueError for bytes that no writer makes;
-`graveler.sstable.reader` turns it into CorruptDataError, which names file and offset.
+docs/formats/sstable.md has the whole format. Source: RocksDB's block-based table, as pebble writes
+it. The encodings are stored: do not change them. Decoders raise ValueError for invalid bytes;
+`graveler.sstable.opened` turns it into CorruptDataError, which names file and offset.
 """
 
 from typing import Final, NamedTuple
@@ -33,7 +34,7 @@ INDEX_TYPE_TWO_LEVEL: Final = 2
 
 
 class Handle(NamedTuple):
-    """Where a block's payload lies; its 5 bytes of trailer follow and do not count."""
+    """The position and length of a block's payload, without the 5 bytes of trailer behind it."""
 
     offset: int
     length: int
@@ -48,7 +49,7 @@ class Handle(NamedTuple):
 
 
 class _Varints(dict[int, bytes]):
-    """The unsigned varint of every number, remembered for small ones: a look-up in hot loops."""
+    """The unsigned varint of each number; those of small numbers are look-ups in hot loops."""
 
     def __missing__(self, number: int) -> bytes:
         if number >= 1 << 14:
@@ -59,7 +60,7 @@ class _Varints(dict[int, bytes]):
 
 
 class _VarintStarts(dict[int, bytes]):
-    """What a varint of more than two bytes begins with, by the number's lowest 14 bits."""
+    """The first two bytes of longer varints, by the number's lowest 14 bits."""
 
     def __missing__(self, low: int) -> bytes:
         encoded = self[low] = bytes((low & 0x7F | 0x80, low >> 7 | 0x80))
@@ -71,11 +72,15 @@ _VARINT_START: Final = _VarintStarts()
 
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
-    """The unsigned varint at position, and the position after it."""
+    """Return the unsigned varint at position, and the position after it.
+
+    Raises:
+        ValueError: the data ends inside the varint, or it has more than 64 bits.
+    """
     number = shift = 0
     while True:
         if position >= len(data):
-            raise ValueError("a varint breaks off")
+            raise ValueError("the data ends inside a varint")
         byte = data[position]
         position += 1
         number |= (byte & 0x7F) << shift
@@ -87,21 +92,25 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def read_handle(data: bytes, position: int = 0) -> tuple[Handle, int]:
-    """The handle at position, and the position after it."""
+    """Return the handle at position, and the position after it.
+
+    Raises:
+        ValueError: there is no handle.
+    """
     offset, position = read_varint(data, position)
     length, position = read_varint(data, position)
     return Handle(offset, length), position
 
 
 def _checksum(payload_and_type: bytes) -> bytes:
-    """CRC32C, masked so that a checksum of bytes that hold checksums stays a good one."""
+    """Return the CRC32C, masked because a CRC of bytes that contain CRCs is weak."""
     crc: int = google_crc32c.value(payload_and_type)
     masked = ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
     return masked.to_bytes(4, "little")
 
 
 def seal_block(raw: bytes, *, compress: bool) -> bytes:
-    """The block as stored: payload, type, checksum. Snappy stays only where it saves an eighth."""
+    """Return the stored block: payload, type, checksum; Snappy only if it saves an eighth."""
     sealed = raw + b"\x00"
     if compress:
         compressed = bytes(cramjam.snappy.compress_raw(raw))
@@ -111,14 +120,14 @@ def seal_block(raw: bytes, *, compress: bool) -> bytes:
 
 
 def is_sealed(stored: bytes) -> bool:
-    """Whether the block is what was sealed."""
+    """Return whether the block's checksum matches."""
     crc: int = google_crc32c.value(stored[:-4])
     masked = ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
     return masked == int.from_bytes(stored[-4:], "little")
 
 
 def verify_block(stored: bytes) -> None:
-    """Return if the block is what was sealed.
+    """Check the block's checksum.
 
     Raises:
         ValueError: the checksum does not match.
@@ -128,7 +137,7 @@ def verify_block(stored: bytes) -> None:
 
 
 def open_block(stored: bytes) -> bytes:
-    """The raw block that was sealed.
+    """Return the raw block that was sealed.
 
     Raises:
         ValueError: the checksum does not match, or the block is compressed in an unknown way.
@@ -141,7 +150,7 @@ def open_block(stored: bytes) -> bytes:
     if kind != _SNAPPY:
         raise ValueError(f"block type {kind} is neither raw nor Snappy")
     claimed, _ = read_varint(payload, 0)
-    # The decoder takes the memory before it looks, and without it ends the process.
+    # The decoder allocates the claimed size first, and a failed allocation ends the process.
     if claimed > len(payload) * _SNAPPY_GROWTH_MAX:
         raise ValueError(f"not Snappy: {len(payload)} bytes cannot become {claimed}")
     try:
@@ -151,16 +160,16 @@ def open_block(stored: bytes) -> bytes:
 
 
 def encode_footer(metaindex: Handle, index: Handle) -> bytes:
-    """The last 53 bytes of a table."""
+    """Return the footer: the last 53 bytes of a table."""
     handles = bytes([_CHECKSUM_CRC32C]) + metaindex.encode() + index.encode()
     return handles.ljust(_FOOTER_HANDLES_END, b"\x00") + _FOOTER_END
 
 
 def decode_footer(footer: bytes) -> tuple[Handle, Handle]:
-    """The handles of metaindex and index.
+    """Return the handles of metaindex and index.
 
     Raises:
-        ValueError: these are not the last 53 bytes of a table, or of a newer or older kind.
+        ValueError: these are not the last 53 bytes of a table of format version 2.
     """
     if footer[-8:] != _FOOTER_END[-8:]:
         raise ValueError("not an SSTable: wrong magic number at the end")

@@ -1,8 +1,8 @@
-"""The index of an open table: where its data blocks are, and what is held of them decoded.
+"""The index of an open table: the positions of its data blocks, and the blocks that are held.
 
-Bounds are users' keys: block i holds the keys k with bound[i-1] < k <= bound[i], so that
-`bisect_left` finds the only block that can hold a key. A key can equal a bound and be in no block
-(bounds are shortened), never in the next one.
+Bounds are users' keys: block i holds the keys k with bound[i-1] < k <= bound[i], so `bisect_left`
+finds the only block that can hold a key. Bounds are shortened, so a key that equals a bound may be
+in no block, but is never in the next one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,36 +28,36 @@ from graveler.sstable.properties import (
 
 B = TypeVar("B")
 
-# What decoding adds to an entry of an index: bound and handle as objects, their places, and those
-# of the block; less what it is stored with (trailer, lengths, restart point).
+# The memory that decoding adds to an entry of an index: bound and handle as objects, their places
+# and those of the block, minus the stored trailer, lengths and restart point.
 _ENTRY_BYTES = 88
-# What it is stored with, and its handle.
+# The stored trailer, lengths, restart point and handle of an entry.
 _STORED_ENTRY_BYTES = 21
-# A partition's lists as objects, and its place in the table.
+# A partition's list objects, and its place in the table.
 _PARTITION_BYTES = 600
 
 
 class Layout(NamedTuple):
-    """What the properties of a table say of its other blocks."""
+    """The facts about a table's other blocks that its properties state."""
 
     index_type: int
     index_bytes: int  # before compression
-    data_bytes: int  # all data blocks, which lie at the start of the file
+    data_bytes: int  # all data blocks, which are at the start of the file
     data_blocks: int
 
 
 class RawBlock(Protocol):
-    """A block that is held as it was encoded."""
+    """A block that is held in its encoded form."""
 
-    raw: bytes | None  # None as soon as it is not needed any more
+    raw: bytes | None  # None once it is not needed any more
 
 
 class Partition(Generic[B]):
     """One decoded block of an index: a stretch of a table's data blocks, in parallel lists.
 
-    Handles stay encoded until their block is read: most never are, and they would be most of the
-    work. held has what is held of each block; raw has those that were not decoded yet. used has a 1
-    where either was asked for since `BlockCache` last looked; whoever takes from them sets it.
+    Handles stay encoded until their block is read: decoding them would be most of the work, and
+    most are never used. held has the decoded blocks, raw the encoded ones. used has a 1 for each
+    block that was used since its last turn in `BlockCache`; every reader of a block sets it.
     """
 
     __slots__ = ("__weakref__", "bounds", "floor", "handles", "held", "raw", "used")
@@ -65,23 +65,23 @@ class Partition(Generic[B]):
     def __init__(self, bounds: list[bytes], handles: list[bytes], floor: bytes | None) -> None:
         self.bounds = bounds
         self.handles = handles
-        self.floor = floor  # stands before the first bound; None before a table's first block
+        self.floor = floor  # the bound before the first; None in a table's first partition
         self.held: list[B | None] = [None] * len(bounds)
         self.raw: list[RawBlock | None] = [None] * len(bounds)
         self.used = bytearray(len(bounds))
 
     @property
     def memory_bytes(self) -> int:
-        """About what the partition takes in memory, without the blocks."""
+        """The memory of the partition, about, without the blocks."""
         return top_bytes(self.bounds) + _PARTITION_BYTES
 
     def floor_of(self, at: int) -> bytes | None:
-        """A key less than every key of the block."""
+        """Return a key less than every key of the block."""
         return self.bounds[at - 1] if at else self.floor
 
 
 def decode_index(raw: bytes) -> Block:
-    """Bounds in users' keys, and the handles of the blocks that they bound, still encoded.
+    """Return bounds as users' keys, and the handles of their blocks, still encoded.
 
     Raises:
         ValueError: the bytes are no block of an index.
@@ -95,10 +95,10 @@ def decode_index(raw: bytes) -> Block:
 
 
 def read_layout(properties: Mapping[str, bytes]) -> Layout:
-    """The layout of a table with these properties.
+    """Return the layout of a table with these properties.
 
     Raises:
-        ValueError: it is of a kind that this reader does not know.
+        ValueError: the table has features that this reader does not know.
     """
     if properties.get(COMPARATOR, BYTEWISE) != BYTEWISE:
         raise ValueError(f"keys are in the order of {properties[COMPARATOR]!r}, not of their bytes")
@@ -116,11 +116,11 @@ def read_layout(properties: Mapping[str, bytes]) -> Layout:
 
 
 def decoded_bytes(layout: Layout, partitions: int) -> int:
-    """About what an index takes in memory when all of it is decoded, without the blocks."""
-    entries = layout.data_blocks + partitions  # which the top of the index has, too
+    """Return the memory of a completely decoded index, about, without the blocks."""
+    entries = layout.data_blocks + partitions  # the top of the index has an entry for each
     return layout.index_bytes + _ENTRY_BYTES * entries + _PARTITION_BYTES * partitions
 
 
 def top_bytes(bounds: Sequence[bytes]) -> int:
-    """About what the top of an index takes in memory, no partition decoded."""
+    """Return the memory of the top of an index, about, without its partitions."""
     return sum(map(len, bounds)) + (_ENTRY_BYTES + _STORED_ENTRY_BYTES) * len(bounds)

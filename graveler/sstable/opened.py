@@ -1,21 +1,20 @@
-"""An open table: opened from its last bytes, then one read per block that is not held.
+"""An open table: opened from its last bytes, then one read for each block that is not held.
 
 Theory of operation
 -------------------
-Footer, properties and index lie at the end of the file. A tail of `TAIL_BYTES` holds all of them
-for the ranges that we write, so a cold lookup is two reads: the tail and one block. Whatever does
-not lie in the tail is read through the callback, when it is needed.
+Footer, properties and index are at the end of the file. In the ranges that we write, a tail of
+`TAIL_BYTES` holds all of them, so a lookup in an uncached file takes two reads: the tail and one
+block. Anything outside the tail is read through the callback when it is needed.
 
-The index is two levels here, always: an index of a single block is one partition under a top with
-one bound. A partition is decoded when a key first falls into it, and then has the places where the
-decoded data blocks are held. Where there is a cache for partitions, it evicts them; the tail stays,
-a fraction of what they take, so that very many tables can be open. In which form data blocks are
-held is up to the subclass: for lookups of records (`graveler.sstable.reader.Table`), or of what
-records stand for.
+In memory the index always has two levels: an index of a single block is one partition under a top
+with one bound. A partition is decoded when a key in it is first looked up; then it holds the
+decoded data blocks. If there is a cache for partitions, it evicts them. The tail stays; it is much
+smaller, so that very many tables can be open. The subclass chooses the held form of data blocks:
+for lookups of records (`graveler.sstable.reader.Table`), or of the things that records describe.
 
-Every block is checked when it is read: its checksum, the order of its keys, and that they stay
-within its bounds; handles must lie where the file has blocks of that kind. Failing any of these
-raises CorruptDataError. What is held is not checked again.
+Each block is checked when it is read: its checksum, the order of its keys, and its bounds. Handles
+must point where the file has blocks of that kind. A failed check raises CorruptDataError. Held
+blocks are not checked again.
 """
 
 from abc import ABC, abstractmethod
@@ -52,7 +51,7 @@ B = TypeVar("B")
 S = TypeVar("S")
 T = TypeVar("T")
 
-# An open table without its tail and its index: the object, its lists, name and callback.
+# The memory of an open table without tail and index: the object, its lists, name and callback.
 _TABLE_BYTES = 900
 
 
@@ -96,7 +95,7 @@ class OpenTable(ABC, Generic[B]):
         self._properties = Handle(0, 0)
         self._bounds: list[bytes] = []
         self._handles: list[bytes] = []  # of the partitions, encoded
-        # What the file says its first and its last key are, if it says anything.
+        # The first and the last key that the file states, if any.
         self.stated_keys: tuple[bytes | None, bytes | None] = (None, None)
         self._partitions: list[Partition[B] | None] = []
 
@@ -110,11 +109,11 @@ class OpenTable(ABC, Generic[B]):
         blocks: BlockCache | None = None,
         indexes: BlockCache | None = None,
     ) -> Self:
-        """The table of a file, of which tail holds the last bytes (TAIL_BYTES, or all of them).
+        """Return the table of a file; tail has its last bytes (TAIL_BYTES, or the whole file).
 
-        read(offset, length) answers with exactly those bytes of the file. The name stands in
-        messages. Without a cache of blocks none is held; without one of indexes, the whole index
-        is held as far as it was decoded.
+        read(offset, length) returns exactly those bytes of the file. Messages contain the name.
+        Without the cache blocks, no block is held. Without the cache indexes, every decoded part of
+        the index is held.
 
         Raises:
             CorruptDataError: the bytes are not the end of a table.
@@ -129,7 +128,7 @@ class OpenTable(ABC, Generic[B]):
 
     @classmethod
     def from_bytes(cls, name: str, content: bytes, blocks: BlockCache | None = None) -> Self:
-        """The table of a whole file.
+        """Return the table of a whole file.
 
         Raises:
             CorruptDataError: the bytes are not the end of a table.
@@ -138,7 +137,7 @@ class OpenTable(ABC, Generic[B]):
 
     @abstractmethod
     def _held_form(self, block: Block) -> tuple[B, int]:
-        """What to hold of a block, and how many bytes of memory that takes.
+        """Return the held form of a block, and the bytes of memory that it takes.
 
         Raises:
             ValueError: its records are not what the table should hold.
@@ -146,16 +145,16 @@ class OpenTable(ABC, Generic[B]):
 
     @property
     def properties(self) -> Mapping[str, bytes]:
-        """What the table says of itself; decoded anew each time, since it is seldom asked for.
+        """The table's properties, decoded at each call, because callers seldom need them.
 
         Raises:
-            CorruptDataError: it had to be read, and is not what was written.
+            CorruptDataError: they had to be read, and are not what was written.
         """
         return self._decode(self._properties, _decode_properties, 0, self.size_bytes)
 
     @property
     def memory_bytes(self) -> int:
-        """About what the table itself takes in memory, without what its caches hold for it."""
+        """The memory of the table, about, without the blocks and partitions in caches."""
         if self._indexes is None:
             index_bytes = decoded_bytes(self._layout, len(self._partitions))
         else:
@@ -164,7 +163,7 @@ class OpenTable(ABC, Generic[B]):
         return _TABLE_BYTES + 2 * len(self.name) + len(self._tail) + stated_bytes + index_bytes
 
     def give_up_partition(self, number: int) -> bool:
-        """Drop the partition, unless it was used since its last turn; whether it is gone."""
+        """Drop the partition, unless it was used since its last turn; return whether it is gone."""
         partition = self._partitions[number]
         if partition is not None and 1 in partition.used:
             partition.used = bytearray(len(partition.bounds))
@@ -173,7 +172,7 @@ class OpenTable(ABC, Generic[B]):
         return True
 
     def _places_from(self, start: bytes) -> Iterator[tuple[Partition[B], int]]:
-        """The places of the blocks that may have keys from start on, in order."""
+        """Yield the places of the blocks that may have keys from start on, in order."""
         first = bisect_left(self._bounds, start)
         for number in range(first, len(self._bounds)):
             partition = self._partitions[number] or self._load_partition(number)
@@ -182,7 +181,7 @@ class OpenTable(ABC, Generic[B]):
                 yield partition, at
 
     def _held(self, partition: Partition[B], at: int) -> B:
-        """What is held of the block, which is read if nothing is."""
+        """Return the held form of the block, which is read if it is not held."""
         held = partition.held[at]
         if held is None:
             return self._load_block(partition, at)
@@ -215,9 +214,9 @@ class OpenTable(ABC, Generic[B]):
             self._hold_partition(0, Partition(bounds, handles, None))
 
     def _forget_data(self) -> None:
-        """Keep of the tail what lies behind the data blocks, unless it is the whole file.
+        """Drop the data blocks in the tail, unless the tail is the whole file.
 
-        Only for a table that nobody else has yet.
+        Only while no other thread has the table.
         """
         data_bytes = self._layout.data_bytes
         if self._tail_offset and self._tail_offset < data_bytes <= self.size_bytes:
@@ -225,7 +224,7 @@ class OpenTable(ABC, Generic[B]):
             self._tail_offset = data_bytes
 
     def _read_partition(self, number: int) -> tuple[int, Block]:
-        """A block of the index: where it lies, and bounds and encoded handles of data blocks."""
+        """Read a block of the index; return its offset, its bounds and its encoded handles."""
         handle = self._handle(self._handles[number])
         found = self._decode(handle, decode_index, self._layout.data_bytes, self.size_bytes)
         return handle.offset, found
@@ -233,12 +232,12 @@ class OpenTable(ABC, Generic[B]):
     def _load_partition(self, number: int) -> Partition[B]:
         offset, (bounds, handles) = self._read_partition(number)
         if bounds[-1] != self._bounds[number]:
-            self._fail(offset, "an index partition ends at another key than the index says")
+            self._fail(offset, "an index partition ends at another key than the index states")
         floor = self._bounds[number - 1] if number else None
         return self._hold_partition(number, Partition(bounds, handles, floor))
 
     def _hold_partition(self, number: int, partition: Partition[B]) -> Partition[B]:
-        """The partition that is held now, or this one where none may be held."""
+        """Hold the partition if the cache admits it; return the held one, or else this one."""
         held = self._partitions[number]
         if held is not None:
             return held  # another thread was faster
@@ -249,11 +248,11 @@ class OpenTable(ABC, Generic[B]):
         return partition
 
     def _load_block(self, partition: Partition[B], at: int, raw: bytes | None = None) -> B:
-        """Read the block, unless its raw form is given, and hold it."""
+        """Read the block, unless its raw form is given, and hold it; return the held form."""
         return self._hold_block(partition, at, self._read_block(partition, at, raw))
 
     def _hold_block(self, partition: Partition[B], at: int, block: Block) -> B:
-        """What to hold of the block; held, too, where there is a cache."""
+        """Return the held form of the block; hold it if there is a cache."""
         try:
             held, size_bytes = self._held_form(block)
         except ValueError as e:
@@ -263,19 +262,19 @@ class OpenTable(ABC, Generic[B]):
         return held
 
     def _held_raw(self, partition: Partition[B], at: int) -> bytes | None:
-        """The data block as it was encoded, if that is what is held of it."""
+        """Return the data block's raw form, if that is held."""
         place = partition.raw[at]
         return None if place is None else place.raw
 
     def _read_raw(self, partition: Partition[B], at: int) -> bytes:
-        """A data block as it was encoded; only its checksum was verified."""
+        """Read a data block and return its raw form; only the checksum is verified."""
         handle = self._handle(partition.handles[at])
         return self._check(
             handle.offset, open_block, self._stored(handle, 0, self._layout.data_bytes)
         )
 
     def _read_block(self, partition: Partition[B], at: int, raw: bytes | None = None) -> Block:
-        """The records of a data block, checked."""
+        """Return the records of a data block, checked."""
         raw = raw or self._held_raw(partition, at) or self._read_raw(partition, at)
         offset = self._handle(partition.handles[at]).offset
         block = self._check(offset, decode_records, raw)
@@ -291,7 +290,7 @@ class OpenTable(ABC, Generic[B]):
         return handle
 
     def _decode(self, handle: Handle, decode: Callable[[bytes], T], low: int, high: int) -> T:
-        """The decoded block at handle, which must lie between the offsets low and high."""
+        """Return the decoded block at handle, which must lie between the offsets low and high."""
         stored = self._stored(handle, low, high)
         try:
             return decode(open_block(stored))
@@ -299,21 +298,21 @@ class OpenTable(ABC, Generic[B]):
             raise CorruptDataError(f"{self.name}: offset {handle.offset}: {e}") from e
 
     def _stored(self, handle: Handle, low: int, high: int) -> bytes:
-        """The block at handle as it is stored, unverified."""
+        """Return the stored bytes of the block at handle, unverified."""
         offset, length = handle.offset, handle.end - handle.offset
         if offset < low or handle.end > high:
-            self._fail(offset, f"a block of {length} bytes does not lie between {low} and {high}")
+            self._fail(offset, f"a block of {length} bytes is not between {low} and {high}")
         if offset >= self._tail_offset:
             at = offset - self._tail_offset
             stored = self._tail[at : at + length]
         else:
             stored = self._read(offset, length)
         if len(stored) != length:
-            self._fail(offset, f"{len(stored)} bytes were read where there are {length}")
+            self._fail(offset, f"read {len(stored)} bytes instead of {length}")
         return stored
 
     def _check(self, offset: int, decode: Callable[[S], T], data: S) -> T:
-        """What the data decode to; failing to is corruption at that offset."""
+        """Return the decoded data; report a failure as corruption at that offset."""
         try:
             return decode(data)
         except ValueError as e:

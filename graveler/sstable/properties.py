@@ -1,7 +1,7 @@
-"""The properties block: what a table says of itself, and what its writer says of its content.
+"""The properties block: facts about a table, and its writer's statements about the content.
 
-A table's own properties begin with `rocksdb.`; every other one is a user property. Names and
-values are those that lakeFS writes, so that equal records give equal files.
+A table's own properties begin with `rocksdb.`; all others are user properties. Names and values are
+those that lakeFS writes (through pebble), so that equal records give equal files.
 """
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ _NUMBERS: Final = {
 
 @dataclass(slots=True)
 class TableStatistics:
-    """What a writer counts for the properties of its table."""
+    """The counters of a writer for the properties of its table."""
 
     records: int = 0
     key_bytes: int = 0  # stored keys, trailers included
@@ -70,7 +70,7 @@ class TableStatistics:
 
 
 def table_properties(statistics: TableStatistics, *, compress: bool) -> dict[str, bytes]:
-    """The table's own properties, encoded."""
+    """Return the table's own properties, encoded."""
     numbers = _NUMBERS | {
         DATA_SIZE: statistics.data_bytes,
         INDEX_SIZE: statistics.index_bytes,
@@ -96,10 +96,10 @@ def table_properties(statistics: TableStatistics, *, compress: bool) -> dict[str
 
 
 def readable_properties(properties: Mapping[str, bytes]) -> dict[str, str | int]:
-    r"""Every property as text or number, by name; bytes that are no UTF-8 are escaped (`\xff`).
+    r"""Return all properties as texts or numbers; bytes that are not UTF-8 are escaped (`\xff`).
 
     Raises:
-        ValueError: a number of the table's own is none.
+        ValueError: one of the table's own numbers is malformed.
     """
     readable: dict[str, str | int] = {}
     for name, value in sorted(properties.items()):

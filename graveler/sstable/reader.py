@@ -1,9 +1,9 @@
-"""Reading the records of a table: by key, or in order.
+"""Read the records of a table: by key, or in order.
 
-A lookup reads a block for one record, and may be the only one to do so. It therefore decodes the
-block only as far as that record, and holds it raw; the next one decodes all of it. What the
-checksum does not tell (order, bounds) is checked then, or at once if the key was not found: no
-lookup answers that a key is missing before the whole block has been checked.
+Theory of operation. A lookup may be the only one that needs its block. So the first lookup decodes
+the block only up to its record, and holds it raw; the next lookup decodes all of it. Faults that
+the checksum cannot show (order, bounds) are checked by the complete decoding. A key is reported
+missing only after the complete decoding of its block.
 """
 
 from bisect import bisect_left
@@ -13,11 +13,11 @@ from graveler.sstable.block import Block, find_record
 from graveler.sstable.index import Partition
 from graveler.sstable.opened import OpenTable
 
-# A block as it is held, in key order. One look-up in a small dictionary touches far less memory
-# than a bisection, and dictionaries of bytes are nothing to Python's garbage collector.
+# The held form of a block, in key order. A look-up in a small dictionary touches far less memory
+# than a bisection, and Python's garbage collector does not track dictionaries of bytes.
 Records = dict[bytes, bytes]
 
-# What bytes take as an object, beside themselves.
+# The memory of a bytes object beside its content.
 _BYTES_OBJECT = 33
 
 
@@ -28,7 +28,7 @@ class Table(OpenTable[Records]):
 
     def _open_ends(self) -> None:
         super()._open_ends()
-        # The tail has few of a range's blocks, and many ranges are open at a time.
+        # The tail has few of a range's data blocks, and many ranges are open at a time.
         self._forget_data()
 
     def _held_form(self, block: Block) -> tuple[Records, int]:
@@ -38,12 +38,12 @@ class Table(OpenTable[Records]):
         return held, payload_bytes + 2 * _BYTES_OBJECT * len(keys) + held.__sizeof__() + 16
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of the key, or None.
+        """Return the value of the key, or None.
 
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
         """
-        # The hot path of every lookup: no call that can be done without.
+        # The hot path of every lookup: it avoids every call that it can.
         number = bisect_left(self._bounds, key)
         if number == len(self._bounds):
             return None
@@ -56,7 +56,7 @@ class Table(OpenTable[Records]):
         return held.get(key)
 
     def _get_unheld(self, partition: Partition[Records], at: int, key: bytes) -> bytes | None:
-        """The value of the key, whose block is not held in decoded form."""
+        """Return the value of the key, or None; its block is not held in decoded form."""
         raw = self._held_raw(partition, at)
         if raw is None:
             raw = self._read_raw(partition, at)
@@ -70,18 +70,8 @@ class Table(OpenTable[Records]):
                 return value
         return self._load_block(partition, at, raw).get(key)
 
-    def seek_ge(self, key: bytes) -> tuple[bytes, bytes] | None:
-        """The first record whose key is not less, or None.
-
-        Raises:
-            CorruptDataError: a block that had to be read is not what was written.
-        """
-        for keys, values in self.blocks(key):
-            return keys[0], values[0]
-        return None
-
     def blocks(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Block]:
-        """The records with start <= key < end, in order, block by block; no block is empty.
+        """Yield the records with start <= key < end, in order, block by block; no block is empty.
 
         Raises:
             CorruptDataError: a block that had to be read is not what was written.
@@ -98,7 +88,7 @@ class Table(OpenTable[Records]):
                 yield Block(keys[low:], values[low:]) if low else Block(keys, values)
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """The records with start <= key < end, in order.
+        """Yield the records with start <= key < end, in order.
 
         Raises:
             CorruptDataError: a block that had to be read is not what was written.

@@ -1,7 +1,7 @@
-"""A table whose file is at hand: its data blocks as they are stored, compared, and decoded.
+"""A table whose complete file is in memory: its data blocks as stored bytes, compared or decoded.
 
-For whoever takes blocks over into another file, or looks for what differs between two. The bounds
-are decoded at once; where the blocks lie, only as far as it is asked for.
+For callers that copy blocks into another file, or compare two files. The bounds are decoded at
+once, the positions of blocks when they are needed.
 """
 
 from bisect import bisect_left
@@ -19,14 +19,14 @@ from graveler.sstable.format import (
 )
 from graveler.sstable.opened import OpenTable
 
-# What decoding adds to an entry of the index: bound, handle and extent as objects and their places.
+# The memory that decoding adds to an index entry: bound, handle and extent, and their places.
 _ENTRY_BYTES = 220
-# The table without its file and its index: the object, its lists, name and callback.
+# The memory of a table without file and index: the object, its lists, name and callback.
 _TABLE_BYTES = 2500
 
 
 class WholeTable(OpenTable[Block]):
-    """A table of records in one piece, opened by `from_bytes`; no decoded block is held."""
+    """A table of records in memory, opened by `from_bytes`; it holds no decoded blocks."""
 
     __slots__ = ("_encoded_handles", "_extents", "bounds", "content")
 
@@ -35,7 +35,7 @@ class WholeTable(OpenTable[Block]):
         super()._open_ends()
         self.bounds: list[bytes] = []
         self._encoded_handles: list[bytes] = []
-        self._extents: list[tuple[int, int]] = []  # of all blocks, once they were decoded
+        self._extents: list[tuple[int, int]] = []  # of all blocks, once decoded
         for number in range(len(self._handles)):
             offset, (bounds, handles) = self._read_partition(number)
             if self.bounds and bounds[0] <= self.bounds[-1]:
@@ -48,7 +48,7 @@ class WholeTable(OpenTable[Block]):
 
     @property
     def memory_bytes(self) -> int:
-        """About what the table takes in memory, its file included."""
+        """The memory of the table, about, its file included."""
         entries_bytes = self._layout.index_bytes + _ENTRY_BYTES * len(self)
         return self.content.__sizeof__() + entries_bytes + _TABLE_BYTES
 
@@ -56,14 +56,14 @@ class WholeTable(OpenTable[Block]):
         return len(self.bounds)
 
     def find(self, key: bytes) -> int:
-        """The block that holds the key, or would; behind the last bound there is none."""
+        """Return the number of the block that can hold the key; len(self) if there is none."""
         return bisect_left(self.bounds, key)
 
     def block(self, at: int) -> Block:
-        """The records of a block.
+        """Return the records of a block.
 
         Raises:
-            CorruptDataError: it is not what was written.
+            CorruptDataError: the block is not what was written.
         """
         begin, end = self.extent(at)
         block = self._check(
@@ -75,7 +75,9 @@ class WholeTable(OpenTable[Block]):
         return block
 
     def stored_blocks(self, first: int, last: int) -> list[bytes]:
-        """The blocks from first up to, and not including, last as they are stored, verified.
+        """Return the stored bytes of the blocks from first up to, but not including, last.
+
+        Their checksums are verified.
 
         Raises:
             CorruptDataError: one is not what was written.
@@ -83,7 +85,7 @@ class WholeTable(OpenTable[Block]):
         if not self._extents:
             self._extents = self._check(0, _decode_extents, self._encoded_handles)
             if max(end for _, end in self._extents) > self._layout.data_bytes:
-                self._fail(0, "a data block does not lie where there are any")
+                self._fail(0, "a data block is outside the data blocks")
         content = self.content
         extents = self._extents[first:last]
         stored = [content[begin:end] for begin, end in extents]
@@ -93,18 +95,18 @@ class WholeTable(OpenTable[Block]):
         return stored
 
     def equal_blocks(self, at: int, other: "WholeTable", other_at: int) -> int:
-        """How many blocks from at on are stored as the same bytes as the other's from other_at on.
+        """Return how many blocks from at on have the same bytes as the other's from other_at on.
 
-        Equal blocks hold equal records. They are counted in stretches that double while they are
-        equal, and then halve: for equal files that costs little more than a look at their bytes.
-        (Blocks end with checksums of theirs, so that equal bytes do not end them differently.)
+        Blocks of equal bytes hold equal records. They are compared in stretches that double while
+        they are equal, and then halve: equal files cost little more than comparing their bytes.
+        (Each block ends with its checksum, so equal bytes have equal block ends.)
         """
         most = min(len(self) - at, len(other) - other_at)
         equal, step = 0, 1
         while equal < most and self._equals(at + equal, other, other_at + equal, step):
             equal += step
             step = min(step * 2, most - equal)
-        while step > 1:  # somewhere in the next `step` blocks is the first one that differs
+        while step > 1:  # the first different block is among the next `step` blocks
             half = step // 2
             if self._equals(at + equal, other, other_at + equal, half):
                 equal += half
@@ -114,27 +116,27 @@ class WholeTable(OpenTable[Block]):
         return equal
 
     def _equals(self, at: int, other: "WholeTable", other_at: int, count: int) -> bool:
-        """Whether so many blocks from at and other_at on are stored as the same bytes."""
+        """Return whether count blocks from at and other_at on have the same bytes."""
         begin, end = self.extent(at)[0], self.extent(at + count - 1)[1]
         other_begin, other_end = other.extent(other_at)[0], other.extent(other_at + count - 1)[1]
-        # The one comparison of parts of bytes that neither copies them nor goes byte by byte.
+        # The only comparison of slices that neither copies them nor runs byte by byte.
         return end - begin == other_end - other_begin and self.content.startswith(
             memoryview(other.content)[other_begin:other_end], begin
         )
 
     def extent(self, at: int) -> tuple[int, int]:
-        """Where a block, its trailer included, begins and ends in the file."""
+        """Return where a block begins and ends in the file, its trailer included."""
         if self._extents:
             return self._extents[at]
         handle = self._handle(self._encoded_handles[at])
         end = handle.end
         if end > self._layout.data_bytes:
-            self._fail(handle.offset, "a data block does not lie where there are any")
+            self._fail(handle.offset, "a data block is outside the data blocks")
         return handle.offset, end
 
 
 class _Lengths(dict[bytes, int]):
-    """The number of every varint that is asked for."""
+    """The numbers of varints, decoded once each."""
 
     def __missing__(self, encoded: bytes) -> int:
         number, end = read_varint(encoded, 0)
@@ -145,9 +147,9 @@ class _Lengths(dict[bytes, int]):
 
 
 def _decode_extents(handles: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Where each block, its trailer included, begins and ends.
+    """Return where each block begins and ends, its trailer included.
 
-    Blocks lie side by side, mostly, so that an offset is known before it is read.
+    A block usually begins at the end of the one before, so its offset is compared, not decoded.
     """
     varint, lengths = VARINT, _Lengths()
     extents: list[tuple[int, int]] = []

@@ -1,24 +1,24 @@
-r"""Writing a table: records in, the bytes of a whole file out.
+r"""Write a table: from records to the bytes of a whole file.
 
 Theory of operation
 -------------------
-Where blocks are cut decides the bytes of a file and the estimated size that ranges are broken by,
-so the rules are lakeFS's (pebble's), to the byte:
+The ends of blocks decide the bytes of a file, and the estimated size by which ranges end. So the
+rules are exactly lakeFS's (pebble's):
 
 - A block's size is its entries so far, 4 bytes per restart point, and 4 for their number.
-- Before a record is added, the block is cut if its size is above 90 % of the target and would
+- Before a record is added, the block is cut if its size is above 90 % of the target, and would
   exceed the target with the record, counted as if it shared no prefix.
 - A cut block is compressed and appended, and the index gets its separator and handle. The index
-  block grows under the same rule; once it was cut, the index has two levels.
-- The estimated size is what was appended, plus the sizes of the open data and index blocks. A cut
-  index partition drops out of it, so it can shrink.
+  block is cut by the same rule; then the index has two levels.
+- The estimated size is the size of the appended blocks and of the open data and index blocks. A cut
+  index partition does not count, so the estimate can shrink.
 
-`add_many` is the hot loop: everything in it is a local name, and varints of small numbers are
-dictionary look-ups. The length of a shared prefix comes from integers, without a loop: read as
-little-endian numbers, two stored keys differ first in the lowest byte that is not zero in their
-exclusive or. A stored key is its user's key, a byte 1 and seven zeros, so the number of
-`key + b"\x01"` is the whole stored key's; the zeros above its end are why the result is capped.
-A key cannot share past its own end with a smaller one: there it has the byte 1, the other one not.
+`add_many` is the hot loop: all its names are local, and varints of small numbers are dictionary
+look-ups. The length of a shared prefix is computed from integers, without a loop. As little-endian
+numbers, two stored keys first differ in the lowest nonzero byte of their exclusive or. A stored key
+is the user's key, a byte 1 and seven zeros, so `key + b"\x01"` has the number of the stored key.
+Because of the zeros behind its end, the result is capped. A key cannot share more than its length
+with a smaller key: behind its end it has the byte 1, and the smaller key has not.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ _HANDLE_BYTES_MAX = 20  # what the cut rule of the index assumes of a handle
 class TableWriter:
     """Builds one table in memory; kind is its property `type`, `ranges` or `metaranges`.
 
-    metadata become user properties beside min_key, max_key, count and estimated_size_bytes.
+    metadata is stored as user properties, beside min_key, max_key, count and estimated_size_bytes.
     """
 
     def __init__(
@@ -81,21 +81,25 @@ class TableWriter:
         self._index_bytes = 4
         self._index_bound = b""
         self._partitions: list[tuple[bytes, list[bytes]]] = []
-        # The last block added whole, whose bound depends on what comes next.
+        # The last complete block added, whose bound depends on the next key.
         self._unbound: Handle | None = None
 
     @property
     def count(self) -> int:
-        """How many records were added."""
+        """The number of added records."""
         return self._statistics.records
 
     @property
     def estimated_size_bytes(self) -> int:
-        """The size so far, as lakeFS estimates it: what is compressed, and what is yet to be."""
+        """The size so far, as lakeFS estimates it: open blocks count uncompressed."""
         return self._file_bytes + self._block_bytes + self._index_bytes
 
     def add(self, key: bytes, value: bytes) -> None:
-        """Add one record; see add_many."""
+        """Add one record.
+
+        Raises:
+            ValueError: as add_many.
+        """
         self.add_many((key,), (value,))
 
     def add_many(
@@ -104,11 +108,11 @@ class TableWriter:
         """Add records up to the first that makes the estimated size reach size_bytes_max.
 
         Returns:
-            How many were added: all of them when no maximum is given or reached.
+            The number of added records: all of them if no maximum is given or reached.
 
         Raises:
-            ValueError: the keys do not ascend strictly, or there are more keys than values or the
-                other way. That is a bug of the caller; the writer is of no use afterwards.
+            ValueError: a bug of the caller: the keys do not ascend strictly, or keys and values
+                differ in number. The writer must not be used afterwards.
         """
         varint, trailer, from_bytes = VARINT, RECORD_TRAILER, int.from_bytes
         target, threshold = self._block_size_bytes, self._threshold_bytes
@@ -164,12 +168,12 @@ class TableWriter:
         return added
 
     def add_block(self, keys: Sequence[bytes], values: Sequence[bytes]) -> BlockSize:
-        """Add records as one data block of their own, whatever its size.
+        """Add records as one complete data block, whatever its size; return its size.
 
-        A table is written either so, block by block, or record by record.
+        A table is written either block by block or record by record.
 
         Raises:
-            ValueError: the keys do not ascend strictly after those before them.
+            ValueError: the keys do not ascend strictly, also after those added before.
         """
         if self._last_key is None:
             self._first_key = keys[0]
@@ -192,15 +196,18 @@ class TableWriter:
         after: bytes,
         first: bytes,
     ) -> None:
-        """Add neighbouring data blocks of another table as the bytes they are stored in.
+        """Add neighbouring data blocks of another table as their stored bytes.
 
-        bounds are keys from each block's last up to, and not including, the next one's first; the
-        last one goes for what will be added next, and is exactly the last key if nothing will be.
-        size is that of all of them together. after is such a bound for what was added before;
-        first is the first key, if nothing was.
+        Args:
+            stored: the blocks.
+            bounds: for each block, a key from its last up to, but not including, the first one of
+                the next block or record. If nothing follows, the last bound is the last key.
+            size: the size of all blocks together.
+            after: such a bound for the records added before.
+            first: the first key, used if no records were added before.
 
         Raises:
-            ValueError: after or a bound lies before what was added.
+            ValueError: after or the first bound is less than a key added before.
         """
         if self._last_key is None:
             self._first_key = first
@@ -227,13 +234,13 @@ class TableWriter:
         statistics.value_bytes += size.value_bytes
 
     def _bound_block(self, bound: bytes) -> None:
-        """Enter the block added last in the index, now that its bound is known."""
+        """Add the last complete block to the index, now that its bound is known."""
         if self._unbound is not None:
             self._enter_block(bound, *self._unbound)
             self._unbound = None
 
     def finish(self) -> bytes:
-        """The whole file; nothing can be added afterwards."""
+        """Return the whole file; nothing can be added afterwards."""
         properties = {
             "min_key": self._first_key,
             "max_key": self._last_key or b"",
@@ -255,7 +262,7 @@ class TableWriter:
         return b"".join(self._file)
 
     def _room(self, size_bytes_max: int | None) -> float:
-        """The size of the open data block at which the estimated size reaches the maximum."""
+        """Return the size of the open data block at which the estimate reaches the maximum."""
         if size_bytes_max is None:
             return float("inf")
         return size_bytes_max - self._file_bytes - self._index_bytes
@@ -268,7 +275,7 @@ class TableWriter:
         return handle
 
     def _cut_block(self, bound: bytes) -> None:
-        """Append the open data block, and enter it in the index under its bound."""
+        """Append the open data block, and add it to the index under its bound."""
         self._parts.append(encode_restarts(self._restarts))
         handle = self._append(b"".join(self._parts), compress=self._compress)
         self._parts.clear()

@@ -1,1 +1,1 @@
-"""Staged changes, laid over committed data."""
+"""Staged changes over committed data, and pages of listings."""

@@ -1,8 +1,8 @@
-"""Pages of a listing: sorted items from a point on, with everything behind a delimiter folded.
+"""Pages of a listing: sorted items from a point on, folded by a delimiter.
 
-With a delimiter, all keys that share the text from the prefix to the next delimiter are one common
-prefix. The listing jumps over them instead of reading them: the cost of a page follows what it
-shows, not what it hides.
+With a delimiter, all keys that share the text from the prefix to the next delimiter are folded into
+one common prefix. The listing skips them instead of reading them, so the cost of a page depends on
+its results, not on the folded keys.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ class PageQuery:
             return self.prefix
         folded = self.folded(self.after)
         if folded is not None and folded == self.after:
-            # The page before ended with a common prefix: everything under it has been shown.
+            # The last page ended with a common prefix, which covers every key under it.
             return max(self.prefix, prefix_end(folded) or self.after + b"\0")
         return max(self.prefix, self.after + b"\0")
 
@@ -38,7 +38,7 @@ class PageQuery:
         return prefix_end(self.prefix)
 
     def folded(self, key: bytes) -> bytes | None:
-        """The common prefix that stands for the key on the page; None if the key itself does."""
+        """Return the common prefix that the key is folded into; None if it is an item itself."""
         if not self.delimiter or not key.startswith(self.prefix):
             return None
         at = key.find(self.delimiter, len(self.prefix))
@@ -47,13 +47,13 @@ class PageQuery:
 
 @dataclass(frozen=True, slots=True)
 class CommonPrefix:
-    """Stands for every key that begins with it."""
+    """A text that many keys begin with, in place of those keys."""
 
     path: bytes
 
 
 def prefix_end(prefix: bytes) -> bytes | None:
-    """The least key greater than every key that begins with prefix; None if there is none."""
+    """Return the least key greater than all keys with the prefix; None if there is none."""
     stripped = prefix.rstrip(b"\xff")
     if not stripped:
         return None
@@ -73,7 +73,7 @@ def list_page(
     key_of: Callable[[T], bytes],
     query: PageQuery,
 ) -> ListPage[T]:
-    """The page that the query asks for; items(start, end) tells the items from a key on."""
+    """Return the page; items(start, end) returns the items with start <= key < end, by key."""
     results: list[T | CommonPrefix] = []
     start: bytes | None = query.start
     end = query.end

@@ -1,8 +1,8 @@
 """A branch as its readers see it: staged changes over committed records.
 
-A branch has one staging token that takes writes, and sealed tokens that a commit is about to
-apply, newest first. The newest change of a path wins over older ones and over the commit; a
-tombstone hides the path.
+A branch has one staging token, which takes writes, and sealed tokens, newest first, which a commit
+is about to apply. The newest change of a path wins over older ones and over the commit. A tombstone
+hides the path.
 """
 
 from bisect import bisect_left
@@ -15,12 +15,12 @@ from graveler.diff.two_way import Difference
 from graveler.entries import same_content
 from graveler.model import Change, Record
 
-# How far a reader looks ahead in staged changes before it asks the store anew further on.
+# How many staged changes a reader skips before it asks the store to continue further on.
 _LOOK_AHEAD = 1000
 
 
 def newest_changes(tokens: Sequence[Iterable[Change]]) -> Iterator[Change]:
-    """The changes of several tokens, newest first given, as one: by path, the newest winning."""
+    """Yield the newest change of each path, by path; the tokens' changes come newest first."""
     if len(tokens) == 1:
         yield from tokens[0]
         return
@@ -35,17 +35,17 @@ def newest_changes(tokens: Sequence[Iterable[Change]]) -> Iterator[Change]:
 
 
 class StagedChanges:
-    """Staged changes by path from any point on, without asking the store for each jump."""
+    """Staged changes by path from any point on; a short jump costs no request."""
 
     def __init__(self, scan: Callable[[bytes], Iterator[Change]], start: bytes) -> None:
-        """Scan tells the changes from a path on; start is where the first reading begins."""
+        """Begin at start; scan(path) returns the changes from that path on."""
         self._scan = scan
         self._rest = scan(start)
         self._window: list[Change] = []
         self._has_more = True
 
     def from_path(self, start: bytes) -> Iterator[Change]:
-        """The changes from start on; start never goes back."""
+        """Yield the changes from start on; no call's start may be less than the last one's."""
         while self._fill() and self._window[-1][0] < start:
             self._window.clear()
             if self._has_more:
@@ -64,7 +64,7 @@ class StagedChanges:
 
 
 def live_records(changes: Iterator[Change], committed: Iterator[Record]) -> Iterator[Record]:
-    """What a reader sees: committed records with the changes made; both ascend by key."""
+    """Yield what a reader sees: committed records with the changes; both ascend by key."""
     change = next(changes, None)
     if change is None:
         yield from committed
@@ -88,10 +88,10 @@ def live_records(changes: Iterator[Change], committed: Iterator[Record]) -> Iter
 
 
 def effective_changes(changes: Iterable[Change], committed: MetaRange) -> Iterator[Difference]:
-    """Return the changes that would change the commit's records, in the given order.
+    """Yield the changes that would change the commit's records, in the given order.
 
-    A staged value that equals the committed one byte by byte changes nothing, and neither does a
-    tombstone over nothing. Equal content at another address is a change: the commit must hold it.
+    A staged value with the committed bytes changes nothing, and neither does a tombstone of a
+    missing key. Equal content at another address is a change: the commit must hold it.
     """
     for path, value in changes:
         present = committed.get(path)
@@ -102,7 +102,7 @@ def effective_changes(changes: Iterable[Change], committed: MetaRange) -> Iterat
 def _content_changes(
     path: bytes, value: bytes | None, committed: MetaRange
 ) -> Iterator[Difference]:
-    """Return the change if it changes the commit's content."""
+    """Yield the change if it changes the commit's content."""
     for change in effective_changes([(path, value)], committed):
         if (
             change.left is None
@@ -115,10 +115,11 @@ def _content_changes(
 def overlaid_differences(
     differences: Iterator[Difference], changes: Iterator[Change], base: MetaRange
 ) -> Iterator[Difference]:
-    """The differences from base to a commit with staged changes over it, from those to the commit.
+    """Yield the differences from base to a commit with staged changes over it.
 
-    Both ascend by key; a staged change replaces what the commit says of its path. As between two
-    commits, content is compared, and equal content at another address does not differ.
+    differences are those from base to the commit; both arguments ascend by key. A staged change
+    replaces the commit's record of its path. As between two commits, content is compared: equal
+    content at another address does not differ.
     """
     staged = next(changes, None)
     committed = next(differences, None)

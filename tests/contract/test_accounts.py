@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from graveler.accounts import AccountStore, Credential, User
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.tables import Tables
 from graveler.errors import AlreadyExistsError, CorruptDataError
+from graveler.ports import AccountStore, Credential, User
 from tests.contract.conftest import DynamoDBStores
 from tests.support.memory import MemoryAccountStore
 

@@ -7,7 +7,7 @@ import pytest
 
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.model import Repository
-from graveler.retention.ports import JobStore
+from graveler.ports import JobStore
 from tests.contract.conftest import Stores, create, new_event
 from tests.support.memory import MemoryRefStore
 from tests.support.memory_jobs import MemoryJobStore

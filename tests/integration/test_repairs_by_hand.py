@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 
 from functions.events.handler import handler
-from graveler.accounts import Credential, User
 from graveler.aws import wiring
 from graveler.aws.bus import Published
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
@@ -23,6 +22,7 @@ from graveler.errors import AlreadyExistsError
 from graveler.model import Event
 from graveler.operations import branches
 from graveler.operations.protocol.lookup import read_repository
+from graveler.ports import Credential, User
 from local.cipher import LocalCipher
 from tests.support.server_world import ServerWorld
 

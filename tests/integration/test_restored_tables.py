@@ -30,10 +30,10 @@ from graveler.errors import GoneError, NotFoundError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.operations import branches, commits, dumps, objects, repositories
 from graveler.operations.commits import LogQuery
-from graveler.operations.engine import NS_PER_S
 from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report
 from graveler.staging.listing import PageQuery
+from graveler.times import NS_PER_S
 from tests.support.collected import MARKS, Collected, world
 from tests.support.server_world import ServerWorld
 from tests.support.spark import deployment, spark, spark_session

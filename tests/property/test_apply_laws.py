@@ -35,9 +35,9 @@ def test_a_commit_holds_what_the_changes_say(
     made = apply_changes(committed, old, changed)
     expected = applied(base, changed)
     assert read(opened(committed, made.metarange_id)) == expected
-    assert made.added == len(expected.keys() - base.keys())
-    assert made.removed == len(base.keys() - expected.keys())
-    assert made.changed == sum(base[k] != expected[k] for k in base.keys() & expected.keys())
+    assert made.counts.added == len(expected.keys() - base.keys())
+    assert made.counts.removed == len(base.keys() - expected.keys())
+    assert made.counts.changed == sum(base[k] != expected[k] for k in base.keys() & expected.keys())
     if not made.total:
         assert made.metarange_id == old.id
 

@@ -40,7 +40,6 @@ def test_a_table_answers_like_a_sorted_list(records, block_size_bytes, compress,
     for key in [*sorted_keys, *others]:
         index = bisect_left(sorted_keys, key)
         assert table.get(key) == held.get(key)
-        assert table.seek_ge(key) == (records[index] if index < len(records) else None)
         assert list(table.scan(key)) == records[index:]
         assert list(table.scan(b"", key)) == records[:index]
 
@@ -135,6 +134,20 @@ def test_how_records_are_handed_over_changes_no_byte(records, pieces, size_bytes
     for key, value in records[added:]:
         single.add(key, value)
     assert bulk.finish() == single.finish() == write(records, 128)
+
+
+@given(tables.filter(bool))
+@settings(deadline=None)
+def test_a_whole_block_is_encoded_like_single_records(records):
+    keys, values = ([record[part] for record in records] for part in (0, 1))
+    block, single = (TableWriter("ranges", block_size_bytes=1 << 30) for _ in range(2))
+    block.add_block(keys, values)
+    single.add_many(keys, values)
+    contents = block.finish(), single.finish()
+    data_bytes, _ = read_varint(
+        Table.from_bytes("t", contents[0]).properties["rocksdb.data.size"], 0
+    )
+    assert contents[0][:data_bytes] == contents[1][:data_bytes]
 
 
 def cut_by_the_rule(entries, target, interval, value_size=None):

@@ -10,11 +10,11 @@ import pytest
 
 from functions.api.app import OPERATIONS, SERVICE
 from functions.api.settings import Settings
-from graveler.accounts import Credential, Installation
 from graveler.aws.environment import FromEnvironment
 from graveler.http.auth import Session
 from graveler.http.requests import AccessKey, Login, Setup
 from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
+from graveler.ports import Credential, Installation
 from tests.support.api import SECRET, SETUP_TOKEN, ApiClient, event
 from tests.support.lines import Lines, lines_of
 

@@ -23,8 +23,8 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.operations import objects
-from graveler.operations.engine import NS_PER_S
 from graveler.operations.protocol.views import ObjectStat
+from graveler.times import NS_PER_S
 from tests.simulation.actions import ACTIONS
 from tests.simulation.schedule import Op
 from tests.simulation.stores import SkewedClock, carry_out, simulated

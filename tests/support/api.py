@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from functions.api.app import build_app
 from functions.api.settings import Settings
-from graveler.accounts import Credential, User
+from graveler.ports import Credential, User
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.memory import MemoryAccountStore
 

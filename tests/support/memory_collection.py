@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from graveler.errors import ContentionError, CorruptDataError, PreconditionFailedError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import Repository
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.operations.garbage import (
     active_metaranges,
     neighbours,
@@ -18,6 +18,7 @@ from graveler.retention.candidates import Territory
 from graveler.retention.files import looks_folder, run_folder
 from graveler.retention.looks import FRUITLESS_LOOKS_MAX, LOOK_S, Look, begin_look
 from graveler.retention.ranges import RangeReader, ReadFile, read_metarange
+from graveler.times import NS_PER_S
 
 
 class MemoryCollection:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from graveler.accounts import Credential, Installation, User
 from graveler.errors import (
     AlreadyExistsError,
     CorruptDataError,
@@ -18,11 +17,14 @@ from graveler.errors import (
 )
 from graveler.ports import (
     Clock,
+    Credential,
+    Installation,
     ListedObject,
     ObjectDescription,
     ObjectInfo,
     UnfinishedUpload,
     UploadedPart,
+    User,
 )
 
 

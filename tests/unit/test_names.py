@@ -132,7 +132,7 @@ def test_a_storage_namespace_that_other_tools_would_read_differently_is_refused(
 
 @pytest.mark.parametrize("prefix", ["..", ".", "a/..", "a/../b", "./a", "a/."])
 def test_a_storage_namespace_that_leads_elsewhere_by_dots_is_refused(prefix):
-    with pytest.raises(InvalidInputError, match="would lead elsewhere"):
+    with pytest.raises(InvalidInputError, match="may lead elsewhere"):
         names.normalized_storage_namespace(f"s3://bucket/{prefix}")
 
 

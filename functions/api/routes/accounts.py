@@ -8,10 +8,10 @@ from functions.api import answers, key_pairs
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.accounts import Credential, User
 from graveler.errors import AlreadyExistsError, AuthenticationError, PreconditionFailedError
 from graveler.http import requests, responses
 from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE, SESSION_LIFE_S
+from graveler.ports import Credential, User
 
 operations = Operations()
 

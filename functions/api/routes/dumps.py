@@ -5,9 +5,10 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import dumps as bodies
-from graveler.http.retention import TaskCreated, moment
+from graveler.http.retention import TaskCreated
 from graveler.model import Task
 from graveler.operations import dumps
+from graveler.times import rfc3339
 
 operations = Operations()
 
@@ -63,7 +64,7 @@ def _status(task: Task, refs: bodies.RefsDumpBody | None = None) -> Answer:
         bodies.TaskStatus(
             id=task.id,
             done=task.is_done,
-            update_time=moment(task.update_time_ns),
+            update_time=rfc3339(task.update_time_ns),
             error=task.error,
             refs=refs,
         )

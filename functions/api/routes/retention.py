@@ -9,6 +9,7 @@ from graveler.http.errors import ErrorBody
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import retention
 from graveler.operations.uncommitted_addresses import prepare_uncommitted
+from graveler.times import rfc3339
 
 operations = Operations()
 
@@ -71,7 +72,7 @@ def prepare_commits_status(request: Request) -> Answer:
         bodies.PrepareCommitsStatus(
             task_id=task.id,
             completed=task.is_done,
-            update_time=bodies.moment(task.update_time_ns),
+            update_time=rfc3339(task.update_time_ns),
             result=None if prepared is None else _prepared_row(request, prepared),
             error=ErrorBody(task.error) if task.error else None,
         )

@@ -3,7 +3,6 @@
 import secrets
 from uuid import uuid4
 
-from graveler.accounts import Credential, Installation, User
 from graveler.aws.cipher import Cipher
 from graveler.aws.dynamodb.client import binary
 from graveler.aws.dynamodb.models import (
@@ -20,6 +19,7 @@ from graveler.aws.dynamodb.models import (
 from graveler.aws.dynamodb.tables import Raw, Tables
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import AlreadyExistsError, UnknownOutcomeError
+from graveler.ports import Credential, Installation, User
 
 _SIGNING_KEY_BYTES = 32
 _SIGNING_KEY_CONTEXT = {"purpose": "signing-key"}

@@ -22,9 +22,10 @@ from graveler.aws.dynamodb.models import (
 from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.ports import StagingStore
+from graveler.times import NS_PER_S
 
 # The delay of a piece that failed.
-POSTPONED_NS = 60 * 60 * 10**9
+POSTPONED_NS = 60 * 60 * NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)

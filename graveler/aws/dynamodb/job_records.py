@@ -8,7 +8,7 @@ from graveler.model import Event, Repository
 
 
 class DynamoJobStore(Records):
-    """`graveler.retention.ports.JobStore` over the refs table."""
+    """`graveler.ports.jobs.JobStore` over the refs table."""
 
     __slots__ = ()
 

@@ -26,6 +26,7 @@ from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import UnknownOutcomeError
 from graveler.model import Event, Page, Repository
 from graveler.threads import ContextThreads
+from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
@@ -110,7 +111,7 @@ def outbox_item(repository: Repository, event: Event) -> OutboxItem:
         partition_of(repository),
         OUTBOX + event.id,
         event=msgspec.json.encode(event).decode(),
-        expires_at=event.time_ns // 10**9 + _OUTBOX_LIFE_S,
+        expires_at=event.time_ns // NS_PER_S + _OUTBOX_LIFE_S,
     )
 
 

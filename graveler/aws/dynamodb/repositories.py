@@ -33,6 +33,7 @@ from graveler.errors import (
 )
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Repository
+from graveler.times import NS_PER_S
 
 # A token has at most some 1,100 bytes, an item 400 KB.
 _TOKENS_IN_ITEM_MAX = 300
@@ -147,7 +148,7 @@ class RepositoryRecords(Records):
             raise StaleVersionError(f"repository {old.name} changed since it was read") from error
 
     def delete_repository(self, repository: Repository, event: Event) -> None:
-        due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
+        due_ns = event.time_ns + TOKEN_RETENTION_S * NS_PER_S
         cleanup = CleanupItem(
             CLEANUPS, f"{due_ns:020d}#{uuid4()}", repository=partition_of(repository)
         )
@@ -168,7 +169,7 @@ class RepositoryRecords(Records):
         way. Otherwise, a process that remembers the old repository could go on reading it after
         the name has a new owner.
         """
-        self._drop_names(repository, event.time_ns + TOKEN_RETENTION_S * 10**9)
+        self._drop_names(repository, event.time_ns + TOKEN_RETENTION_S * NS_PER_S)
         is_this_one = RepositoryItem.uid == repository.uid
         delete = self.tables.delete(key(ENDING, repository.name), is_this_one)
         with suppress(ConditionFailedError):  # another process ended it

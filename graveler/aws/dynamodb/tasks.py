@@ -5,6 +5,7 @@ import msgspec
 from graveler.aws.dynamodb.models import TASK, TaskItem, partition_of
 from graveler.aws.dynamodb.records import Records
 from graveler.model import Repository, Task
+from graveler.times import NS_PER_S
 
 _TASK = msgspec.json.Decoder(Task)
 
@@ -25,6 +26,6 @@ class TaskRecords(Records):
             partition_of(repository),
             TASK + task.id,
             task=msgspec.json.encode(task).decode(),
-            expires_at=task.update_time_ns // 10**9 + _TASK_LIFE_S,
+            expires_at=task.update_time_ns // NS_PER_S + _TASK_LIFE_S,
         )
         self.tables.dynamodb.call("PutItem", self.tables.put(item))

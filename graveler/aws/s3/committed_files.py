@@ -2,6 +2,7 @@
 
 from graveler.aws.s3.client import S3, Location, S3Error
 from graveler.errors import CorruptDataError
+from graveler.layout import committed_uri
 
 
 class S3CommittedFiles:
@@ -14,7 +15,7 @@ class S3CommittedFiles:
         """Do nothing: this store keeps no copies."""
 
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
-        return self._get(_uri(namespace, file_id), f"bytes=-{length}")
+        return self._get(committed_uri(namespace, file_id), f"bytes=-{length}")
 
     def _get(self, uri: str, byte_range: str | None) -> tuple[bytes, int]:
         """Return the bytes of the range, and the size of the whole file.
@@ -38,20 +39,20 @@ class S3CommittedFiles:
     def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes:
         if length == 0:
             return b""
-        uri = _uri(namespace, file_id)
+        uri = committed_uri(namespace, file_id)
         content, _ = self._get(uri, f"bytes={offset}-{offset + length - 1}")
         if len(content) != length:
             raise CorruptDataError(f"{uri} at {offset}: {len(content)} bytes instead of {length}")
         return content
 
     def read_all(self, namespace: str, file_id: str) -> bytes:
-        return self._get(_uri(namespace, file_id), None)[0]
+        return self._get(committed_uri(namespace, file_id), None)[0]
 
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         try:
             self._s3.call(
                 "put_object",
-                Location.of(_uri(namespace, file_id)),
+                Location.of(committed_uri(namespace, file_id)),
                 Body=content,
                 ContentType="application/octet-stream",
                 IfNoneMatch="*",
@@ -61,7 +62,3 @@ class S3CommittedFiles:
                 raise
             return False
         return True
-
-
-def _uri(namespace: str, file_id: str) -> str:
-    return f"{namespace}/_lakefs/{file_id}"

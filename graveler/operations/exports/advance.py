@@ -16,10 +16,11 @@ from graveler.export.lifecycle import WATCH_MARGIN_S, Next
 from graveler.export.model import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Repository
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease
 from graveler.operations.exports.reports import delete_pieces
 from graveler.operations.exports.run import TIME_TO_END_S, carry_out
+from graveler.times import NS_PER_S
 
 # With less time than this, a runner begins nothing.
 _TIME_TO_BEGIN_S = 2 * TIME_TO_END_S

@@ -13,8 +13,9 @@ from graveler.export import lifecycle
 from graveler.export.lifecycle import LEASE_MARGIN_S, LEASE_S, RENEWAL_S
 from graveler.export.model import BranchExport, ExportRun, Progress
 from graveler.model import Event, Repository
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.operations.protocol.retries import retry_stale
+from graveler.times import NS_PER_S
 
 Transition = Callable[[BranchExport], BranchExport]
 

@@ -17,6 +17,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease
 from graveler.operations.exports.retrying import ExportWrites, GaveUpError
 from graveler.ports import UploadedPart
+from graveler.times import rfc3339
 
 # S3 takes 10,000 parts of at least 5 MiB.
 _PART_BYTES = 8 * 1024 * 1024
@@ -141,7 +142,7 @@ class ExportReports:
             "manifest": manifest_uri,
             "objects": self.objects,
             "signalled_errors": signalled_errors,
-            "finished": status.rfc3339(self._lease.engine.clock.now_ns()),
+            "finished": rfc3339(self._lease.engine.clock.now_ns()),
         }
         return status.latest_text(fields)
 

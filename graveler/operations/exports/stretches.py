@@ -26,10 +26,11 @@ from graveler.export.stretches import Carried, Stretch
 from graveler.export.walk import Walk
 from graveler.export.work import Work
 from graveler.model import Repository
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.retrying import ExportWrites, GaveUpError, pool_of
 from graveler.operations.exports.transfer import ExportTransfer
+from graveler.times import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RETENTION_S
 from graveler.messages import Refusal
 from graveler.model import Branch, Change, Commit, Event, Repository
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import branch_not_found
 from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import view_of_branch
 from graveler.staging.overlay import effective_changes
+from graveler.times import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)

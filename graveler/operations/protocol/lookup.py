@@ -16,8 +16,9 @@ from graveler.identity import ID_LENGTH
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Repository
 from graveler.names import check_branch_name, check_repository_name, is_branch_name
-from graveler.operations.engine import NS_PER_S, Engine
+from graveler.operations.engine import Engine
 from graveler.refs.resolve import resolve_commit_id
+from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 

@@ -72,7 +72,7 @@ def test_applying_changes_gives_what_lakefs_gives(case, breaking):
     if case["base_metarange_empty_id"]:
         base = opened(committed, "")
     applied = apply_changes(committed, base, changes_of(case))
-    summary = {kind: getattr(applied, kind) for kind in ("added", "changed", "removed")}
+    summary = {kind: getattr(applied.counts, kind) for kind in ("added", "changed", "removed")}
     assert {kind: count for kind, count in summary.items() if count} == case["summary"]
     if case["error"] == "no_changes":
         assert applied.total == 0
@@ -170,7 +170,7 @@ def test_records_behind_a_last_range_that_is_full_leave_it_unread():
     new = values([b"z1", b"z2"])
     applied = apply_changes(fresh, MetaRange(fresh, NAMESPACE, full.id), sorted(new.items()))
     assert {file_id for _, file_id in files.reads} == {full.id}
-    assert applied.added == 2
+    assert applied.counts.added == 2
 
 
 def test_deleting_everything_leaves_an_empty_metarange():
@@ -178,7 +178,7 @@ def test_deleting_everything_leaves_an_empty_metarange():
     records = many()
     base = write(committed, records)
     applied = apply_changes(committed, base, [(key, None) for key in sorted(records)])
-    assert applied.removed == len(records)
+    assert applied.counts.removed == len(records)
     assert applied.metarange_id not in ("", base.id)
     assert read(opened(committed, applied.metarange_id)) == {}
 

@@ -69,7 +69,7 @@ def test_a_file_that_holds_other_keys_than_its_metarange_says_is_corrupt():
         writer.add(*range_record(wrong))
         files.files[NAMESPACE, "wrong"] = writer.finish()
         looked_up = MetaRange(Committed(files), NAMESPACE, "wrong")
-        with pytest.raises(CorruptDataError, match=f"{header.id}.* in its metarange"):
+        with pytest.raises(CorruptDataError, match=f"{header.id}.* but its metarange claims"):
             looked_up.get(b"001")
-        with pytest.raises(CorruptDataError, match=f"{header.id}.* in its metarange"):
+        with pytest.raises(CorruptDataError, match=f"{header.id}.* but its metarange claims"):
             list(looked_up.records())

@@ -143,5 +143,7 @@ def test_a_range_with_fewer_records_than_its_metarange_says_is_told(files, commi
     other_id = write(Committed(others), NAMESPACE, COMMITS, [commits[0], commits[2]])
     (fewer,) = {file_id for _, file_id in others.files} - {other_id}
     files.files[NAMESPACE, whole] = others.files[NAMESPACE, fewer]
-    with pytest.raises(CorruptDataError, match=f"{whole} holds 2 records .* 3 from"):
+    with pytest.raises(
+        CorruptDataError, match=f"{whole}: the file holds 2 records .* claims 3 from"
+    ):
         list(read(Committed(files), NAMESPACE, all_id, COMMITS))

@@ -3,9 +3,9 @@ import base64
 import jwt
 import pytest
 
-from graveler.accounts import Credential, User
 from graveler.errors import AuthenticationError
 from graveler.http.auth import MEMORY_S, SESSION_LIFE_S, Authenticator
+from graveler.ports import Credential, User
 from tests.support.memory import FixedClock, MemoryAccountStore
 
 KEY, SECRET = "AKIAIOSFODNN7EXAMPLQ", "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMw=="

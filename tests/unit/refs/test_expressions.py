@@ -37,7 +37,7 @@ def test_a_number_may_be_anything_that_64_bits_hold(number, value):
     ["9223372036854775808", "-9223372036854775809", "9" * 5000, "+", "-", "+-1", "--1", "1-", "²"],
 )
 def test_any_other_number_is_refused(number):
-    with pytest.raises(InvalidInputError, match="is no number"):
+    with pytest.raises(InvalidInputError, match="is not a number"):
         parse(f"a^{number}")
 
 

@@ -120,5 +120,5 @@ def test_every_record_is_found_by_its_key_and_nothing_between(golden):
             assert table.get(key) == value
             assert table.get(key + b"\x00") is None
             following = records[index + 1] if index + 1 < len(records) else None
-            assert table.seek_ge(key) == records[index]
-            assert table.seek_ge(key + b"\x00") == following
+            assert next(table.scan(key)) == records[index]
+            assert next(table.scan(key + b"\x00"), None) == following

@@ -70,4 +70,4 @@ def test_we_read_what_rocksdb_writes(tmp_path, count, index, compression):
         key, value = records[number]
         assert table.get(key) == value
         assert table.get(key + b"\x00") is None
-        assert table.seek_ge(key) == (key, value)
+        assert next(table.scan(key)) == (key, value)

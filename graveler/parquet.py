@@ -1,20 +1,22 @@
-"""Parquet files of a few plain columns, written without a library.
+"""Write Parquet files of a few plain columns, without a library.
 
-Spark reads the addresses of staged objects from Parquet. The libraries that write it are larger
-than what a Lambda function can hold, and the part of the format that is needed here is small:
+Spark reads the addresses of staged objects from Parquet. The libraries that write it are too large
+for a Lambda function, and the needed part of the format is small:
 
     "PAR1"  column chunk, column chunk, …  FileMetaData  length of it (u32 LE)  "PAR1"
 
-Every group of rows has one chunk for each column: a page header, then one page of the values in
-PLAIN encoding, gzipped. All values are there (REQUIRED), so there are no levels beside them. Page
-header and FileMetaData are Thrift structs in the compact protocol. Source: parquet.thrift and
-Encodings.md of apache/parquet-format; names and numbers are theirs.
+Each group of rows has a chunk for each column: a page header, then one gzipped page of the values
+in PLAIN encoding. No value is missing (REQUIRED), so there are no levels. Page header and
+FileMetaData are Thrift structs in the compact protocol. Source: parquet.thrift and Encodings.md of
+apache/parquet-format; names and numbers are from there.
 """
 
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import pack
+
+from graveler.varint import varint, zigzag_varint
 
 _MAGIC = b"PAR1"
 _CREATED_BY = "graveler"
@@ -30,7 +32,7 @@ _GZIP = 2
 _PLAIN, _RLE = 0, 3
 _DATA_PAGE = 0
 
-# zlib's window for a gzip header without time or name, so that equal content gives equal bytes.
+# Makes zlib write a gzip header without time or name, so that equal content gives equal bytes.
 _GZIP_WINDOW_BITS = 31
 
 
@@ -45,7 +47,7 @@ class Column:
 
 
 def text_column(name: str, values: Sequence[str]) -> Column:
-    """A column of UTF-8 texts."""
+    """Return a column of UTF-8 texts."""
     parts = []
     for value in values:
         encoded = value.encode()
@@ -54,12 +56,12 @@ def text_column(name: str, values: Sequence[str]) -> Column:
 
 
 def int64_column(name: str, values: Sequence[int]) -> Column:
-    """A column of 64-bit integers."""
+    """Return a column of 64-bit integers."""
     return Column(name, _INT64, len(values), pack(f"<{len(values)}q", *values))
 
 
 class ParquetWriter:
-    """Makes one file: add groups of rows, at least one, then finish."""
+    """Writes one file in memory: add one group of rows or more, then finish."""
 
     def __init__(self) -> None:
         self._parts = [_MAGIC]
@@ -70,30 +72,30 @@ class ParquetWriter:
 
     @property
     def size_bytes(self) -> int:
-        """The size of what was written so far; the end of the file is small."""
+        """The size so far; the file's end adds little."""
         return self._size_bytes
 
     def add_rows(self, columns: Sequence[Column]) -> None:
-        """Append a group of rows; every group has the same columns."""
+        """Append a group of rows; all groups have the same columns."""
         row_count = columns[0].count
         assert all(column.count == row_count for column in columns)
         if self._row_groups:
             assert [(c.name, c.type) for c in columns] == [(c.name, c.type) for c in self._columns]
-        # Their names and types are all that is used later.
+        # Only their names and types are used later.
         self._columns = [Column(column.name, column.type, 0, b"") for column in columns]
         chunks = [self._write_chunk(column) for column in columns]
         total_bytes = sum(size_bytes for _, size_bytes in chunks)
         self._row_groups.append(
             _struct(
                 (1, _LIST, _list(_STRUCT, [chunk for chunk, _ in chunks])),
-                (2, _I64, _integer(total_bytes)),
-                (3, _I64, _integer(row_count)),
+                (2, _I64, zigzag_varint(total_bytes)),
+                (3, _I64, zigzag_varint(row_count)),
             )
         )
         self._row_count += row_count
 
     def _write_chunk(self, column: Column) -> tuple[bytes, int]:
-        """Append the column's page; its ColumnChunk, and its size before compression."""
+        """Append the column's page; return its ColumnChunk and its size before compression."""
         page = zlib.compress(column.plain, wbits=_GZIP_WINDOW_BITS)
         header = _page_header(len(column.plain), len(page), column.count)
         offset = self._size_bytes
@@ -101,27 +103,29 @@ class ParquetWriter:
         self._size_bytes += len(header) + len(page)
         size_bytes = len(header) + len(column.plain)
         metadata = _struct(
-            (1, _I32, _integer(column.type)),
-            (2, _LIST, _list(_I32, [_integer(_PLAIN), _integer(_RLE)])),
+            (1, _I32, zigzag_varint(column.type)),
+            (2, _LIST, _list(_I32, [zigzag_varint(_PLAIN), zigzag_varint(_RLE)])),
             (3, _LIST, _list(_BINARY, [_text(column.name)])),
-            (4, _I32, _integer(_GZIP)),
-            (5, _I64, _integer(column.count)),
-            (6, _I64, _integer(size_bytes)),
-            (7, _I64, _integer(len(header) + len(page))),
-            (9, _I64, _integer(offset)),
+            (4, _I32, zigzag_varint(_GZIP)),
+            (5, _I64, zigzag_varint(column.count)),
+            (6, _I64, zigzag_varint(size_bytes)),
+            (7, _I64, zigzag_varint(len(header) + len(page))),
+            (9, _I64, zigzag_varint(offset)),
         )
-        chunk = _struct((2, _I64, _integer(offset)), (3, _STRUCT, metadata))
+        chunk = _struct((2, _I64, zigzag_varint(offset)), (3, _STRUCT, metadata))
         return chunk, size_bytes
 
     def finish(self) -> bytes:
-        """The whole file."""
+        """Return the whole file."""
         assert self._row_groups, "a file without rows has no columns either"
-        schema = [_struct((4, _BINARY, _text("schema")), (5, _I32, _integer(len(self._columns))))]
+        schema = [
+            _struct((4, _BINARY, _text("schema")), (5, _I32, zigzag_varint(len(self._columns))))
+        ]
         schema += [_schema_element(column) for column in self._columns]
         metadata = _struct(
-            (1, _I32, _integer(1)),
+            (1, _I32, zigzag_varint(1)),
             (2, _LIST, _list(_STRUCT, schema)),
-            (3, _I64, _integer(self._row_count)),
+            (3, _I64, zigzag_varint(self._row_count)),
             (4, _LIST, _list(_STRUCT, self._row_groups)),
             (6, _BINARY, _text(_CREATED_BY)),
         )
@@ -130,27 +134,31 @@ class ParquetWriter:
 
 def _schema_element(column: Column) -> bytes:
     fields = [
-        (1, _I32, _integer(column.type)),
-        (3, _I32, _integer(_REQUIRED)),
+        (1, _I32, zigzag_varint(column.type)),
+        (3, _I32, zigzag_varint(_REQUIRED)),
         (4, _BINARY, _text(column.name)),
     ]
     if column.type == _BYTE_ARRAY:
-        # As old readers and as new ones want to be told that these bytes are text.
-        fields += [(6, _I32, _integer(_UTF8)), (10, _STRUCT, _struct((1, _STRUCT, _struct())))]
+        # Mark the bytes as text, both for old readers (6) and for new ones (10).
+        fields += [(6, _I32, zigzag_varint(_UTF8)), (10, _STRUCT, _struct((1, _STRUCT, _struct())))]
     return _struct(*fields)
 
 
 def _page_header(plain_bytes: int, stored_bytes: int, count: int) -> bytes:
     data_page = _struct(
-        (1, _I32, _integer(count)),
-        (2, _I32, _integer(_PLAIN)),
-        (3, _I32, _integer(_RLE)),  # of definition and repetition levels, which there are none of
-        (4, _I32, _integer(_RLE)),
+        (1, _I32, zigzag_varint(count)),
+        (2, _I32, zigzag_varint(_PLAIN)),
+        (
+            3,
+            _I32,
+            zigzag_varint(_RLE),
+        ),  # of definition levels, of which there are none
+        (4, _I32, zigzag_varint(_RLE)),  # of repetition levels, likewise
     )
     return _struct(
-        (1, _I32, _integer(_DATA_PAGE)),
-        (2, _I32, _integer(plain_bytes)),
-        (3, _I32, _integer(stored_bytes)),
+        (1, _I32, zigzag_varint(_DATA_PAGE)),
+        (2, _I32, zigzag_varint(plain_bytes)),
+        (3, _I32, zigzag_varint(stored_bytes)),
         (5, _STRUCT, data_page),
     )
 
@@ -169,24 +177,10 @@ def _struct(*fields: tuple[int, int, bytes]) -> bytes:
 
 def _list(kind: int, values: Sequence[bytes]) -> bytes:
     count = len(values)
-    head = bytes([count << 4 | kind]) if count < 15 else bytes([0xF0 | kind]) + _varint(count)
+    head = bytes([count << 4 | kind]) if count < 15 else bytes([0xF0 | kind]) + varint(count)
     return head + b"".join(values)
 
 
 def _text(text: str) -> bytes:
     encoded = text.encode()
-    return _varint(len(encoded)) + encoded
-
-
-def _integer(number: int) -> bytes:
-    """Zigzag varint of a non-negative number."""
-    return _varint(number << 1)
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    return varint(len(encoded)) + encoded

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graveler.retention.parquet import ParquetWriter, int64_column, text_column
+from graveler.parquet import ParquetWriter, int64_column, text_column
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 rows = st.tuples(texts, st.integers(-(2**63), 2**63 - 1))

@@ -1,4 +1,4 @@
-"""Who may use a deployment: users, credentials, and the port to where they are kept."""
+"""The port to the users of a deployment and their credentials."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,9 +6,9 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Installation:
-    """What one deployment is, made once: its ID and the key that signs its tokens and addresses.
+    """One deployment, created once: its ID, and the key that signs its tokens and addresses.
 
-    Never printed.
+    It has no `repr`: the key must never be printed.
     """
 
     id: str
@@ -17,7 +17,7 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody who may hold credentials."""
+    """A user, who may hold credentials."""
 
     name: str
     creation_date: int  # Unix seconds
@@ -25,7 +25,7 @@ class User:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Credential:
-    """An access key pair; never printed."""
+    """An access key pair; it has no `repr`, because the secret must never be printed."""
 
     access_key_id: str
     secret_access_key: str
@@ -37,20 +37,20 @@ class AccountStore(Protocol):
     """Users and their credentials; secrets are encrypted at rest."""
 
     def installation(self) -> Installation:
-        """The deployment's identity, made by the first call anywhere."""
+        """Return the deployment's identity, which the first call anywhere creates."""
 
     def is_set_up(self) -> bool:
-        """Whether a first administrator exists."""
+        """Return whether a first administrator exists."""
 
     def set_up(self, user: User, credential: Credential) -> None:
         """Store the first administrator with a credential, atomically.
 
         Raises:
-            AlreadyExistsError: there is one.
+            AlreadyExistsError: an administrator exists.
         """
 
     def user(self, name: str) -> User | None:
-        """The user of that name."""
+        """Return the user of that name."""
 
     def credential(self, access_key_id: str) -> Credential | None:
-        """The key pair, its secret decrypted."""
+        """Return the key pair, its secret decrypted."""

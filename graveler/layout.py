@@ -1,0 +1,19 @@
+"""Where the engine's own files are under a storage namespace; the names are lakeFS's.
+
+Object data are under `data/` (`graveler.addresses`).
+"""
+
+from typing import Final
+
+# A folder that holds this one is a repository's namespace, or was one.
+METADATA_FOLDER: Final = "_lakefs/"
+
+
+def committed_key(file_id: str) -> str:
+    """Return the key of a range or metarange, relative to the namespace."""
+    return f"{METADATA_FOLDER}{file_id}"
+
+
+def committed_uri(namespace: str, file_id: str) -> str:
+    """Return the URI of a range or metarange: its place in the store, and its name in caches."""
+    return f"{namespace}/{METADATA_FOLDER}{file_id}"

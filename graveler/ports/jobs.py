@@ -1,0 +1,27 @@
+"""The port to the records of jobs that work on a whole repository, such as garbage collection."""
+
+from typing import Protocol
+
+from graveler.model import Event, Repository
+
+
+class JobStore(Protocol):
+    """Leases that let one job of a kind run, and the events that jobs end with.
+
+    A lease only saves duplicate work. No job may need it to be safe: a stalled holder does not
+    notice that its lease has ended.
+    """
+
+    def take_lease(
+        self, repository: Repository, kind: str, holder: str, *, now_ns: int, until_ns: int
+    ) -> bool:
+        """Take the lease until until_ns, or extend it; return False if another job holds it."""
+
+    def has_lease(self, repository: Repository, kind: str, holder: str) -> bool:
+        """Return whether the holder took the lease last and has not ended it."""
+
+    def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
+        """Release the lease, if the holder still has it."""
+
+    def put_event(self, repository: Repository, event: Event) -> None:
+        """Put an event in the outbox that belongs to no change of a record."""
