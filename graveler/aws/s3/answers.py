@@ -7,6 +7,7 @@ from typing import Any
 from graveler.aws.s3.client import S3, Location, S3Error
 from graveler.errors import GoneError
 from graveler.ports import ObjectInfo
+from graveler.times import NS_PER_S
 
 Answer = Mapping[str, Any]
 
@@ -56,4 +57,4 @@ def checksum_of(answer: Answer) -> str:
 
 def time_ns(moment: datetime) -> int:
     """Return a time that HTTP gives to the second in ns since the Unix epoch."""
-    return int(moment.timestamp()) * 10**9
+    return int(moment.timestamp()) * NS_PER_S
