@@ -135,7 +135,7 @@ def test_everything_is_done_in_an_order_that_keeps_promises(
     random=LOTS,
     put_off_max=PUT_OFF_MAX,
 )
-def test_whoever_goes_on_leaves_nothing_out(base, head, texts, stops, failing, random, put_off_max):
+def test_a_resumed_walk_leaves_nothing_out(base, head, texts, stops, failing, random, put_off_max):
     work, patterns = PlannedWork(base, head), Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     progress = Progress()

@@ -32,7 +32,7 @@ def expected(sides: Sides) -> list[tuple[bytes, bytes | None]]:
 
 
 @given(heads, breakings)
-def test_every_key_that_differs_from_any_base_is_told_once_and_in_order(sides, breaking):
+def test_every_key_that_differs_from_any_base_is_returned_once_and_in_order(sides, breaking):
     work = work_of(sides, breaking)
     assert list(work.changes()) == expected(sides)
 

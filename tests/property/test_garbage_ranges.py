@@ -78,7 +78,7 @@ def test_nothing_is_missed_in_any_order(edits: list[dict[int, int]], random: Ran
     assert found == all_addresses(files, headers)
 
 
-def test_versions_that_differ_in_one_object_are_not_told_again() -> None:
+def test_equal_blocks_of_versions_are_not_read_again() -> None:
     files = MemoryCommittedFiles()
     headers = history(files, [{2500: version} for version in (2, 3)], keys=5000)
     ordered = sorted(headers.values(), key=lambda header: (header.min_key, header.id))

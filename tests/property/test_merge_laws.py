@@ -68,7 +68,9 @@ def test_merging_into_a_branch_that_has_not_moved_gives_the_source(
 
 
 @given(sides, any_breaking)
-def test_merging_what_has_not_moved_gives_the_destination(three: Sides, breaking: Breaking) -> None:
+def test_merging_an_unchanged_source_gives_the_destination(
+    three: Sides, breaking: Breaking
+) -> None:
     base, _, destination = three
     assert merge_of((base, base, destination), breaking) == destination
 

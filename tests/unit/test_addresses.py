@@ -199,7 +199,7 @@ def test_paths_that_are_no_text_are_signed_like_others():
         ("s3://other/k", AddressType.BY_PREFIX_DEPRECATED, "s3://other/k"),
     ],
 )
-def test_an_entry_tells_where_its_data_are(address, address_type, uri):
+def test_an_entry_gives_the_uri_of_its_data(address, address_type, uri):
     assert physical_uri("s3://b/ns", Entry(address, address_type, 0, "", 0)) == uri
 
 

@@ -123,7 +123,7 @@ def test_what_follows_the_data_is_ignored_as_lakefs_does():
         b"\xff" * 9 + b"\x01",
     ],
 )
-def test_a_value_that_breaks_off_is_corrupt(stored):
+def test_a_truncated_value_is_corrupt(stored):
     with pytest.raises(CorruptDataError):
         split_value(stored)
 

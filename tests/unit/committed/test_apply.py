@@ -209,7 +209,7 @@ def test_a_range_that_outgrows_the_maximum_is_split_and_keeps_its_end():
     assert read(opened(committed, applied.metarange_id)) == many(100) | inside
 
 
-def test_ranges_that_begin_or_end_among_blocks_taken_over_know_their_keys():
+def test_ranges_that_begin_or_end_among_copied_blocks_know_their_keys():
     """As after the maximum size of a deployment's ranges was lowered."""
     files = committed_in_memory()[1]
     whole = Committed(files, breaking=Breaking(10**9))

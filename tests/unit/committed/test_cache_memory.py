@@ -187,7 +187,7 @@ def test_indexes_of_open_ranges_stay_within_their_budget(shape):
 
 @each_shape
 @pytest.mark.parametrize("kind", [Table, HeaderTable])
-def test_an_open_table_takes_what_it_says(shape, kind):
+def test_an_open_table_takes_the_memory_that_it_states(shape, kind):
     """Also a large one, most of which is its index."""
     content, _ = SHAPES[shape]
     writer = TableWriter("ranges", block_size_bytes=1)

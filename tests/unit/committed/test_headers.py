@@ -59,7 +59,7 @@ def test_records_that_describe_no_range_are_corrupt():
         list(table.ranges())
 
 
-def test_a_file_that_holds_other_keys_than_its_metarange_says_is_corrupt():
+def test_a_file_with_other_keys_than_its_metarange_claims_is_corrupt():
     files = MemoryCommittedFiles()
     content = {b"%03d" % number: token_value(str(number)) for number in range(20)}
     metarange = write(Committed(files, breaking=Breaking(10**9)), content)

@@ -53,7 +53,7 @@ def changed(records: Records) -> tuple[list[Change], Records]:
 
 
 @pytest.mark.parametrize("written_by", ["us", "lakefs"])
-def test_blocks_of_a_metarange_that_no_change_touches_are_taken_over(written_by):
+def test_untouched_blocks_of_a_metarange_are_copied(written_by):
     records = many()
     committed, files = committed_in_memory(TINY)
     if written_by == "us":
@@ -154,7 +154,7 @@ def test_ranges_are_stored_while_changes_still_come():
 
 
 @pytest.mark.parametrize("of", ["range", "metarange"])
-def test_a_block_that_is_damaged_is_never_taken_over(of):
+def test_a_damaged_block_is_never_copied(of):
     committed, files = committed_in_memory(Breaking(10**9) if of == "range" else TINY)
     base = write(committed, many())
     file_id = base.id if of == "metarange" else next(base.headers()).id

@@ -115,7 +115,7 @@ def test_a_range_is_no_dump(files, committed):
         list(read(committed, NAMESPACE, range_id, TAGS))
 
 
-def test_damage_anywhere_is_told_with_the_files_name(files, committed):
+def test_damage_anywhere_is_an_error_with_the_files_name(files, committed):
     commits = some_commits(20)
     file_id = write(committed, NAMESPACE, COMMITS, commits)
     told = []
@@ -135,7 +135,7 @@ def test_damage_anywhere_is_told_with_the_files_name(files, committed):
     assert all("s3://bucket/repo/_lakefs/" in message for message in told)
 
 
-def test_a_range_with_fewer_records_than_its_metarange_says_is_told(files, committed):
+def test_a_range_with_fewer_records_than_its_metarange_claims_is_corrupt(files, committed):
     commits = some_commits(3)
     all_id = write(Committed(files), NAMESPACE, COMMITS, commits)
     (whole,) = {file_id for _, file_id in files.files} - {all_id}

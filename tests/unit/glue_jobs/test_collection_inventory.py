@@ -160,7 +160,7 @@ def test_reports_without_versions(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_partitions_that_were_namespaces_are_told_of(kind: str) -> None:
+def test_partitions_that_were_namespaces_are_reported(kind: str) -> None:
     objects = report(kind, WRITERS[kind](ROWS))
     inventory = read_manifest(objects, MANIFEST, NAMESPACE)
     (uri,) = inventory.files

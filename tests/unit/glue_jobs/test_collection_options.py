@@ -96,7 +96,7 @@ def test_settings_come_along_and_glues_own_arguments_are_passed_over() -> None:
     ],
     ids=" ".join,
 )
-def test_what_makes_no_sense_is_refused(words: list[str]) -> None:
+def test_invalid_options_are_refused(words: list[str]) -> None:
     with pytest.raises(InvalidInputError):
         parse(words)
 

@@ -98,7 +98,7 @@ def test_what_could_not_be_deleted_is_tried_again_after_a_pause() -> None:
     assert len(pauses) == 2
 
 
-def test_what_stays_is_told() -> None:
+def test_objects_that_stay_are_reported() -> None:
     objects = Stubborn({f"{NAMESPACE}/{B}": 10**6})
     wanted = batch(stored(objects, A, B))
     done = delete(objects, TERRITORY, wanted, lambda _: None, never)

@@ -106,7 +106,7 @@ def test_staged_changes_are_no_commit(line):
         resolve_commit_id(refs, refs.history(), "main$")
 
 
-def test_an_unknown_ref_is_told_by_name(line):
+def test_an_unknown_ref_is_named_in_the_error(line):
     refs, _ = line
     with pytest.raises(NotFoundError, match=r"^not found: no branch, tag or commit 'x'"):
         resolve(refs, refs.history(), "x")

@@ -50,7 +50,7 @@ def test_objects_of_our_own_are_candidates_by_their_key_under_the_namespace(ours
         f"s3://bucket/{NAMESPACE}/{OURS}",
     ],
 )
-def test_what_somebody_else_wrote_is_none(uri: str) -> None:
+def test_other_writers_objects_are_no_candidates(uri: str) -> None:
     assert TERRITORY.candidate(listed(uri)) is None
     assert list(TERRITORY.candidates([listed(uri)])) == []
 
@@ -151,7 +151,7 @@ def test_no_object_belongs_to_two_namespaces_however_they_lie(
         ("s3://bucket", "s3://bucket/a", True),
     ],
 )
-def test_namespaces_overlap_if_one_lies_inside_the_other(
+def test_namespaces_overlap_if_one_is_inside_the_other(
     one: str, other: str, expected: bool
 ) -> None:
     assert overlap(one, other) is overlap(other, one) is expected

@@ -24,7 +24,7 @@ def test_a_look_is_current_until_its_life_is_over(passed_s: int, expected: bool)
     assert look.is_current(objects, "0") is expected
 
 
-def test_a_clock_that_was_set_back_makes_no_look_young() -> None:
+def test_a_look_expires_if_the_clock_was_set_back() -> None:
     clock = FixedClock()
     objects = MemoryObjectStore(clock)
     look = look_at(objects)

@@ -75,7 +75,7 @@ def test_a_person_reads_what_was_done() -> None:
     assert "done" in text(swept)
 
 
-def test_failures_are_told() -> None:
+def test_failures_are_reported() -> None:
     failed = report()
     failed.error = "s3://bucket/lake/_lakefs/x is missing"
     assert "FAILED: s3://bucket/lake/_lakefs/x is missing" in text(failed)

@@ -97,7 +97,7 @@ def test_bytes_that_are_no_snappy_are_refused():
         open_block(payload + _checksum(payload))
 
 
-def test_a_varint_that_breaks_off_is_refused():
+def test_a_truncated_varint_is_refused():
     with pytest.raises(ValueError, match="ends inside a varint"):
         read_varint(b"\x80\x80", 0)
 

@@ -87,7 +87,7 @@ def test_a_damaged_block_is_refused_by_its_offset():
     assert damaged.extent(20) == (begin, end)
 
 
-def test_a_table_in_one_piece_takes_what_it_says():
+def test_a_whole_table_takes_the_memory_that_it_states():
     table = table_of([b"v" * 20 for _ in range(2000)])
     table.stored_blocks(0, 1)
     handles = [33 + 6 + 8] * len(table)

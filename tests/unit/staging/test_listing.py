@@ -41,7 +41,7 @@ def test_a_listing_shows_keys_and_common_prefixes(query, expected):
     assert page(query)[:2] == (shown, b"")
 
 
-def test_a_full_page_says_where_to_go_on():
+def test_a_full_page_returns_where_to_continue():
     assert page(PageQuery(2, delimiter=b"/"))[:2] == ([b"a", CommonPrefix(b"b/")], b"b/")
     assert page(PageQuery(2, after=b"b/", delimiter=b"/"))[:2] == (
         [b"b0", CommonPrefix(b"c/")],
