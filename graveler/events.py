@@ -1,7 +1,7 @@
-"""Events as the outside sees them: on the bus, each as a detail type and a JSON detail.
+"""Events as subscribers receive them: a detail type and a JSON detail on the bus.
 
-docs/events.md and docs/events.schema.json describe the same to those who subscribe. What is
-published stays as it is: fields are added, and version changes if one ever has to go.
+docs/events.md and docs/events.schema.json document the same for subscribers. Published fields are
+never removed or changed without a new version; new fields may be added at any time.
 """
 
 from bisect import bisect_right
@@ -34,22 +34,35 @@ DETAIL_TYPES: Mapping[str, str] = {
     "garbage_collection_finished": "Garbage Collection Finished",
 }
 
-# EventBridge carries 256 KB, SQS behind it no more; both wrap the detail in some hundred bytes.
+# The kinds after which an export may have work to do: the bus sends them to the export queue. Not
+# "export_finished": exports would trigger themselves for ever.
+EXPORT_TRIGGERS = (
+    "commit_created",
+    "merge_completed",
+    "revert_completed",
+    "cherry_pick_completed",
+    "import_completed",
+    "branch_reset",
+    "branch_deleted",
+    "export_requested",
+)
+
+# EventBridge and SQS carry 256 KB at most; both wrap the detail in some hundred bytes.
 DETAIL_BYTES_MAX = 240 * 1024
 
-# To what the values of a larger detail are shortened. A commit's message and metadata may have
-# 300 KB together; whoever needs them whole reads the commit.
+# The values of a larger detail are shortened to these sizes. A commit's message and metadata may
+# have 300 KB together; a subscriber that needs all of it reads the commit.
 _TEXT_BYTES = 32 * 1024
 _MAPPING_BYTES = 128 * 1024
 
 
 def detail_type(kind: str) -> str:
-    """The words for a kind of event; a kind that a newer version wrote is put into words, too."""
+    """Return a kind's detail type, derived from its name if a newer version wrote the event."""
     return DETAIL_TYPES.get(kind) or kind.replace("_", " ").title()
 
 
 def detail_of(event: Event) -> str:
-    """The event's detail as JSON of at most DETAIL_BYTES_MAX bytes."""
+    """Return the event's detail as JSON of at most DETAIL_BYTES_MAX bytes."""
     detail: dict[str, object] = {
         "version": VERSION,
         "id": event.id,
@@ -62,18 +75,18 @@ def detail_of(event: Event) -> str:
     if len(encoded) > DETAIL_BYTES_MAX:
         shortened = {name: _shortened(value) for name, value in detail.items()}
         encoded = msgspec.json.encode(shortened | {"truncated": True})
-    # SQS refuses a message with these, and a commit's message may have them.
+    # A commit message may contain these characters, but SQS refuses messages that do.
     return encoded.decode().replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
 
 
 def time_of(event: Event) -> datetime:
-    """When it happened, in UTC and to the microsecond."""
+    """Return the time of the event, in UTC and to the microsecond."""
     moment = datetime.fromtimestamp(event.time_ns // 10**9, UTC)
     return moment.replace(microsecond=event.time_ns // 1000 % 10**6)
 
 
 def _shortened(value: object) -> object:
-    """The beginning of a long text; of a large mapping, the pairs that fit, by name."""
+    """Cut a long text, and drop the last pairs, by name, of a large mapping."""
     if isinstance(value, str):
         lengths = range(len(value) + 1)
         fitting = bisect_right(lengths, _TEXT_BYTES, key=lambda n: _json_bytes(value[:n]))
