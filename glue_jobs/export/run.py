@@ -24,13 +24,13 @@ from glue_jobs.export.options import Options
 from glue_jobs.session import Deployment, deployment
 from graveler.aws.settings import Settings
 from graveler.export.model import ExportRequest
-from graveler.export.stretches import Carried, Stretch
+from graveler.export.stretches import Stretch, StretchResult
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
 from graveler.operations.exports.lease import StoppedError
 from graveler.operations.exports.requests import ExportStatus
-from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
+from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
 
 # Threads that wait for tasks: no less than there are cores in a large cluster.
 _TASKS_MAX = 1024
@@ -71,11 +71,11 @@ class SparkWorkers:
         """Twice as many as there are cores at the moment: where tasks wait, Glue adds workers."""
         return min(2 * self._context.defaultParallelism, _TASKS_MAX)
 
-    def submit(self, run: RunInHand, stretch: Stretch) -> Future[Carried]:
+    def submit(self, run: RunSpec, stretch: Stretch) -> Future[StretchResult]:
         """Have an executor carry the stretch out."""
         return self._pool.submit(self._carry_out, run, stretch)
 
-    def _carry_out(self, run: RunInHand, stretch: Stretch) -> Carried:
+    def _carry_out(self, run: RunSpec, stretch: Stretch) -> StretchResult:
         settings = self._settings
         rows = self._context.parallelize([stretch], 1)
         try:
@@ -91,7 +91,7 @@ def _workers(context: SparkContext, options: Options, settings: Settings) -> Ite
         yield SparkWorkers(context, pool, settings, options.stretch_objects)
 
 
-def _task(settings: Settings, run: RunInHand, stretch: Stretch) -> Carried:
+def _task(settings: Settings, run: RunSpec, stretch: Stretch) -> StretchResult:
     """What an executor does."""
     context = TaskContext.get()
     if context is not None and context.attemptNumber():

@@ -48,7 +48,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class StretchResult:
     """What came of a stretch: progress is its own, kept are directories and whether any failed."""
 
     progress: Progress
@@ -86,7 +86,7 @@ class Stretches:
         self._pool = pool
         self._at_once = at_once
         self._etags: list[ETag] = []
-        self._order: deque[tuple[Stretch, Future[Carried]]] = deque()
+        self._order: deque[tuple[Stretch, Future[StretchResult]]] = deque()
         self._problem: Exception | None = None
         # Directories that are not finished, and whether anything failed in them.
         around = directories_of(progress.after) if progress.after else []
@@ -99,7 +99,7 @@ class Stretches:
     def run(
         self,
         stretches: Iterable[Stretch],
-        submit: Callable[[Stretch], Future[Carried]],
+        submit: Callable[[Stretch], Future[StretchResult]],
         workers: Callable[[], int],
         may_go_on: Callable[[], bool],
     ) -> bool:
@@ -112,7 +112,7 @@ class Stretches:
             Exception: the problem that a worker told of.
         """
         waiting = deque(stretches)
-        running: set[Future[Carried]] = set()
+        running: set[Future[StretchResult]] = set()
         is_stopping = False
         try:
             while running or (waiting and not is_stopping):
@@ -137,7 +137,7 @@ class Stretches:
         taken, self._etags = self._etags, []
         return taken
 
-    def _take(self, carried: Carried) -> None:
+    def _take(self, carried: StretchResult) -> None:
         told = carried.progress
         self.failed += told.failed
         if carried.problem is not None and self._problem is None:

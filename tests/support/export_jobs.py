@@ -6,13 +6,13 @@ from contextlib import suppress
 
 from graveler.errors import ConflictError, InvalidInputError
 from graveler.export.model import ExportRequest, ExportState
-from graveler.export.stretches import Carried, Stretch
+from graveler.export.stretches import Stretch, StretchResult
 from graveler.operations import branches, commits, writes
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.exports.batch import export_in_batch
-from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
+from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
 from tests.support.counting import engine_around
 from tests.support.export_world import REPO, ExportWorld
 from tests.support.faults import Crash, CrashAt
@@ -26,10 +26,10 @@ class WorkersInTurns:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._earlier: tuple[RunInHand, Stretch, Future[Carried]] | None = None
+        self._earlier: tuple[RunSpec, Stretch, Future[StretchResult]] | None = None
 
-    def submit(self, run: RunInHand, stretch: Stretch) -> Future[Carried]:
-        future: Future[Carried] = Future()
+    def submit(self, run: RunSpec, stretch: Stretch) -> Future[StretchResult]:
+        future: Future[StretchResult] = Future()
         turns = [(run, stretch, future)]
         if self._earlier is not None:
             turns.append(self._earlier)

@@ -13,7 +13,7 @@ from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.run import work_of
-from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
+from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
 from tests.support.counting import Calls, engine_around
 from tests.support.export_jobs import WorkersInTurns, attempt, commit, finish, outcome, refuse
 from tests.support.export_world import MARK, REPO, ExportWorld, export_world
@@ -143,7 +143,7 @@ def test_a_run_is_carried_out_by_one_job_and_never_beside_the_function() -> None
         run_job(world, "another run")
     attempt(world, is_job=True, name="first", calls_max=25)
     assert world.record.run.runner == "first"
-    with pytest.raises(ConflictError, match="by somebody else"):
+    with pytest.raises(ConflictError, match="has another runner, or has ended"):
         run_job(world, run_id)
     world.advance(runner="function")
     assert world.record.run.runner == "first"
@@ -227,7 +227,7 @@ def test_what_a_small_part_is_left_of_is_not_worth_another_job() -> None:
 # A worker by itself
 
 
-def begun(world: ExportWorld) -> tuple[RunInHand, Callable[[], object]]:
+def begun(world: ExportWorld) -> tuple[RunSpec, Callable[[], object]]:
     """A run in the hands of a living runner; and what carries its first stretch out."""
     run_id = requests.run(world.engine(), REPO, "main", in_batch=True)
     attempt(world, is_job=True, name="job", calls_max=25)
@@ -237,7 +237,7 @@ def begun(world: ExportWorld) -> tuple[RunInHand, Callable[[], object]]:
     work = work_of(lease)
     assert lease.run.id == run_id
     stretch = stretches_of(work, Progress(), 1)[0]
-    run = RunInHand.of(lease, work)
+    run = RunSpec.of(lease, work)
 
     def carry_out() -> object:
         return carry_out_stretch(world.engine(), run, stretch).problem
