@@ -6,11 +6,16 @@ import pytest
 
 from graveler.errors import ConflictError, NotFoundError, StaleVersionError
 from graveler.export.lifecycle import RENEWAL_S
-from graveler.export.model import ExportRequest
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
-from tests.support.export_lakes import LATEST, is_exported, lake_of_twelve, step, stepped
+from tests.support.export_lakes import (
+    LATEST,
+    is_exported,
+    lake_of_twelve,
+    step,
+    stepped,
+)
 from tests.support.export_world import MARK, REPO, ExportWorld
 from tests.support.lake import commit, upload
 
@@ -19,12 +24,6 @@ from tests.support.lake import commit, upload
 def lake() -> ExportWorld:
     """A branch whose export was asked for."""
     return lake_of_twelve()
-
-
-def due(lake: ExportWorld) -> list[ExportRequest]:
-    """The messages that are delivered now."""
-    now_ns = lake.world.clock._now_ns
-    return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
 
 
 def delete_main(lake: ExportWorld) -> None:
@@ -48,7 +47,7 @@ def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
 
 
 def test_a_runner_notices_that_its_branch_was_deleted(lake):
-    lake.world.clock._step_ns = 10**8
+    lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
     delete_main(lake)
@@ -141,7 +140,7 @@ def test_what_is_exported_again_after_it_was_forgotten_is_exported_whole(lake):
 
 
 def test_a_runner_notices_that_its_repository_was_deleted(lake):
-    lake.world.clock._step_ns = 10**8
+    lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
     repositories.delete(lake.engine(), REPO)
