@@ -56,6 +56,6 @@ def object_uri(path: str, key: bytes) -> str:
     key_bytes = len(uri.removeprefix("s3://").partition("/")[2].encode())
     if key_bytes > OBJECT_KEY_BYTES_MAX:
         raise InvalidInputError(
-            f"{uri} has a key of {key_bytes} bytes: S3 allows at most {OBJECT_KEY_BYTES_MAX}"
+            f"{uri} has a key of {key_bytes} bytes: S3 allows at most {OBJECT_KEY_BYTES_MAX} bytes"
         )
     return uri

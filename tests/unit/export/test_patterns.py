@@ -70,7 +70,7 @@ def test_the_name_of_an_object_is_told_from_the_pattern_where_it_can_be(pattern,
 
 @pytest.mark.parametrize("pattern", ["(", "[", "(?<=a)b", "(?P<x", "\\", "*", "\ud800"])
 def test_what_is_no_regular_expression_of_re2_is_refused_by_name(pattern):
-    with pytest.raises(InvalidInputError, match="no regular expression of RE2"):
+    with pytest.raises(InvalidInputError, match="not a regular expression of RE2"):
         Patterns((pattern,))
 
 

@@ -131,7 +131,7 @@ def test_patterns_fit_into_the_record_together(lake):
 
 def test_a_pattern_that_does_not_compile_is_refused_and_changes_nothing(lake):
     put(lake, CONFIGURATION)
-    with pytest.raises(InvalidInputError, match="no regular expression"):
+    with pytest.raises(InvalidInputError, match="not a regular expression"):
         put(lake, ExportConfiguration("s3://out/other", last_keys_in_prefix_regexps=("a", "(")))
     assert requests.get(lake.engine(), REPO, "main") == CONFIGURATION
 
