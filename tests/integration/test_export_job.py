@@ -229,7 +229,7 @@ def lake(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[Lake]:
     world.close()
 
 
-def test_a_run_that_the_function_hands_over_ends_as_the_functions_own(
+def test_a_run_that_the_function_leaves_to_a_job_ends_as_the_functions_own(
     lake: Lake, spark: SparkSession
 ) -> None:
     job = MemoryBatchJobs()
@@ -262,7 +262,7 @@ def test_a_run_that_the_function_hands_over_ends_as_the_functions_own(
     assert lake.pieces() == []
 
 
-def test_what_a_killed_job_began_another_one_ends(
+def test_another_job_finishes_the_run_of_a_killed_one(
     lake: Lake, spark: SparkSession, queues: tuple[Queues, str]
 ) -> None:
     many = {f"many/{number:04}": str(number % 3) for number in range(600)}
@@ -291,7 +291,9 @@ def test_what_a_killed_job_began_another_one_ends(
     assert len(lake.manifest(status.exported_commit)) == len(many) + len(CONTENTS)
 
 
-def test_what_failed_is_told_and_exported_after_the_repair(lake: Lake, spark: SparkSession) -> None:
+def test_failed_objects_are_reported_and_exported_after_the_repair(
+    lake: Lake, spark: SparkSession
+) -> None:
     lost = lake.put({"days/3/004": "lost", "days/3/007": "lost", "lost": "lost"})["lost"]
     lake.commit()
     lake.configure()
@@ -316,7 +318,7 @@ def test_what_failed_is_told_and_exported_after_the_repair(lake: Lake, spark: Sp
     assert lake.told(status) == "status: exported-successfully, signalled_errors: 0\n"
 
 
-def test_a_job_exports_what_changed_and_deletes_what_is_gone(
+def test_a_job_copies_changed_objects_and_deletes_removed_ones(
     lake: Lake, spark: SparkSession
 ) -> None:
     lake.configure()
@@ -335,7 +337,7 @@ def test_a_job_exports_what_changed_and_deletes_what_is_gone(
         lake.run_job(spark)
 
 
-def test_a_job_that_lost_a_worker_gives_nobody_its_lease(
+def test_a_job_that_lost_a_worker_keeps_its_lease_until_it_expires(
     lake: Lake, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake.configure()

@@ -109,7 +109,7 @@ def check_outcome(
     random=LOTS,
     put_off_max=PUT_OFF_MAX,
 )
-def test_everything_is_done_in_an_order_that_keeps_promises(
+def test_every_order_of_completion_keeps_the_promises(
     base, head, texts, has_marks, failing, random, put_off_max
 ):
     work, patterns = PlannedWork(base, head), Patterns(texts)
@@ -135,7 +135,9 @@ def test_everything_is_done_in_an_order_that_keeps_promises(
     random=LOTS,
     put_off_max=PUT_OFF_MAX,
 )
-def test_whoever_goes_on_leaves_nothing_out(base, head, texts, stops, failing, random, put_off_max):
+def test_a_walk_that_continues_leaves_nothing_out(
+    base, head, texts, stops, failing, random, put_off_max
+):
     work, patterns = PlannedWork(base, head), Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     progress = Progress()
@@ -155,7 +157,7 @@ def test_whoever_goes_on_leaves_nothing_out(base, head, texts, stops, failing, r
 
 
 @given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, failing=FAILING)
-def test_one_at_a_time_is_as_good(base, head, texts, failing):
+def test_a_schedule_without_threads_does_the_same(base, head, texts, failing):
     work, patterns = PlannedWork(base, head), Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     assert Schedule(transfer, Progress(), None, 1).run(Walk(work, patterns).steps(), lambda: True)

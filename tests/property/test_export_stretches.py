@@ -55,7 +55,7 @@ ATTEMPTS = st.lists(
     by_job=False,
     has_status=False,
 )
-def test_exports_in_stretches_that_die_end_as_those_of_one_runner(
+def test_exports_in_stretches_end_like_those_of_one_runner_even_after_crashes(
     first: Mapping[str, bytes],
     second: Mapping[str, bytes],
     patterns: list[str],

@@ -116,7 +116,7 @@ def failures(*messages: dict[str, Any]) -> list[str]:
     return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
 
-def test_events_and_requests_say_which_branch(looked_after: Exports) -> None:
+def test_events_and_requests_name_the_branch(looked_after: Exports) -> None:
     request = {"repository": "lake", "branch": "feature/é"}
     assert failures(message(1, from_bus("commit_created", "main")), message(2, request)) == []
     assert looked_after.requests == [
@@ -135,7 +135,7 @@ def test_a_run_knows_its_runner_and_its_time(looked_after: Exports) -> None:
     assert time_left_s() == 1.5
 
 
-def test_one_that_fails_comes_again_and_the_others_do_not(looked_after: Exports) -> None:
+def test_only_failed_messages_are_delivered_again(looked_after: Exports) -> None:
     messages = [
         message(n, {"repository": "lake", "branch": branch})
         for n, branch in enumerate(["main", "bad", "other"])
@@ -149,12 +149,12 @@ def test_one_that_fails_comes_again_and_the_others_do_not(looked_after: Exports)
     ["", "no JSON", "[]", "{}", '{"repository": "lake"}', '{"detail": {"repository": "lake"}}',
      '{"repository": "lake", "branch": 1}'],
 )  # fmt: skip
-def test_what_names_no_branch_fails(looked_after: Exports, body: str) -> None:
+def test_a_message_without_a_branch_fails(looked_after: Exports, body: str) -> None:
     assert failures(message(1, body)) == ["message-1"]
     assert looked_after.requests == []
 
 
-def test_a_message_is_told_with_its_outcome_and_no_keys(
+def test_a_message_is_logged_with_its_outcome_and_without_keys(
     looked_after: Exports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = lines_of(monkeypatch, "graveler-export")
@@ -174,7 +174,7 @@ def test_a_message_is_told_with_its_outcome_and_no_keys(
     assert "secret" not in lines.text
 
 
-def test_a_message_that_fails_says_why(
+def test_a_failed_message_is_logged_with_the_reason(
     looked_after: Exports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = lines_of(monkeypatch, "graveler-export")

@@ -98,7 +98,7 @@ def end_what_was_left(
 
 
 @pytest.mark.parametrize("is_ended_by_job", [True, False])
-def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
+def test_a_run_ends_the_same_wherever_its_job_died(
     expected: dict[str, bytes], is_ended_by_job: bool
 ) -> None:
     calls = range(1 + is_ended_by_job, 1000, 2)
@@ -108,7 +108,7 @@ def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
     assert resumed > 10
 
 
-def test_a_job_goes_on_where_the_function_died(expected: dict[str, bytes]) -> None:
+def test_a_job_continues_where_the_function_died(expected: dict[str, bytes]) -> None:
     resumed = end_what_was_left(
         expected, calls=range(1, 1000, 2), is_begun_by_job=False, is_ended_by_job=True
     )
@@ -116,7 +116,7 @@ def test_a_job_goes_on_where_the_function_died(expected: dict[str, bytes]) -> No
 
 
 @pytest.mark.parametrize("refused", sorted(SECOND))
-def test_an_object_that_fails_keeps_marks_around_it_away_until_the_repair(
+def test_a_failed_object_prevents_the_marks_around_it_until_the_repair(
     expected: dict[str, bytes], refused: str
 ) -> None:
     world = changed_branch()
@@ -132,7 +132,7 @@ def test_an_object_that_fails_keeps_marks_around_it_away_until_the_repair(
     assert outcome(world) == expected
 
 
-def test_a_run_is_carried_out_by_one_job_and_never_beside_the_function() -> None:
+def test_only_one_job_carries_out_a_run_and_never_together_with_the_function() -> None:
     world = changed_branch()
     run_id = requests.run(world.engine(), REPO, "main", in_batch=True)
     world.advance(runner="function")  # waits for the job
@@ -174,7 +174,7 @@ def deliver_next_message(world: ExportWorld) -> None:
     world.advance(runner=f"function at {due_ns}")
 
 
-def test_a_job_that_never_comes_is_asked_for_again() -> None:
+def test_a_job_that_never_starts_is_requested_again() -> None:
     world, run_id = left_to_a_job()
     started = world.world.batch_jobs.started
     begun_ns = world.world.clock.peek_ns
@@ -186,7 +186,7 @@ def test_a_job_that_never_comes_is_asked_for_again() -> None:
     assert requests.status(world.engine(), REPO, "main").state is ExportState.SUCCEEDED
 
 
-def test_a_job_that_dies_is_missed(expected: dict[str, bytes]) -> None:
+def test_the_function_takes_over_from_a_dead_job(expected: dict[str, bytes]) -> None:
     world, run_id = left_to_a_job()
     begun_ns = world.world.clock.peek_ns
     attempt(world, is_job=True, name="dead", calls_max=60)
@@ -197,7 +197,7 @@ def test_a_job_that_dies_is_missed(expected: dict[str, bytes]) -> None:
     assert outcome(world) == expected
 
 
-def test_a_job_by_hand_that_dies_is_missed(expected: dict[str, bytes]) -> None:
+def test_the_function_takes_over_from_a_dead_job_of_a_user(expected: dict[str, bytes]) -> None:
     world = changed_branch()
     attempt(world, is_job=True, name="dead", calls_max=60)
     record = world.record
@@ -208,7 +208,7 @@ def test_a_job_by_hand_that_dies_is_missed(expected: dict[str, bytes]) -> None:
     assert outcome(world) == expected
 
 
-def test_what_a_small_part_is_left_of_is_not_worth_another_job() -> None:
+def test_a_run_with_little_left_to_do_gets_no_other_job() -> None:
     world = changed_branch()
     world.world.batch_jobs.is_deployed = True
     world.world.export_settings = replace(world.world.export_settings, batch_objects_min=14)
@@ -258,7 +258,7 @@ def test_a_worker_stops_when_its_runner_does_not_renew_the_lease() -> None:
     assert world.writes == []
 
 
-def test_a_worker_stops_when_the_run_is_in_other_hands_or_unwanted() -> None:
+def test_a_worker_stops_when_another_runner_holds_the_run_or_it_is_unwanted() -> None:
     world = changed_branch()
     _, carry_out = begun(world)
     world.configure("s3://out/elsewhere", patterns=PATTERNS, status_path="s3://out/status")
@@ -273,7 +273,7 @@ def test_a_worker_stops_when_the_run_is_in_other_hands_or_unwanted() -> None:
     assert world.writes == []
 
 
-def test_a_worker_looks_at_the_lease_as_often_as_it_is_renewed_not_at_every_object() -> None:
+def test_a_worker_reads_the_lease_as_often_as_it_is_renewed_not_for_each_object() -> None:
     world = changed_branch()
     run, _ = begun(world)
     calls = Calls()
@@ -287,7 +287,7 @@ def test_a_worker_looks_at_the_lease_as_often_as_it_is_renewed_not_at_every_obje
     assert calls.counts()["exports.branch_export"] == 1
 
 
-def test_a_store_that_does_not_answer_ends_the_job_and_the_run_can_be_taken_at_once(
+def test_if_a_store_fails_the_job_ends_and_the_run_can_be_taken_at_once(
     expected: dict[str, bytes],
 ) -> None:
     world = changed_branch()
@@ -317,9 +317,7 @@ def test_there_must_be_something_to_export() -> None:
         run_job(world)
 
 
-def test_a_job_that_brings_nothing_forward_is_started_a_few_times_and_then_the_export_fails() -> (
-    None
-):
+def test_an_export_fails_after_several_jobs_without_progress() -> None:
     world, _ = left_to_a_job()
     while requests.status(world.engine(), REPO, "main").state is ExportState.IN_PROGRESS:
         deliver_next_message(world)
@@ -329,7 +327,7 @@ def test_a_job_that_brings_nothing_forward_is_started_a_few_times_and_then_the_e
     assert "export job was started 5 times" in status.error_message
 
 
-def test_an_export_waits_until_there_is_room_for_its_job() -> None:
+def test_an_export_waits_while_too_many_jobs_run() -> None:
     world, run_id = left_to_a_job()
     jobs = world.world.batch_jobs
     refused = []

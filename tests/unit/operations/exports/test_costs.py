@@ -38,7 +38,7 @@ def change(lake: ExportWorld) -> None:
 
 
 @pytest.mark.parametrize("count", [300, 1500])
-def test_an_export_of_few_changes_costs_as_many_requests_however_much_there_is(count):
+def test_the_requests_of_an_export_follow_the_changes_not_the_size_of_the_branch(count):
     lake = lake_of(count)
     change(lake)
     counts = cost(lake)
@@ -63,7 +63,7 @@ def test_success_files_cost_two_requests_for_each_directory_around_a_change():
     assert counts["objects.put"] == 1
 
 
-def test_objects_are_deleted_many_at_a_time():
+def test_objects_are_deleted_in_batches():
     lake = lake_of(300)
     paths = [b"d%03d/%05d" % (number % 20, number) for number in range(200)]
     assert writes.delete_many(lake.engine(), REPO, "main", paths) == []
@@ -88,7 +88,7 @@ def test_a_message_without_work_costs_three_reads():
     assert cost(lake) == {"refs.repository": 1, "exports.branch_export": 1, "refs.branch": 1}
 
 
-def test_a_status_path_costs_the_status_files_and_the_manifests():
+def test_a_status_path_costs_the_requests_for_its_reports():
     lake = lake_of(100, status_path="s3://out/status")
     change(lake)
     counts = cost(lake)

@@ -64,7 +64,7 @@ def test_a_branch_that_could_not_be_deleted_is_still_exported(number: int) -> No
 
 
 @pytest.mark.parametrize("number", range(1, calls_of_a_deletion() + 1))
-def test_an_export_configured_while_its_branch_is_deleted_goes_with_the_branch(number: int) -> None:
+def test_an_export_configured_while_its_branch_is_deleted_is_deleted_too(number: int) -> None:
     lake = lake_with_dev(is_exported=False)
     configure = partial(requests.configure, lake.engine(), REPO, "dev", DEV)
     meanwhile = Meanwhile(number, configure)
@@ -93,7 +93,7 @@ def test_a_branch_that_is_deleted_while_its_export_is_configured_leaves_no_expor
         assert "dev" not in listed(lake)
 
 
-def test_an_export_that_is_begun_while_its_branch_is_made_anew_is_not_the_new_ones() -> None:
+def test_a_run_begun_while_its_branch_is_created_again_does_not_export_the_new_one() -> None:
     calls = Calls()
     lake = lake_with_dev()
     lake.settle()

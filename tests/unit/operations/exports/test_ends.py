@@ -33,7 +33,7 @@ def delete_main(lake: ExportWorld) -> None:
     lake.world.refs.delete_branch(lake.repository, branch, event, 0)
 
 
-def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
+def test_deleting_a_branch_deletes_its_export(lake):
     branches.create(lake.engine(), REPO, name="dev", source="main")
     lake.branch = "dev"
     lake.configure("s3://out/dev", is_continuous=True)
@@ -46,7 +46,7 @@ def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
     assert lake.record is None
 
 
-def test_a_runner_notices_that_its_branch_was_deleted(lake):
+def test_a_runner_stops_when_its_branch_was_deleted(lake):
     lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
@@ -59,7 +59,7 @@ def test_a_runner_notices_that_its_branch_was_deleted(lake):
     assert lake.record is None
 
 
-def test_a_runner_notices_that_the_export_was_forgotten(lake):
+def test_a_runner_stops_when_its_export_was_deleted(lake):
     runner = stepped(lake, "first")
     step(lake, runner, until=3)
     requests.forget(lake.engine(), REPO, "main")
@@ -78,7 +78,7 @@ def test_a_runner_notices_that_the_export_was_forgotten(lake):
     assert lake.record is None
 
 
-def test_an_export_whose_runner_died_is_forgotten_by_the_next(lake):
+def test_the_next_runner_deletes_a_deleted_export_whose_runner_died(lake):
     runner = stepped(lake, "first")
     step(lake, runner, until=3)
     runner.kill()
@@ -89,7 +89,7 @@ def test_an_export_whose_runner_died_is_forgotten_by_the_next(lake):
     assert len(lake.writes) == written
 
 
-def test_an_export_that_was_forgotten_is_not_configured_again_before_its_runner_has_stopped(lake):
+def test_a_deleted_export_cannot_be_configured_before_its_runner_has_stopped(lake):
     runner = stepped(lake, "first")
     step(lake, runner, until=3)
     requests.forget(lake.engine(), REPO, "main")
@@ -104,7 +104,7 @@ def test_an_export_that_was_forgotten_is_not_configured_again_before_its_runner_
     assert len(brought(lake)) == 12
 
 
-def test_a_run_that_waits_for_its_job_is_forgotten_at_once(lake):
+def test_an_export_whose_run_waits_for_a_job_is_deleted_at_once(lake):
     lake.world.export_settings = replace(lake.world.export_settings, batch_objects_min=1)
     lake.world.batch_jobs.is_deployed = True
     lake.advance()
@@ -116,7 +116,7 @@ def test_a_run_that_waits_for_its_job_is_forgotten_at_once(lake):
     assert lake.writes == []
 
 
-def test_a_record_that_is_made_anew_is_not_the_old_one(lake):
+def test_a_record_that_is_created_again_has_another_version(lake):
     old = lake.record
     requests.forget(lake.engine(), REPO, "main")
     lake.configure("s3://out/other")
@@ -129,7 +129,7 @@ def brought(lake: ExportWorld) -> list[str]:
     return [uri for _, uri in lake.writes if not uri.endswith(MARK)]
 
 
-def test_what_is_exported_again_after_it_was_forgotten_is_exported_whole(lake):
+def test_an_export_that_is_configured_after_its_deletion_exports_everything(lake):
     lake.settle()
     requests.forget(lake.engine(), REPO, "main")
     lake.writes.clear()
@@ -139,7 +139,7 @@ def test_what_is_exported_again_after_it_was_forgotten_is_exported_whole(lake):
     assert len(brought(lake)) == 12
 
 
-def test_a_runner_notices_that_its_repository_was_deleted(lake):
+def test_a_runner_stops_when_its_repository_was_deleted(lake):
     lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
@@ -150,7 +150,7 @@ def test_a_runner_notices_that_its_repository_was_deleted(lake):
     assert len(lake.writes) < 12
 
 
-def test_a_branch_that_is_deleted_and_made_again_at_once_is_not_exported(lake):
+def test_a_branch_that_is_deleted_and_created_again_is_not_exported(lake):
     branches.create(lake.engine(), REPO, name="dev", source="main")
     lake.branch = "dev"
     lake.configure("s3://out/dev", is_continuous=True)
@@ -164,7 +164,7 @@ def test_a_branch_that_is_deleted_and_made_again_at_once_is_not_exported(lake):
     assert lake.objects.head("s3://out/dev/secret") is None
 
 
-def test_a_branch_that_is_made_again_while_the_old_one_is_exported_is_not_exported(lake):
+def test_a_branch_that_is_created_again_during_the_old_ones_export_is_not_exported(lake):
     branches.create(lake.engine(), REPO, name="dev", source="main")
     lake.branch = "dev"
     lake.configure("s3://out/dev", is_continuous=True)

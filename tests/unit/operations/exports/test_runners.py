@@ -35,7 +35,7 @@ def test_messages_about_other_branches_and_repositories_do_nothing(lake):
     assert lake.world.export_queue.waiting == []
 
 
-def test_a_message_that_comes_again_and_late_does_nothing(lake):
+def test_a_repeated_or_late_message_does_nothing(lake):
     lake.settle()
     lake.writes.clear()
     for number in range(3):
@@ -44,7 +44,7 @@ def test_a_message_that_comes_again_and_late_does_nothing(lake):
     assert lake.world.export_queue.waiting == []
 
 
-def test_two_runners_never_work_at_once(lake):
+def test_two_runners_never_work_at_the_same_time(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     lake.advance(runner="second")
@@ -53,7 +53,7 @@ def test_two_runners_never_work_at_once(lake):
     assert is_exported(lake)
 
 
-def test_who_finds_a_runner_at_work_sees_to_it_that_somebody_looks_when_it_may_have_died(lake):
+def test_a_message_that_finds_a_runner_is_sent_again_for_the_end_of_the_lease(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     for number in range(3):
@@ -68,7 +68,7 @@ def test_who_finds_a_runner_at_work_sees_to_it_that_somebody_looks_when_it_may_h
     assert is_exported(lake)
 
 
-def test_as_long_as_a_runner_works_a_message_is_on_its_way(lake):
+def test_a_message_is_on_its_way_while_a_runner_works(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     for _ in range(5):
@@ -87,7 +87,7 @@ def test_as_long_as_a_runner_works_a_message_is_on_its_way(lake):
     assert is_exported(lake)
 
 
-def test_a_dead_runners_work_is_taken_over_where_it_stopped(lake):
+def test_a_runner_continues_where_a_dead_one_stopped(lake):
     lake.world.clock.step_ns = 10**9
     first = stepped(lake, "first")
     step(lake, first, until=8)
@@ -99,7 +99,7 @@ def test_a_dead_runners_work_is_taken_over_where_it_stopped(lake):
     assert 0 < len(set(again)) < 8  # only what the first had not told of
 
 
-def test_a_stalled_runner_stops_before_it_writes_beside_its_successor(lake):
+def test_a_stalled_runner_stops_before_it_writes_at_the_same_time_as_the_next(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     lake.world.clock.tick(LEASE_S)
@@ -112,7 +112,7 @@ def test_a_stalled_runner_stops_before_it_writes_beside_its_successor(lake):
     assert is_exported(lake)
 
 
-def test_a_runner_that_was_stalled_for_less_than_its_lease_renews_it_before_it_writes(lake):
+def test_a_runner_stalled_for_less_than_its_lease_renews_it_before_it_writes(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     before_ns = lake.record.run.lease_until_ns
@@ -123,7 +123,7 @@ def test_a_runner_that_was_stalled_for_less_than_its_lease_renews_it_before_it_w
     assert is_exported(lake)
 
 
-def test_a_runner_that_stops_for_its_lease_sees_to_it_that_somebody_goes_on(lake):
+def test_another_runner_continues_after_one_whose_lease_was_too_short(lake):
     stalls = [50]
 
     def before(operation: str, uri: str) -> None:
@@ -139,7 +139,7 @@ def test_a_runner_that_stops_for_its_lease_sees_to_it_that_somebody_goes_on(lake
     assert is_exported(lake)
 
 
-def test_a_runner_that_looks_for_changes_for_minutes_keeps_its_lease(lake, monkeypatch):
+def test_a_runner_keeps_its_lease_while_it_searches_for_changes_for_minutes(lake, monkeypatch):
     monkeypatch.setattr("graveler.export.work._OBJECTS_BETWEEN_PAUSES", 4)
     lake.settle()
     for number in range(12):
@@ -159,7 +159,7 @@ def test_a_runner_that_looks_for_changes_for_minutes_keeps_its_lease(lake, monke
     assert {runner for runner, _ in lake.writes} == {"first"}
 
 
-def test_out_of_time_a_runner_leaves_the_rest_to_the_next_one(lake):
+def test_a_runner_out_of_time_leaves_the_rest_to_the_next_one(lake):
     lake.world.clock.step_ns = 10**9
     lake.advance(runner="short", time_s=75)
     run = lake.record.run
@@ -171,7 +171,7 @@ def test_out_of_time_a_runner_leaves_the_rest_to_the_next_one(lake):
     assert len(lake.writes) == 12 + 1  # nothing twice; and a mark of others, if there was one
 
 
-def test_with_hardly_any_time_nothing_is_begun(lake):
+def test_a_runner_with_hardly_any_time_begins_nothing(lake):
     lake.advance(runner="late", time_s=50)
     assert lake.writes == []
     assert lake.record.run is None
@@ -179,7 +179,7 @@ def test_with_hardly_any_time_nothing_is_begun(lake):
     assert is_exported(lake)
 
 
-def test_a_lone_runner_that_dies_is_followed_when_its_lease_has_ended(lake):
+def test_a_dead_runner_has_a_successor_when_its_lease_ends(lake):
     runner = stepped(lake, "first")
     step(lake, runner, until=5)
     lease_until_ns = lake.record.run.lease_until_ns
@@ -205,7 +205,7 @@ def test_a_commit_during_an_export_is_exported_right_after_it(lake):
     assert due_messages(lake) == []
 
 
-def test_another_path_ends_the_run_at_work(lake):
+def test_configuring_another_path_ends_the_run_in_progress(lake):
     lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
@@ -219,7 +219,7 @@ def test_another_path_ends_the_run_at_work(lake):
     assert len(lake.objects.uris("s3://out/other")) == 12
 
 
-def test_other_patterns_count_from_the_next_run_on(lake):
+def test_new_patterns_apply_from_the_next_run_on(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     lake.configure(LATEST, patterns=("^$",), is_continuous=True)
@@ -232,7 +232,7 @@ def test_other_patterns_count_from_the_next_run_on(lake):
     assert lake.objects.head(f"{LATEST}/_lakefs_success") is not None
 
 
-def test_a_configuration_during_a_run_that_leaves_nothing_to_do_is_not_remembered(lake):
+def test_a_configuration_during_a_run_that_leaves_no_work_is_not_pending_afterwards(lake):
     lake.configure(LATEST)
     first = stepped(lake, "first")
     step(lake, first, until=3)
@@ -245,7 +245,7 @@ def test_a_configuration_during_a_run_that_leaves_nothing_to_do_is_not_remembere
     assert len(lake.objects.uris(LATEST)) == 12
 
 
-def test_a_store_that_does_not_answer_leaves_the_run_to_the_next_message(lake):
+def test_if_a_store_fails_the_next_message_continues_the_run(lake):
     engine, calls = lake.engine(), []
 
     def around(name, call):
@@ -265,7 +265,7 @@ def test_a_store_that_does_not_answer_leaves_the_run_to_the_next_message(lake):
 # Many at a time
 
 
-def test_many_requests_at_a_time_export_the_same(lake):
+def test_concurrent_requests_export_the_same(lake):
     lake.world.export_settings = ExportSettings(allowed_prefixes=("s3://",), requests_at_once=16)
     lake.configure(LATEST, patterns=(".*",), status_path="s3://out/status", is_continuous=True)
     for number in range(400):
@@ -276,7 +276,7 @@ def test_many_requests_at_a_time_export_the_same(lake):
     assert lake.objects.head(f"{LATEST}/d3/_lakefs_success") is not None
 
 
-def test_a_large_export_is_left_to_a_batch_job_where_there_is_one(lake):
+def test_a_large_export_is_left_to_a_batch_job_if_one_is_deployed(lake):
     lake.world.export_settings = ExportSettings(("s3://",), 1, batch_objects_min=12)
     lake.world.batch_jobs.is_deployed = True
     lake.advance()
@@ -316,7 +316,7 @@ def never_enough_time(lake: ExportWorld, key: str) -> None:
     lake.objects.before = lambda _operation, _uri: None
 
 
-def test_an_object_too_large_for_an_invocation_is_an_error_that_says_so(lake):
+def test_an_object_too_large_for_an_invocation_fails_the_run_with_the_reason(lake):
     never_enough_time(lake, "/05")
     status = requests.status(lake.engine(), REPO, "main")
     assert (status.state, status.done) == (ExportState.FAILED, 5)
@@ -331,14 +331,14 @@ def test_an_object_too_large_for_an_invocation_is_left_to_a_batch_job(lake):
     assert (run.is_batch, run.progress.done) == (True, 5)
 
 
-def test_the_witness_of_these_tests_would_see_a_wrong_writer(lake):
+def test_the_witness_of_these_tests_detects_a_runner_without_the_lease(lake):
     lake.advance()
     lake.runner = "stranger"
     lake.objects.put(f"{LATEST}/00", b"x", "text/plain")
     assert "stranger wrote" in lake.violations[0]
 
 
-def test_a_run_that_fails_after_its_path_was_given_up_does_not_hold_the_new_one_up(lake):
+def test_an_unwanted_run_that_fails_does_not_delay_the_new_path(lake):
     def before(operation: str, uri: str) -> None:
         if operation == "copy" and uri.startswith(LATEST):
             if lake.record.configuration.path == LATEST:

@@ -10,7 +10,7 @@ from tests.support.lake import commit, upload
 STATUS = "s3://out/status"
 
 
-def told_lake() -> ExportWorld:
+def reporting_lake() -> ExportWorld:
     """A branch that is exported continuously, with status files."""
     made = export_world()
     upload(made.engine(), b"a/1", b"one")
