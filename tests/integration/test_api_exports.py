@@ -34,7 +34,7 @@ def api():
 
 @pytest.fixture
 def head(api):
-    """The ID of a commit with two objects."""
+    """The ID of the head, a commit with two objects."""
     api.upload("a/1", b"1")
     api.upload("a/2", b"2")
     return api.commit()["id"]
@@ -53,7 +53,7 @@ def run(api):
 
 
 def work(api):
-    """What the export function does when it is called."""
+    """Do what the export function does when it is called."""
     request = ExportRequest("repo", "main")
     advance(api.engine, request, runner="runner", time_left_s=lambda: 900.0)
 
@@ -65,14 +65,14 @@ def status(api):
 
 
 def refusal(api, operation):
-    """The message of a refused request."""
+    """Return the message of a refused request."""
     reply = api.ask("POST", f"{MAIN}/{operation}")
     assert reply.status == 409
     return reply.message
 
 
 def exported(api):
-    """What lies at the destination: content by key."""
+    """Return the objects at the destination: content by key."""
     objects = api.world.objects
     prefix = "s3://company/export/"
     return {uri.removeprefix(prefix): objects.get(uri) for uri in objects.uris(prefix)}

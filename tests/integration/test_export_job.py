@@ -62,7 +62,7 @@ MARKS = {MARK, f"days/{MARK}", *(f"days/{day}/{MARK}" for day in range(DAYS))}
 
 @dataclass
 class Lake:
-    """A repository with folders of days, and what exports it."""
+    """A repository with folders of days, and its exports."""
 
     world: ServerWorld
     engine: Engine
@@ -176,7 +176,7 @@ class Lake:
         uri = f"{self.status_path}/{self.repository}-main-{commit_id}.manifest.jsonl"
         return [json.loads(line) for line in self.engine.objects.get(uri).splitlines()]
 
-    def told(self, status: ExportStatus) -> str:
+    def status_file(self, status: ExportStatus) -> str:
         """What the status file says."""
         uri = f"{self.status_path}/{self.repository}-main-{status.commit_id}"
         return self.engine.objects.get(uri).decode()
@@ -187,7 +187,7 @@ class Lake:
 
 
 class Ahead(SystemClock):
-    """A clock that is ahead: for whoever looks at it, leases of now have ended."""
+    """A clock that is ahead, so that current leases have ended."""
 
     def __init__(self, seconds: int) -> None:
         self._seconds = seconds
@@ -198,7 +198,7 @@ class Ahead(SystemClock):
 
 @pytest.fixture
 def queues(tmp_path: Path) -> Iterator[tuple[Queues, str]]:
-    """Queues with one for exports, and where they answer."""
+    """Queues with one for exports, and their URL."""
     made = Queues(tmp_path / "queues.sqlite", (Queue(name=EXPORT_QUEUE),))
     port = free_port()
     endpoint = f"http://{HOST}:{port}"
@@ -242,7 +242,7 @@ def test_a_run_that_the_function_leaves_to_a_job_ends_as_the_functions_own(
     [(_, run_id)] = job.started
     assert lake.exported() == {}
     lake.look_after(handing_over)
-    lake.look_after()  # the run waits for the job, whoever looks
+    lake.look_after()  # the run waits for the job
     assert lake.exported() == {}
 
     status = lake.run_job(spark, run_id)
@@ -278,7 +278,7 @@ def test_another_job_finishes_the_run_of_a_killed_one(
     finally:
         os.killpg(job.pid, signal.SIGKILL)
         job.wait()
-    assert waiting.counts(EXPORT_QUEUE).delayed == 1  # the function will look after it
+    assert waiting.counts(EXPORT_QUEUE).delayed == 1  # the function will advance it
     begun = lake.status()
     assert begun.state is ExportState.IN_PROGRESS
     assert not lake.keys() >= many.keys() | CONTENTS.keys() | MARKS
@@ -305,7 +305,7 @@ def test_failed_objects_are_reported_and_exported_after_the_repair(
     keys = CONTENTS.keys() - {"days/3/004", "days/3/007", "days/3/_SUCCESS"}
     without = {MARK, f"days/{MARK}", f"days/3/{MARK}"}
     assert lake.exported().keys() == keys | MARKS - without
-    assert lake.told(status) == "status: export-failed, signalled_errors: 3\n"
+    assert lake.status_file(status) == "status: export-failed, signalled_errors: 3\n"
 
     lake.engine.objects.put(lost, b"found", "text/csv")
     with pytest.raises(ConflictError, match="repair it first"):
@@ -315,7 +315,7 @@ def test_failed_objects_are_reported_and_exported_after_the_repair(
     assert status.state is ExportState.SUCCEEDED
     assert lake.exported().keys() == CONTENTS.keys() | {"lost"} | MARKS
     assert lake.exported()["days/3/007"] == b"found"
-    assert lake.told(status) == "status: exported-successfully, signalled_errors: 0\n"
+    assert lake.status_file(status) == "status: exported-successfully, signalled_errors: 0\n"
 
 
 def test_a_job_copies_changed_objects_and_deletes_removed_ones(
@@ -329,7 +329,7 @@ def test_a_job_copies_changed_objects_and_deletes_removed_ones(
     lake.commit()
     status = lake.run_job(spark)
     assert status.state is ExportState.SUCCEEDED
-    assert status.done == 4 + 3  # and what comes last in three days, once more
+    assert status.done == 4 + 3  # and the objects set apart in three days, once more
     assert lake.exported() == {
         key: content for key, content in before.items() if key not in ("days/7/000", "readme")
     } | {"days/2/003": b"changed", "days/5/new": b"new"}
@@ -345,7 +345,7 @@ def test_a_job_that_lost_a_worker_keeps_its_lease_until_it_expires(
     status = lake.run_job(spark)
     monkeypatch.undo()
     assert status.state is ExportState.IN_PROGRESS
-    lake.look_after()  # nobody knows what the worker does: the function waits
+    lake.look_after()  # the worker may still be writing: the function waits
     assert lake.exported() == {}
     with pytest.raises(ConflictError, match="has another runner, or has ended"):
         lake.run_job(spark)

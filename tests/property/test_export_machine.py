@@ -1,9 +1,9 @@
 """Continuous export keeps its promises, whatever happens to the branch and to its runners.
 
-Users commit, delete, configure and repair; messages come twice, late and in any order; runners are
-interleaved call by call, stall beyond their leases, die, and run out of time; the object store
-refuses or throttles. The witness of `tests.support.export_world` looks at every write. In the end
-everything is mended, and then the destination holds exactly what the branch does.
+Users commit, delete, configure and repair. Messages arrive twice, late and in any order. Runners are
+interleaved call by call, stall beyond their leases, crash and run out of time. The object store
+refuses or throttles requests. The witness of `tests.support.export_world` checks every write. In
+the end all faults are removed, and then the destination holds exactly the branch's objects.
 """
 
 from contextlib import suppress
@@ -48,7 +48,7 @@ CONTENTS = st.sampled_from([b"A", b"B", b"C"])
 PATHS = st.sampled_from(["s3://out/one", "s3://out/two"])
 PATTERNS = st.sampled_from([(), (".*",), (".*/_SUCCESS$", "^SUCCESS$"), ("^a/b",), ("1$",)])
 
-# How many calls to stores a runner makes before something else happens.
+# How many calls to stores a runner makes before another step of the test.
 STEPS = st.sampled_from([1, 3, 7, 12, 20, 30, 50, 1000])
 
 
@@ -311,7 +311,7 @@ class ExportMachine(RuleBasedStateMachine):
         raise AssertionError("the export never comes to an end")
 
 
-# Runs are long: it takes many steps to begin one, disturb it, and see another one go on.
+# Runs are long: it takes many steps to begin one, disturb it, and let another runner continue.
 ExportMachine.TestCase.settings = settings(
     max_examples=max(150, settings.default.max_examples), stateful_step_count=60
 )

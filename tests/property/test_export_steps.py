@@ -1,8 +1,8 @@
-"""The steps of an export come in an order that keeps promises, however many run at a time.
+"""Concurrent steps of an export keep its promises about order.
 
-Whatever changes, whatever fails and wherever a run is stopped and goes on: old marks go before
-anything under them changes, objects that were set apart come last in their directory, marks come
-after everything under them, and nothing is left out.
+Whatever changes or fails, and wherever a run stops and continues: old marks are deleted before
+anything under them changes, objects set apart are copied last in their directory, new marks are put
+after everything under them is done, and nothing is left out.
 """
 
 from collections.abc import Collection
@@ -17,7 +17,7 @@ from graveler.export.model import Progress
 from graveler.export.patterns import Patterns, directories_of, directory_of
 from graveler.export.schedule import Schedule
 from graveler.export.walk import Position, Walk
-from tests.support.export_steps import LotPool, NotingTransfer, PlannedWork
+from tests.support.export_steps import PlannedWork, RandomPool, RecordingTransfer
 
 NAMES = ["1", "2", "_SUCCESS", "z"]
 KEYS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=3).flatmap(
@@ -37,12 +37,12 @@ CHANGES = ("copy", "delete")
 
 
 def joined_beyond(put_off_max: int) -> Any:
-    """Let walks remember no more intervals of what they put off than so many."""
+    """Limit the number of intervals that walks remember of what they put off."""
     return patch("graveler.export.walk.PUT_OFF_MAX", put_off_max)
 
 
 def marks_of(work: PlannedWork, patterns: Patterns, failed: frozenset[bytes]) -> set[bytes]:
-    """The directories that get a mark: changed, asked for, whole, and not empty."""
+    """Return the directories that get a mark: changed, matching, without failures, not empty."""
     changed = [key for key, _ in work.changes()]
     around = {directory for key in changed for directory in directories_of(key)}
     apart = {
@@ -68,27 +68,27 @@ def in_directory_of(key: bytes, other: bytes) -> bool:
 
 
 def waits_for_what_failed(key: bytes, last: Collection[bytes], failed: Collection[bytes]) -> bool:
-    """Whether something failed that an object waits for: whatever is under its directory."""
+    """Whether something failed under the directory of an object that waits for all of it."""
     beside = {each for each in last if directory_of(each) == directory_of(key)}
     return any(in_directory_of(key, each) for each in failed if each not in beside)
 
 
 def check_outcome(
-    transfer: NotingTransfer, base: Contents, patterns: Patterns
+    transfer: RecordingTransfer, base: Contents, patterns: Patterns
 ) -> Collection[bytes]:
-    """Everything is as in the head, less what failed and what waited for that; marks as well.
+    """Check that the destination equals the head, except for failures and what waited for them.
 
-    Returns the keys that waited, or may have.
+    Returns the keys that waited, or may have waited.
     """
     work, head = transfer.work, transfer.work.head
     failed = frozenset(
-        name for what, name in transfer.notes if what in CHANGES and name in transfer.fails
+        name for what, name in transfer.operations if what in CHANGES and name in transfer.fails
     )
     changes = dict(work.changes())
     last = {key for key in head if patterns.set_apart(key)}
     waited = {key for key in last & changes.keys() if waits_for_what_failed(key, last, failed)}
     stayed = waited | (failed & changes.keys())
-    # Of several that come last in a directory, one may fail before or after another one is done.
+    # Of several objects set apart in a directory, one may fail before or after another is copied.
     unsure = {key for key in last - stayed if any(in_directory_of(key, each) for each in failed)}
     for key in head.keys() | base.keys() | transfer.objects.keys():
         found = transfer.objects.get(key)
@@ -113,8 +113,8 @@ def test_every_order_of_completion_keeps_the_promises(
     base, head, texts, has_marks, failing, random, put_off_max
 ):
     work, patterns = PlannedWork(base, head), Patterns(texts)
-    transfer = NotingTransfer(work, failing, dict(base))
-    with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
+    transfer = RecordingTransfer(work, failing, dict(base))
+    with RandomPool(random).waited_for() as pool, joined_beyond(put_off_max):
         schedule = Schedule(transfer, Progress(), pool, 4)
         walk = Walk(work, patterns, has_marks=has_marks)
         assert schedule.run(walk.steps(), lambda: True)
@@ -139,12 +139,12 @@ def test_a_walk_that_continues_leaves_nothing_out(
     base, head, texts, stops, failing, random, put_off_max
 ):
     work, patterns = PlannedWork(base, head), Patterns(texts)
-    transfer = NotingTransfer(work, failing, dict(base))
+    transfer = RecordingTransfer(work, failing, dict(base))
     progress = Progress()
     etags: dict[bytes, str] = {}
     for stop in [*stops, 10_000]:
         asked = iter(range(stop))
-        with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
+        with RandomPool(random).waited_for() as pool, joined_beyond(put_off_max):
             schedule = Schedule(transfer, progress, pool, 4)
             walk = Walk(work, patterns, position=Position(progress.after, progress.put_off))
             schedule.run(walk.steps(), lambda asked=asked: next(asked, None) is not None)
@@ -159,7 +159,7 @@ def test_a_walk_that_continues_leaves_nothing_out(
 @given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, failing=FAILING)
 def test_a_schedule_without_threads_does_the_same(base, head, texts, failing):
     work, patterns = PlannedWork(base, head), Patterns(texts)
-    transfer = NotingTransfer(work, failing, dict(base))
+    transfer = RecordingTransfer(work, failing, dict(base))
     assert Schedule(transfer, Progress(), None, 1).run(Walk(work, patterns).steps(), lambda: True)
     check_outcome(transfer, base, patterns)
     transfer.check_order([key for key in head if patterns.set_apart(key)])

@@ -52,7 +52,7 @@ def test_pauses_leave_nothing_out(sides, breaking, objects):
     with patch("graveler.export.work._OBJECTS_BETWEEN_PAUSES", objects):
         assert list(work.changes()) == expected(sides)
     assert len(pauses) == len(list(work.ends(b"", objects)))
-    # Each stretch between two of them holds at least so many objects of some side.
+    # Each stretch between two of them has at least this many objects on one side.
     assert len(pauses) * objects <= sum(map(len, (sides[0], *sides[1])))
 
 

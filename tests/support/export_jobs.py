@@ -1,4 +1,4 @@
-"""Exports by jobs in memory: workers that take turns, runners that die, and what comes out."""
+"""Exports by jobs in memory: workers that take turns, runners that crash, and the outcome."""
 
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -19,7 +19,7 @@ from tests.support.faults import Crash, CrashAt
 
 
 class WorkersInTurns:
-    """Two workers in the runner's own thread, of which the second is always done first."""
+    """Two workers in the runner's own thread; the second one always finishes first."""
 
     objects_min = 2
     at_once = 2
@@ -42,7 +42,7 @@ class WorkersInTurns:
         except BaseException as crash:
             for _, _, each_future in turns:
                 if not each_future.done():
-                    each_future.set_exception(crash)  # or somebody would wait for it
+                    each_future.set_exception(crash)  # so that nobody waits for it
             raise
         return future
 
@@ -65,7 +65,7 @@ def commit(world: ExportWorld, contents: Mapping[str, bytes], before: Mapping[st
 
 
 def attempt(world: ExportWorld, is_job: bool, name: str, calls_max: int) -> None:
-    """Go on with the export, or begin it, for so many calls to the stores."""
+    """Begin or continue the export, and crash after calls_max calls to the stores."""
     calls = CrashAt(calls_max)
     engine = engine_around(world.engine(), calls)
     request = ExportRequest(REPO, "main")
@@ -81,7 +81,7 @@ def attempt(world: ExportWorld, is_job: bool, name: str, calls_max: int) -> None
 
 
 def finish(world: ExportWorld, is_job: bool) -> None:
-    """Take the export to its end, mended."""
+    """Remove all faults and take the export to its end."""
     world.world.clock.step_ns = 10**6
     world.objects.before = lambda _operation, _uri: None
     head = branches.get(world.engine(), REPO, "main").commit_id
@@ -95,11 +95,11 @@ def finish(world: ExportWorld, is_job: bool) -> None:
             return
         world.world.clock.tick(100)
         attempt(world, is_job, f"last {number}", 1_000_000)
-    raise AssertionError("the export never comes to an end")
+    raise AssertionError("the export never ends")
 
 
 def refuse(world: ExportWorld, keys: set[str]) -> None:
-    """Let nothing be written at these keys."""
+    """Make the store refuse writes at these keys."""
     uris = {f"s3://out/latest/{key}" for key in keys}
 
     def before(_operation: str, uri: str) -> None:
@@ -110,7 +110,7 @@ def refuse(world: ExportWorld, keys: set[str]) -> None:
 
 
 def outcome(world: ExportWorld) -> dict[str, bytes]:
-    """What is at the destination, marks as well; and the manifest."""
+    """Return the objects and marks at the destination, and the manifest."""
     uris = world.objects.uris("s3://out/latest")
     manifest = world.destination().manifest
     found = {uri: world.objects.get(uri) for uri in uris}

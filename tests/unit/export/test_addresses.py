@@ -1,4 +1,4 @@
-"""Exports write where the deployment lets them, and nowhere else."""
+"""Exports write only where the deployment allows it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is to be done next about an export, and what its record says afterwards."""
+"""The next step of an export, and how steps change its record."""
 
 from dataclasses import replace
 
@@ -83,8 +83,8 @@ def test_a_new_run_has_no_progress_and_no_error():
 
 
 def test_a_run_that_repairs_knows_the_status_file_of_the_one_that_failed():
-    told = replace(RUN, configuration=replace(ONCE, status_path="s3://out/s"))
-    repaired = replace(FAILED, state=ExportState.REPAIRED, run=told)
+    reporting = replace(RUN, configuration=replace(ONCE, status_path="s3://out/s"))
+    repaired = replace(FAILED, state=ExportState.REPAIRED, run=reporting)
     begun = lifecycle.begun(repaired, "lake", "run-2", "next", NOW_NS)
     assert begun.run.repaired_file == "s3://out/s/lake-main-head"
 

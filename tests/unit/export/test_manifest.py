@@ -1,4 +1,4 @@
-"""A manifest names every object of a commit, with the ETag that it has at the destination."""
+"""A manifest lists every object of a commit, with its ETag at the destination."""
 
 import json
 
@@ -65,6 +65,6 @@ def test_only_pieces_that_overlap_are_open_at_a_time():
         opened.append(number)
         yield from [(b"%d" % number, "x"), (b"%d+" % number, "x")]
 
-    told = merged([(b"%d" % number, lines(number)) for number in range(9)])
-    assert [next(told)[0] for _ in range(3)] == [b"0", b"0+", b"1"]
+    found = merged([(b"%d" % number, lines(number)) for number in range(9)])
+    assert [next(found)[0] for _ in range(3)] == [b"0", b"0+", b"1"]
     assert opened == [0, 1]

@@ -1,4 +1,4 @@
-"""Patterns say which directories get success marks, and which objects come last."""
+"""Patterns select the directories with success marks, and the objects that are copied last."""
 
 import pytest
 

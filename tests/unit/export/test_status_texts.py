@@ -1,4 +1,4 @@
-"""Status files say what users' tools look for, byte by byte."""
+"""The names and contents of status files, on which tools of users depend byte by byte."""
 
 import json
 

@@ -27,7 +27,7 @@ from tests.support.lines import lines_of
 
 @dataclass
 class Exports:
-    """Stands for what looks after exports; branches named "bad" never work."""
+    """Replaces `advance`, and records its calls; branches named "bad" fail."""
 
     engine: object = field(default_factory=object)
     requests: list[ExportRequest] = field(default_factory=list)
@@ -94,7 +94,7 @@ def message(number: int, body: object) -> dict[str, Any]:
 
 
 def from_bus(kind: str, branch: str) -> dict[str, Any]:
-    """An event as EventBridge gives it to a queue."""
+    """Return an event as EventBridge delivers it to a queue."""
     event = Event("d8qj3tkbtms0fh2ok8ng", kind, "lake", 1_795_179_612 * 10**9, {"branch": branch})
     return {
         "version": "0",
@@ -110,7 +110,7 @@ def from_bus(kind: str, branch: str) -> dict[str, Any]:
 
 
 def failures(*messages: dict[str, Any]) -> list[str]:
-    """The IDs of the messages that are to come again."""
+    """Return the IDs of the messages to deliver again."""
     answer = handler({"Records": list(messages)}, Context())
     assert set(answer) == {"batchItemFailures"}
     return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]

@@ -1,4 +1,4 @@
-"""Jobs that carry exports out: dying at every call, refused at every object, too late, or twice."""
+"""Jobs that carry out exports: crashing at any call, refused at any object, late, or twice."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +18,7 @@ from tests.support.counting import Calls, engine_around
 from tests.support.export_jobs import WorkersInTurns, attempt, commit, finish, outcome, refuse
 from tests.support.export_world import MARK, REPO, ExportWorld, export_world
 
-# Stretches end within directories; some of these have objects that come last, in their middle, too.
+# Stretches end within directories, some of which have objects set apart, also in their middle.
 FIRST = {
     f"{folder}{name}": b"A" for folder in ("", "a/", "a/b/", "c/d/") for name in ("1", "5", "_")
 }
@@ -31,12 +31,12 @@ SECOND = {key: b"B" for key in FIRST if key not in ("a/b/5", "c/d/1")} | {
 PATTERNS = ("^$", "^a/", "_$", "^a/[1-4]$")
 REQUEST = ExportRequest(REPO, "main")
 
-# Renewals, and with them checkpoints, come after every few calls.
+# With this step of the clock, runners renew and store progress every few calls.
 STEP_NS = 5 * 10**8
 
 
 def changed_branch(**more: object) -> ExportWorld:
-    """A branch that was exported whole, and changed since; a run of its export is to be begun."""
+    """Return a branch that was exported and has changed since; the next run has not begun."""
     world = export_world(raggedness=2)
     commit(world, FIRST, {})
     world.configure(patterns=PATTERNS, status_path="s3://out/status", **more)
@@ -47,7 +47,7 @@ def changed_branch(**more: object) -> ExportWorld:
 
 @pytest.fixture(scope="module")
 def expected() -> dict[str, bytes]:
-    """What the function alone makes of it."""
+    """The outcome if the function does all the work."""
     world = changed_branch()
     requests.run(world.engine(), REPO, "main")
     finish(world, is_job=False)
@@ -78,7 +78,7 @@ def test_a_job_ends_as_the_function_does(expected: dict[str, bytes]) -> None:
 def end_what_was_left(
     expected: dict[str, bytes], *, calls: range, is_begun_by_job: bool, is_ended_by_job: bool
 ) -> int:
-    """Have a runner die after each number of calls, and another end its run; in how many, on its way."""
+    """Crash a runner after each number of calls and let another finish; count the resumed runs."""
     resumed = 0
     for calls_max in calls:
         world = changed_branch()
@@ -121,7 +121,7 @@ def test_a_failed_object_prevents_the_marks_around_it_until_the_repair(
 ) -> None:
     world = changed_branch()
     refuse(world, {refused})
-    run_job(world)  # the witness looks at the marks
+    run_job(world)  # the witness checks the marks
     record = world.record
     assert record is not None
     assert record.state is ExportState.FAILED
@@ -154,7 +154,7 @@ def test_only_one_job_carries_out_a_run_and_never_together_with_the_function() -
 
 
 def left_to_a_job() -> tuple[ExportWorld, str]:
-    """A run that the function has left to a job."""
+    """Return a run that the function has left to a job."""
     world = changed_branch()
     world.world.batch_jobs.is_deployed = True
     world.world.export_settings = replace(world.world.export_settings, batch_objects_min=1)
@@ -166,7 +166,7 @@ def left_to_a_job() -> tuple[ExportWorld, str]:
 
 
 def deliver_next_message(world: ExportWorld) -> None:
-    """Let time go by until a message is due, which the function gets."""
+    """Let time pass until a message is due, and deliver it to the function."""
     waiting = world.world.export_queue.waiting
     waiting.sort(key=lambda each: each[0])
     due_ns, _ = waiting.pop(0)
@@ -224,11 +224,11 @@ def test_a_run_with_little_left_to_do_gets_no_other_job() -> None:
     assert world.world.batch_jobs.started == []
 
 
-# A worker by itself
+# A single worker
 
 
 def begun(world: ExportWorld) -> tuple[RunSpec, Callable[[], object]]:
-    """A run in the hands of a living runner; and what carries its first stretch out."""
+    """Return a run held by a living runner, and a function that carries out its first stretch."""
     run_id = requests.run(world.engine(), REPO, "main", in_batch=True)
     attempt(world, is_job=True, name="job", calls_max=25)
     record = world.record

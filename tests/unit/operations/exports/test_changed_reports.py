@@ -1,4 +1,4 @@
-"""What is told under the status path when paths, clocks or the metadata change."""
+"""Reports under the status path when paths, clocks or the metadata change."""
 
 import json
 
@@ -16,7 +16,7 @@ from tests.support.lake import commit, upload
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch that is exported continuously, with status files."""
+    """A branch that is exported continuously, with reports."""
     return reporting_lake()
 
 
@@ -27,7 +27,7 @@ def test_a_new_status_path_gets_reports_about_what_is_exported_already(lake):
     lake.configure(LATEST, status_path=STATUS)
     lake.settle()
     holds(lake, head(lake))
-    assert [told["status"] for told in latest(lake)] == ["success"]
+    assert [each["status"] for each in latest(lake)] == ["success"]
     assert [uri for _, uri in lake.writes if uri.startswith(LATEST)] == []
     with pytest.raises(ConflictError, match="nothing to export"):
         requests.run(lake.engine(), REPO, "main")
@@ -46,7 +46,7 @@ def test_an_earlier_status_path_that_refuses_requests_does_not_matter(lake):
 @pytest.mark.parametrize("status_path", ["", STATUS])
 def test_an_export_of_corrupt_metadata_fails(lake, status_path):
     lake.configure(LATEST, status_path=status_path, is_continuous=True)
-    lake.objects.after = lambda _uri: None  # nobody can look any more
+    lake.objects.after = lambda _uri: None  # the witness cannot read commits any more
     lake.world.files.files.clear()
     lake.settle()
     assert lake.record.state is ExportState.FAILED
@@ -58,7 +58,7 @@ def test_a_later_export_has_a_later_status_file_whatever_the_clock_says(lake):
     lake.world.clock.tick(-5)
     commit_id = change(lake)
     lake.settle()
-    assert [told["status"] for told in latest(lake)] == ["superseded", "success"]
+    assert [each["status"] for each in latest(lake)] == ["superseded", "success"]
     assert latest(lake)[-1]["commit"] == commit_id
 
 
@@ -73,14 +73,14 @@ def test_an_export_around_or_inside_an_earlier_path_supersedes_its_status_first(
 
     def before(operation: str, uri: str) -> None:
         if operation == "copy":
-            told = [
+            found = [
                 json.loads(lake.objects.get(each))
                 for each in lake.objects.uris("s3://status/_STATUS_")
             ]
-            seen.extend(each["status"] for each in told)
+            seen.extend(each["status"] for each in found)
 
     lake.objects.before = before
-    lake.objects.after = lambda _uri: None  # the witness knows of one path at a time
+    lake.objects.after = lambda _uri: None  # the witness knows only one path at a time
     lake.configure(path, status_path="s3://status")
     lake.settle()
     assert set(seen) == {"superseded"}

@@ -1,4 +1,4 @@
-"""What stands at an export's destination: the branch's objects, all of them and nothing else."""
+"""An export's destination holds the branch's objects, all of them and nothing else."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def uris(lake: ExportWorld, path: str = LATEST) -> list[str]:
 
 
 def change(lake: ExportWorld, **contents: bytes | None) -> str:
-    """A commit that puts objects, or deletes those that are None."""
+    """Commit new objects; None deletes one."""
     for name, content in contents.items():
         if content is None:
             writes.delete(lake.engine(), REPO, "main", name.encode())
@@ -231,7 +231,7 @@ def test_objects_keep_their_content_type_and_metadata(lake):
 
 def test_imported_objects_are_copied_from_their_source_and_keep_their_description(lake):
     lake.objects.put("s3://elsewhere/x", b"imported", "image/png")
-    entry = Entry("s3://elsewhere/x", AddressType.FULL, 8, "abc", 0)  # as an import makes it
+    entry = Entry("s3://elsewhere/x", AddressType.FULL, 8, "abc", 0)  # as an import stores it
     token = branches.get(lake.engine(), REPO, "main").staging_token
     lake.engine().staging.stage(token, [(b"imported", entry_value(entry))])
     commit(lake.engine())
@@ -260,7 +260,7 @@ def test_an_object_whose_key_is_too_long_fails_and_the_others_are_exported(lake)
     assert (status.state, status.failed) == (ExportState.FAILED, 1)
     assert "at most 1024 bytes" in status.error_message
     assert uris(lake) == ["a/1", "a/b/2", "c"]
-    writes.delete(lake.engine(), REPO, "main", b"k" * 1020)  # never there, and gone now
+    writes.delete(lake.engine(), REPO, "main", b"k" * 1020)  # was never exported
     commit(lake.engine())
     requests.repair(lake.engine(), REPO, "main")
     lake.settle()

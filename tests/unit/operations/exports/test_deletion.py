@@ -19,7 +19,7 @@ DEV = ExportConfiguration("s3://out/dev", is_continuous=True)
 
 
 def lake_with_dev(*, is_exported: bool = True) -> ExportWorld:
-    """A branch that is exported, or is to be."""
+    """A branch that is exported or about to be."""
     lake = lake_of_twelve()
     branches.create(lake.engine(), REPO, name="dev", source="main")
     lake.branch = "dev"
@@ -33,7 +33,7 @@ def delete_dev(engine: Engine) -> None:
 
 
 def make_dev_again(lake: ExportWorld) -> None:
-    """Make the branch again, with something that must not get out, and let everything settle."""
+    """Create the branch again, with an object that must not be exported, and settle."""
     branches.create(lake.engine(), REPO, name="dev", source="main")
     upload(lake.engine(), b"secret", b"of another project", "dev")
     commit(lake.engine(), "dev")

@@ -22,12 +22,12 @@ from tests.support.lake import commit, upload
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch whose export was asked for."""
+    """A branch whose export is pending."""
     return lake_of_twelve()
 
 
 def delete_main(lake: ExportWorld) -> None:
-    """Delete the default branch, and nothing of its export."""
+    """Delete the default branch, but not its export."""
     branch = lake.world.refs.branch(lake.repository, "main")
     event = lake.engine().event("branch_deleted", lake.repository, branch="main")
     lake.world.refs.delete_branch(lake.repository, branch, event, 0)
@@ -52,7 +52,7 @@ def test_a_runner_stops_when_its_branch_was_deleted(lake):
     step(lake, first, until=3)
     delete_main(lake)
     lake.advance(runner="second")
-    assert lake.record is not None  # the first one is still at work
+    assert lake.record is not None  # the first runner is still working
     lake.world.clock.tick(16)
     step(lake, first)
     assert len(lake.writes) < 12
@@ -101,7 +101,7 @@ def test_a_deleted_export_cannot_be_configured_before_its_runner_has_stopped(lak
     lake.configure(LATEST)
     lake.settle()
     assert is_exported(lake)
-    assert len(brought(lake)) == 12
+    assert len(copied(lake)) == 12
 
 
 def test_an_export_whose_run_waits_for_a_job_is_deleted_at_once(lake):
@@ -125,7 +125,7 @@ def test_a_record_that_is_created_again_has_another_version(lake):
     assert lake.record.configuration.path == "s3://out/other"
 
 
-def brought(lake: ExportWorld) -> list[str]:
+def copied(lake: ExportWorld) -> list[str]:
     return [uri for _, uri in lake.writes if not uri.endswith(MARK)]
 
 
@@ -136,7 +136,7 @@ def test_an_export_that_is_configured_after_its_deletion_exports_everything(lake
     lake.configure(LATEST)
     lake.settle()
     assert is_exported(lake)
-    assert len(brought(lake)) == 12
+    assert len(copied(lake)) == 12
 
 
 def test_a_runner_stops_when_its_repository_was_deleted(lake):

@@ -1,4 +1,4 @@
-"""Exports that fail: every object gets its tries, the rest goes on, and nothing is lost."""
+"""Exports that fail: every object is retried, the others continue, and nothing is lost."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.support.lake import commit, upload
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch whose export was asked for."""
+    """A branch whose export is pending."""
     return lake_of_twelve()
 
 

@@ -14,28 +14,28 @@ HADOOP = ("^SUCCESS$", ".*/_SUCCESS$")
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """Tables as jobs write them."""
+    """A branch with tables as jobs write them."""
     made = export_world()
     put(made, "tables/a/part-0", "tables/a/part-1", "tables/b/part-0", "other/x")
     return made
 
 
 def put(lake: ExportWorld, *keys: str, content: bytes = b"x") -> None:
-    """A commit that puts objects of that content."""
+    """Commit objects with this content."""
     for key in keys:
         upload(lake.engine(), key.encode(), content)
     commit(lake.engine())
 
 
 def delete(lake: ExportWorld, *keys: str) -> None:
-    """A commit that deletes objects."""
+    """Commit the deletion of objects."""
     for key in keys:
         writes.delete(lake.engine(), REPO, "main", key.encode())
     commit(lake.engine())
 
 
 def written(lake: ExportWorld) -> list[str]:
-    """What was written at the destination since the last time, in order."""
+    """Return the names written at the destination since the last call, in order."""
     found = [uri.removeprefix(LATEST + "/") for _, uri in lake.writes]
     lake.writes.clear()
     return found
@@ -87,9 +87,9 @@ def test_only_directories_with_changes_get_a_new_success_file(lake):
     put(lake, "tables/a/part-0", content=b"changed")
     lake.settle()
     assert written(lake) == [
-        *(MARK, "tables/" + MARK, "tables/a/" + MARK),  # taken away, from the outside in
+        *(MARK, "tables/" + MARK, "tables/a/" + MARK),  # deleted, outer ones first
         "tables/a/part-0",
-        *("tables/a/" + MARK, "tables/" + MARK, MARK),  # put again, from the inside out
+        *("tables/a/" + MARK, "tables/" + MARK, MARK),  # put again, inner ones first
     ]
     assert marks(lake) == ["", "other/", "tables/", "tables/a/", "tables/b/"]
 
@@ -106,7 +106,7 @@ def test_a_directory_with_a_failure_gets_no_success_file(lake):
 
 
 def refuse(*keys: str):
-    """A store that refuses to write these."""
+    """Make the store refuse writes of these."""
 
     def before(_operation: str, uri: str) -> None:
         if uri.startswith(LATEST) and uri.removeprefix(LATEST + "/") in keys:
@@ -273,7 +273,7 @@ def test_objects_set_apart_are_not_copied_while_their_directory_has_a_failure(la
 def test_marks_at_an_unknown_path_are_deleted_where_something_changes(lake):
     export(lake, "^tables/a$")
     lake.forget()
-    lake.configure("s3://out/latest/tables")  # in it, so that it is not known any more
+    lake.configure("s3://out/latest/tables")  # inside it, so it becomes unknown
     lake.settle()
     lake.forget()
     put(lake, "tables/a/part-0", content=b"new")

@@ -1,4 +1,4 @@
-"""Configuring, running and repairing the export of a branch, and asking for it."""
+"""Users configure, run and repair the export of a branch, and read its status."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ CONFIGURATION = ExportConfiguration(
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch with an object that nobody exports yet."""
+    """A branch with an object and no export."""
     made = export_world()
     upload(made.engine(), b"a/1", b"one")
     commit(made.engine())
@@ -41,7 +41,7 @@ def requested(lake: ExportWorld) -> int:
 
 
 def fail(lake: ExportWorld) -> None:
-    """Let an export of the branch fail."""
+    """Make the export of the branch fail."""
     lake.world.objects.missing_buckets.add("out")
     lake.settle()
     lake.world.objects.missing_buckets.clear()
@@ -198,7 +198,7 @@ def test_an_exported_head_is_not_exported_again(lake):
     lake.settle()
     with pytest.raises(ConflictError, match="nothing to export"):
         requests.run(lake.engine(), REPO, "main")
-    put(lake, ExportConfiguration("s3://out/other"))  # where nothing is
+    put(lake, ExportConfiguration("s3://out/other"))  # where nothing is exported yet
     requests.run(lake.engine(), REPO, "main")
 
 
@@ -212,18 +212,18 @@ def test_a_failed_export_is_not_run_before_it_is_repaired(lake):
 def test_of_two_concurrent_runs_one_is_refused(lake):
     put(lake, ExportConfiguration("s3://out/latest"))
     store, engine = lake.world.exports, lake.engine()
-    replace_once, told = store.replace_branch_export, []
+    replace_once, begun = store.replace_branch_export, []
 
     def meanwhile(*arguments):
-        if not told:
-            told.append("")
-            told[0] = requests.run(lake.engine(), REPO, "main")
+        if not begun:
+            begun.append("")
+            begun[0] = requests.run(lake.engine(), REPO, "main")
         return replace_once(*arguments)
 
     store.replace_branch_export = meanwhile
     with pytest.raises(ConflictError, match="in progress"):
         requests.run(engine, REPO, "main")
-    assert lake.record.run.id == told[0]
+    assert lake.record.run.id == begun[0]
 
 
 # repair

@@ -1,4 +1,4 @@
-"""Runners of an export: one at a time, whatever becomes of the others and of their messages."""
+"""Runners of an export work one at a time, whatever happens to others and to messages."""
 
 import pytest
 
@@ -24,7 +24,7 @@ from tests.support.lake import commit, upload
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch whose export was asked for."""
+    """A branch whose export is pending."""
     return lake_of_twelve()
 
 
@@ -75,7 +75,7 @@ def test_a_message_is_on_its_way_while_a_runner_works(lake):
         lake.advance(runner="second")
         ((due_ns, _),) = lake.world.export_queue.waiting
         lake.world.export_queue.waiting.clear()
-        while lake.world.clock.peek_ns < due_ns:  # the first one goes on meanwhile
+        while lake.world.clock.peek_ns < due_ns:  # the first one continues meanwhile
             lake.world.clock.tick(14)
             lake.runner = "first"
             first.step(6)
@@ -96,7 +96,7 @@ def test_a_runner_continues_where_a_dead_one_stopped(lake):
     lake.advance(runner="second")
     assert is_exported(lake)
     again = [uri for _, uri in lake.writes if [u for _, u in lake.writes].count(uri) > 1]
-    assert 0 < len(set(again)) < 8  # only what the first had not told of
+    assert 0 < len(set(again)) < 8  # only copies that the stored progress does not cover
 
 
 def test_a_stalled_runner_stops_before_it_writes_at_the_same_time_as_the_next(lake):
@@ -168,7 +168,9 @@ def test_a_runner_out_of_time_leaves_the_rest_to_the_next_one(lake):
     assert due_messages(lake) == [REQUEST]
     lake.settle()
     assert is_exported(lake)
-    assert len(lake.writes) == 12 + 1  # nothing twice; and a mark of others, if there was one
+    assert (
+        len(lake.writes) == 12 + 1
+    )  # no copy twice, and the deletion of a mark that others may have put
 
 
 def test_a_runner_with_hardly_any_time_begins_nothing(lake):
@@ -250,7 +252,7 @@ def test_if_a_store_fails_the_next_message_continues_the_run(lake):
 
     def around(name, call):
         calls.append(name)
-        if name == "refs.repository_and_branch":  # asked when the lease is renewed
+        if name == "refs.repository_and_branch":  # called when the lease is renewed
             raise ThrottledError("slow down")
         return call()
 
@@ -262,7 +264,7 @@ def test_if_a_store_fails_the_next_message_continues_the_run(lake):
     assert is_exported(lake)
 
 
-# Many at a time
+# Concurrency and jobs
 
 
 def test_concurrent_requests_export_the_same(lake):
@@ -284,10 +286,10 @@ def test_a_large_export_is_left_to_a_batch_job_if_one_is_deployed(lake):
     run = lake.record.run
     assert lake.world.batch_jobs.started == [(REQUEST, run.id)]
     assert (run.is_batch, run.runner) == (True, "")
-    lake.advance(runner="another")  # it waits for the job
+    lake.advance(runner="another")  # waits for the job
     assert lake.writes == []
     lake.world.batch_jobs.is_deployed = False
-    lake.world.clock.tick(16 * 60)  # which never began
+    lake.world.clock.tick(16 * 60)  # it never starts
     lake.settle()
     assert is_exported(lake)
 
@@ -301,7 +303,7 @@ def test_a_small_export_is_not_left_to_a_batch_job(lake):
 
 
 def never_enough_time(lake: ExportWorld, key: str) -> None:
-    """Two invocations, each of which ends while it copies the object."""
+    """Make two invocations, each of which ends while it copies the object."""
     left_s = [900.0]
 
     def before(operation: str, uri: str) -> None:

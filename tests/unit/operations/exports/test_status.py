@@ -1,4 +1,4 @@
-"""What an export tells under its status path: how it ended, and what the destination holds."""
+"""An export's reports under its status path: how it ended, and what the destination holds."""
 
 import pytest
 
@@ -25,7 +25,7 @@ from tests.support.memory_objects import MemoryObjectStore
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch that is exported continuously, with status files."""
+    """A branch that is exported continuously, with reports."""
     return reporting_lake()
 
 
@@ -48,9 +48,9 @@ def test_commits_without_an_export_of_their_own_have_no_status_file(lake):
     dropped = [head(lake), change(lake, content=b"1"), change(lake, content=b"2")]
     last = change(lake, content=b"3")
     lake.settle()
-    told = [uri for uri in lake.objects.uris(STATUS) if "lake-main-" in uri]
-    assert all(last in uri for uri in told)
-    assert not [uri for uri in told for commit_id in dropped if commit_id in uri]
+    files = [uri for uri in lake.objects.uris(STATUS) if "lake-main-" in uri]
+    assert all(last in uri for uri in files)
+    assert not [uri for uri in files for commit_id in dropped if commit_id in uri]
 
 
 def test_the_status_reports_success_and_the_commit_when_everything_is_exported(lake):
@@ -133,7 +133,7 @@ def test_the_manifest_of_a_small_change_lists_every_object_too(lake):
 
 
 def upload_in_parts(lake: ExportWorld, name: str) -> None:
-    """An object with another ETag than its copy, which is made in one piece."""
+    """Return an object whose ETag differs from that of its copy, which has one part."""
     source = f"{lake.repository.storage_namespace}/data/{name}"
     upload_id = lake.objects.create_upload(source, "text/plain")
     part = lake.objects.upload_part(source, upload_id, 1, name.encode())
@@ -156,7 +156,7 @@ def test_the_etag_is_that_of_the_copy_however_the_source_was_uploaded(lake):
     commit(lake.engine())
     lake.settle()
     holds(lake, head(lake))
-    change(lake)  # from here on it is the manifest before that knows
+    change(lake)  # from here on, the ETag comes from the previous manifest
     lake.settle()
     holds(lake, head(lake))
 
