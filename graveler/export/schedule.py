@@ -126,8 +126,8 @@ class Schedule:
         self._etags: list[tuple[bytes, str]] = []
         self._kept: list[_Directory] = []
 
-    def run(self, steps: Iterable[Step], may_go_on: Callable[[], bool]) -> bool:
-        """Carry out the steps; return False if may_go_on, which is called often, returned False.
+    def run(self, steps: Iterable[Step], may_continue: Callable[[], bool]) -> bool:
+        """Carry out the steps; return False if may_continue, which is called often, returned False.
 
         No step is running any more when this returns or raises.
 
@@ -139,16 +139,16 @@ class Schedule:
                 self._add(step)
                 while self._unfinished > self._added_max or len(self._order) > _OUT_OF_ORDER_MAX:
                     self._wait()
-                    self._is_stopping |= not may_go_on()
+                    self._is_stopping |= not may_continue()
                     if self._is_stopping:
                         break
-                if self._is_stopping or not may_go_on():
+                if self._is_stopping or not may_continue():
                     self._is_stopping = True
                     break
             self._add_deletions()
             while self._running or (self._unfinished and not self._is_stopping):
                 self._wait()
-                self._is_stopping |= not may_go_on()
+                self._is_stopping |= not may_continue()
         except BaseException:
             self._is_stopping = True
             wait(self._running)

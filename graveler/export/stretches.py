@@ -104,9 +104,9 @@ class Stretches:
         stretches: Iterable[Stretch],
         submit: Callable[[Stretch], Future[StretchResult]],
         workers: Callable[[], int],
-        may_go_on: Callable[[], bool],
+        may_continue: Callable[[], bool],
     ) -> bool:
-        """Carry out the stretches; return False if may_go_on, which is called often, did.
+        """Carry out the stretches; return False if may_continue, which is called often, did.
 
         No worker is working any more when this returns or raises, except if a future of submit
         raised: then the state of that worker is unknown.
@@ -115,7 +115,7 @@ class Stretches:
             stretches: in key order.
             submit: gives a stretch to a worker.
             workers: returns how many stretches to submit at the same time.
-            may_go_on: returns False to stop early.
+            may_continue: returns False to stop early.
 
         Raises:
             Exception: the problem that a worker reported.
@@ -132,8 +132,8 @@ class Stretches:
                 done, running = wait(running, _WAIT_S, FIRST_COMPLETED)
                 for future in done:
                     self._take(future.result())
-                is_stopping |= self._problem is not None or not may_go_on()
-                is_stopping |= not self._count(may_go_on)
+                is_stopping |= self._problem is not None or not may_continue()
+                is_stopping |= not self._count(may_continue)
         except BaseException:
             wait(running)
             raise
@@ -153,15 +153,15 @@ class Stretches:
             errors = (*self.progress.first_errors, *result.progress.first_errors)[:FIRST_ERRORS_MAX]
             self.progress = replace(self.progress, first_errors=errors)
 
-    def _count(self, may_go_on: Callable[[], bool]) -> bool:
-        """Add finished stretches to progress, in order; return False if may_go_on did."""
+    def _count(self, may_continue: Callable[[], bool]) -> bool:
+        """Add finished stretches to progress, in order; return False if may_continue did."""
         while self._order and self._order[0][1].done() and self._problem is None:
             stretch, future = self._order[0]
             result = future.result()
             for directory, is_failed in result.kept:
                 self._kept[directory] = self._kept.get(directory, False) or is_failed
             added = _added(self.progress, result.progress)
-            progress = self._leave(stretch.end, added, may_go_on)
+            progress = self._leave(stretch.end, added, may_continue)
             if progress is None:
                 return False
             self.progress = progress
@@ -169,7 +169,7 @@ class Stretches:
         return True
 
     def _leave(
-        self, end: bytes | None, progress: Progress, may_go_on: Callable[[], bool]
+        self, end: bytes | None, progress: Progress, may_continue: Callable[[], bool]
     ) -> Progress | None:
         """Finish directories that end at or before end; return progress, or None if stopped."""
         for directory in sorted(self._kept, reverse=True):
@@ -182,7 +182,7 @@ class Stretches:
             begun = replace(progress, failed_under=directory if is_failed else None)
             schedule = Schedule(self._transfer, begun, self._pool, self._at_once)
             try:
-                is_done = schedule.run(steps, may_go_on)
+                is_done = schedule.run(steps, may_continue)
             finally:
                 self.failed += schedule.failed - begun.failed
             self._etags += schedule.take_etags()

@@ -35,7 +35,7 @@ class RunProgress:
 
     @property
     def has_progressed(self) -> bool:
-        """Whether this runner has brought the run further."""
+        """Whether this runner has announced the run or moved its position."""
         begun = self._begun
         is_announced = self._lease.run.is_announced and not begun.is_announced
         return is_announced or lifecycle.has_progressed(begun.progress, self.now)

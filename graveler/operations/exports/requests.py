@@ -223,7 +223,7 @@ def _change(
 ) -> None:
     """Replace the record by change(repository, branch, record); retry if it changed meanwhile.
 
-    An event tells the export function to look at the record.
+    An event makes the export function look at the record.
 
     The record is read before the branch. It is deleted together with its branch, so as long as the
     record does not change, the branch is the one that it belongs to, not a new one of that name.

@@ -158,7 +158,7 @@ class _Runner:
                 if self._workers is None:
                     schedule = Schedule(transfer, progress, pool, at_once)
                     self._progress.follow(schedule)
-                    is_done = schedule.run(walk.steps(), self._may_go_on)
+                    is_done = schedule.run(walk.steps(), self._may_continue)
                 else:
                     stretches = Stretches(walk, transfer, progress, pool, at_once)
                     self._progress.follow(stretches)
@@ -178,13 +178,14 @@ class _Runner:
             found,
             lambda stretch: workers.submit(spec, stretch),
             lambda: workers.at_once,
-            self._may_go_on,
+            self._may_continue,
         )
 
     def _succeed(self) -> None:
-        progress = self._progress.now
-        manifest = self._reports.succeed(progress.pieces, self._progress.etags)
-        progress = self._progress.now  # as stored last while the manifest was written
+        manifest = self._reports.succeed(self._progress.now.pieces, self._progress.etags)
+        progress = (
+            self._progress.now
+        )  # which may count a piece stored while the manifest was written
         event = self._event(ExportState.SUCCEEDED, failed=0, error="")
         self._lease.change(
             lambda now: lifecycle.succeeded(lifecycle.advanced(now, progress), manifest), event
@@ -293,7 +294,7 @@ class _Runner:
         self._lease.check()
         self._deadline.check()
 
-    def _may_go_on(self) -> bool:
+    def _may_continue(self) -> bool:
         """Renew the lease if that is due; return whether there is time for more steps."""
         if self._lease.is_due:
             self._progress.renew_lease()
@@ -305,7 +306,7 @@ class _Runner:
         Raises:
             OutOfTimeError: there is no time to go on.
         """
-        if not self._may_go_on():
+        if not self._may_continue():
             raise OutOfTimeError("the rest is for another runner")
 
 
