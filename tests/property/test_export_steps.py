@@ -17,7 +17,7 @@ from graveler.export.model import Progress
 from graveler.export.patterns import Patterns, directories_of, directory_of
 from graveler.export.schedule import Schedule
 from graveler.export.walk import Position, Walk
-from tests.support.export_steps import PlannedWork, RandomPool, RecordingTransfer
+from tests.support.export_steps import LotPool, NotingTransfer, PlannedWork
 
 NAMES = ["1", "2", "_SUCCESS", "z"]
 KEYS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=3).flatmap(
@@ -74,7 +74,7 @@ def waits_for_what_failed(key: bytes, last: Collection[bytes], failed: Collectio
 
 
 def check_outcome(
-    transfer: RecordingTransfer, base: Contents, patterns: Patterns
+    transfer: NotingTransfer, base: Contents, patterns: Patterns
 ) -> Collection[bytes]:
     """Check that the destination equals the head, except for failures and what waited for them.
 
@@ -82,7 +82,7 @@ def check_outcome(
     """
     work, head = transfer.work, transfer.work.head
     failed = frozenset(
-        name for what, name in transfer.operations if what in CHANGES and name in transfer.fails
+        name for what, name in transfer.notes if what in CHANGES and name in transfer.fails
     )
     changes = dict(work.changes())
     last = {key for key in head if patterns.set_apart(key)}
@@ -113,8 +113,8 @@ def test_every_order_of_completion_keeps_the_promises(
     base, head, texts, has_marks, failing, random, put_off_max
 ):
     work, patterns = PlannedWork(base, head), Patterns(texts)
-    transfer = RecordingTransfer(work, failing, dict(base))
-    with RandomPool(random).waited_for() as pool, joined_beyond(put_off_max):
+    transfer = NotingTransfer(work, failing, dict(base))
+    with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
         schedule = Schedule(transfer, Progress(), pool, 4)
         walk = Walk(work, patterns, has_marks=has_marks)
         assert schedule.run(walk.steps(), lambda: True)
@@ -139,12 +139,12 @@ def test_a_walk_that_continues_leaves_nothing_out(
     base, head, texts, stops, failing, random, put_off_max
 ):
     work, patterns = PlannedWork(base, head), Patterns(texts)
-    transfer = RecordingTransfer(work, failing, dict(base))
+    transfer = NotingTransfer(work, failing, dict(base))
     progress = Progress()
     etags: dict[bytes, str] = {}
     for stop in [*stops, 10_000]:
         asked = iter(range(stop))
-        with RandomPool(random).waited_for() as pool, joined_beyond(put_off_max):
+        with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
             schedule = Schedule(transfer, progress, pool, 4)
             walk = Walk(work, patterns, position=Position(progress.after, progress.put_off))
             schedule.run(walk.steps(), lambda asked=asked: next(asked, None) is not None)
@@ -159,7 +159,7 @@ def test_a_walk_that_continues_leaves_nothing_out(
 @given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, failing=FAILING)
 def test_a_schedule_without_threads_does_the_same(base, head, texts, failing):
     work, patterns = PlannedWork(base, head), Patterns(texts)
-    transfer = RecordingTransfer(work, failing, dict(base))
+    transfer = NotingTransfer(work, failing, dict(base))
     assert Schedule(transfer, Progress(), None, 1).run(Walk(work, patterns).steps(), lambda: True)
     check_outcome(transfer, base, patterns)
     transfer.check_order([key for key in head if patterns.set_apart(key)])

@@ -35,17 +35,17 @@ class PlannedWork:
 
 
 @dataclass
-class RecordingTransfer:
+class NotingTransfer:
     """A Transfer that fails for some keys, and records (operation, key or directory)."""
 
     work: PlannedWork
     fails: frozenset[bytes] = frozenset()
     objects: dict[bytes, bytes] = field(default_factory=dict)
     marks: set[bytes] = field(default_factory=set)
-    operations: list[tuple[str, bytes]] = field(default_factory=list)
+    notes: list[tuple[str, bytes]] = field(default_factory=list)
 
     def _do(self, what: str, name: bytes, outcome: Outcome) -> Outcome:
-        self.operations.append((what, name))
+        self.notes.append((what, name))
         if not outcome.errors:
             self._apply(what, name)
         return outcome
@@ -82,8 +82,8 @@ class RecordingTransfer:
 
     def check_order(self, last: Collection[bytes]) -> None:
         """Check the order: old marks deleted, objects, objects set apart, new marks."""
-        for at, (what, name) in enumerate(self.operations):
-            before, later = self.operations[:at], self.operations[at + 1 :]
+        for at, (what, name) in enumerate(self.notes):
+            before, later = self.notes[:at], self.notes[at + 1 :]
             if what == "unmark":
                 assert not _under(name, before)
             elif what == "mark":
@@ -104,7 +104,7 @@ def _under(directory: bytes, notes: Sequence[tuple[str, bytes]]) -> list[bytes]:
     return [n for what, n in notes if what in ("copy", "delete") and n.startswith(directory)]
 
 
-class RandomPool:
+class LotPool:
     """Replaces a pool of threads: draws at random which task finishes first."""
 
     def __init__(self, random: Random) -> None:
@@ -112,7 +112,7 @@ class RandomPool:
         self._tasks: dict[Future[Any], Callable[[], Any]] = {}
 
     @contextmanager
-    def waited_for(self) -> Iterator["RandomPool"]:
+    def waited_for(self) -> Iterator["LotPool"]:
         """Make schedules wait for this pool instead of threads."""
         with patch("graveler.export.schedule.wait", self._wait):
             yield self

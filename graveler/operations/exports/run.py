@@ -183,9 +183,8 @@ class _Runner:
 
     def _succeed(self) -> None:
         manifest = self._reports.succeed(self._progress.now.pieces, self._progress.etags)
-        progress = (
-            self._progress.now
-        )  # which may count a piece stored while the manifest was written
+        # Writing the manifest may have stored a piece, which progress counts.
+        progress = self._progress.now
         event = self._event(ExportState.SUCCEEDED, failed=0, error="")
         self._lease.change(
             lambda now: lifecycle.succeeded(lifecycle.advanced(now, progress), manifest), event
