@@ -17,7 +17,7 @@ FAILED = "export-failed"
 
 
 class Configuration(Struct, frozen=True, rename="camel"):
-    """Where a branch is exported to, and when."""
+    """Where and when a branch is exported."""
 
     export_path: str
     export_status_path: str = ""
@@ -26,7 +26,7 @@ class Configuration(Struct, frozen=True, rename="camel"):
 
 
 class Status(Struct, frozen=True, rename="camel"):
-    """Where a branch's export stands; commits and export are "" when there is none."""
+    """The status of a branch's export; commits and export ID are "" if there is none."""
 
     state: str
     is_pending: bool = False
@@ -42,19 +42,19 @@ class Status(Struct, frozen=True, rename="camel"):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is at work, and nothing about to be."""
+        """Whether no export is in progress or about to start."""
         return self.state != IN_PROGRESS and not self.is_pending
 
 
 class Exports:
-    """The export of one branch, on its server; every method raises CommandError if refused."""
+    """The export of one branch; every method raises CommandError if the server refuses."""
 
     def __init__(self, server: "Server", branch: BranchUri) -> None:
         self._server = server
         self._names = {"repository": branch.repository, "branch": branch.branch}
 
     def configuration(self) -> Configuration:
-        """The branch's configuration."""
+        """Return the branch's configuration."""
         return self._server.ask("GET", _CONFIGURATION, self._names, Configuration)
 
     def configure(self, configuration: Configuration) -> None:
@@ -62,17 +62,17 @@ class Exports:
         self._server.ask("PUT", _CONFIGURATION, self._names, str, configuration)
 
     def forget(self) -> None:
-        """End the export of the branch, and free its path."""
+        """Delete the export of the branch, and free its path."""
         self._server.ask("DELETE", _CONFIGURATION, self._names, str)
 
     def run(self) -> str:
-        """Start an export; its ID."""
+        """Start an export and return its ID."""
         return self._server.ask("POST", f"{_BRANCH}/export-hook", self._names, str)
 
     def repair(self) -> None:
-        """Let an export that failed go on."""
+        """Resume a failed export."""
         self._server.ask("POST", f"{_BRANCH}/repair-export", self._names, str)
 
     def status(self) -> Status:
-        """Where the export stands."""
+        """Return the status of the export."""
         return self._server.ask("GET", f"{_BRANCH}/export-status", self._names, Status)

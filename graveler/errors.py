@@ -26,7 +26,7 @@ have the rest.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class GravelerError(Exception):
@@ -41,6 +41,13 @@ class GravelerError(Exception):
         super().__init__(message)
         self.message = message
         self.details = details
+
+    def within(self, step: str) -> Self:
+        """Return the same error with a message that begins with the step."""
+        # Without __init__, whose arguments differ between classes.
+        error = type(self).__new__(type(self))
+        vars(error).update(vars(self), message=f"{step}: {self.message}")
+        return error
 
     def __str__(self) -> str:
         return f"{self.message}: {self.details}" if self.details else self.message
@@ -160,4 +167,4 @@ def in_file(name: str) -> Iterator[None]:
     except GravelerError as error:
         if name in error.message:
             raise
-        raise type(error)(f"{name}: {error.message}", error.details) from error
+        raise error.within(name) from error

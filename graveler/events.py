@@ -1,7 +1,7 @@
-"""Events in the form of the bus: a detail type and a JSON detail.
+"""Events as subscribers receive them: a detail type and a JSON detail on the bus.
 
-docs/events.md and docs/events.schema.json describe the form to subscribers. It is stable: fields
-are only added, and version changes if one must be removed.
+docs/events.md and docs/events.schema.json document the same for subscribers. Published fields are
+never removed or changed without a new version; new fields may be added at any time.
 """
 
 from bisect import bisect_right
@@ -35,17 +35,30 @@ DETAIL_TYPES: Mapping[str, str] = {
     "garbage_collection_finished": "Garbage Collection Finished",
 }
 
-# EventBridge and SQS carry at most 256 KB, and wrap the detail in a few hundred bytes.
+# The kinds after which an export may have work to do: the bus sends them to the export queue. Not
+# "export_finished": exports would trigger themselves for ever.
+EXPORT_TRIGGERS = (
+    "commit_created",
+    "merge_completed",
+    "revert_completed",
+    "cherry_pick_completed",
+    "import_completed",
+    "branch_reset",
+    "branch_deleted",
+    "export_requested",
+)
+
+# EventBridge and SQS carry 256 KB at most; both wrap the detail in some hundred bytes.
 DETAIL_BYTES_MAX = 240 * 1024
 
-# The lengths to which the values of a larger detail are shortened. A commit's message and metadata
-# may have 300 KB together; a subscriber that needs all of it reads the commit.
+# The values of a larger detail are shortened to these sizes. A commit's message and metadata may
+# have 300 KB together; a subscriber that needs all of it reads the commit.
 _TEXT_BYTES = 32 * 1024
 _MAPPING_BYTES = 128 * 1024
 
 
 def detail_type(kind: str) -> str:
-    """Return the detail type of a kind of event, even of a newer version's kind."""
+    """Return a kind's detail type, derived from its name if a newer version wrote the event."""
     return DETAIL_TYPES.get(kind) or kind.replace("_", " ").title()
 
 
@@ -63,18 +76,18 @@ def detail_of(event: Event) -> str:
     if len(encoded) > DETAIL_BYTES_MAX:
         shortened = {name: _shortened(value) for name, value in detail.items()}
         encoded = msgspec.json.encode(shortened | {"truncated": True})
-    # SQS refuses messages with these characters, but a commit's message may have them.
+    # A commit message may contain these characters, but SQS refuses messages that do.
     return encoded.decode().replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
 
 
 def time_of(event: Event) -> datetime:
-    """Return the event's time in UTC, to the microsecond."""
+    """Return the time of the event, in UTC and to the microsecond."""
     moment = whole_second(event.time_ns)
     return moment.replace(microsecond=event.time_ns // 1000 % 10**6)
 
 
 def _shortened(value: object) -> object:
-    """Return a long text's beginning, or the first pairs of a large mapping, by name."""
+    """Cut a long text, and drop the last pairs, by name, of a large mapping."""
     if isinstance(value, str):
         lengths = range(len(value) + 1)
         fitting = bisect_right(lengths, _TEXT_BYTES, key=lambda n: _json_bytes(value[:n]))

@@ -143,5 +143,6 @@ def within(step: str) -> Iterator[None]:
     try:
         yield
     except (InvalidInputError, NotFoundError) as error:
-        message = f"{step}: {error.message}" if step else error.message
-        raise type(error)(message, error.details) from error
+        if not step:
+            raise
+        raise error.within(step) from error

@@ -10,7 +10,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from graveler.aws.dynamodb.models import OUTBOX
-from graveler.events import SOURCE, detail_type
+from graveler.events import EXPORT_TRIGGERS, SOURCE, detail_type
 from infra.function import Function, Shape
 from infra.settings import Settings
 from infra.storage import Storage
@@ -49,18 +49,6 @@ _DEAD_LETTER_LIFE = Duration.days(14)  # SQS's maximum
 # The stream deletes records after a day. A failing record is reported an hour before.
 _RECORD_AGE_MAX = Duration.hours(23)
 _RECORDS_AT_ONCE = 100
-
-# The events that may give an export something to do (docs/events.md).
-CALLS_FOR_EXPORT = (
-    "commit_created",
-    "merge_completed",
-    "revert_completed",
-    "cherry_pick_completed",
-    "import_completed",
-    "branch_reset",
-    "branch_deleted",
-    "export_requested",
-)
 
 
 def service_principal(scope: Construct, service: str) -> iam.ServicePrincipal:
@@ -119,7 +107,7 @@ class Events(Construct):
             ),
         )
         tell_queue(self.export_queue)
-        self._rule("CallsForExport", [detail_type(kind) for kind in CALLS_FOR_EXPORT]).add_target(
+        self._rule("CallsForExport", [detail_type(kind) for kind in EXPORT_TRIGGERS]).add_target(
             targets.SqsQueue(self.export_queue, dead_letter_queue=self.undelivered)
         )
         self.failed_exports = dead_letters(self, "FailedExports")

@@ -21,7 +21,7 @@ from functions.cleanup.handler import handler as clean_up
 from functions.events.handler import handler as publish_events
 from functions.export.handler import handler as export
 from graveler.aws import wiring
-from graveler.events import SOURCE, detail_type
+from graveler.events import EXPORT_TRIGGERS, SOURCE, detail_type
 from local.bus import EventBus, Rule
 from local.config import EVENT_BUS, EXPORT_QUEUE
 from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT, Delivery
@@ -63,24 +63,9 @@ OUTBOX_ITEMS = {
     "dynamodb": {"Keys": {"sort": {"S": [{"prefix": "outbox#"}]}}},
 }
 
-# The events that may give an export something to do.
+# The events after which an export may have work to do.
 CALLS_FOR_EXPORT = Rule(
-    {
-        "source": [SOURCE],
-        "detail-type": [
-            detail_type(kind)
-            for kind in (
-                "commit_created",
-                "merge_completed",
-                "revert_completed",
-                "cherry_pick_completed",
-                "import_completed",
-                "branch_reset",
-                "branch_deleted",
-                "export_requested",
-            )
-        ],
-    },
+    {"source": [SOURCE], "detail-type": [detail_type(kind) for kind in EXPORT_TRIGGERS]},
     EXPORT_QUEUE,
 )
 

@@ -87,7 +87,7 @@ def set_(
 
 @app.command("run", cls=Command)
 def run(context: typer.Context, uri: BranchArgument) -> None:
-    """Start exporting a branch now; `status --follow` shows how it goes."""
+    """Start exporting a branch now; `status --follow` shows the progress."""
     session = session_of(context)
     branch = session.branch(uri)
     typer.echo(f"Export-ID:{Exports(session.server, branch).run()}")
@@ -95,7 +95,7 @@ def run(context: typer.Context, uri: BranchArgument) -> None:
 
 @app.command("repair", cls=Command)
 def repair(context: typer.Context, uri: BranchArgument) -> None:
-    """Resume an export that failed, once its cause is out of the way."""
+    """Resume an export that failed, after its cause is fixed."""
     session = session_of(context)
     branch = session.branch(uri)
     Exports(session.server, branch).repair()
@@ -103,7 +103,7 @@ def repair(context: typer.Context, uri: BranchArgument) -> None:
 
 @app.command("delete", cls=Command)
 def delete(context: typer.Context, uri: BranchArgument) -> None:
-    """End the export of a branch; what is at its path stays there."""
+    """Delete the export of a branch; exported objects stay."""
     session = session_of(context)
     branch = session.branch(uri)
     Exports(session.server, branch).forget()
@@ -121,7 +121,7 @@ def status(
         ),
     ] = False,
 ) -> None:
-    """Show how the export of a branch stands."""
+    """Show the status of a branch's export."""
     session = session_of(context)
     exports = Exports(session.server, session.branch(uri))
     found = exports.status()
@@ -133,7 +133,7 @@ def status(
 
 
 def _followed(exports: Exports, found: Status) -> Status:
-    """The status when the export has ended; until then a bar on the terminal, if it is one."""
+    """Return the status when the export has ended; until then show a progress bar on a terminal."""
     with output.progress("Exporting") as show:
         while not found.is_over:
             show(found.objects_done, found.objects_total)
@@ -159,7 +159,7 @@ def _show(found: Status) -> None:
     if found.exported_commit_id:
         output.fields([("Exported Commit", found.exported_commit_id)])
     if found.error_message:
-        told = [line for line in found.error_message.splitlines() if line not in found.errors]
-        output.fields([("Error", "\n".join(told))])
+        lines = [line for line in found.error_message.splitlines() if line not in found.errors]
+        output.fields([("Error", "\n".join(lines))])
     for error in found.errors:
         typer.echo(f"\t{error}")

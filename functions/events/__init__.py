@@ -1,1 +1,1 @@
-"""Publishes on the bus what the outbox reports."""
+"""Publishes the events of the outbox on the bus."""

@@ -1,8 +1,8 @@
 """The Lambda function: the stream of the refs table calls `handler`.
 
-Whatever writes an event has put it into the table in one transaction with the change that it
-reports. Events are published at least once, and those of one repository in their order: from the
-first that fails, the stream delivers everything again.
+An event is written to the table in one transaction with the change that it describes. Events are
+published at least once, and those of one repository in order: the stream delivers again everything
+from the first one that fails.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ telemetry = Telemetry("graveler-events")
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Publish the events among the records; the records to deliver again."""
+    """Publish the events among the records; return the records to deliver again."""
     records = event["Records"]
     with telemetry.record("batch", context, records=len(records)) as record:
         done = _publish(records, record)
@@ -30,28 +30,28 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     }
 
 
-def _publish(records: list[dict[str, Any]], told: Record) -> int:
-    """Publish the events among the records until one fails; how many records are done."""
+def _publish(records: list[dict[str, Any]], log: Record) -> int:
+    """Publish the events among the records until one fails; return how many records are done."""
     done = len(records)
-    reported: list[tuple[int, Event]] = []  # with the position of the record
+    found: list[tuple[int, Event]] = []  # with the positions of their records
     for position, record in enumerate(records):
-        # Nothing ever changes an outbox item; it is removed when its time to live is over.
+        # Outbox items never change; their time to live removes them.
         if record["eventName"] != "INSERT":
             continue
         try:
-            found = event_of(record["dynamodb"]["NewImage"])
+            outbox_event = event_of(record["dynamodb"]["NewImage"])
         except (KeyError, msgspec.MsgspecError) as error:
-            told.fail(error, problem="cannot read an outbox item", **_key_of(record))
+            log.fail(error, problem="cannot read an outbox item", **_key_of(record))
             done = position
             break
-        if found is not None:
-            reported.append((position, found))
-    published = wiring.event_bus().publish([found for _, found in reported])
-    told.measure("EventsPublished", published.count)
-    told.measure("EventsFailed", len(reported) - published.count)
+        if outbox_event is not None:
+            found.append((position, outbox_event))
+    published = wiring.event_bus().publish([each for _, each in found])
+    log.measure("EventsPublished", published.count)
+    log.measure("EventsFailed", len(found) - published.count)
     if published.problem:
-        done, refused = reported[published.count]
-        told.fail(problem=f"cannot publish: {published.problem}", event_id=refused.id)
+        done, refused = found[published.count]
+        log.fail(problem=f"cannot publish: {published.problem}", event_id=refused.id)
     return done
 
 

@@ -1,1 +1,1 @@
-"""Export of a branch: what takes one invocation of the export function too long."""
+"""Carries out runs of exports that take too long for the export function."""

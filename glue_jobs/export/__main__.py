@@ -1,9 +1,9 @@
-"""`python -m glue_jobs.export`: the job by hand, on a Spark of its own.
+"""`python -m glue_jobs.export`: run the job on a local Spark.
 
     python -m glue_jobs.export --repository lake --branch main
 
-The environment says where the deployment is (`graveler.aws.settings`); `python -m local.job export`
-runs it against the stack of `make serve`.
+The environment has the settings of the deployment (`graveler.aws.settings`).
+`python -m local.job export` runs the job against the stack of `make serve`.
 """
 
 import os

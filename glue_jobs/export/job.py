@@ -2,8 +2,8 @@
 
     --repository NAME --branch NAME [--run-id ID] --refs-table NAME --staging-table NAME …
 
-The export function starts it with the ID of a run. Settings of the deployment are arguments of the
-job, by their names in `graveler.aws.settings`, or stand in the environment.
+The export function starts it with the ID of a run. The settings of the deployment, named as in
+`graveler.aws.settings`, are arguments of the job or environment variables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,13 +21,13 @@ from graveler.export.model import ExportState
 def main(
     words: Sequence[str], environment: Mapping[str, str], session: Callable[[], SparkSession]
 ) -> int:
-    """The exit code: 0 if the run was carried out, or needs this job no more."""
+    """Carry out the run; return exit code 0 if it succeeded or no longer needs this job."""
     try:
         options, settings = parse(words)
         stores = deployment(job_settings(settings, environment))
         status = run(session(), stores, options)
     except ConflictError as error:
-        # Somebody else has taken the run that this job was started for: all is well.
+        # Another runner has taken the run that this job was started for: that is no failure.
         show(error.message)
         return 0 if options.run_id else 1
     except (GravelerError, ValueError) as error:

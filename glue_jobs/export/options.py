@@ -1,4 +1,4 @@
-"""What an export job may be told."""
+"""The arguments of an export job."""
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -10,27 +10,27 @@ from graveler.export.stretches import STRETCH_OBJECTS_MIN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Which run to carry out: that of the ID, else the one nobody works on, else a new one."""
+    """The run to carry out: that of run_id, else the run without a runner, else a new one."""
 
     repository: str
     branch: str
     run_id: str = ""
-    # So many objects that may have changed are one worker's to carry out at a time.
+    # A worker carries out about this many objects that may have changed at a time.
     stretch_objects: int = STRETCH_OBJECTS_MIN
 
 
 def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
-    """The options among a job's arguments, and the settings of the deployment by name.
+    """Return the options among a job's arguments, and the deployment's settings by name.
 
     Every argument is a name and a value: `--branch main`.
 
     Raises:
-        InvalidInputError: an argument is neither.
+        InvalidInputError: an argument is neither an option nor a setting.
     """
     parser = ArgumentParser(prog="export", allow_abbrev=False)
     parser.add_argument("--repository", required=True)
     parser.add_argument("--branch", required=True)
-    parser.add_argument("--run-id", "--run_id", default="", help="of a run that waits for a job")
+    parser.add_argument("--run-id", "--run_id", default="", help="ID of a run that waits for a job")
     parser.add_argument(
         "--stretch-objects",
         "--stretch_objects",

@@ -1,14 +1,14 @@
-"""Carries a run of an export out on Spark.
+"""Carry out a run of an export on Spark.
 
-Theory of operation. The driver is the runner: it holds the lease, counts what is done, and writes
-everything that is told of the run, with the code of the export function (`export_runs`). Stretches
-of keys are the executors' (`export_stretches`): each is a Spark job of one task, because what comes
-of it must be known at once, not when all of them are done, and because Spark begins tasks in the
-order of their jobs, so that progress follows the keys.
+Theory of operation. The driver is the runner: it holds the lease, counts progress and writes the
+reports, with the code of the export function (`graveler.operations.exports.run`). The executors
+carry out stretches of keys (`graveler.operations.exports.stretches`). Each stretch is a Spark job
+of one task, for two reasons: its result must be known at once, not when all are done; and Spark
+begins tasks in the order of their jobs, so progress follows the keys.
 
-Spark may lose sight of a task that lives on, and would try it again beside it. Two of them must not
-write under one lease, so a second attempt does nothing, and a task that was lost ends the job
-without giving the lease back: who takes the run over has to wait until nobody can be at work.
+Spark may lose sight of a task that is still running, and start a second attempt. Two attempts must
+not write under one lease, so a second attempt does nothing. A lost task ends the job without giving
+the lease up: the next runner has to wait until the task must have stopped.
 """
 
 from collections.abc import Iterator
@@ -24,24 +24,24 @@ from glue_jobs.export.options import Options
 from glue_jobs.session import Deployment, deployment
 from graveler.aws.settings import Settings
 from graveler.export.model import ExportRequest
-from graveler.export.stretches import Carried, Stretch
+from graveler.export.stretches import Stretch, StretchResult
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
 from graveler.operations.exports.lease import StoppedError
 from graveler.operations.exports.requests import ExportStatus
-from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
+from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
 
-# Threads that wait for tasks: no less than there are cores in a large cluster.
+# Threads that wait for tasks: at least as many as a large cluster has cores.
 _TASKS_MAX = 1024
 
 
 def run(spark: SparkSession, stores: Deployment, options: Options) -> ExportStatus:
-    """Carry the run out as far as it goes; where the branch's export stands then.
+    """Carry out the run as far as possible; return the status of the branch's export.
 
     Raises:
-        ConflictError: somebody else carries it out, or it has ended; or nothing is to be exported.
-        NotFoundError: there is no such branch, or it is not exported.
+        ConflictError: another runner holds the run, it has ended, or there is nothing to export.
+        NotFoundError: the branch does not exist, or it is not exported.
     """
     request = ExportRequest(options.repository, options.branch)
     with _workers(spark.sparkContext, options, stores.settings) as workers:
@@ -56,7 +56,7 @@ def run(spark: SparkSession, stores: Deployment, options: Options) -> ExportStat
 
 
 class SparkWorkers:
-    """`graveler.operations.exports.stretches.Workers` on the cores of a Spark."""
+    """`graveler.operations.exports.stretches.Workers` on the executors of a Spark cluster."""
 
     def __init__(
         self, context: SparkContext, pool: ThreadPoolExecutor, settings: Settings, objects_min: int
@@ -68,21 +68,21 @@ class SparkWorkers:
 
     @property
     def at_once(self) -> int:
-        """Twice as many as there are cores at the moment: where tasks wait, Glue adds workers."""
+        """Twice as many as there are cores now: Glue adds workers while tasks wait."""
         return min(2 * self._context.defaultParallelism, _TASKS_MAX)
 
-    def submit(self, run: RunInHand, stretch: Stretch) -> Future[Carried]:
-        """Have an executor carry the stretch out."""
+    def submit(self, run: RunSpec, stretch: Stretch) -> Future[StretchResult]:
+        """Start an executor on the stretch."""
         return self._pool.submit(self._carry_out, run, stretch)
 
-    def _carry_out(self, run: RunInHand, stretch: Stretch) -> Carried:
+    def _carry_out(self, run: RunSpec, stretch: Stretch) -> StretchResult:
         settings = self._settings
         rows = self._context.parallelize([stretch], 1)
         try:
-            carried = rows.map(lambda each: _task(settings, run, each)).collect()
-        except Exception as error:  # whatever Spark says, nobody knows what the task does
+            results = rows.map(lambda each: _task(settings, run, each)).collect()
+        except Exception as error:  # whatever Spark reports, the task may still be running
             raise StoppedError(f"Spark lost sight of a stretch: {error}") from error
-        return carried[0]
+        return results[0]
 
 
 @contextmanager
@@ -91,15 +91,15 @@ def _workers(context: SparkContext, options: Options, settings: Settings) -> Ite
         yield SparkWorkers(context, pool, settings, options.stretch_objects)
 
 
-def _task(settings: Settings, run: RunInHand, stretch: Stretch) -> Carried:
-    """What an executor does."""
+def _task(settings: Settings, run: RunSpec, stretch: Stretch) -> StretchResult:
+    """Carry out a stretch on an executor."""
     context = TaskContext.get()
     if context is not None and context.attemptNumber():
-        raise RuntimeError("an earlier attempt may still be at work")
+        raise RuntimeError("an earlier attempt may still be running")
     return carry_out_stretch(_engine(settings), run, stretch)
 
 
 @lru_cache(maxsize=1)
 def _engine(settings: Settings) -> Engine:
-    """The engine of this process, an executor's: its connections and caches outlive a task."""
+    """Return the engine of this executor process, whose connections and caches outlive a task."""
     return deployment(settings).engine

@@ -1,4 +1,4 @@
-"""Where exports write: which places are allowed, and what the objects there are called."""
+"""Where exports write: the allowed places, and the URIs of exported objects."""
 
 from collections.abc import Iterable
 
@@ -10,21 +10,23 @@ SUCCESS_MARK = b"_lakefs_success"
 
 
 def is_within(uri: str, place: str) -> bool:
-    """Whether the URI is the place or lies under it."""
+    """Whether the URI is the place or is under it."""
     place = place.rstrip("/")
     return uri == place or uri.startswith(place + "/")
 
 
 def overlap(one: str, other: str) -> bool:
-    """Whether one of the places lies in the other."""
+    """Whether one of the places is the other or is under it."""
     return is_within(one, other) or is_within(other, one)
 
 
 def allowed_location(uri: str, what: str, allowed_prefixes: Iterable[str]) -> str:
-    """The URI without trailing slashes, if the deployment lets exports write there.
+    """Return the URI without trailing slashes, if exports may write there.
+
+    what names the URI in messages.
 
     Raises:
-        InvalidInputError: it does not, or the URI is none of S3.
+        InvalidInputError: the URI is not an S3 URI, or is outside of the allowed prefixes.
     """
     location = normalized_location(uri, what)
     prefixes = [prefix for prefix in allowed_prefixes if prefix]
@@ -38,20 +40,22 @@ def allowed_location(uri: str, what: str, allowed_prefixes: Iterable[str]) -> st
 
 
 def object_uri(path: str, key: bytes) -> str:
-    """The URI of the branch's object under the export path.
+    """Return the URI of the key's object under the export path.
 
     Raises:
-        InvalidInputError: no object in S3 can be called that.
+        InvalidInputError: S3 cannot store an object with that key, or tools would misread it.
     """
     try:
         uri = f"{path}/{key.decode()}"
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{key!r} is not UTF-8, as the keys of S3 are") from error
+        raise InvalidInputError(f"{key!r} is not UTF-8, so S3 cannot have it as a key") from error
     if leaves_its_folder(uri):
-        raise InvalidInputError(f"{uri} has a segment '..', and would lie elsewhere for many tools")
-    name = uri.removeprefix("s3://").partition("/")[2]
-    if len(name.encode()) > OBJECT_KEY_BYTES_MAX:
         raise InvalidInputError(
-            f"{uri} is too long: a key in S3 has at most {OBJECT_KEY_BYTES_MAX} bytes"
+            f"{uri} has a segment '..', which many tools resolve to another place"
+        )
+    key_bytes = len(uri.removeprefix("s3://").partition("/")[2].encode())
+    if key_bytes > OBJECT_KEY_BYTES_MAX:
+        raise InvalidInputError(
+            f"{uri} has a key of {key_bytes} bytes: S3 allows at most {OBJECT_KEY_BYTES_MAX} bytes"
         )
     return uri

@@ -1,4 +1,4 @@
-"""The life of a branch's export: what is to be done next, and what its record says afterwards.
+"""The life of a branch's export: what to do next, and how each step changes its record.
 
     none, succeeded, repaired ──begin──► in progress ──► succeeded, or failed
     failed ──repair──► repaired
@@ -7,7 +7,7 @@ Everything here is a pure function of the record, the branch's head and the time
 """
 
 from dataclasses import replace
-from enum import Enum
+from enum import Enum, Flag, auto
 
 from graveler.export.addresses import overlap
 from graveler.export.model import (
@@ -21,62 +21,129 @@ from graveler.export.model import (
 from graveler.export.status import status_file
 from graveler.times import NS_PER_S
 
-# A runner that says nothing for so long is dead.
+# A runner that does not renew its lease for this long is taken for dead.
 LEASE_S = 60
-# It says so often that it lives, and how far it has come...
+# A runner renews its lease, and stores its progress, this often...
 RENEWAL_S = 5
-# ...and stops writing so long before its lease ends. The rule: a request that passes the check ends
-# before the lease, by every clock. The longest request makes attempts for 8 s, and the last attempt
-# connects for 2 s and waits for 10 s (graveler/aws/retries.py, connect.py): 20 s. The rest is for
-# clocks that differ and hosts with several addresses (held by tests/unit/aws/s3/test_client.py).
+# ...and stops writing this long before the lease ends. The rule: a request that passes the check
+# ends before the lease, by every clock. The longest request makes attempts for 8 s, and the last
+# attempt connects for 2 s and waits for 10 s (graveler/aws/retries.py, connect.py): 20 s. The rest
+# is for clocks that differ and hosts with several addresses (held by
+# tests/unit/aws/s3/test_client.py).
 LEASE_MARGIN_S = 40
-# By so much a message may be early or late to be taken for one on its way.
-WATCH_MARGIN_S = 20
+# A message on its way may arrive this much earlier or later than its sender noted.
+_WATCH_MARGIN_S = 20
+# SQS delays a message for this long at most.
+_DELAY_S_MAX = 900
 
 # A batch job takes its time to start...
 BATCH_START_S = 15 * 60
-# ...and if so many bring nothing forward, the next one will not either.
+# ...and after this many jobs without progress, the next one will make none either.
 BATCH_STARTS_MAX = 5
 
 DESTINATIONS_MAX = 20
 
 
 class Next(Enum):
-    """What somebody who looks after an export is to do."""
+    """The next step of a branch's export."""
 
     NOTHING = "nothing"
-    WAIT = "wait"  # somebody is at work
-    BEGIN = "begin"  # a run towards the branch's head
-    TAKE = "take"  # the run at work, which nobody works on
-    DROP = "drop"  # the run at work, which nobody wants any more
-    FORGET = "forget"  # the export: the branch or the configuration is gone
+    WAIT = "wait"  # for the runner that holds the run
+    BEGIN = "begin"  # a run that exports the branch's head
+    TAKE = "take"  # the run in progress, which no runner holds
+    DROP = "drop"  # the run in progress, which is unwanted
+    FORGET = "forget"  # the export: the branch or the configuration is deleted
+
+
+class _Fact(Flag):
+    LEASED = auto()  # a runner holds the run in progress, or a batch job is about to
+    DELETED = auto()  # the branch or the configuration
+    IN_PROGRESS = auto()
+    UNWANTED = auto()
+    FAILED = auto()
+    REPAIRED = auto()
+    PENDING = auto()
+    CONTINUOUS = auto()
+    HAS_WORK = auto()
+
+
+_NO_FACT = _Fact(0)
+# The first rule whose facts all hold decides.
+_RULES = (
+    (_Fact.LEASED, Next.WAIT),
+    (_Fact.DELETED, Next.FORGET),
+    (_Fact.IN_PROGRESS | _Fact.UNWANTED, Next.DROP),
+    (_Fact.IN_PROGRESS, Next.TAKE),
+    (_Fact.FAILED, Next.NOTHING),  # until it is repaired
+    (_Fact.REPAIRED | _Fact.PENDING, Next.BEGIN),
+    (_Fact.PENDING | _Fact.HAS_WORK, Next.BEGIN),
+    (_Fact.CONTINUOUS | _Fact.HAS_WORK, Next.BEGIN),
+    (_NO_FACT, Next.NOTHING),
+)
 
 
 def next_step(record: BranchExport, head: str | None, now_ns: int) -> Next:
-    """What to do about the export of a branch whose head is that commit; None: it is gone."""
-    is_at_work = record.state is ExportState.IN_PROGRESS
-    if is_at_work and record.run is not None and record.run.lease_until_ns > now_ns:
-        return Next.WAIT
-    if head is None or record.is_forgotten:
-        return Next.FORGET
-    if is_at_work:
-        return Next.DROP if is_unwanted(record) else Next.TAKE
-    if record.state is ExportState.FAILED:
-        return Next.NOTHING
-    wants_run = record.is_pending or record.configuration.is_continuous
-    is_repaired = record.state is ExportState.REPAIRED and record.is_pending
-    return Next.BEGIN if is_repaired or (wants_run and has_work(record, head)) else Next.NOTHING
+    """Return the next step of the branch's export; head is None if the branch is deleted."""
+    facts = _facts(record, head, now_ns)
+    return next(step for needed, step in _RULES if needed in facts)
+
+
+def _facts(record: BranchExport, head: str | None, now_ns: int) -> _Fact:
+    is_in_progress = record.state is ExportState.IN_PROGRESS
+    holds = {
+        _Fact.LEASED: is_in_progress
+        and record.run is not None
+        and record.run.lease_until_ns > now_ns,
+        _Fact.DELETED: head is None or record.is_forgotten,
+        _Fact.IN_PROGRESS: is_in_progress,
+        _Fact.UNWANTED: is_unwanted(record),
+        _Fact.FAILED: record.state is ExportState.FAILED,
+        _Fact.REPAIRED: record.state is ExportState.REPAIRED,
+        _Fact.PENDING: record.is_pending,
+        _Fact.CONTINUOUS: record.configuration.is_continuous,
+        _Fact.HAS_WORK: head is not None and has_work(record, head),
+    }
+    facts = _NO_FACT
+    for fact, is_true in holds.items():
+        if is_true:
+            facts |= fact
+    return facts
+
+
+def watch_delay_s(record: BranchExport, now_ns: int) -> int | None:
+    """Return when a message has to check the run's lease; None if one is already on its way.
+
+    A runner may die without a trace, so a message must arrive after its lease ends. The delay is
+    at most what SQS allows; a message that arrives before the end sends the next one.
+    """
+    assert record.run is not None
+    until_ns = record.run.lease_until_ns
+    margin_ns = _WATCH_MARGIN_S * NS_PER_S
+    # A message due within the margin does not count: since clocks differ, it may be the very one
+    # that is being handled.
+    if now_ns + margin_ns < record.watched_until_ns < until_ns + margin_ns:
+        return None
+    left_s = -(-(until_ns - now_ns) // NS_PER_S)
+    return min(left_s + 1, _DELAY_S_MAX)
+
+
+def watched(record: BranchExport, now_ns: int, delay_s: int) -> BranchExport:
+    """Return the record, noting that a message arrives in delay_s to check the lease."""
+    return replace(record, watched_until_ns=now_ns + delay_s * NS_PER_S)
 
 
 def is_unwanted(record: BranchExport) -> bool:
-    """Whether the run at work leads to where the branch is not exported to any more."""
+    """Whether the run's results are not wanted any more.
+
+    The export was deleted, or configured with another path, after the run began.
+    """
     if record.run is None:
         return False
     return record.is_forgotten or record.run.configuration.path != record.configuration.path
 
 
 def has_runner(record: BranchExport, now_ns: int) -> bool:
-    """Whether somebody is at work, who may write at the destination."""
+    """Whether a runner holds the run, so that it may write at the destination."""
     run = record.run
     if run is None or record.state is not ExportState.IN_PROGRESS:
         return False
@@ -84,21 +151,22 @@ def has_runner(record: BranchExport, now_ns: int) -> bool:
 
 
 def ended(record: BranchExport, now_ns: int) -> BranchExport | None:
-    """What is left of the record when the export is deleted; None: nothing.
+    """Return what to keep of the record when the export is deleted; None to delete the record.
 
-    A runner at work needs the record to notice that it has to stop, and others to see that it has.
+    The record is kept while a runner holds the run: the runner reads there that it has to stop, and
+    others read there when it has stopped.
     """
     return replace(record, is_forgotten=True) if has_runner(record, now_ns) else None
 
 
 def destination_of(record: BranchExport, path: str) -> Destination:
-    """What is known of a path."""
+    """Return what is known about a path; an empty Destination if nothing is."""
     found = (each for each in record.destinations if each.path == path)
     return next(found, Destination(path))
 
 
 def overlapping_destinations(record: BranchExport) -> list[Destination]:
-    """Other paths that the run at work will write into, or that lie around its own."""
+    """Return the known paths inside and around the one that the run writes to."""
     assert record.run is not None
     path = record.run.configuration.path
     others = (each for each in record.destinations if each.path != path)
@@ -106,25 +174,26 @@ def overlapping_destinations(record: BranchExport) -> list[Destination]:
 
 
 def has_work(record: BranchExport, head: str) -> bool:
-    """Whether the path holds anything else than the head, or its files do not tell of it."""
+    """Whether the path does not hold exactly the head, or its reports are elsewhere."""
     configuration = record.configuration
     destination = destination_of(record, configuration.path)
     if destination.exported_commit != head or destination.touched_commits:
         return True
-    told_under = destination.manifest.rpartition("/")[0]
-    return bool(configuration.status_path) and configuration.status_path != told_under
+    reported_under = destination.manifest.rpartition("/")[0]
+    return bool(configuration.status_path) and configuration.status_path != reported_under
 
 
 def begun(
     record: BranchExport, repository: str, run_id: str, head: str, now_ns: int
 ) -> BranchExport:
-    """The record with a new run towards head; nobody works on it yet."""
+    """Return the record with a new run that exports head, and that no runner holds yet."""
     repaired = record.run if record.state is ExportState.REPAIRED else None
     run = ExportRun(
         id=run_id,
         commit_id=head,
         configuration=record.configuration,
-        # Clocks differ: of two status files, the later run's is to be the later one.
+        # The start time names the run's _STATUS file. Clocks differ, so make sure that a later
+        # run's file sorts after an earlier run's.
         started_ns=max(now_ns, record.run.started_ns + 1 if record.run is not None else 0),
         repaired_file=""
         if repaired is None
@@ -136,32 +205,32 @@ def begun(
 
 
 def taken(record: BranchExport, runner: str, now_ns: int) -> BranchExport:
-    """The record with the run's lease in the runner's hand, from now on."""
+    """Return the record with the run's lease held by the runner from now on."""
     return _with_run(record, runner=runner, lease_until_ns=now_ns + LEASE_S * NS_PER_S)
 
 
 def released(record: BranchExport) -> BranchExport:
-    """The record with a run that the next one may go on with."""
+    """Return the record with the run's lease given up, so that any runner may continue the run."""
     return _with_run(record, runner="", lease_until_ns=0)
 
 
 def advanced(record: BranchExport, progress: Progress) -> BranchExport:
-    """The record with the run's progress."""
+    """Return the record with the run's progress."""
     assert record.run is not None
-    is_stuck = not has_come_forward(record.run.progress, progress)
+    is_stuck = not has_progressed(record.run.progress, progress)
     starts = record.run.batch_starts if is_stuck else 0
     return _with_run(record, progress=progress, batch_starts=starts)
 
 
-def has_come_forward(before: Progress, now: Progress) -> bool:
-    """Whether anything was done between the two, by which they can be told apart."""
+def has_progressed(before: Progress, now: Progress) -> bool:
+    """Whether the position in the walk has changed between the two."""
     return (now.after, now.put_off) != (before.after, before.put_off)
 
 
 def left_to_batch(record: BranchExport, now_ns: int, *, starts: int = 1) -> BranchExport:
-    """The record with a run that waits for a batch job, for as long as one may take to start.
+    """Return the record with the run leased to a batch job, for as long as one may take to start.
 
-    starts is 0 if none was started, for there is no room for it now.
+    starts is 0 if no job was started because too many are running now.
     """
     assert record.run is not None
     return _with_run(
@@ -174,15 +243,15 @@ def left_to_batch(record: BranchExport, now_ns: int, *, starts: int = 1) -> Bran
 
 
 def announced(record: BranchExport, status_file: str, total: int) -> BranchExport:
-    """The record after which the run may write at its destination.
+    """Return the record that lets the run write at its destination.
 
-    Places that overlap with it are forgotten: nobody will know any more what they hold.
+    Overlapping destinations are dropped: what they hold is unknown from now on.
     """
     run = record.run
     assert run is not None
     known = destination_of(record, run.configuration.path)
     others = [commit for commit in known.touched_commits if commit != run.commit_id]
-    # Of a path that is not known nobody knows whose marks it has.
+    # An unknown path may hold another export's marks.
     is_known = known in record.destinations
     has_marks = known.has_marks or _puts_marks(run) or not is_known
     destination = replace(
@@ -204,7 +273,7 @@ def _puts_marks(run: ExportRun) -> bool:
 
 
 def succeeded(record: BranchExport, manifest: str) -> BranchExport:
-    """The record when the destination holds exactly the run's commit."""
+    """Return the record of a run whose destination holds exactly the run's commit."""
     run = record.run
     assert run is not None
     destinations = tuple(
@@ -213,11 +282,11 @@ def succeeded(record: BranchExport, manifest: str) -> BranchExport:
             exported_commit=run.commit_id,
             touched_commits=(),
             manifest=manifest,
-            # A run that brought everything has taken all marks away that it did not put.
+            # A run that exported everything has deleted all marks but its own.
             has_marks=_puts_marks(run) or (each.has_marks and bool(each.exported_commit)),
         )
         if each.path == run.configuration.path
-        # If another path held the same commit, this one is told in the same file now.
+        # The manifest of another path with the same commit has the same URI: it is overwritten.
         else replace(each, manifest="" if each.manifest == manifest else each.manifest)
         for each in record.destinations
     )
@@ -226,13 +295,16 @@ def succeeded(record: BranchExport, manifest: str) -> BranchExport:
 
 
 def failed(record: BranchExport, message: str, progress: Progress) -> BranchExport:
-    """The record when the run gave up."""
+    """Return the record of a run that failed."""
     ended = replace(record, state=ExportState.FAILED, error_message=message)
     return released(advanced(ended, progress))
 
 
 def dropped(record: BranchExport) -> BranchExport:
-    """The record when the run was given up for another configuration."""
+    """Return the record of an unwanted run that was dropped.
+
+    The state becomes that of the path that is configured now.
+    """
     known = destination_of(record, record.configuration.path)
     is_whole = known.exported_commit and not known.touched_commits
     return released(replace(record, state=ExportState.SUCCEEDED if is_whole else None))
@@ -241,7 +313,7 @@ def dropped(record: BranchExport) -> BranchExport:
 def configured(
     record: BranchExport | None, branch: str, configuration: ExportConfiguration, head: str
 ) -> BranchExport:
-    """The record with another configuration, which asks for a run if there is work for one."""
+    """Return the record with another configuration, pending if that leaves work for a run."""
     if record is None:
         return BranchExport(branch, configuration, is_pending=True)
     changed = replace(record, configuration=configuration)

@@ -1,9 +1,10 @@
-"""Manifests: a line of JSON for each object of an exported commit, by key.
+"""Manifests: a line of JSON for each object of an exported commit, in key order.
 
     {"key": "a/b.parquet", "etag": "9b2c…", "size": 1024}
 
-The ETag is the one at the destination. Those of this run's copies are in pieces, which runs store
-as they go, as lines of key and ETag; the rest is in the manifest of the commit exported before.
+The ETag is that of the exported object. The ETags of this run's copies come from pieces, which the
+run's runners store as lines of key and ETag. The others come from the manifest of the commit that
+was exported before.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,9 +37,9 @@ _decode = msgspec.json.Decoder(_Copy).decode
 def lines_of(
     records: Iterable[Record], copied: Iterator[ETag], before: Iterator[ETag]
 ) -> Iterator[bytes]:
-    """The manifest's lines for a commit's records; all three are by key.
+    """Yield the manifest's lines for a commit's records; all arguments are in key order.
 
-    An object's ETag is that of its copy, else that of the manifest before, else the checksum.
+    An object's ETag is that of its copy, else that in the manifest before, else its checksum.
     """
     copies, older = _Cursor(copied), _Cursor(before)
     for key, value in records:
@@ -48,29 +49,29 @@ def lines_of(
 
 
 def piece_uri(namespace: str, run_id: str, number: int) -> str:
-    """Where a piece of a run is kept."""
+    """Return the URI of a run's piece."""
     uid = run_id.rpartition("-")[2]  # the rest of the ID may be too long for a key
     return f"{namespace}/_lakefs/exports/{uid}/{number}.jsonl"
 
 
 def piece_of(etags: Iterable[ETag]) -> bytes:
-    """The lines of a piece, by key; of a key's several copies the last counts."""
+    """Return the content of a piece, in key order, with the last ETag of each key."""
     copies = sorted(dict(etags).items())
     return b"".join(_encode(_Copy(key.decode(), etag)) + b"\n" for key, etag in copies)
 
 
 def etags_in(lines: Iterable[bytes]) -> Iterator[ETag]:
-    """Keys and ETags of the lines of a manifest or a piece."""
+    """Yield keys and ETags of the lines of a manifest or a piece; skip unreadable lines."""
     for line in lines:
         try:
             copy = _decode(line)
         except msgspec.DecodeError:
-            continue  # somebody else has written there
+            continue  # not ours: others may write there
         yield copy.key.encode(), copy.etag
 
 
 def lines_in(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a text that comes in chunks."""
+    """Yield the lines of a text that arrives in chunks."""
     rest = b""
     for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
@@ -80,9 +81,9 @@ def lines_in(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def merged(pieces: Iterable[tuple[bytes, Iterable[ETag]]]) -> Iterator[ETag]:
-    """The ETags of many pieces by key; a piece comes with its first key, and is opened there.
+    """Merge pieces by key; each has its first key, and is not read before that key is reached.
 
-    Pieces hardly overlap, so few are open at a time. Of equal keys, the later piece's comes first.
+    Pieces hardly overlap, so few are open at a time. For equal keys, later pieces come first.
     """
     numbers = count(0, -1)
     closed = sorted(((first, next(numbers), etags) for first, etags in pieces), reverse=True)
@@ -106,7 +107,7 @@ def _push(
 
 
 class _Cursor:
-    """Looks up keys that come in order."""
+    """Looks up keys in ascending order."""
 
     def __init__(self, etags: Iterator[ETag]) -> None:
         self._etags = etags

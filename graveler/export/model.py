@@ -1,8 +1,8 @@
-"""What is known of a branch's export: its configuration, its destinations, and the run at work.
+"""The record of a branch's export: its configuration, its destinations and its run.
 
-One record per branch, changed by compare-and-swap on its version. It says everything that the next
-runner needs, whoever that is: a run may move from one invocation to another, and be taken over
-when its runner died.
+There is one record per branch, changed by compare-and-swap on its version. It has everything that
+the next runner needs: a run may move from one invocation to another, and another runner takes it
+over if its runner dies.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from graveler.model import Event
 
 
 class ExportState(StrEnum):
-    """Where a branch's export stands; the texts are those of status files and the API."""
+    """The state of a branch's export; status files and the API show these texts."""
 
     IN_PROGRESS = "in-progress"
     SUCCEEDED = "exported-successfully"
@@ -22,61 +22,61 @@ class ExportState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportConfiguration:
-    """Where a branch is exported to, and when."""
+    """Where and when a branch is exported."""
 
     path: str  # an object-store URI without a trailing slash
-    status_path: str = ""  # the same; "" writes no status
+    status_path: str = ""  # the same; "" for no reports
     last_keys_in_prefix_regexps: tuple[str, ...] = ()
     is_continuous: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """What exports have done to one path.
+    """What is known about one path that the branch was exported to.
 
-    The path holds exactly the objects of exported_commit, except where runs towards
-    touched_commits, which did not come to their end, wrote or deleted something.
+    The path holds exactly the objects of exported_commit, except where unfinished runs, which
+    exported touched_commits, wrote or deleted objects.
     """
 
     path: str
-    exported_commit: str = ""  # "": no export has come to its end
+    exported_commit: str = ""  # "": no run has succeeded
     touched_commits: tuple[str, ...] = ()
     status_file: str = ""  # URI of the last _STATUS_<timestamp>.json, "" if none was written
     manifest: str = ""  # URI of the manifest of exported_commit, "" if none was written
-    has_marks: bool = False  # whether directories may hold a _lakefs_success of an earlier run
+    has_marks: bool = False  # directories may hold marks (_lakefs_success) of an earlier run
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come: everything up to key `after` is done."""
+    """The progress of a run: everything up to key `after` is done, except what was put off."""
 
     after: bytes = b""
     done: int = 0  # objects copied or deleted
     total: int = 0
     failed: int = 0
     first_errors: tuple[str, ...] = ()
-    # Intervals, both ends included, that hold keys put off until the rest of their directory is
-    # done; and the directory of the last failure: it and those around it get no success mark.
+    # Intervals of keys, both ends included: some keys in them wait for the rest of their directory.
     put_off: tuple[tuple[bytes, bytes], ...] = ()
+    # The directory of the last failure: it and those around it get no success mark.
     failed_under: bytes | None = None
-    pieces: int = 0  # files that tell the ETags of what was copied so far
+    pieces: int = 0  # files with the ETags of the copies so far
 
 
 @dataclass(frozen=True, slots=True)
 class ExportRun:
-    """One attempt to bring a commit to a destination; the configuration is that of its start."""
+    """One attempt to export a commit, with the configuration of the moment when it began."""
 
     id: str
     commit_id: str
     configuration: ExportConfiguration
     started_ns: int
     progress: Progress = Progress()
-    # Whether the destination's record says that this run may write there.
+    # The record lists the run's commit as touched, so the run may write at the destination.
     is_announced: bool = False
-    repaired_file: str = ""  # URI of the status file of the failed run that it repairs
+    repaired_file: str = ""  # URI of the status file of the failed run that this run repairs
     is_batch: bool = False  # a batch job carries it out
-    batch_starts: int = 0  # of jobs, since the run came forward last
-    # Who works on it, and until when nobody else may; "" and 0 while nobody does.
+    batch_starts: int = 0  # jobs started since the run last made progress
+    # The runner that holds the run, and the end of its lease; "" and 0 while none does.
     runner: str = ""
     lease_until_ns: int = 0
 
@@ -89,21 +89,22 @@ class BranchExport:
     configuration: ExportConfiguration
     state: ExportState | None = None  # None: nothing was exported yet
     version: int = 0
-    run: ExportRun | None = None  # at work, or the last one
+    run: ExportRun | None = None  # in progress, or the last one
     error_message: str = ""
     destinations: tuple[Destination, ...] = ()  # the latest first
-    # Something asked for a run while one was at work: its runner looks again before it ends.
+    # A run was requested that has not begun. Another one may be in progress: then its runner looks
+    # at the record again after it.
     is_pending: bool = False
-    # Its configuration was deleted while a runner was at work, who is to notice and stop.
+    # The export was deleted while a runner was working; the runner reads this and stops.
     is_forgotten: bool = False
-    # A message is on its way that will look after the run then, should its runner have died.
+    # When the message arrives that is on its way to check the run's lease: the runner may die.
     watched_until_ns: int = 0
 
 
 def next_version(old: BranchExport | None, event: Event | None) -> int:
-    """The version of the record that replaces old: a first one's is of the time of its event.
+    """Return the version of the record that replaces old; a first record has its event's time.
 
-    So a record that is made anew is another one, though everything in it were the same.
+    So a record that is deleted and created again never has a version that it had before.
     """
     if old is not None:
         return old.version + 1
@@ -112,7 +113,7 @@ def next_version(old: BranchExport | None, event: Event | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """A message: look after the export of this branch."""
+    """A message: advance the export of this branch."""
 
     repository: str
     branch: str

@@ -1,11 +1,11 @@
-"""The patterns that say where exports put success marks, and which objects come last.
+"""Patterns that select the directories with success marks, and the objects that are copied last.
 
-Users write them in RE2's syntax, which takes time in proportion to the text, whatever the pattern:
-they are searched for in directory names, with their last slash and without it, and in keys.
+Users write them in RE2's syntax: a search takes time in proportion to the text, whatever the
+pattern. A pattern is searched for in directory names, with and without the last slash, and in keys.
 
-A pattern that a directory's name matches asks for a mark in that directory. One that matches a
-key but not its directory, such as `.*/_SUCCESS$`, sets the object apart: it is copied last in its
-directory, which then gets a mark as well.
+A directory whose name matches gets a mark. A pattern that matches a key but not its directory, such
+as `.*/_SUCCESS$`, sets the object apart: it is copied last in its directory, which then gets a mark
+as well.
 """
 
 import re2
@@ -15,12 +15,12 @@ from graveler.errors import InvalidInputError
 PATTERNS_MAX = 50
 PATTERN_BYTES_MAX = 1000
 
-# Of most patterns that set objects apart, the name of the object can be told.
+# Most patterns that set objects apart contain the literal name of the object.
 _LITERAL_NAME = re2.compile(r"^(?:\^|\(\^\|/\))?(?:.*/)?((?:[A-Za-z0-9_-]|\\\.)+)\$?$")
 
 
 class Patterns:
-    """What a configuration's patterns say of directories (`a/b/`; b"" is the root) and keys."""
+    """A configuration's patterns, for directories (`a/b/`; b"" is the root) and keys."""
 
     def __init__(self, texts: tuple[str, ...]) -> None:
         """Compile the patterns.
@@ -29,22 +29,24 @@ class Patterns:
             InvalidInputError: one does not compile, is too long, or there are too many.
         """
         if len(texts) > PATTERNS_MAX:
-            raise InvalidInputError(f"{len(texts)} patterns are too many: {PATTERNS_MAX} may be")
+            raise InvalidInputError(
+                f"{len(texts)} patterns are too many: at most {PATTERNS_MAX} are allowed"
+            )
         self._patterns = [_compiled(text) for text in texts]
         found = (_LITERAL_NAME.search(text) for text in texts)
         names = {match[1].replace("\\.", ".").encode() for match in found if match}
-        # Names of objects that may be set apart even if they did not change.
+        # Objects of these names are copied last even if they did not change.
         self.last_names = tuple(sorted(names))
 
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
     def match_directory(self, directory: bytes) -> bool:
-        """Whether a pattern asks for a mark in the directory."""
+        """Whether the directory gets a mark."""
         return any(_matches_directory(pattern, directory) for pattern in self._patterns)
 
     def set_apart(self, key: bytes) -> bool:
-        """Whether the object is to be the last one in its directory."""
+        """Whether the object is copied last in its directory."""
         text = _text(key)
         directory = directory_of(key)
         return any(
@@ -54,12 +56,12 @@ class Patterns:
 
 
 def directory_of(key: bytes) -> bytes:
-    """The directory that holds the key: everything up to its last slash."""
+    """Return the key's directory: everything up to its last slash."""
     return key[: key.rfind(b"/") + 1]
 
 
 def directories_of(key: bytes) -> list[bytes]:
-    """Every directory around the key, the outermost first: b"", `a/`, `a/b/`."""
+    """Return the directories around the key, outermost first: b"", `a/`, `a/b/`."""
     found = [b""]
     at = key.find(b"/")
     while at >= 0:
@@ -81,7 +83,7 @@ def _compiled(text: str) -> "re2._Regexp":
         reason = error.args[0].decode(errors="replace")
     except UnicodeEncodeError as error:
         reason = str(error)
-    raise InvalidInputError(f"pattern {text!a} is no regular expression of RE2: {reason}")
+    raise InvalidInputError(f"pattern {text!a} is not a regular expression of RE2: {reason}")
 
 
 def _matches_directory(pattern: "re2._Regexp", directory: bytes) -> bool:

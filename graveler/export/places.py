@@ -1,4 +1,4 @@
-"""Who writes where: two exports that would write over each other are found by their places."""
+"""The places where exports write, and which of them would overwrite each other."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from graveler.export.model import BranchExport, ExportConfiguration
 class Places:
     """Where a branch's export may write.
 
-    Each path is to hold the objects of this branch and nothing else. Status paths may be shared.
+    Each path belongs to this branch alone. Branches may share a status path.
     """
 
     paths: tuple[str, ...]
@@ -20,7 +20,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class ListedExport:
-    """A branch that is exported, as the list of all of them has it."""
+    """An exported branch in the list of all exports."""
 
     repository: str
     repository_uid: str
@@ -29,7 +29,7 @@ class ListedExport:
 
 
 def places_of(record: BranchExport) -> Places:
-    """Everywhere the branch's export writes or has written, as far as it is known."""
+    """Return all known places where the branch's export writes or has written."""
     configurations = [record.configuration]
     if record.run is not None:
         configurations.append(record.run.configuration)
@@ -38,12 +38,12 @@ def places_of(record: BranchExport) -> Places:
 
 
 def wanted_places(configuration: ExportConfiguration) -> Places:
-    """Where a run with this configuration writes."""
+    """Return the places where a run with this configuration writes."""
     return Places((configuration.path,), _distinct([configuration.status_path]))
 
 
 def clash(one: Places, other: Places) -> tuple[str, str] | None:
-    """A place of each, if one export would write into what is to hold the other's objects only."""
+    """Return a place of each if one export would write into a path of the other; else None."""
     for path in one.paths:
         for theirs in other.paths:
             if overlap(path, theirs):
@@ -58,8 +58,8 @@ def clash(one: Places, other: Places) -> tuple[str, str] | None:
     return None
 
 
-def overlapping(place: str, places: Places) -> str | None:
-    """Which of the places overlaps with a place that is to hold nothing of them."""
+def overlapping_place(place: str, places: Places) -> str | None:
+    """Return one of the places that overlaps with place; None if there is none."""
     return next(
         (each for each in (*places.paths, *places.status_paths) if overlap(place, each)), None
     )

@@ -1,4 +1,4 @@
-"""What continuous export asks of the world beside the engine's other ports."""
+"""The ports of continuous export, in addition to the engine's other ports."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -9,10 +9,10 @@ from graveler.model import Branch, Event, Repository
 
 
 class ExportStore(Protocol):
-    """The export record of each branch, changed by compare-and-swap."""
+    """The export records of branches, changed by compare-and-swap."""
 
     def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
-        """The record as it stands; None if the branch was never configured."""
+        """Return the current record; None if the branch is not exported."""
 
     def replace_branch_export(
         self,
@@ -21,23 +21,24 @@ class ExportStore(Protocol):
         new: BranchExport,
         event: Event | None = None,
     ) -> BranchExport:
-        """Store new in place of old (None: nothing), with an event in one transaction.
+        """Replace old (None: no record) by new, and store the event in the same transaction.
 
-        A configuration comes with an event; then the list of exports has its places, too. The
-        first record of a branch comes with an event as well, on condition that the branch exists.
+        A change of the configuration must come with an event: then the list of exports gets the
+        new places, too. So must a branch's first record, which is stored only if the branch exists.
 
         Returns:
             new as it is stored, with its `next_version`.
 
         Raises:
-            StaleVersionError: the record is not old any more, or the branch of a first one is gone.
+            StaleVersionError: another writer changed the record, or a first record's branch is
+                deleted.
         """
 
     def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
-        """Forget the record; one that is forgotten already is as good.
+        """Delete the record; succeed if it is deleted already.
 
         Raises:
-            StaleVersionError: the record is not old any more.
+            StaleVersionError: another writer changed the record.
         """
 
     def delete_branch(
@@ -50,34 +51,43 @@ class ExportStore(Protocol):
         export: BranchExport | None = None,
         left: BranchExport | None = None,
     ) -> None:
-        """Delete the branch and end its export, all or nothing.
+        """Delete the branch together with its export, in one transaction.
 
-        export is the branch's record (None: it has none), left is what replaces it (None: record
-        and listing go). The branch's tokens are registered to be dropped after that time.
+        Args:
+            repository: the branch's.
+            branch: as it was read.
+            event: stored in the same transaction.
+            drop_after_ns: when the branch's staging tokens may be dropped, which are registered.
+            export: the branch's export record as it was read; None if it has none.
+            left: replaces the record; None to delete the record and its entry in the list.
 
         Raises:
-            StaleVersionError: the branch or the record changed since it was read.
+            StaleVersionError: another writer changed the branch or the record.
         """
 
     def listed_exports(self) -> Iterator[ListedExport]:
-        """Every branch that is exported, and some that were, fetched page by page.
+        """Yield every exported branch, and some that are not exported any more, page by page.
 
-        The places are those of the last configuration and all that were in the record then.
+        The places are those that the record had when it was last configured.
         """
 
     def listed_record(self, listed: ListedExport) -> BranchExport | None:
-        """The record of a listed export as it stands, even if its repository is deleted."""
+        """Return the current record of a listed export, even if its repository is deleted."""
 
 
 class ExportQueue(Protocol):
-    """Messages to the export function: at least once, in no order, no earlier than told."""
+    """Messages to the export function: delivered at least once, in any order, never early."""
 
     def send(self, request: ExportRequest, delay_s: int = 0) -> None:
-        """Have the export function look after the branch in delay_s seconds, 900 at most."""
+        """Make the export function advance the branch after delay_s seconds, 900 at most."""
 
 
 class BatchJobs(Protocol):
-    """Jobs for what one function invocation is too small for."""
+    """Jobs for work that takes longer than a function may run."""
 
     def start_export(self, request: ExportRequest, run_id: str) -> bool:
-        """Start the Spark job that carries out this run; False where no such job is deployed."""
+        """Start the Spark job that carries out this run; return False if no such job is deployed.
+
+        Raises:
+            ThrottledError: too many jobs are running.
+        """

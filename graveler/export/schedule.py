@@ -1,18 +1,18 @@
-"""Carries the steps of a walk out, many at a time, each as soon as what it waits for is done.
+"""Carry out the steps of a walk concurrently, each as soon as the steps it depends on are done.
 
-Theory of operation. Every directory on the way goes through four stages:
+Theory of operation. Every directory of the walk goes through four stages:
 
-    UNMARK    its old success mark is taken away
-    CONTENT   what lies in it changes; the directories in it go through all of their stages
-    LAST      objects that were set apart are copied
-    MARK      the new mark is put
+    UNMARK    delete its old success mark
+    CONTENT   change its objects; its subdirectories go through all of their stages
+    LAST      copy the objects that were set apart
+    MARK      put the new mark
 
-A step belongs to a stage of a directory, and starts when the directory has come to that stage: when
-every step of the stages before is done. Nothing else orders the steps, so what lies in different
-directories, or beside each other in one, runs at the same time.
+A step belongs to a stage of a directory. It starts when the directory has reached that stage, that
+is, when all steps of the earlier stages are done. Nothing else orders the steps: those of different
+directories run at the same time, and so do those of one stage.
 
-What was done counts in the order of the steps: `progress` holds the position up to which
-everything is done, so that whoever goes on from it leaves nothing out, and does little twice.
+Progress is counted in the order of the steps: `progress` has the position up to which everything is
+done. So a runner that continues from there leaves nothing out, and repeats little.
 """
 
 from collections import deque
@@ -29,22 +29,22 @@ from graveler.limits import DELETE_OBJECTS_MAX
 
 FIRST_ERRORS_MAX = 10
 ERROR_CHARACTERS_MAX = 2000
-# So many failures one after the other say that nothing is going to work.
+# After this many failures in a row, the rest will fail as well.
 FAILURES_IN_A_ROW_MAX = 100
-# Steps that were done before one ahead of them: their number is bounded, for one may take minutes.
+# Steps that wait to be counted because an earlier one is not done, which may take minutes.
 _OUT_OF_ORDER_MAX = 10_000
-# Steps that wait for others do not keep the rest from starting.
+# More steps are added than can run, since those that wait for others must not block the rest.
 _ADDED_PER_RUNNING = 4
-_LOOK_AFTER_S = 1.0
+_WAIT_S = 1.0
 
 
 class RunFailedError(Exception):
-    """The run cannot go on; the message says why."""
+    """The run cannot continue; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a step: objects done, the ETags of copies, and an error for each that failed."""
+    """The result of a step: objects done, ETags of copies, and an error per failed object."""
 
     done: int = 0
     etags: tuple[tuple[bytes, str], ...] = ()
@@ -52,19 +52,23 @@ class Outcome:
 
 
 class Transfer(Protocol):
-    """Does what steps say at the destination; called from many threads."""
+    """Changes the destination as the steps say; called from many threads."""
 
     def unmark(self, directory: bytes) -> Outcome:
-        """Take the directory's mark away."""
+        """Delete the directory's mark.
+
+        Raises:
+            RunFailedError: it cannot be deleted, so nothing under the directory may change.
+        """
 
     def copy(self, key: bytes, value: bytes) -> Outcome:
-        """Bring the object to the destination."""
+        """Copy the object to the destination."""
 
     def delete(self, keys: Sequence[bytes]) -> Outcome:
         """Delete objects at the destination."""
 
     def mark(self, directory: bytes, *, has_objects: bool) -> Outcome:
-        """Put the directory's mark; has_objects False means that nobody knows."""
+        """Put the directory's mark if it has objects; has_objects False means unknown."""
 
 
 class _Stage(IntEnum):
@@ -80,16 +84,16 @@ class _Directory:
     name: bytes
     parent: "_Directory | None"
     is_failed: bool
-    has_objects: bool = False  # as far as this schedule knows
+    has_objects: bool = False  # this schedule has copied some
     stage: _Stage = _Stage.UNMARK
-    last_stage: _Stage = _Stage.CONTENT  # of the steps added so far
+    last_stage: _Stage = _Stage.CONTENT  # the last one of the steps added so far
     unfinished: list[int] = field(default_factory=lambda: [0] * len(_Stage))
     waiting: "list[_Unit]" = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
 class _Unit:
-    """A step, or a few deletions in a row; with nothing to do it only takes its place in line."""
+    """A step, or several deletions in a row; do is None if only its position counts."""
 
     directory: _Directory
     stage: _Stage
@@ -100,18 +104,18 @@ class _Unit:
 
 
 class Schedule:
-    """Steps on their way, and how far they have come."""
+    """Runs steps concurrently and counts their progress."""
 
     def __init__(
         self, transfer: Transfer, progress: Progress, pool: ThreadPoolExecutor | None, at_once: int
     ) -> None:
-        """Begin where progress says; at_once steps run in the pool, or one at a time without it."""
+        """Continue from progress with at_once steps in the pool; without a pool, one by one."""
         self.progress = progress
-        self.failed = progress.failed  # of everything that was tried, in order or not
+        self.failed = progress.failed  # of all finished steps, even if progress does not cover them
         self._transfer = transfer
         self._pool = pool
         self._added_max = at_once * _ADDED_PER_RUNNING
-        self._directory: _Directory | None = None  # the innermost that was entered and not left
+        self._directory: _Directory | None = None  # the innermost one that was entered and not left
         self._deletions: list[Changed] = []
         self._order: deque[_Unit] = deque()
         self._ready: deque[_Unit] = deque()
@@ -122,29 +126,29 @@ class Schedule:
         self._etags: list[tuple[bytes, str]] = []
         self._kept: list[_Directory] = []
 
-    def run(self, steps: Iterable[Step], may_go_on: Callable[[], bool]) -> bool:
-        """Carry out the steps; False if may_go_on, which is asked all the time, ended it early.
+    def run(self, steps: Iterable[Step], may_continue: Callable[[], bool]) -> bool:
+        """Carry out the steps; return False if may_continue, which is called often, returned False.
 
-        When it returns or raises, nothing is at work any more.
+        No step is running any more when this returns or raises.
 
         Raises:
-            RunFailedError: so much fails that the rest need not be tried.
+            RunFailedError: a mark cannot be deleted, or too many steps failed in a row.
         """
         try:
             for step in steps:
                 self._add(step)
                 while self._unfinished > self._added_max or len(self._order) > _OUT_OF_ORDER_MAX:
                     self._wait()
-                    self._is_stopping |= not may_go_on()
+                    self._is_stopping |= not may_continue()
                     if self._is_stopping:
                         break
-                if self._is_stopping or not may_go_on():
+                if self._is_stopping or not may_continue():
                     self._is_stopping = True
                     break
             self._add_deletions()
             while self._running or (self._unfinished and not self._is_stopping):
                 self._wait()
-                self._is_stopping |= not may_go_on()
+                self._is_stopping |= not may_continue()
         except BaseException:
             self._is_stopping = True
             wait(self._running)
@@ -152,13 +156,13 @@ class Schedule:
         return not self._is_stopping
 
     def take_etags(self) -> list[tuple[bytes, str]]:
-        """Keys and ETags of what progress covers, and was not taken before."""
+        """Return the keys and ETags that progress covers and that were not taken before."""
         taken, self._etags = self._etags, []
         return taken
 
     @property
     def kept(self) -> list[tuple[bytes, bool]]:
-        """Directories that others are to leave; whether anything failed in them."""
+        """Directories that reach beyond the stretch, and whether anything failed in each."""
         return [(directory.name, directory.is_failed) for directory in self._kept]
 
     # Adding steps
@@ -231,7 +235,7 @@ class Schedule:
         self._start()
 
     def _copy(self, directory: _Directory, stage: _Stage, key: bytes, value: bytes) -> Outcome:
-        # What comes last says to readers that the rest is there.
+        # To readers, the last object says that the others are there.
         if stage is _Stage.LAST and directory.is_failed:
             return Outcome()
         return self._transfer.copy(key, value)
@@ -241,7 +245,7 @@ class Schedule:
             return Outcome()
         return self._transfer.mark(directory.name, has_objects=directory.has_objects)
 
-    # Carrying them out
+    # Running steps
 
     def _start(self) -> None:
         while self._ready and not self._is_stopping:
@@ -254,8 +258,8 @@ class Schedule:
                 self._running[self._pool.submit(unit.do)] = unit
 
     def _wait(self) -> None:
-        assert self._running, "steps wait for others that are not there"
-        done, _ = wait(self._running, timeout=_LOOK_AFTER_S, return_when=FIRST_COMPLETED)
+        assert self._running, "steps wait, but none is running"
+        done, _ = wait(self._running, timeout=_WAIT_S, return_when=FIRST_COMPLETED)
         for future in done:
             self._finish(self._running.pop(future), future.result())
         self._start()
@@ -269,7 +273,7 @@ class Schedule:
         self._unfinished -= 1
         self._advance(directory)
         while self._order and self._order[0].outcome is not None:
-            self._pass(self._order.popleft())
+            self._count(self._order.popleft())
         self.failed += len(outcome.errors)
         if outcome.errors:
             self._failures_in_a_row += len(outcome.errors)
@@ -279,7 +283,7 @@ class Schedule:
             self._failures_in_a_row = 0
 
     def _advance(self, directory: _Directory) -> None:
-        """Take the directory, and those around it, to the stage that is to be worked on."""
+        """Move the directory, and those around it, to their first stage with unfinished steps."""
         at: _Directory | None = directory
         while at is not None:
             while at.stage < at.last_stage and not at.unfinished[at.stage]:
@@ -297,8 +301,8 @@ class Schedule:
                 parent.has_objects |= at.has_objects
             at = parent
 
-    def _pass(self, unit: _Unit) -> None:
-        """Count a unit before which everything is done."""
+    def _count(self, unit: _Unit) -> None:
+        """Add a finished unit to progress; all units before it are counted."""
         outcome = unit.outcome
         assert outcome is not None
         progress = self.progress
@@ -313,7 +317,7 @@ class Schedule:
                 failed_under=unit.directory.name,
             )
         done = progress.done + outcome.done
-        # The total was counted before, and leaves out what is copied again to come last.
+        # The total does not include unchanged objects that are copied again to come last.
         self.progress = replace(progress, done=done, total=max(progress.total, done))
         self._etags += outcome.etags
 

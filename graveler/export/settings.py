@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ExportSettings:
-    """Where exports may go, and how hard they may work."""
+    """Where exports may write, and how much they do at once."""
 
-    # Branches are exported under these URIs only; none allows no export at all.
+    # Branches may be exported under these URIs only; with none, no branch may be.
     allowed_prefixes: tuple[str, ...] = ()
-    # Requests to the object store at the same time; with one, nothing runs beside anything.
+    # Concurrent requests to the object store; one means no threads.
     requests_at_once: int = 64
-    # A run with this many objects to copy or delete is left to a batch job, where there is one.
+    # A run with this many objects to copy or delete is left to a batch job, if one is deployed.
     batch_objects_min: int = 2_000_000

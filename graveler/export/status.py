@@ -1,8 +1,8 @@
-"""The files under a status path: what they are called, and what stands in them.
+"""The files under a status path: their names and contents.
 
 <repository>-<branch>-<commit>                  how the export of that commit ended
 <repository>-<branch>-<commit>.manifest.jsonl   every object of the commit (`manifest`)
-_STATUS_<time>.json                             whether the exported objects are good now
+_STATUS_<time>.json                             whether the exported objects are consistent now
 """
 
 import json
@@ -17,14 +17,14 @@ JSON_TYPE = "application/json"
 
 SUCCESS = "success"
 FAILED = "failed"
-# Another run has begun to change the objects since.
+# A later run has begun to change the objects.
 SUPERSEDED = "superseded"
 
 
 def status_file(
     configuration: ExportConfiguration, repository: str, branch: str, commit_id: str
 ) -> str:
-    """The URI of the file that says how the export of a commit ended; "" without a status path."""
+    """Return the URI of a commit's status file; "" without a status path."""
     if not configuration.status_path:
         return ""
     return f"{configuration.status_path}/{_name(repository, branch, commit_id)}"
@@ -35,19 +35,19 @@ def _name(repository: str, branch: str, commit_id: str) -> str:
 
 
 def manifest_file(file: str) -> str:
-    """The URI of the manifest beside the status file."""
+    """Return the URI of the manifest next to a status file."""
     return f"{file}.manifest.jsonl"
 
 
 def longest_name(repository: str, branch: str) -> str:
-    """A name as long as any that a branch's exports have under its status path."""
+    """Return a name as long as the longest that a branch's exports have under the status path."""
     return manifest_file(_name(repository, branch, "0" * ID_LENGTH))
 
 
 def latest_file(configuration: ExportConfiguration, started_ns: int) -> str:
-    """The URI of the run's _STATUS_<time>.json; "" without a status path.
+    """Return the URI of the run's _STATUS_<time>.json; "" without a status path.
 
-    The time is that of the run's start, so that whoever goes on with the run writes the same file.
+    The time is the run's start, so that a runner that takes the run over writes the same file.
     """
     if not configuration.status_path:
         return ""
@@ -56,17 +56,20 @@ def latest_file(configuration: ExportConfiguration, started_ns: int) -> str:
 
 
 def status_text(state: ExportState, signalled_errors: int) -> bytes:
-    """The text of a status file."""
+    """Return the text of a status file."""
     return f"status: {state}, signalled_errors: {signalled_errors}\n".encode()
 
 
 def latest_text(fields: Mapping[str, object]) -> bytes:
-    """The text of a _STATUS_<time>.json."""
+    """Return the text of a _STATUS_<time>.json."""
     return json.dumps(fields, indent=2).encode() + b"\n"
 
 
 def superseded_text(text: bytes, export_id: str) -> bytes:
-    """The text of a _STATUS_<time>.json whose objects another run is about to change."""
+    """Return the text of a _STATUS_<time>.json after a later run has begun to change the objects.
+
+    Unreadable text is replaced.
+    """
     try:
         fields = json.loads(text)
     except ValueError:

@@ -1,22 +1,21 @@
-"""Carries a walk out in stretches of keys, by workers that know nothing of each other.
+"""Carry out a walk in stretches of keys, by workers that know nothing of each other.
 
-Theory of operation. A worker takes the steps of its stretch in order, all by itself: whatever lies
-in the stretch whole, directories with their marks included. Only a directory that reaches beyond
-it, as the root always does, is finished by nobody there:
+Theory of operation. A worker carries out the steps of its stretch alone, including the marks of
+directories that lie within the stretch. It does not finish a directory that reaches beyond the
+stretch, as the root always does:
 
     keys         a/1 ····· a/9 b/1 ·····|····· b/9 c/1 ·····|····· c/9
     whole        a/                                                       by the workers
     kept                     b/ ········|······ b/  c/ ·····|···· c/      here, when both are done
                  root ··················|···················|········
 
-Workers take its old mark away before they change anything in it. When the last stretch that holds
-some of it is done, its objects that were set apart are copied and its mark is put here, the inner
-directory before the outer one. So marks come after everything under their directories, as in one
-walk by one runner.
+Workers delete the old mark of such a directory before they change anything in it. When the last
+stretch with a part of it is done, this module copies its objects that were set apart and puts its
+mark, inner directories before outer ones. So marks come after everything under their directories,
+as in a walk by one runner.
 
-Stretches are begun by key, and counted by key once they are done: `progress` says that everything
-up to a key is done, in the words of an ordinary run. So whoever takes the run over goes on from
-there, in stretches or not.
+Stretches begin in key order, and are counted in key order: `progress` says that everything up to a
+key is done, as in an ordinary run. So another runner can continue from there, in stretches or not.
 """
 
 from collections import deque
@@ -29,18 +28,18 @@ from graveler.export.manifest import ETag
 from graveler.export.model import Progress
 from graveler.export.patterns import directories_of
 from graveler.export.schedule import FIRST_ERRORS_MAX, Schedule, Transfer
-from graveler.export.walk import Entered, Position, Walk, put_off_too
+from graveler.export.walk import Entered, Position, Walk, with_put_off
 from graveler.export.work import Work
 from graveler.staging.listing import prefix_end
 
-# So many objects take a worker some seconds, or a minute: it begins new work often.
+# A worker takes some seconds for so many objects, or a minute: short enough to share work evenly.
 STRETCH_OBJECTS_MIN = 10_000
-_LOOK_AFTER_S = 1.0
+_WAIT_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The keys with start <= key < end; the ETags of their copies go into the piece."""
+    """The keys with start <= key < end, and the number of the piece for their ETags."""
 
     start: bytes
     end: bytes | None
@@ -48,16 +47,20 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
-    """What came of a stretch: progress is its own, kept are directories and whether any failed."""
+class StretchResult:
+    """The result of a stretch.
+
+    progress is that of the stretch alone. kept are the directories that reach beyond the stretch,
+    and whether anything failed in each.
+    """
 
     progress: Progress
     kept: tuple[tuple[bytes, bool], ...] = ()
-    problem: Exception | None = None  # why it came to no end; nothing is at work any more
+    problem: Exception | None = None  # why it is unfinished; no request is under way
 
 
 def stretches_of(work: Work, progress: Progress, objects_min: int) -> list[Stretch]:
-    """What is left of the work, in stretches with about so many objects of changed ranges."""
+    """Cut what is left of the work into stretches with objects_min objects of changed ranges."""
     found: list[Stretch] = []
     start = progress.after + b"\0" if progress.after else b""
     for last in work.ends(start, objects_min):
@@ -68,7 +71,7 @@ def stretches_of(work: Work, progress: Progress, objects_min: int) -> list[Stret
 
 
 class Stretches:
-    """Stretches on their way, and how far they have come; told as `Schedule` tells it."""
+    """Has stretches carried out and counts their progress, with the attributes of `Schedule`."""
 
     def __init__(
         self,
@@ -78,7 +81,7 @@ class Stretches:
         pool: ThreadPoolExecutor | None,
         at_once: int,
     ) -> None:
-        """Begin where progress says; what is left to do here runs as in a schedule."""
+        """Continue from progress; pool and at_once are for what workers leave to this module."""
         self.progress = progress
         self.failed = progress.failed
         self._walk = walk
@@ -86,9 +89,9 @@ class Stretches:
         self._pool = pool
         self._at_once = at_once
         self._etags: list[ETag] = []
-        self._order: deque[tuple[Stretch, Future[Carried]]] = deque()
+        self._order: deque[tuple[Stretch, Future[StretchResult]]] = deque()
         self._problem: Exception | None = None
-        # Directories that are not finished, and whether anything failed in them.
+        # Unfinished directories, and whether anything failed in each.
         around = directories_of(progress.after) if progress.after else []
         failed_under = progress.failed_under
         self._kept = {
@@ -99,20 +102,26 @@ class Stretches:
     def run(
         self,
         stretches: Iterable[Stretch],
-        submit: Callable[[Stretch], Future[Carried]],
+        submit: Callable[[Stretch], Future[StretchResult]],
         workers: Callable[[], int],
-        may_go_on: Callable[[], bool],
+        may_continue: Callable[[], bool],
     ) -> bool:
-        """Have the stretches carried out; False if may_go_on, which is asked often, ended it early.
+        """Carry out the stretches; return False if may_continue, which is called often, did.
 
-        submit gives a stretch to one of so many workers. When this returns or raises, none of them
-        is at work any more; unless the result of submit raised, which says that nobody knows.
+        No worker is working any more when this returns or raises, except if a future of submit
+        raised: then the state of that worker is unknown.
+
+        Args:
+            stretches: in key order.
+            submit: gives a stretch to a worker.
+            workers: returns how many stretches to submit at the same time.
+            may_continue: returns False to stop early.
 
         Raises:
-            Exception: the problem that a worker told of.
+            Exception: the problem that a worker reported.
         """
         waiting = deque(stretches)
-        running: set[Future[Carried]] = set()
+        running: set[Future[StretchResult]] = set()
         is_stopping = False
         try:
             while running or (waiting and not is_stopping):
@@ -120,11 +129,11 @@ class Stretches:
                     future = submit(waiting[0])
                     self._order.append((waiting.popleft(), future))
                     running.add(future)
-                done, running = wait(running, _LOOK_AFTER_S, FIRST_COMPLETED)
+                done, running = wait(running, _WAIT_S, FIRST_COMPLETED)
                 for future in done:
                     self._take(future.result())
-                is_stopping |= self._problem is not None or not may_go_on()
-                is_stopping |= not self._pass(may_go_on)
+                is_stopping |= self._problem is not None or not may_continue()
+                is_stopping |= not self._count(may_continue)
         except BaseException:
             wait(running)
             raise
@@ -133,26 +142,26 @@ class Stretches:
         return not waiting and not self._order
 
     def take_etags(self) -> list[ETag]:
-        """Keys and ETags of what was copied here, and was not taken before."""
+        """Return the keys and ETags of copies made here that were not taken before."""
         taken, self._etags = self._etags, []
         return taken
 
-    def _take(self, carried: Carried) -> None:
-        told = carried.progress
-        self.failed += told.failed
-        if carried.problem is not None and self._problem is None:
-            self._problem = carried.problem
-            errors = (*self.progress.first_errors, *told.first_errors)[:FIRST_ERRORS_MAX]
+    def _take(self, result: StretchResult) -> None:
+        self.failed += result.progress.failed
+        if result.problem is not None and self._problem is None:
+            self._problem = result.problem
+            errors = (*self.progress.first_errors, *result.progress.first_errors)[:FIRST_ERRORS_MAX]
             self.progress = replace(self.progress, first_errors=errors)
 
-    def _pass(self, may_go_on: Callable[[], bool]) -> bool:
-        """Count stretches before which everything is done; False if may_go_on ended it early."""
+    def _count(self, may_continue: Callable[[], bool]) -> bool:
+        """Add finished stretches to progress, in order; return False if may_continue did."""
         while self._order and self._order[0][1].done() and self._problem is None:
             stretch, future = self._order[0]
-            carried = future.result()
-            for directory, is_failed in carried.kept:
+            result = future.result()
+            for directory, is_failed in result.kept:
                 self._kept[directory] = self._kept.get(directory, False) or is_failed
-            progress = self._leave(stretch.end, _added(self.progress, carried.progress), may_go_on)
+            added = _added(self.progress, result.progress)
+            progress = self._leave(stretch.end, added, may_continue)
             if progress is None:
                 return False
             self.progress = progress
@@ -160,9 +169,9 @@ class Stretches:
         return True
 
     def _leave(
-        self, end: bytes | None, progress: Progress, may_go_on: Callable[[], bool]
+        self, end: bytes | None, progress: Progress, may_continue: Callable[[], bool]
     ) -> Progress | None:
-        """Finish directories that end there or before; what progress is then, None if stopped."""
+        """Finish directories that end at or before end; return progress, or None if stopped."""
         for directory in sorted(self._kept, reverse=True):
             directory_end = prefix_end(directory)
             if end is not None and (directory_end is None or directory_end > end):
@@ -173,7 +182,7 @@ class Stretches:
             begun = replace(progress, failed_under=directory if is_failed else None)
             schedule = Schedule(self._transfer, begun, self._pool, self._at_once)
             try:
-                is_done = schedule.run(steps, may_go_on)
+                is_done = schedule.run(steps, may_continue)
             finally:
                 self.failed += schedule.failed - begun.failed
             self._etags += schedule.take_etags()
@@ -184,23 +193,26 @@ class Stretches:
                 failed_under = directory
                 for around in filter(directory.startswith, self._kept):
                     self._kept[around] = True
-            # Not what it was begun with: that is wider, and would tell nothing of those inside.
+            # Restore the directory of the last failure: that of begun is a wider one, which would
+            # not say in which inner directory it was.
             progress = replace(schedule.progress, failed_under=failed_under)
         return progress
 
 
-def _added(progress: Progress, told: Progress) -> Progress:
-    """The progress when the stretch that comes next is done, too."""
+def _added(progress: Progress, stretch: Progress) -> Progress:
+    """Return the progress with that of the next stretch."""
     put_off = progress.put_off
-    for interval in told.put_off:
-        put_off = put_off_too(put_off, interval)
+    for interval in stretch.put_off:
+        put_off = with_put_off(put_off, interval)
     return replace(
         progress,
-        after=told.after or progress.after,
-        done=progress.done + told.done,
-        total=max(progress.total, progress.done + told.done),
-        failed=progress.failed + told.failed,
-        first_errors=(*progress.first_errors, *told.first_errors)[:FIRST_ERRORS_MAX],
+        after=stretch.after or progress.after,
+        done=progress.done + stretch.done,
+        total=max(progress.total, progress.done + stretch.done),
+        failed=progress.failed + stretch.failed,
+        first_errors=(*progress.first_errors, *stretch.first_errors)[:FIRST_ERRORS_MAX],
         put_off=put_off,
-        failed_under=progress.failed_under if told.failed_under is None else told.failed_under,
+        failed_under=progress.failed_under
+        if stretch.failed_under is None
+        else stretch.failed_under,
     )

@@ -1,23 +1,23 @@
-"""The steps of an export in their order: objects, and the directories around them.
+"""The steps of an export in order: objects, and the directories around them.
 
-Theory of operation. Changes come by key, so everything under a directory is one stretch of them,
-and a stack of the directories around the current key is all that has to be known:
+Theory of operation. Changes are in key order, so the changes under a directory are contiguous, and
+a stack of the directories around the current key is all the state there is:
 
     a/b/1  a/b/2  a/c/1  d      steps:  enter "", a/, a/b/   change a/b/1, a/b/2   leave a/b/
                                         enter a/c/           change a/c/1          leave a/c/, a/
                                         change d             leave ""
 
-Entering a directory is the moment to take its old success mark away, before anything under it
-changes; leaving it is the moment to put the new one, after everything under it is done. Objects
-that patterns set apart are put off until their directory is left. They are not remembered one by
-one, only where they lie; then the changes are read there again.
+On entering a directory, its old success mark is deleted, before anything under it changes. On
+leaving it, the new mark is put, after everything under it is done. Objects that patterns set apart
+are put off until their directory is left. They are not remembered one by one, since there may be
+any number: only intervals of keys that contain them are, and their changes are read again.
 
-A position says how far the steps have come, in a few bytes: the directories around the last key
-are those that are open. So a walk can stop anywhere, and another one goes on from there.
+A position describes the progress of the steps in a few bytes: the open directories are those around
+the last key. So a walk can stop anywhere, and another walk can continue from there.
 
-A walk may be limited to a stretch of keys, so that several can share the work (`stretches`). A
-directory that reaches beyond the stretch is entered by each of them, and left by none: they keep
-it, and `leave` tells its last steps when all of them are done.
+A walk may be limited to a stretch of keys, so that several walks share the work (`stretches`). Each
+of them enters a directory that reaches beyond its stretch, but none leaves it: they keep it, and
+`leave` yields its last steps when all of them are done.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from graveler.export.work import Work
 from graveler.model import Change
 from graveler.staging.listing import prefix_end
 
-# More intervals than these are joined: they are read again with what lies between them.
+# More intervals than this are joined. Then what lies between them is read again, too.
 PUT_OFF_MAX = 32
 
 Interval = tuple[bytes, bytes]  # both ends included
@@ -37,7 +37,7 @@ Interval = tuple[bytes, bytes]  # both ends included
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Everything up to the key `after` is done, but for the keys set apart in the intervals."""
+    """Everything up to key `after` is done, except the keys set apart in the intervals."""
 
     after: bytes = b""
     put_off: tuple[Interval, ...] = ()
@@ -48,7 +48,7 @@ class Entered:
     """A directory in which, or under which, something is about to change."""
 
     directory: bytes
-    is_unmarked: bool  # whether its old mark is to be taken away
+    is_unmarked: bool  # its old mark is deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ class Changed:
     directory: bytes
     key: bytes
     value: bytes | None
-    position: Position  # once this and all before it are done
-    is_last: bool = False  # waits for everything else under the directory
+    position: Position  # when this step and all before it are done
+    is_last: bool = False  # copied after everything else under the directory
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A directory under which everything has been told; it gets a mark if it is to have one."""
+    """The end of a directory, which gets a mark if is_marked and it has objects."""
 
     directory: bytes
     is_marked: bool
@@ -73,7 +73,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A directory that reaches beyond the stretch: nothing more is told of it here."""
+    """A directory that reaches beyond the stretch: this walk has no more steps for it."""
 
     directory: bytes
     position: Position
@@ -83,7 +83,7 @@ Step = Entered | Changed | Left | Kept
 
 
 class Walk:
-    """The steps of the work, or of a stretch of it, from a position on."""
+    """The steps of the work, or of a stretch of it, beginning at a position."""
 
     def __init__(
         self,
@@ -98,11 +98,11 @@ class Walk:
         self._work = work
         self._patterns = patterns
         self._stretch = stretch
-        # Where no directory has a mark, nor gets one, they do not matter: all is in the root.
-        self._minds_directories = has_marks or bool(patterns)
+        # Without old or new marks, directories do not matter: all objects are in the root.
+        self._directories_matter = has_marks or bool(patterns)
 
     def steps(self) -> Iterator[Step]:
-        """Tell the steps in order; the position goes along."""
+        """Yield the steps in order; `position` follows."""
         start, end = self._stretch
         after = self.position.after
         stack = self._directories(after) if after else []
@@ -113,7 +113,7 @@ class Walk:
                 yield from self._leave_or_keep(stack.pop())
             for directory in around[len(stack) :]:
                 stack.append(directory)
-                yield Entered(directory, is_unmarked=self._minds_directories)
+                yield Entered(directory, is_unmarked=self._directories_matter)
             self.position = replace(self.position, after=key)
             if value is not None and self._is_set_apart(key):
                 self._put_off(key)
@@ -123,15 +123,15 @@ class Walk:
             yield from self._leave_or_keep(stack.pop())
 
     def _directories(self, key: bytes) -> list[bytes]:
-        return directories_of(key) if self._minds_directories else [b""]
+        return directories_of(key) if self._directories_matter else [b""]
 
     def _is_set_apart(self, key: bytes) -> bool:
-        """Whether the object comes last in its directory, as the branch's own mark does."""
-        is_mark = self._minds_directories and key == directory_of(key) + SUCCESS_MARK
+        """Whether the object is copied last in its directory, like a branch's own mark."""
+        is_mark = self._directories_matter and key == directory_of(key) + SUCCESS_MARK
         return is_mark or self._patterns.set_apart(key)
 
     def _put_off(self, key: bytes) -> None:
-        put_off = put_off_too(self.position.put_off, (key, key))
+        put_off = with_put_off(self.position.put_off, (key, key))
         self.position = replace(self.position, put_off=put_off)
 
     def _leave_or_keep(self, directory: bytes) -> Iterator[Step]:
@@ -146,10 +146,10 @@ class Walk:
             yield Kept(directory, self.position)
 
     def leave(self, directory: bytes) -> Iterator[Step]:
-        """The last steps of a directory: its objects that were set apart, then the mark."""
+        """Yield the last steps of a directory: its objects that were set apart, then the mark."""
         put_off = self.position.put_off
         is_marked = self._patterns.match_directory(directory)
-        # Whether its last objects change now, or did before an earlier walk stopped.
+        # Its objects set apart change now, or were copied before an earlier walk stopped.
         is_marked |= any(directory_of(first) == directory for first, _ in put_off)
         named = dict(self._last_by_name(directory))
         for key, value in self._changes_put_off(directory):
@@ -165,9 +165,9 @@ class Walk:
         yield Left(directory, is_marked or bool(named), self.position)
 
     def _last_by_name(self, directory: bytes) -> Iterator[Change]:
-        """Objects of the directory that are known to be set apart, whether they changed or not.
+        """Yield the directory's objects that are set apart by name, changed or not.
 
-        A job that writes its `_SUCCESS` anew hardly ever changes it, and yet it is to come last.
+        A job that rewrites its `_SUCCESS` hardly ever changes it, but readers wait for the copy.
         """
         for name in self._patterns.last_names:
             key = directory + name
@@ -184,8 +184,8 @@ class Walk:
                     yield key, value
 
 
-def put_off_too(put_off: tuple[Interval, ...], interval: Interval) -> tuple[Interval, ...]:
-    """The intervals with another one behind them, joined where they are of one directory."""
+def with_put_off(put_off: tuple[Interval, ...], interval: Interval) -> tuple[Interval, ...]:
+    """Return the intervals with a later one, joined where they are of one directory."""
     if put_off and directory_of(put_off[-1][0]) == directory_of(interval[0]):
         put_off = (*put_off[:-1], (put_off[-1][0], interval[1]))
     else:
@@ -200,7 +200,7 @@ def _least(one: bytes, other: bytes | None) -> bytes:
 
 
 def _shrunk(put_off: tuple[Interval, ...], done: bytes) -> Iterator[Interval]:
-    """The intervals without what lies before a key that was done, if they are of its directory."""
+    """Yield the intervals; those of a done key's directory begin after the key."""
     for first, last in put_off:
         is_ours = directory_of(first) == directory_of(done) and first <= done <= last
         yield (done + b"\0", last) if is_ours else (first, last)

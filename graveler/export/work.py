@@ -1,15 +1,15 @@
-"""The work of a run: which keys of a destination have to change, and to what.
+"""The work of a run: which keys of a destination change, and to what values.
 
-A destination holds the objects of the commit that was exported last, except where runs that did
-not come to their end put those of others. So the keys to change are those in which the new head
-differs from any of these commits, its bases:
+A destination holds the objects of the commit that was exported last, except where unfinished runs
+put those of other commits. These commits are the bases. The keys to change are those in which the
+new head differs from any base:
 
     exported   a1  b1  c1          keys to change: b (copy b2), c (delete), d (copy d2)
     touched    a1  b1  --  d1
     head       a1  b2  --  d2
 
-Nothing else is looked at: the work follows what changed. A destination without an exported commit
-has the empty one as its base, and gets everything.
+Nothing else is read: the cost follows what changed. A destination without an exported commit has
+the empty commit as a base, so everything is exported.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,26 +21,26 @@ from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import diff
 from graveler.model import Change
 
-# Objects that are compared in a second, or a few.
+# Comparing this many objects takes a second, or a few.
 _OBJECTS_BETWEEN_PAUSES = 500_000
 _CHANGES_BETWEEN_PAUSES = 10_000
 
 
-def _nobody_waits() -> None:
+def _no_pause() -> None:
     pass
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What brings a destination from its bases to the head."""
+    """The changes that turn a destination from its bases into the head."""
 
     head: MetaRange
     bases: Sequence[MetaRange]
-    # Called now and then while all changes are looked for: there may be none for minutes.
-    pause: Callable[[], None] = _nobody_waits
+    # Called now and then during a search for changes, which may find none for minutes.
+    pause: Callable[[], None] = _no_pause
 
     def changes(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Change]:
-        """The keys to change with start <= key < end, by key: new values, or None to delete."""
+        """Yield changes with start <= key < end in key order: the new value, or None to delete."""
         if end is None:
             for last in self.ends(start, _OBJECTS_BETWEEN_PAUSES):
                 yield from self._changes(start, last + b"\0")
@@ -57,7 +57,7 @@ class Work:
                 yield difference.key, difference.right
 
     def count(self) -> int:
-        """How many keys there are to change, about: everything is only counted by its ranges."""
+        """Return the number of keys to change; if everything is exported, of the head's objects."""
         if any(not base.id for base in self.bases):
             return object_count(self.head)
         total = 0
@@ -68,10 +68,10 @@ class Work:
         return total
 
     def ends(self, start: bytes, objects_min: int) -> Iterator[bytes]:
-        """Keys that cut the work from start on into stretches that take about equally long.
+        """Yield keys that cut the work from start on into stretches of similar duration.
 
-        Between two of them lie at least so many objects of ranges that differ, on any side; each
-        is the last key of a range.
+        Each is the last key of a range. Between two of them, the ranges that differ have at least
+        objects_min objects.
         """
         sides = [self.head, *self.bases]
         headers = merge(*(side.headers(start) for side in sides), key=lambda each: each.max_key)
@@ -86,5 +86,5 @@ class Work:
 
 
 def object_count(content: MetaRange) -> int:
-    """The number of objects, by what the metarange says of its ranges."""
+    """Return the number of objects, as counted in the metarange."""
     return sum(header.count for header in content.headers())

@@ -1,4 +1,4 @@
-"""Bodies of continuous export: in camel case, as they were when lakeFS had it."""
+"""Bodies of continuous export, in camel case as in the versions of lakeFS that had it."""
 
 from collections.abc import Sequence
 
@@ -11,16 +11,17 @@ from graveler.times import NS_PER_S
 
 
 class ConfigurationBody(Struct, frozen=True, rename="camel"):
-    """The configuration, as it is put and as it is shown."""
+    """The configuration, in requests and responses."""
 
     export_path: NonEmpty
-    # What is optional may be null, which Go clients send for a list without elements.
+    # Optional fields may be null: Go clients send null for an empty list.
     export_status_path: str | None = ""
     last_keys_in_prefix_regexp: Sequence[str] | None = ()
     is_continuous: bool | None = False
 
 
 def configuration_of(body: ConfigurationBody) -> ExportConfiguration:
+    """Return the configuration in a request."""
     return ExportConfiguration(
         path=body.export_path,
         status_path=body.export_status_path or "",
@@ -30,6 +31,7 @@ def configuration_of(body: ConfigurationBody) -> ExportConfiguration:
 
 
 def configuration_body(configuration: ExportConfiguration) -> ConfigurationBody:
+    """Return the response that shows a configuration."""
     return ConfigurationBody(
         configuration.path,
         configuration.status_path,
@@ -39,7 +41,7 @@ def configuration_body(configuration: ExportConfiguration) -> ConfigurationBody:
 
 
 class StatusBody(Struct, frozen=True, rename="camel"):
-    """The branch's state and the run at work, or the last one; "" and 0 where there was none."""
+    """The export's state, and the run in progress or the last one; "" and 0 if there was none."""
 
     state: str
     is_pending: bool
@@ -55,6 +57,7 @@ class StatusBody(Struct, frozen=True, rename="camel"):
 
 
 def status_body(status: requests.ExportStatus) -> StatusBody:
+    """Return the response that shows a status."""
     return StatusBody(
         state=status.state or "none",
         is_pending=status.is_pending,

@@ -34,7 +34,7 @@ def api():
 
 @pytest.fixture
 def head(api):
-    """The ID of a commit with two objects."""
+    """The ID of the head, a commit with two objects."""
     api.upload("a/1", b"1")
     api.upload("a/2", b"2")
     return api.commit()["id"]
@@ -53,7 +53,7 @@ def run(api):
 
 
 def work(api):
-    """What the export function does when it is called."""
+    """Do what the export function does when it is called."""
     request = ExportRequest("repo", "main")
     advance(api.engine, request, runner="runner", time_left_s=lambda: 900.0)
 
@@ -65,14 +65,14 @@ def status(api):
 
 
 def refusal(api, operation):
-    """The message of a refused request."""
+    """Return the message of a refused request."""
     reply = api.ask("POST", f"{MAIN}/{operation}")
     assert reply.status == 409
     return reply.message
 
 
 def exported(api):
-    """What lies at the destination: content by key."""
+    """Return the objects at the destination: content by key."""
     objects = api.world.objects
     prefix = "s3://company/export/"
     return {uri.removeprefix(prefix): objects.get(uri) for uri in objects.uris(prefix)}
@@ -81,13 +81,13 @@ def exported(api):
 # Configuration
 
 
-def test_a_configuration_comes_back_as_it_was_put(api):
+def test_a_configuration_is_returned_as_it_was_put(api):
     configure(api, **FULL)
     reply = api.ask("GET", CONFIGURATION)
     assert (reply.status, reply.json) == (200, FULL)
 
 
-def test_a_configuration_is_replaced_whole(api):
+def test_a_put_replaces_the_whole_configuration(api):
     configure(api, **FULL)
     configure(api, exportPath="s3://company/other")
     assert api.ask("GET", CONFIGURATION).json == {
@@ -116,14 +116,14 @@ def test_unknown_fields_and_nulls_of_go_clients_are_ignored(api):
         ({"exportPath": "s3://company/x", "isContinuous": "yes"}, "isContinuous"),
     ],
 )
-def test_a_bad_configuration_is_refused_and_not_kept(api, body, named):
+def test_an_invalid_configuration_is_refused_and_not_stored(api, body, named):
     reply = api.ask("PUT", CONFIGURATION, body)
     assert reply.status == 400
     assert named in reply.message
     assert api.ask("GET", CONFIGURATION).status == 404
 
 
-def test_a_configuration_that_is_deleted_is_gone(api, head):
+def test_a_deleted_configuration_is_not_found(api, head):
     configure(api)
     work(api)
     reply = api.ask("DELETE", CONFIGURATION)
@@ -195,7 +195,7 @@ def test_a_configured_branch_is_exported_at_once(api, head):
     assert exported(api) == {"a/1": b"1", "a/2": b"2"}
 
 
-def test_a_run_is_told_by_its_id_and_runs_alone(api, head):
+def test_run_returns_an_id_and_is_refused_while_in_progress(api, head):
     configure(api)
     work(api)
     assert refusal(api, "export-hook").startswith("nothing to export")
@@ -214,7 +214,7 @@ def test_a_run_is_told_by_its_id_and_runs_alone(api, head):
     assert (found["exportedCommitId"], exported(api)["a/3"]) == (commit, b"3")
 
 
-def test_what_failed_is_told_and_exported_after_a_repair(api, head):
+def test_failed_objects_are_reported_and_exported_after_a_repair(api, head):
     address = api.ask("GET", "/repositories/repo/refs/main/objects/stat", path="a/2").json
     lost = address["physical_address"]
     api.engine.objects.delete(lost)

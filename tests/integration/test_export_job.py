@@ -62,7 +62,7 @@ MARKS = {MARK, f"days/{MARK}", *(f"days/{day}/{MARK}" for day in range(DAYS))}
 
 @dataclass
 class Lake:
-    """A repository with folders of days, and what exports it."""
+    """A repository with folders of days, and its exports."""
 
     world: ServerWorld
     engine: Engine
@@ -176,7 +176,7 @@ class Lake:
         uri = f"{self.status_path}/{self.repository}-main-{commit_id}.manifest.jsonl"
         return [json.loads(line) for line in self.engine.objects.get(uri).splitlines()]
 
-    def told(self, status: ExportStatus) -> str:
+    def status_file(self, status: ExportStatus) -> str:
         """What the status file says."""
         uri = f"{self.status_path}/{self.repository}-main-{status.commit_id}"
         return self.engine.objects.get(uri).decode()
@@ -187,7 +187,7 @@ class Lake:
 
 
 class Ahead(SystemClock):
-    """A clock that is ahead: for whoever looks at it, leases of now have ended."""
+    """A clock that is ahead, so that current leases have ended."""
 
     def __init__(self, seconds: int) -> None:
         self._seconds = seconds
@@ -198,7 +198,7 @@ class Ahead(SystemClock):
 
 @pytest.fixture
 def queues(tmp_path: Path) -> Iterator[tuple[Queues, str]]:
-    """Queues with one for exports, and where they answer."""
+    """Queues with one for exports, and their URL."""
     made = Queues(tmp_path / "queues.sqlite", (Queue(name=EXPORT_QUEUE),))
     port = free_port()
     endpoint = f"http://{HOST}:{port}"
@@ -229,7 +229,7 @@ def lake(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[Lake]:
     world.close()
 
 
-def test_a_run_that_the_function_hands_over_ends_as_the_functions_own(
+def test_a_run_that_the_function_leaves_to_a_job_ends_as_the_functions_own(
     lake: Lake, spark: SparkSession
 ) -> None:
     job = MemoryBatchJobs()
@@ -242,7 +242,7 @@ def test_a_run_that_the_function_hands_over_ends_as_the_functions_own(
     [(_, run_id)] = job.started
     assert lake.exported() == {}
     lake.look_after(handing_over)
-    lake.look_after()  # the run waits for the job, whoever looks
+    lake.look_after()  # the run waits for the job
     assert lake.exported() == {}
 
     status = lake.run_job(spark, run_id)
@@ -262,7 +262,7 @@ def test_a_run_that_the_function_hands_over_ends_as_the_functions_own(
     assert lake.pieces() == []
 
 
-def test_what_a_killed_job_began_another_one_ends(
+def test_another_job_finishes_the_run_of_a_killed_one(
     lake: Lake, spark: SparkSession, queues: tuple[Queues, str]
 ) -> None:
     many = {f"many/{number:04}": str(number % 3) for number in range(600)}
@@ -278,11 +278,11 @@ def test_what_a_killed_job_began_another_one_ends(
     finally:
         os.killpg(job.pid, signal.SIGKILL)
         job.wait()
-    assert waiting.counts(EXPORT_QUEUE).delayed == 1  # the function will look after it
+    assert waiting.counts(EXPORT_QUEUE).delayed == 1  # the function will advance it
     begun = lake.status()
     assert begun.state is ExportState.IN_PROGRESS
     assert not lake.keys() >= many.keys() | CONTENTS.keys() | MARKS
-    with pytest.raises(ConflictError, match="by somebody else"):
+    with pytest.raises(ConflictError, match="has another runner, or has ended"):
         lake.run_job(spark)
 
     status = lake.run_job(spark, clock=Ahead(LEASE_S), stretch_objects=100)
@@ -291,7 +291,9 @@ def test_what_a_killed_job_began_another_one_ends(
     assert len(lake.manifest(status.exported_commit)) == len(many) + len(CONTENTS)
 
 
-def test_what_failed_is_told_and_exported_after_the_repair(lake: Lake, spark: SparkSession) -> None:
+def test_failed_objects_are_reported_and_exported_after_the_repair(
+    lake: Lake, spark: SparkSession
+) -> None:
     lost = lake.put({"days/3/004": "lost", "days/3/007": "lost", "lost": "lost"})["lost"]
     lake.commit()
     lake.configure()
@@ -303,7 +305,7 @@ def test_what_failed_is_told_and_exported_after_the_repair(lake: Lake, spark: Sp
     keys = CONTENTS.keys() - {"days/3/004", "days/3/007", "days/3/_SUCCESS"}
     without = {MARK, f"days/{MARK}", f"days/3/{MARK}"}
     assert lake.exported().keys() == keys | MARKS - without
-    assert lake.told(status) == "status: export-failed, signalled_errors: 3\n"
+    assert lake.status_file(status) == "status: export-failed, signalled_errors: 3\n"
 
     lake.engine.objects.put(lost, b"found", "text/csv")
     with pytest.raises(ConflictError, match="repair it first"):
@@ -313,10 +315,10 @@ def test_what_failed_is_told_and_exported_after_the_repair(lake: Lake, spark: Sp
     assert status.state is ExportState.SUCCEEDED
     assert lake.exported().keys() == CONTENTS.keys() | {"lost"} | MARKS
     assert lake.exported()["days/3/007"] == b"found"
-    assert lake.told(status) == "status: exported-successfully, signalled_errors: 0\n"
+    assert lake.status_file(status) == "status: exported-successfully, signalled_errors: 0\n"
 
 
-def test_a_job_exports_what_changed_and_deletes_what_is_gone(
+def test_a_job_copies_changed_objects_and_deletes_removed_ones(
     lake: Lake, spark: SparkSession
 ) -> None:
     lake.configure()
@@ -327,7 +329,7 @@ def test_a_job_exports_what_changed_and_deletes_what_is_gone(
     lake.commit()
     status = lake.run_job(spark)
     assert status.state is ExportState.SUCCEEDED
-    assert status.done == 4 + 3  # and what comes last in three days, once more
+    assert status.done == 4 + 3  # and the objects set apart in three days, once more
     assert lake.exported() == {
         key: content for key, content in before.items() if key not in ("days/7/000", "readme")
     } | {"days/2/003": b"changed", "days/5/new": b"new"}
@@ -335,7 +337,7 @@ def test_a_job_exports_what_changed_and_deletes_what_is_gone(
         lake.run_job(spark)
 
 
-def test_a_job_that_lost_a_worker_gives_nobody_its_lease(
+def test_a_job_that_lost_a_worker_keeps_its_lease_until_it_expires(
     lake: Lake, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake.configure()
@@ -343,9 +345,9 @@ def test_a_job_that_lost_a_worker_gives_nobody_its_lease(
     status = lake.run_job(spark)
     monkeypatch.undo()
     assert status.state is ExportState.IN_PROGRESS
-    lake.look_after()  # nobody knows what the worker does: the function waits
+    lake.look_after()  # the worker may still be writing: the function waits
     assert lake.exported() == {}
-    with pytest.raises(ConflictError, match="by somebody else"):
+    with pytest.raises(ConflictError, match="has another runner, or has ended"):
         lake.run_job(spark)
     status = lake.run_job(spark, clock=Ahead(LEASE_S))
     assert status.state is ExportState.SUCCEEDED

@@ -1,7 +1,7 @@
-"""Exports keep their promises when jobs and the function share them, and die over each other's runs.
+"""Exports keep their promises when jobs and the function take turns at runs, and crash.
 
-Everything that `ExportMachine` does to exports, while the function leaves all but the smallest runs
-to jobs, jobs are started twice, late or by hand, and each goes on where the other one stopped.
+The same as `ExportMachine`, except that the function leaves all but the smallest runs to jobs. Jobs
+are started twice, late or by users, and jobs and function continue each other's runs.
 """
 
 from dataclasses import replace
@@ -58,7 +58,7 @@ class ExportJobMachine(ExportMachine):
             self.start_job(*jobs.started.pop(0))
             self.step_runner(len(self.runners) - 1, 100_000)
             assert not self.runners
-        # Jobs that never come must not keep exports from their end.
+        # Jobs that never start must not keep exports from ending.
         jobs.is_deployed = False
         super().quiesce()
 

@@ -1,9 +1,9 @@
 """Continuous export keeps its promises, whatever happens to the branch and to its runners.
 
-Users commit, delete, configure and repair; messages come twice, late and in any order; runners are
-interleaved call by call, stall beyond their leases, die, and run out of time; the object store
-refuses or throttles. The witness of `tests.support.export_world` looks at every write. In the end
-everything is mended, and then the destination holds exactly what the branch does.
+Users commit, delete, configure and repair. Messages arrive twice, late and in any order. Runners are
+interleaved call by call, stall beyond their leases, crash and run out of time. The object store
+refuses or throttles requests. The witness of `tests.support.export_world` checks every write. In
+the end all faults are removed, and then the destination holds exactly the branch's objects.
 """
 
 from contextlib import suppress
@@ -48,7 +48,7 @@ CONTENTS = st.sampled_from([b"A", b"B", b"C"])
 PATHS = st.sampled_from(["s3://out/one", "s3://out/two"])
 PATTERNS = st.sampled_from([(), (".*",), (".*/_SUCCESS$", "^SUCCESS$"), ("^a/b",), ("1$",)])
 
-# How many calls to stores a runner makes before something else happens.
+# How many calls to stores a runner makes before another step of the test.
 STEPS = st.sampled_from([1, 3, 7, 12, 20, 30, 50, 1000])
 
 
@@ -89,7 +89,7 @@ class ExportMachine(RuleBasedStateMachine):
 
     @initialize(step_ns=st.sampled_from([10**6, 10**9]), continuous=st.booleans())
     def begin(self, step_ns: int, continuous: bool) -> None:
-        self.world.clock._step_ns = step_ns
+        self.world.clock.step_ns = step_ns
         for path in ("one", "two"):
             self.exported.place_foreign(f"s3://out/{path}/a/foreign")
         branches.create(self.exported.engine(), REPO, name="live", source="main")
@@ -173,7 +173,7 @@ class ExportMachine(RuleBasedStateMachine):
             if "branch" in event.detail and event.kind != "export_finished":
                 self.messages.append(ExportRequest(REPO, "live"))
         self.events_seen = len(self.world.refs.events)
-        now_ns = self.world.clock._now_ns
+        now_ns = self.world.clock.time_ns
         waiting = self.world.export_queue.waiting
         self.messages += [request for due_ns, request in waiting if due_ns <= now_ns]
         waiting[:] = [each for each in waiting if each[0] > now_ns]
@@ -203,7 +203,7 @@ class ExportMachine(RuleBasedStateMachine):
         self.runner_count += 1
         name = f"runner {self.runner_count}"
         clock = self.world.clock
-        deadline_ns = clock._now_ns + round(time_s * 1e9)
+        deadline_ns = clock.time_ns + round(time_s * 1e9)
 
         def work(runner: SteppedRunner) -> None:
             engine = engine_around(self.exported.engine(), runner)
@@ -211,7 +211,7 @@ class ExportMachine(RuleBasedStateMachine):
                 engine,
                 request,
                 runner=name,
-                time_left_s=lambda: (deadline_ns - clock._now_ns) / 1e9,
+                time_left_s=lambda: (deadline_ns - clock.time_ns) / 1e9,
             )
 
         runner = SteppedRunner(name, work)
@@ -278,7 +278,7 @@ class ExportMachine(RuleBasedStateMachine):
             self.messages.append(request)
         self.runners = []
         self.refused, self.throttled, self.slow_s = set(), 0, 0.0
-        self.world.clock._step_ns = 10**6
+        self.world.clock.step_ns = 10**6
         self.quiesce()
         record = self.exported.record
         if record is None:
@@ -311,7 +311,7 @@ class ExportMachine(RuleBasedStateMachine):
         raise AssertionError("the export never comes to an end")
 
 
-# Runs are long: it takes many steps to begin one, disturb it, and see another one go on.
+# Runs are long: it takes many steps to begin one, disturb it, and let another runner continue.
 ExportMachine.TestCase.settings = settings(
     max_examples=max(150, settings.default.max_examples), stateful_step_count=60
 )

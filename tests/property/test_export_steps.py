@@ -1,8 +1,8 @@
-"""The steps of an export come in an order that keeps promises, however many run at a time.
+"""Concurrent steps of an export keep its promises about order.
 
-Whatever changes, whatever fails and wherever a run is stopped and goes on: old marks go before
-anything under them changes, objects that were set apart come last in their directory, marks come
-after everything under them, and nothing is left out.
+Whatever changes or fails, and wherever a run stops and continues: old marks are deleted before
+anything under them changes, objects set apart are copied last in their directory, new marks are put
+after everything under them is done, and nothing is left out.
 """
 
 from collections.abc import Collection
@@ -37,12 +37,12 @@ CHANGES = ("copy", "delete")
 
 
 def joined_beyond(put_off_max: int) -> Any:
-    """Let walks remember no more intervals of what they put off than so many."""
+    """Limit the number of intervals that walks remember of what they put off."""
     return patch("graveler.export.walk.PUT_OFF_MAX", put_off_max)
 
 
 def marks_of(work: PlannedWork, patterns: Patterns, failed: frozenset[bytes]) -> set[bytes]:
-    """The directories that get a mark: changed, asked for, whole, and not empty."""
+    """Return the directories that get a mark: changed, matching, without failures, not empty."""
     changed = [key for key, _ in work.changes()]
     around = {directory for key in changed for directory in directories_of(key)}
     apart = {
@@ -68,7 +68,7 @@ def in_directory_of(key: bytes, other: bytes) -> bool:
 
 
 def waits_for_what_failed(key: bytes, last: Collection[bytes], failed: Collection[bytes]) -> bool:
-    """Whether something failed that an object waits for: whatever is under its directory."""
+    """Whether something failed under the directory of an object that waits for all of it."""
     beside = {each for each in last if directory_of(each) == directory_of(key)}
     return any(in_directory_of(key, each) for each in failed if each not in beside)
 
@@ -76,9 +76,9 @@ def waits_for_what_failed(key: bytes, last: Collection[bytes], failed: Collectio
 def check_outcome(
     transfer: NotingTransfer, base: Contents, patterns: Patterns
 ) -> Collection[bytes]:
-    """Everything is as in the head, less what failed and what waited for that; marks as well.
+    """Check that the destination equals the head, except for failures and what waited for them.
 
-    Returns the keys that waited, or may have.
+    Returns the keys that waited, or may have waited.
     """
     work, head = transfer.work, transfer.work.head
     failed = frozenset(
@@ -88,7 +88,7 @@ def check_outcome(
     last = {key for key in head if patterns.set_apart(key)}
     waited = {key for key in last & changes.keys() if waits_for_what_failed(key, last, failed)}
     stayed = waited | (failed & changes.keys())
-    # Of several that come last in a directory, one may fail before or after another one is done.
+    # Of several objects set apart in a directory, one may fail before or after another is copied.
     unsure = {key for key in last - stayed if any(in_directory_of(key, each) for each in failed)}
     for key in head.keys() | base.keys() | transfer.objects.keys():
         found = transfer.objects.get(key)
@@ -109,7 +109,7 @@ def check_outcome(
     random=LOTS,
     put_off_max=PUT_OFF_MAX,
 )
-def test_everything_is_done_in_an_order_that_keeps_promises(
+def test_every_order_of_completion_keeps_the_promises(
     base, head, texts, has_marks, failing, random, put_off_max
 ):
     work, patterns = PlannedWork(base, head), Patterns(texts)
@@ -135,7 +135,9 @@ def test_everything_is_done_in_an_order_that_keeps_promises(
     random=LOTS,
     put_off_max=PUT_OFF_MAX,
 )
-def test_a_resumed_walk_leaves_nothing_out(base, head, texts, stops, failing, random, put_off_max):
+def test_a_walk_that_continues_leaves_nothing_out(
+    base, head, texts, stops, failing, random, put_off_max
+):
     work, patterns = PlannedWork(base, head), Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     progress = Progress()
@@ -155,7 +157,7 @@ def test_a_resumed_walk_leaves_nothing_out(base, head, texts, stops, failing, ra
 
 
 @given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, failing=FAILING)
-def test_one_at_a_time_is_as_good(base, head, texts, failing):
+def test_a_schedule_without_threads_does_the_same(base, head, texts, failing):
     work, patterns = PlannedWork(base, head), Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     assert Schedule(transfer, Progress(), None, 1).run(Walk(work, patterns).steps(), lambda: True)

@@ -1,9 +1,8 @@
-"""Exports in stretches of keys: whoever carries them out, and dies, the destination is the same.
+"""Exports in stretches of keys have the same result, whoever carries them out and crashes.
 
-The function alone exports a commit, and another one after it: that is what must come out. The same
-is then done by jobs and functions in turns, each of which dies after some calls to the stores, or
-finds objects that cannot be written. The witness of `tests.support.export_world` looks at every
-write.
+The function alone exports a commit and then another one: that is the expected result. Then jobs and
+functions do the same in turns. Each of them crashes after some calls to the stores, or cannot write
+some objects. The witness of `tests.support.export_world` checks every write.
 """
 
 from collections.abc import Mapping
@@ -18,10 +17,10 @@ from tests.support.export_jobs import attempt, commit, finish, outcome, refuse
 from tests.support.export_world import MARK, REPO, export_world
 
 DIRECTORIES = ["", "a/", "a/b/", "a/c/", "b/", "c/d/", "c/d/e/"]
-NAMES = [*"123_", MARK]  # a branch may have an object that is called like a mark
+NAMES = [*"123_", MARK]  # a branch may have an object with the name of a mark
 KEYS = st.sampled_from([f"{directory}{name}" for directory in DIRECTORIES for name in NAMES])
 CONTENTS = st.dictionaries(KEYS, st.sampled_from([b"A", b"B"]), min_size=1, max_size=24)
-# Marks everywhere, in some directories, with objects that come last in theirs: the middle ones too.
+# Marks everywhere, in some directories, and with objects set apart, also in the middle of one.
 PATTERNS = st.lists(
     st.sampled_from([".*", "^$", "^a/", "/$", "_$", "2$", "^c/d/2", "^1"]), max_size=3, unique=True
 )
@@ -46,7 +45,7 @@ ATTEMPTS = st.lists(
     by_job=st.booleans(),
     has_status=st.booleans(),
 )
-@example(  # dies while it tells that it has failed
+@example(  # crashes while it reports a failure
     first={"c/d/e/1": b"A", "_": b"A"},
     second=dict.fromkeys(["1", "2", "3", "a/2", "a/3", "a/b/1", "a/c/1", "a/c/3", "c/d/1"], b"A"),
     patterns=[".*"],
@@ -55,7 +54,7 @@ ATTEMPTS = st.lists(
     by_job=False,
     has_status=False,
 )
-def test_exports_in_stretches_that_die_end_as_those_of_one_runner(
+def test_exports_in_stretches_end_like_those_of_one_runner_even_after_crashes(
     first: Mapping[str, bytes],
     second: Mapping[str, bytes],
     patterns: list[str],
@@ -64,7 +63,7 @@ def test_exports_in_stretches_that_die_end_as_those_of_one_runner(
     by_job: bool,
     has_status: bool,
 ) -> None:
-    told = []
+    outcomes = []
     for is_disturbed in (False, True):
         world = export_world(raggedness=2)
         commit(world, first, {})
@@ -74,16 +73,16 @@ def test_exports_in_stretches_that_die_end_as_those_of_one_runner(
         commit(world, second, first)
         with suppress(ConflictError):  # nothing to export
             requests.run(world.engine(), REPO, "main")
-        # Time that goes by between two calls has runners store how far they are.
-        world.world.clock._step_ns = step_s * 10**9 + 10**6
+        # Runners store their progress when time passes between two calls.
+        world.world.clock.step_ns = step_s * 10**9 + 10**6
         for number, (is_job, calls_max, refused) in enumerate(attempts if is_disturbed else ()):
             refuse(world, refused)
             world.world.clock.tick(100)
             attempt(world, is_job, f"attempt {number}", calls_max)
         finish(world, by_job and is_disturbed)
-        told.append(outcome(world))
-        # Who dies before the pieces are deleted leaves them.
+        outcomes.append(outcome(world))
+        # A runner that crashes before it deletes the pieces leaves them.
         pieces = [uri for uri in world.objects.uris("s3://bucket") if "/exports/" in uri]
         assert is_disturbed or not pieces
-    assert told[0] == told[1]
-    assert any(uri.endswith(MARK) for uri in told[0]) or not patterns or ".*" not in patterns
+    assert outcomes[0] == outcomes[1]
+    assert any(uri.endswith(MARK) for uri in outcomes[0]) or not patterns or ".*" not in patterns

@@ -32,13 +32,13 @@ def expected(sides: Sides) -> list[tuple[bytes, bytes | None]]:
 
 
 @given(heads, breakings)
-def test_every_key_that_differs_from_any_base_is_returned_once_and_in_order(sides, breaking):
+def test_every_key_that_differs_from_any_base_is_yielded_once_and_in_order(sides, breaking):
     work = work_of(sides, breaking)
     assert list(work.changes()) == expected(sides)
 
 
 @given(heads, breakings, paths | st.just(b""), st.none() | paths)
-def test_a_part_of_the_work_is_that_part(sides, breaking, start, end):
+def test_changes_between_two_keys_are_those_of_all_changes(sides, breaking, start, end):
     found = list(work_of(sides, breaking).changes(start, end))
     assert found == [
         each for each in expected(sides) if start <= each[0] and (end is None or each[0] < end)
@@ -52,7 +52,7 @@ def test_pauses_leave_nothing_out(sides, breaking, objects):
     with patch("graveler.export.work._OBJECTS_BETWEEN_PAUSES", objects):
         assert list(work.changes()) == expected(sides)
     assert len(pauses) == len(list(work.ends(b"", objects)))
-    # Each stretch between two of them holds at least so many objects of some side.
+    # Each stretch between two of them has at least this many objects on one side.
     assert len(pauses) * objects <= sum(map(len, (sides[0], *sides[1])))
 
 
@@ -67,7 +67,7 @@ def test_stretches_cover_what_is_left_of_the_work(sides, breaking, objects_min, 
 
 
 @given(records, breakings)
-def test_without_an_exported_commit_everything_is_to_be_copied(head, breaking):
+def test_without_an_exported_commit_everything_is_copied(head, breaking):
     work = work_of((head, [{}]), breaking)
     assert list(work.changes()) == sorted(head.items())
     assert work.count() == object_count(work.head) == len(head)

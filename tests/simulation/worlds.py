@@ -213,7 +213,7 @@ def new_world(name: str) -> Start:
     """A copy of the world, that a schedule may change."""
     start = _template(name)
     old = start.world
-    clock = FixedClock(old.clock._now_ns, old.clock._step_ns)
+    clock = FixedClock(old.clock.time_ns, old.clock.step_ns)
     names = CountingNames(clock)
     names._count = old.names._count
     refs, staging, objects = copy(old.refs), copy(old.staging), copy(old.objects)

@@ -1,4 +1,4 @@
-"""Exports by jobs in memory: workers that take turns, runners that die, and what comes out."""
+"""Exports by jobs in memory: workers that take turns, runners that crash, and the outcome."""
 
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -6,30 +6,30 @@ from contextlib import suppress
 
 from graveler.errors import ConflictError, InvalidInputError
 from graveler.export.model import ExportRequest, ExportState
-from graveler.export.stretches import Carried, Stretch
+from graveler.export.stretches import Stretch, StretchResult
 from graveler.operations import branches, commits, writes
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.exports.batch import export_in_batch
-from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
+from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
 from tests.support.counting import engine_around
 from tests.support.export_world import REPO, ExportWorld
 from tests.support.faults import Crash, CrashAt
 
 
 class WorkersInTurns:
-    """Two workers in the runner's own thread, of which the second is always done first."""
+    """Two workers in the runner's own thread; the second one always finishes first."""
 
     objects_min = 2
     at_once = 2
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._earlier: tuple[RunInHand, Stretch, Future[Carried]] | None = None
+        self._earlier: tuple[RunSpec, Stretch, Future[StretchResult]] | None = None
 
-    def submit(self, run: RunInHand, stretch: Stretch) -> Future[Carried]:
-        future: Future[Carried] = Future()
+    def submit(self, run: RunSpec, stretch: Stretch) -> Future[StretchResult]:
+        future: Future[StretchResult] = Future()
         turns = [(run, stretch, future)]
         if self._earlier is not None:
             turns.append(self._earlier)
@@ -42,7 +42,7 @@ class WorkersInTurns:
         except BaseException as crash:
             for _, _, each_future in turns:
                 if not each_future.done():
-                    each_future.set_exception(crash)  # or somebody would wait for it
+                    each_future.set_exception(crash)  # so that nobody waits for it
             raise
         return future
 
@@ -65,7 +65,7 @@ def commit(world: ExportWorld, contents: Mapping[str, bytes], before: Mapping[st
 
 
 def attempt(world: ExportWorld, is_job: bool, name: str, calls_max: int) -> None:
-    """Go on with the export, or begin it, for so many calls to the stores."""
+    """Begin or continue the export, and crash after calls_max calls to the stores."""
     calls = CrashAt(calls_max)
     engine = engine_around(world.engine(), calls)
     request = ExportRequest(REPO, "main")
@@ -81,8 +81,8 @@ def attempt(world: ExportWorld, is_job: bool, name: str, calls_max: int) -> None
 
 
 def finish(world: ExportWorld, is_job: bool) -> None:
-    """Take the export to its end, mended."""
-    world.world.clock._step_ns = 10**6
+    """Remove all faults and take the export to its end."""
+    world.world.clock.step_ns = 10**6
     world.objects.before = lambda _operation, _uri: None
     head = branches.get(world.engine(), REPO, "main").commit_id
     for number in range(4):
@@ -95,11 +95,11 @@ def finish(world: ExportWorld, is_job: bool) -> None:
             return
         world.world.clock.tick(100)
         attempt(world, is_job, f"last {number}", 1_000_000)
-    raise AssertionError("the export never comes to an end")
+    raise AssertionError("the export never ends")
 
 
 def refuse(world: ExportWorld, keys: set[str]) -> None:
-    """Let nothing be written at these keys."""
+    """Make the store refuse writes at these keys."""
     uris = {f"s3://out/latest/{key}" for key in keys}
 
     def before(_operation: str, uri: str) -> None:
@@ -110,7 +110,7 @@ def refuse(world: ExportWorld, keys: set[str]) -> None:
 
 
 def outcome(world: ExportWorld) -> dict[str, bytes]:
-    """What is at the destination, marks as well; and the manifest."""
+    """Return the objects and marks at the destination, and the manifest."""
     uris = world.objects.uris("s3://out/latest")
     manifest = world.destination().manifest
     found = {uri: world.objects.get(uri) for uri in uris}

@@ -1,4 +1,4 @@
-"""Branches whose export was asked for, and runners of it that go step by step."""
+"""Branches whose export is pending, and runners that work step by step."""
 
 from graveler.export.model import ExportRequest
 from graveler.operations import branches
@@ -13,7 +13,7 @@ REQUEST = ExportRequest(REPO, "main")
 
 
 def lake_of_twelve() -> ExportWorld:
-    """A branch of twelve objects whose export was asked for."""
+    """Return a branch of twelve objects whose export is pending."""
     made = export_world()
     for number in range(12):
         upload(made.engine(), b"%02d" % number, b"x%d" % number)
@@ -22,8 +22,14 @@ def lake_of_twelve() -> ExportWorld:
     return made
 
 
+def due_messages(lake: ExportWorld) -> list[ExportRequest]:
+    """Return the messages whose time of delivery has come."""
+    now_ns = lake.world.clock.time_ns
+    return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
+
+
 def is_exported(lake: ExportWorld, path: str = LATEST) -> bool:
-    """Whether the path holds what the branch does, and the record says so."""
+    """Whether the path holds the branch's objects, and the record says so."""
     head = branches.get(lake.engine(), REPO, lake.branch).commit_id
     known = lake.destination(path)
     is_whole = (known.exported_commit, known.touched_commits) == (head, ())
@@ -31,7 +37,7 @@ def is_exported(lake: ExportWorld, path: str = LATEST) -> bool:
 
 
 def stepped(lake: ExportWorld, name: str) -> SteppedRunner:
-    """An invocation that goes on only when it is let."""
+    """Return an invocation of the export function that waits before each call to a store."""
 
     def work(runner: SteppedRunner) -> None:
         engine = engine_around(lake.engine(), runner)
@@ -41,7 +47,7 @@ def stepped(lake: ExportWorld, name: str) -> SteppedRunner:
 
 
 def step(lake: ExportWorld, runner: SteppedRunner, until: int | None = None) -> None:
-    """Let a runner go on until so many objects are written; to its end if None."""
+    """Continue a runner until that many objects are written; until it ends if None."""
     while not runner.is_done and (until is None or len(lake.writes) < until):
         lake.runner = runner.name
         runner.step()

@@ -1,8 +1,8 @@
-"""Steps of exports on a destination in memory, which notes what happened, in an order drawn by lot.
+"""Steps of exports on a destination in memory, which records them, in random order.
 
-Requests to a store end in any order. Threads that have nothing to wait for end in the order in
-which they began, so a pool that draws lots stands for them: a task begins when it is drawn, which is
-when somebody waits for the tasks that were submitted.
+Requests to a store end in any order, but threads without I/O end in the order in which they began.
+So a pool without threads replaces them: when a schedule waits for tasks, the pool draws one at
+random and runs it.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from graveler.model import Change
 
 @dataclass
 class PlannedWork:
-    """What `graveler.export.work.Work` tells, from plain dictionaries."""
+    """The changes of `graveler.export.work.Work`, from plain dictionaries."""
 
     base: Mapping[bytes, bytes]
     head: Mapping[bytes, bytes]
@@ -36,7 +36,7 @@ class PlannedWork:
 
 @dataclass
 class NotingTransfer:
-    """A Transfer that fails for some keys, and notes (when, what, began or ended, name)."""
+    """A Transfer that fails for some keys, and records (operation, key or directory)."""
 
     work: PlannedWork
     fails: frozenset[bytes] = frozenset()
@@ -81,7 +81,7 @@ class NotingTransfer:
         return self._do("mark", directory, Outcome())
 
     def check_order(self, last: Collection[bytes]) -> None:
-        """Old marks go first, objects set apart come last, new marks after everything."""
+        """Check the order: old marks deleted, objects, objects set apart, new marks."""
         for at, (what, name) in enumerate(self.notes):
             before, later = self.notes[:at], self.notes[at + 1 :]
             if what == "unmark":
@@ -100,12 +100,12 @@ class NotingTransfer:
 
 
 def _under(directory: bytes, notes: Sequence[tuple[str, bytes]]) -> list[bytes]:
-    """What changed under the directory."""
+    """Return what changed under the directory."""
     return [n for what, n in notes if what in ("copy", "delete") and n.startswith(directory)]
 
 
 class LotPool:
-    """Stands for a pool of threads: of the tasks at work, the lot says which one is done first."""
+    """Replaces a pool of threads: draws at random which task finishes first."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -113,7 +113,7 @@ class LotPool:
 
     @contextmanager
     def waited_for(self) -> Iterator["LotPool"]:
-        """Let schedules wait for this pool instead of threads."""
+        """Make schedules wait for this pool instead of threads."""
         with patch("graveler.export.schedule.wait", self._wait):
             yield self
 

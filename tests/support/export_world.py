@@ -1,12 +1,12 @@
-"""A world with an exported branch, and a witness of every write at the places it is exported to.
+"""A world with an exported branch, and a witness that checks every write at its destinations.
 
-The witness knows nothing of how exports work. At each write it looks at everything that stands
-there, and notes what must never be seen:
+The witness knows nothing about how exports work. After each write it checks everything at the
+destinations, and records violations:
 
-- a write by a runner that does not hold the branch's lease at that moment;
+- a write by a runner that does not hold the lease at that moment;
 - a `_lakefs_success` beside objects that are not those of the commit it was put for;
 - a `_STATUS_….json` that says success while the path does not hold exactly its commit;
-- a change to somebody else's object.
+- a change of an object of others.
 """
 
 import json
@@ -29,14 +29,14 @@ from tests.support.memory import FixedClock, MemoryObjectStore
 REPO = "lake"
 NAMESPACE = "s3://bucket/lake"
 MARK = "_lakefs_success"
-FOREIGN = b"of somebody else"
+FOREIGN = b"of others"
 
 # What readers of an object get: content, content type, metadata.
 Seen = tuple[bytes, str, tuple[tuple[str, str], ...]]
 
 
 class WatchedObjects(MemoryObjectStore):
-    """An object store that tells of every write, and fails when a test wants it to."""
+    """An object store that calls hooks before and after every write; before may fail it."""
 
     def __init__(self, clock: FixedClock) -> None:
         super().__init__(clock)
@@ -92,18 +92,18 @@ class WatchedObjects(MemoryObjectStore):
 
 @dataclass
 class ExportWorld:
-    """Stores with one repository, and what the witness remembers of the export of `branch`."""
+    """Stores with one repository, and the witness's records about the export of `branch`."""
 
     world: MemoryWorld
     objects: WatchedObjects
     repository: Repository
     branch: str = "main"
-    runner: str = ""  # who works now; "" is not to write anywhere
+    runner: str = ""  # the one working now; "" must not write
     violations: list[str] = field(default_factory=list)
     writes: list[tuple[str, str]] = field(default_factory=list)  # runner, URI
-    promises: dict[str, str] = field(default_factory=dict)  # commits of standing marks, by URI
-    foreign: set[str] = field(default_factory=set)  # URIs of others, not to be touched
-    leftovers: set[str] = field(default_factory=set)  # of an export that was forgotten
+    promises: dict[str, str] = field(default_factory=dict)  # commits of current marks, by URI
+    foreign: set[str] = field(default_factory=set)  # URIs of others, which must not change
+    leftovers: set[str] = field(default_factory=set)  # of a deleted export
     _contents: dict[str, dict[str, Seen]] = field(default_factory=dict)
 
     def engine(self) -> Engine:
@@ -144,10 +144,10 @@ class ExportWorld:
     # The witness
 
     def saw(self, uri: str) -> None:
-        """Look at everything after a write."""
+        """Check everything after a write."""
         is_piece = "/_lakefs/exports/" in uri
         if not uri.startswith("s3://out/") and not (is_piece and self.objects.head(uri)):
-            return  # an ended run's pieces may be deleted by whoever ended it
+            return  # any runner may delete an ended run's pieces
         try:
             self._look(uri)
         except Exception as error:  # noqa: BLE001 - whoever writes is not to mistake it for his own
@@ -157,7 +157,7 @@ class ExportWorld:
         self.writes.append((self.runner, uri))
         record = self.record
         run = record.run if record else None
-        now_ns = self.world.clock._now_ns
+        now_ns = self.world.clock.time_ns
         if run is None or run.runner != self.runner or run.lease_until_ns <= now_ns:
             holder = (run.runner, (run.lease_until_ns - now_ns) / 1e9) if run else None
             self.violations.append(f"{self.runner} wrote {uri}; the lease is with {holder}")
@@ -200,7 +200,7 @@ class ExportWorld:
         return sorted(known, key=len, reverse=True)
 
     def exported(self, path: str, prefix: str = "") -> dict[str, Seen]:
-        """What stands at a path, less marks, reports, leftovers and foreign objects, by key."""
+        """Return the objects at a path by key, without marks, reports, leftovers and foreign ones."""
         found = {}
         reports = ("_STATUS_", f"{REPO}-{self.branch}-")
         for uri in self.objects.uris(f"{path}/{prefix}"):
@@ -212,16 +212,16 @@ class ExportWorld:
     def _check_status(self) -> None:
         for uri in self.objects.uris("s3://out"):
             if "/_STATUS_" in uri and uri not in self.leftovers:
-                told = json.loads(self.objects.get(uri))
-                if told["status"] == "success":
-                    self._check_holds(told["path"], told["commit"], uri)
-                    self._check_manifest(told["path"], told["manifest"])
+                status = json.loads(self.objects.get(uri))
+                if status["status"] == "success":
+                    self._check_holds(status["path"], status["commit"], uri)
+                    self._check_manifest(status["path"], status["manifest"])
 
     def _check_manifest(self, path: str, manifest: str) -> None:
         lines = [json.loads(line) for line in self.objects.get(manifest).splitlines()]
-        told = {line["key"]: line["etag"] for line in lines}
+        listed = {line["key"]: line["etag"] for line in lines}
         infos = {key: self.objects.head(f"{path}/{key}") for key in self.exported(path)}
-        if told != {key: info.checksum for key, info in infos.items() if info is not None}:
+        if listed != {key: info.checksum for key, info in infos.items() if info is not None}:
             self.violations.append(f"{manifest} is not what {path} holds")
 
     def _check_holds(self, path: str, commit_id: str, why: str) -> None:
@@ -235,7 +235,7 @@ class ExportWorld:
                 self.violations.append(f"{uri} was touched")
 
     def check_whole_destinations(self) -> None:
-        """Every destination that is said to be whole holds exactly its commit."""
+        """Check that every destination that is whole in the record holds exactly its commit."""
         for known in self.record.destinations if self.record else ():
             if known.exported_commit and not known.touched_commits:
                 self._check_holds(known.path, known.exported_commit, "the record says whole")
@@ -256,34 +256,34 @@ class ExportWorld:
         return next(each for each in self.record.destinations if each.path == path)
 
     def advance(self, engine: Engine | None = None, runner: str = "runner", time_s: float = 900):
-        """What one invocation of the export function does, whatever the message was."""
-        deadline_ns = self.world.clock._now_ns + round(time_s * 1e9)
+        """Do what one invocation of the export function does, whatever the message was."""
+        deadline_ns = self.world.clock.time_ns + round(time_s * 1e9)
         self.runner = runner
         advance(
             engine or self.engine(),
             ExportRequest(REPO, self.branch),
             runner=runner,
-            time_left_s=lambda: (deadline_ns - self.world.clock._now_ns) / 1e9,
+            time_left_s=lambda: (deadline_ns - self.world.clock.time_ns) / 1e9,
         )
         self.runner = ""
         assert self.violations == []
 
     def settle(self, invocations_max: int = 100) -> None:
-        """Deliver whatever is in the queue until nothing is, as time goes by."""
+        """Deliver the messages in the queue until there are none, letting time pass."""
         self.advance(runner="invocation")
         queue = self.world.export_queue
         for number in range(invocations_max):
             if not queue.waiting:
                 return
             due_ns, request = queue.waiting.pop(0)
-            self.world.clock.tick(max(0, due_ns - self.world.clock._now_ns) / 1e9)
+            self.world.clock.tick(max(0, due_ns - self.world.clock.time_ns) / 1e9)
             assert request == ExportRequest(REPO, self.branch)
             self.advance(runner=f"invocation {number}")
-        raise AssertionError("the export never comes to an end")
+        raise AssertionError("the export never ends")
 
 
 def export_world(step_ns: int = 10**7, raggedness: int = 2) -> ExportWorld:
-    """An empty repository; the clock goes on by step_ns whenever somebody looks."""
+    """Return an empty repository; the clock advances by step_ns at each reading."""
     world = memory_world(Breaking(raggedness), step_ns=step_ns)
     objects = WatchedObjects(world.clock)
     world.objects = objects

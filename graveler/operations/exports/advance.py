@@ -1,10 +1,9 @@
-"""What is to be done about the export of a branch, and doing it.
+"""Find out what a branch's export needs next, and do it.
 
-Messages come at least once, late and in no order, so they say only which branch to look at. What is
-to be done follows from the branch's head and the export's record: begin a run, go on with one, take
-over a dead runner's, wait for a living one, or nothing. As long as there is a runner, a message is
-on its way that comes when its lease ends, or is sent on if it was renewed. A runner that comes to
-the end of its time stores how far it has come, and sends one for the next.
+Messages arrive at least once, late and in any order, so they only name a branch. The branch's head
+and the export's record decide what to do (`lifecycle.next_step`). While a runner holds a run, a
+message is always on its way that arrives when the lease ends; if the lease was renewed, it is sent
+again. A runner whose time is up stores its progress and sends a message for the next runner.
 """
 
 from collections.abc import Callable
@@ -12,30 +11,33 @@ from dataclasses import replace
 
 from graveler.errors import StaleVersionError
 from graveler.export import lifecycle
-from graveler.export.lifecycle import WATCH_MARGIN_S, Next
+from graveler.export.lifecycle import Next
 from graveler.export.model import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Repository
 from graveler.operations.engine import Engine
+from graveler.operations.exports.deadline import TIME_TO_BEGIN_S
 from graveler.operations.exports.lease import Lease
-from graveler.operations.exports.reports import delete_pieces
-from graveler.operations.exports.run import TIME_TO_END_S, carry_out
-from graveler.times import NS_PER_S
-
-# With less time than this, a runner begins nothing.
-_TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
-_DELAY_S_MAX = 900
+from graveler.operations.exports.pieces import delete_pieces
+from graveler.operations.exports.run import carry_out
 
 
 def advance(
     engine: Engine, request: ExportRequest, *, runner: str, time_left_s: Callable[[], float]
 ) -> BranchExport | None:
-    """Do what is to be done now about the export of a branch; its record as it was seen last.
+    """Do what the branch's export needs now, and return its record as last seen.
 
-    runner is a name that nobody else has at the time; time_left_s tells how long this may take.
+    Args:
+        engine: where everything is stored.
+        request: the branch to look at.
+        runner: a name that no other runner has at the same time.
+        time_left_s: returns how many seconds this call may still take.
+
+    Returns:
+        None if the repository does not exist or the branch is not exported.
 
     Raises:
-        GravelerError: a store did not answer as it should; ask again.
+        GravelerError: a store failed; repeat the call later.
     """
     repository = engine.refs.repository(request.repository)
     if repository is None:
@@ -48,7 +50,7 @@ def advance(
         try:
             step, lease = _take_step(engine, repository, record, runner, time_left_s)
         except StaleVersionError:
-            continue  # somebody else has changed it, perhaps so that nothing is left to do
+            continue  # another writer changed the record: the next step may be another one
         if lease is not None:
             if not carry_out(lease, request, time_left_s):
                 return lease.record
@@ -65,18 +67,18 @@ def _take_step(
     runner: str,
     time_left_s: Callable[[], float],
 ) -> tuple[Next, Lease | None]:
-    """What was to be done about the record, and done; with a lease if it is to carry out a run.
+    """Take the record's next step; return it, with a lease if there is a run to carry out.
 
     Raises:
-        StaleVersionError: somebody else changed the record.
+        StaleVersionError: another writer changed the record.
     """
     branch = engine.refs.branch(repository, record.branch)
     now_ns = engine.clock.now_ns()
     step = lifecycle.next_step(record, None if branch is None else branch.commit_id, now_ns)
     if step is Next.WAIT:
-        watched = _watched(engine, repository, record, now_ns)
-        if watched is not record:
-            engine.exports.replace_branch_export(repository, record, watched)
+        changed = _send_watch(engine, repository, record, now_ns)
+        if changed is not record:
+            engine.exports.replace_branch_export(repository, record, changed)
     elif step is Next.FORGET:
         delete_record(engine, repository, record)
     elif step is Next.DROP:
@@ -86,18 +88,18 @@ def _take_step(
         if record.is_pending and record.state is not ExportState.FAILED:
             settled = replace(record, is_pending=False)
             engine.exports.replace_branch_export(repository, record, settled)
-    elif time_left_s() < _TIME_TO_BEGIN_S:
+    elif time_left_s() < TIME_TO_BEGIN_S:
         engine.export_queue.send(ExportRequest(repository.name, record.branch))
         return Next.NOTHING, None
     else:
-        assert branch is not None  # else it was forgotten
+        assert branch is not None  # the step would be FORGET
         wanted = record
         if step is Next.BEGIN:
             run_id = new_run_id(engine, repository, branch)
             wanted = lifecycle.begun(record, repository.name, run_id, branch.commit_id, now_ns)
         taken = lifecycle.taken(wanted, runner, now_ns)
-        watched = _watched(engine, repository, taken, now_ns)
-        held = engine.exports.replace_branch_export(repository, record, watched)
+        changed = _send_watch(engine, repository, taken, now_ns)
+        held = engine.exports.replace_branch_export(repository, record, changed)
         return step, Lease(engine, repository, held)
     return step, None
 
@@ -106,29 +108,31 @@ def delete_record(engine: Engine, repository: Repository, record: BranchExport) 
     """Delete the export's record, and the pieces of its run.
 
     Raises:
-        StaleVersionError: somebody else changed the record.
+        StaleVersionError: another writer changed the record.
     """
     engine.exports.delete_branch_export(repository, record)
     delete_pieces(engine, repository, record.run)
 
 
-def _watched(
+def _send_watch(
     engine: Engine, repository: Repository, record: BranchExport, now_ns: int
 ) -> BranchExport:
-    """The record, when somebody is to look again at the end of the lease: its runner may die."""
-    assert record.run is not None
-    until_ns = record.run.lease_until_ns
-    margin_ns = WATCH_MARGIN_S * NS_PER_S
-    # One that is about to come may be the one that asks, for clocks differ.
-    if now_ns + margin_ns < record.watched_until_ns < until_ns + margin_ns:
-        return record  # a message is on its way
-    rest_s = -(-(until_ns - now_ns) // NS_PER_S)
-    delay_s = min(rest_s + 1, _DELAY_S_MAX)
+    """Send a message that checks the run's lease when it ends, unless one is on its way.
+
+    The message is sent before the record that notes it is stored: if storing fails, there is a
+    message too many, but never one too few.
+
+    Returns:
+        The record to store, which notes the message; the same record if none was sent.
+    """
+    delay_s = lifecycle.watch_delay_s(record, now_ns)
+    if delay_s is None:
+        return record
     engine.export_queue.send(ExportRequest(repository.name, record.branch), delay_s)
-    return replace(record, watched_until_ns=now_ns + delay_s * NS_PER_S)
+    return lifecycle.watched(record, now_ns, delay_s)
 
 
 def new_run_id(engine: Engine, repository: Repository, branch: Branch) -> str:
-    """The ID of a run that exports what the branch holds now."""
+    """Return a new ID for a run that exports the branch's head."""
     uid = engine.names.new_uid()
     return f"{repository.name}-{branch.name}-{branch.commit_id}-{uid}"

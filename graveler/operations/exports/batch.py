@@ -1,7 +1,7 @@
-"""Runs of an export by batch jobs: the function left one to them, or somebody starts one by hand.
+"""Runs that batch jobs carry out: the function leaves a run to a job, or a user starts the job.
 
-A run that waits for a job looks to the function as if somebody held it, until the time by which
-the job should have come. The job takes it like any runner: by compare-and-swap, so once.
+For the export function, a run that waits for a job is leased until the job should have started.
+The job takes the run like any runner: by compare-and-swap, so only one job gets it.
 """
 
 from collections.abc import Callable
@@ -29,21 +29,29 @@ def export_in_batch(
     workers: Workers,
     time_left_s: Callable[[], float] = lambda: inf,
 ) -> str:
-    """Carry a run of the branch's export out, as far as it goes; the ID of the run.
+    """Carry out a run of the branch's export as far as possible, and return its ID.
 
-    Without an ID, it is the run at work, if nobody works on it; else a new one. runner is a name
-    that nobody else has. How it ended stands in the export's status; the export function is told
-    to look after what is to follow.
+    How the run ended is in the export's status. Messages to the export function make it continue
+    the run if this job dies or fails, and begin what is to follow.
+
+    Args:
+        engine: where everything is stored.
+        request: the branch.
+        run_id: the run; "" for the run in progress, or for a new one if there is none.
+        runner: a name that no other runner has.
+        workers: carry out the stretches of the run.
+        time_left_s: returns how many seconds this call may still take.
 
     Raises:
-        ConflictError: somebody works on it; or it has ended; or there is nothing to export.
-        NotFoundError: there is no such branch, or it is not exported.
+        ConflictError: another runner holds the run, it has ended, or there is nothing to export.
+        NotFoundError: the branch does not exist, or it is not exported.
+        GravelerError: a store failed.
     """
     repository = engine.refs.repository(request.repository)
     if repository is None:
         raise NotFoundError(f"repository {request.repository!r} does not exist")
     wanted = run_id or _chosen_run(engine, request)
-    # Should this job die without a word, somebody looks.
+    # If this job dies, the export function takes the run over.
     engine.export_queue.send(request, LEASE_S)
     lease = _take(engine, repository, request, wanted, runner)
     held = lease.run.id
@@ -57,9 +65,9 @@ def export_in_batch(
 
 
 def _chosen_run(engine: Engine, request: ExportRequest) -> str:
-    told = requests.status(engine, request.repository, request.branch)
-    if told.state is ExportState.IN_PROGRESS:
-        return told.export_id
+    status = requests.status(engine, request.repository, request.branch)
+    if status.state is ExportState.IN_PROGRESS:
+        return status.export_id
     return requests.run(engine, request.repository, request.branch, in_batch=True)
 
 
@@ -77,7 +85,9 @@ def _take(
         except StaleVersionError:
             continue
         return Lease(engine, repository, held)
-    raise ConflictError(f"export {run_id} is carried out by somebody else, or has ended")
+    raise ConflictError(
+        f"export {run_id} has another runner, or has ended: see the export's status"
+    )
 
 
 def _may_take(record: BranchExport, run_id: str, now_ns: int) -> bool:

@@ -1,9 +1,9 @@
-"""Holding a run: one runner works on it at a time, and knows when it has to stop.
+"""The lease of a run: one runner works on the run at a time, and knows when to stop.
 
-The lease is in the run's record. A runner renews it by compare-and-swap; who finds that the lease
-has ended takes the run over in the same way. Before every request that writes at the destination,
-the runner looks at its own clock: with too little of the lease left for the longest request
-(LEASE_MARGIN_S) it stops, so that one that was stalled never writes beside its successor.
+The lease is stored in the run's record. A runner renews it by compare-and-swap, and another runner
+takes an ended lease over in the same way. Before every request that writes at the destination, the
+runner checks its own clock. If too little of the lease is left for the longest request
+(LEASE_MARGIN_S), it stops. So a runner that was stalled never writes at the same time as the next.
 """
 
 from collections.abc import Callable
@@ -21,18 +21,18 @@ Transition = Callable[[BranchExport], BranchExport]
 
 
 class StoppedError(Exception):
-    """This runner is not to go on with the run; the message says why."""
+    """This runner must not continue the run; the message says why."""
 
 
 class UnwantedError(StoppedError):
-    """Nobody wants the run any more: the branch is gone, or exported to elsewhere."""
+    """The run is unwanted: the branch is deleted, or exported to another path."""
 
 
 class Lease:
-    """A run in the hands of one runner, and its record as this runner saw it last."""
+    """One runner's hold on a run, with the record as this runner saw it last."""
 
     def __init__(self, engine: Engine, repository: Repository, record: BranchExport) -> None:
-        """Hold a record whose run this runner has just taken."""
+        """Hold the run of a record that this runner has just stored as its own."""
         assert record.run is not None
         self.engine = engine
         self.repository = repository
@@ -43,12 +43,12 @@ class Lease:
 
     @property
     def run(self) -> ExportRun:
-        """The run as it stands."""
+        """The run as this runner saw it last."""
         assert self.record.run is not None
         return self.record.run
 
     def check(self) -> None:
-        """Let a request pass that writes at the destination; for many threads.
+        """Raise if a request that writes at the destination must not begin; for many threads.
 
         Raises:
             StoppedError: too little of the lease is left.
@@ -58,16 +58,17 @@ class Lease:
 
     @property
     def is_due(self) -> bool:
-        """Whether it is time to renew."""
+        """Whether the lease should be renewed now."""
         renewed_ns = self._until_ns - LEASE_S * NS_PER_S
         return self.engine.clock.now_ns() >= renewed_ns + RENEWAL_S * NS_PER_S
 
     def renew(self, progress: Progress) -> None:
-        """Hold the run for longer, and store how far it has come.
+        """Extend the lease and store the run's progress.
 
         Raises:
-            StoppedError: somebody else has the run.
-            UnwantedError: nobody wants it any more.
+            StoppedError: another runner holds the run.
+            UnwantedError: the run is unwanted.
+            ContentionError: too many concurrent updates of the record.
         """
         self._refuse_if_deleted()
         now_ns = self.engine.clock.now_ns()
@@ -78,13 +79,14 @@ class Lease:
 
         self.change(renewed)
         if lifecycle.is_unwanted(self.record):
-            raise UnwantedError("the branch is not exported there any more")
+            raise UnwantedError("the branch is not exported to this path any more")
 
     def change(self, transition: Transition, event: Event | None = None) -> None:
-        """Change the record, whatever others changed in it meanwhile, and tell of it.
+        """Store transition(record), with the event; retry if another writer changed the record.
 
         Raises:
-            StoppedError: the run is in other hands.
+            StoppedError: another runner holds the run.
+            ContentionError: too many concurrent updates of the record.
         """
 
         def attempt() -> None:
@@ -104,13 +106,13 @@ class Lease:
         current = self.engine.exports.branch_export(self.repository, self.record.branch)
         run = current.run if current is not None else None
         if current is None or run is None or (run.id, run.runner) != (self._run_id, self._runner):
-            raise StoppedError("the run is in other hands")
+            raise StoppedError("another runner holds the run")
         self.record = current
 
     def _refuse_if_deleted(self) -> None:
         repository, branch = self.engine.refs.repository_and_branch(
             self.repository, self.record.branch
         )
-        is_there = repository is not None and repository.uid == self.repository.uid
-        if not is_there or branch is None:
-            raise UnwantedError("the branch is gone")
+        exists = repository is not None and repository.uid == self.repository.uid
+        if not exists or branch is None:
+            raise UnwantedError("the branch is deleted")

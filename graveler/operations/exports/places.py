@@ -1,9 +1,9 @@
-"""No two writers at one place: exports keep away from each other and from repositories.
+"""Keep exports apart from each other and from repositories: one writer for each place.
 
-A configuration is checked before it is stored, and again by the first run that would write at its
-places: of two that were stored at the same moment, and did not see each other, none comes to write.
-An export that was deleted, alone or with its branch or repository, frees its places at once; but
-the next run there waits until the last runner has stopped.
+A configuration is checked before it is stored, and again by the first run that would write to its
+places. Two configurations that are stored at the same moment do not see each other: the second
+check stops both before they write. Deleting an export, alone or with its branch or repository,
+frees its places at once; but the next run there waits until the last runner has stopped.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from graveler.errors import AlreadyExistsError, InvalidInputError
-from graveler.export.lifecycle import has_runner
+from graveler.export.addresses import is_within
+from graveler.export.lifecycle import destination_of, has_runner
 from graveler.export.model import ExportConfiguration
 from graveler.export.places import (
     ListedExport,
     Places,
     clash,
-    overlapping,
+    overlapping_place,
     places_of,
     wanted_places,
 )
 from graveler.model import Repository
 from graveler.operations.engine import Engine
+from graveler.operations.exports.lease import Lease, StoppedError
 from graveler.operations.protocol.pages import every_repository
 
 Found = TypeVar("Found")
@@ -31,46 +33,75 @@ Found = TypeVar("Found")
 def check_places(
     engine: Engine, repository: Repository, branch: str, configuration: ExportConfiguration
 ) -> bool:
-    """Refuse a configuration by which the branch's export would write where others do.
+    """Raise if the branch's export would write where others do.
 
-    Returns False as long as somebody may still be there: the last runner of an export that ended.
+    Returns:
+        False if the last runner of a deleted export may still write there.
 
     Raises:
-        InvalidInputError: a place holds, or lies in, a repository's storage namespace.
-        AlreadyExistsError: places overlap with another branch's; the message names it.
+        InvalidInputError: a place contains, or is in, a repository's storage namespace.
+        AlreadyExistsError: a place overlaps with one of another branch, which the message names.
     """
     wanted = wanted_places(configuration)
     _check_outside_of_repositories(engine, wanted)
     is_free = True
-    for met in _met(engine, lambda places: clash(wanted, places), (repository.uid, branch)):
-        mine, theirs = met.found
-        if not met.is_leaving:
+    this_branch = (repository.uid, branch)
+    for conflict in _conflicts(engine, lambda places: clash(wanted, places), but=this_branch):
+        mine, theirs = conflict.found
+        if not conflict.is_ending:
             raise AlreadyExistsError(
-                f"{mine!r} overlaps with {theirs!r}, to which branch {met.listed.branch!r} of "
-                f"repository {met.listed.repository!r} is exported, or was before: choose another "
-                "place, or delete the export of that branch"
+                f"{mine!r} overlaps with {theirs!r}, to which {_named(conflict.listed)} is "
+                "exported, or was before: choose another place, or delete the export of that branch"
             )
         is_free = False
     return is_free
 
 
+def check_places_of_run(lease: Lease) -> None:
+    """Raise if the leased run would be the first to write where others do.
+
+    Destinations in the record are this branch's own: no other export was allowed there since.
+
+    Raises:
+        AlreadyExistsError: a place belongs to another branch, or to a repository.
+        StoppedError: the last runner of a deleted export may still write there. The place is free
+            when this run's lease ends.
+    """
+    wanted = lease.run.configuration
+    known = destination_of(lease.record, wanted.path)
+    is_known = bool(known.exported_commit or known.touched_commits)
+    if wanted.status_path:
+        is_known &= is_within(known.status_file, wanted.status_path)
+    if is_known:
+        return
+    try:
+        is_free = check_places(lease.engine, lease.repository, lease.record.branch, wanted)
+    except InvalidInputError as error:  # a repository that was created after the configuration
+        raise AlreadyExistsError(str(error)) from error
+    if not is_free:
+        raise StoppedError("the last runner of a deleted export may still write there")
+
+
 def check_outside_of_exports(engine: Engine, namespace: str) -> None:
-    """Refuse a storage namespace where a branch is exported.
+    """Raise if a branch is exported into or around a storage namespace.
 
     Raises:
         InvalidInputError: they overlap; the message names the branch.
     """
-    for met in _met(engine, lambda places: overlapping(namespace, places)):
+    for conflict in _conflicts(engine, lambda places: overlapping_place(namespace, places)):
         raise InvalidInputError(
-            f"storage namespace {namespace!r} overlaps with {met.found!r}, to which branch "
-            f"{met.listed.branch!r} of repository {met.listed.repository!r} is exported, or was "
-            "before: choose another prefix"
+            f"storage namespace {namespace!r} overlaps with {conflict.found!r}, to which "
+            f"{_named(conflict.listed)} is exported, or was before: choose another prefix"
         )
+
+
+def _named(listed: ListedExport) -> str:
+    return f"branch {listed.branch!r} of repository {listed.repository!r}"
 
 
 def _check_outside_of_repositories(engine: Engine, wanted: Places) -> None:
     for repository in every_repository(engine):
-        place = overlapping(repository.storage_namespace, wanted)
+        place = overlapping_place(repository.storage_namespace, wanted)
         if place is not None:
             raise InvalidInputError(
                 f"{place!r} overlaps with the storage namespace of repository "
@@ -79,22 +110,21 @@ def _check_outside_of_repositories(engine: Engine, wanted: Places) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Met(Generic[Found]):
-    """A listed export in whose places something was found, by its record as it stands."""
+class _Conflict(Generic[Found]):
+    """A listed export, and what was found among the places in its record."""
 
     listed: ListedExport
     found: Found
-    is_leaving: bool  # nobody wants it any more, but its runner has not stopped yet
+    is_ending: bool  # it is deleted, but its runner has not stopped yet
 
 
-def _met(
-    engine: Engine, find: Callable[[Places], Found | None], but: tuple[str, str] | None = None
-) -> Iterator[_Met[Found]]:
-    """The listed exports in whose places something is found.
+def _conflicts(
+    engine: Engine, find: Callable[[Places], Found | None], *, but: tuple[str, str] | None = None
+) -> Iterator[_Conflict[Found]]:
+    """Yield the listed exports among whose places find finds something.
 
-    but is the branch, by its repository's uid and its name, that is left out.
-
-    The list may tell of exports that are gone, and of places that are given up.
+    The list may contain deleted exports and places that are not used any more, so the records
+    decide. but is the branch to leave out: its repository's uid and its name.
     """
     for listed in engine.exports.listed_exports():
         if (listed.repository_uid, listed.branch) == but or find(listed.places) is None:
@@ -104,7 +134,7 @@ def _met(
         if record is None or found is None:
             continue
         repository = engine.refs.repository(listed.repository)
-        is_gone = repository is None or repository.uid != listed.repository_uid
-        is_leaving = is_gone or record.is_forgotten
-        if not is_leaving or has_runner(record, engine.clock.now_ns()):
-            yield _Met(listed, found, is_leaving)
+        is_deleted = repository is None or repository.uid != listed.repository_uid
+        is_ending = is_deleted or record.is_forgotten
+        if not is_ending or has_runner(record, engine.clock.now_ns()):
+            yield _Conflict(listed, found, is_ending)

@@ -1,4 +1,4 @@
-"""What a run tells under its status path: before it begins, and when it has ended."""
+"""The reports of a run under its status path: before it writes anything, and when it has ended."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -9,46 +9,47 @@ from graveler.export import manifest, status
 from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of, overlapping_destinations
 from graveler.export.manifest import ETag, piece_uri
-from graveler.export.model import ExportRun, ExportState
+from graveler.export.model import ExportState
 from graveler.export.work import object_count
-from graveler.limits import DELETE_OBJECTS_MAX
-from graveler.model import Repository
-from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease
-from graveler.operations.exports.retrying import ExportWrites, GaveUpError
+from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
 from graveler.ports import UploadedPart
 from graveler.times import rfc3339
 
 # S3 takes 10,000 parts of at least 5 MiB.
 _PART_BYTES = 8 * 1024 * 1024
 _CHUNK_BYTES = 4 * 1024 * 1024
-# A piece begins with its first key, of at most 1,024 bytes; JSON may write each as six.
+# The first line of a piece has a key of at most 1,024 bytes; JSON may write each byte as six.
 _FIRST_LINE_BYTES = 8 * 1024
 
 
 class ExportReports:
-    """The files of one run."""
+    """Writes the files of one run."""
 
     def __init__(
         self,
         lease: Lease,
-        writes: ExportWrites,
-        last_writes: ExportWrites,
-        keep: Callable[[], None],
+        requests: RetriedRequests,
+        last_requests: RetriedRequests,
+        hold: Callable[[], None],
     ) -> None:
-        """Write for the run in hand; keep holds it while there is much to tell, or raises.
+        """Write for the leased run.
 
-        last_writes are for what is told when a runner ends its work.
+        Args:
+            lease: the run.
+            requests: read and write the files.
+            last_requests: write the report of a failure, when little time may be left.
+            hold: renews the lease before each of requests, or raises; a manifest takes long.
         """
 
         def before_request() -> None:
-            keep()
-            writes.before_write()
+            hold()
+            requests.before_request()
 
         self._lease = lease
-        self._objects = writes.engine.objects
-        self._writes = ExportWrites(writes.engine, before_request)
-        self._last_writes = last_writes
+        self._objects = requests.engine.objects
+        self._requests = RetriedRequests(requests.engine, before_request)
+        self._last_requests = last_requests
         run = lease.run
         repository, branch = lease.repository.name, lease.record.branch
         self._content = lease.engine.content(lease.repository, run.commit_id)
@@ -57,7 +58,7 @@ class ExportReports:
 
     @cached_property
     def objects(self) -> int:
-        """How many objects the commit has.
+        """The number of objects in the commit.
 
         Raises:
             CorruptDataError: its metarange cannot be read.
@@ -65,10 +66,10 @@ class ExportReports:
         return object_count(self._content)
 
     def announce(self) -> None:
-        """Take back what earlier runs said of the destination and of this commit.
+        """Withdraw what earlier runs reported about the destination and about this commit.
 
         Raises:
-            GaveUpError: it cannot be taken back.
+            GaveUpError: a file cannot be rewritten or deleted.
         """
         run = self._lease.run
         known = destination_of(self._lease.record, run.configuration.path)
@@ -79,20 +80,23 @@ class ExportReports:
         if run.repaired_file:
             with self._unless_given_up(run.repaired_file):
                 text = status.status_text(ExportState.REPAIRED, 0)
-                self._writes.put(run.repaired_file, text, status.TEXT_TYPE)
+                self._requests.put(run.repaired_file, text, status.TEXT_TYPE)
         if self._file not in ("", run.repaired_file):
-            self._writes.delete(self._file)
+            self._requests.delete(self._file)
 
     def _supersede(self, status_file: str) -> None:
-        """Take back that the destination holds what an earlier run brought there."""
-        text = self._writes.get(status_file)
-        if text is not None:  # that run came so far
+        """Rewrite an earlier run's report of success, which is about to become false."""
+        text = self._requests.get(status_file)
+        if text is not None:  # that run may have ended before it reported
             superseded = status.superseded_text(text, self._lease.run.id)
-            self._writes.put(status_file, superseded, status.JSON_TYPE)
+            self._requests.put(status_file, superseded, status.JSON_TYPE)
 
     @contextmanager
     def _unless_given_up(self, uri: str) -> Iterator[None]:
-        """Let a file be left as it is, in a place that was given up and refuses us for ever."""
+        """Ignore that a file cannot be accessed, if it is in a place that the export has left.
+
+        Such a place may refuse requests for ever, and must not block the export.
+        """
         status_path = self._lease.run.configuration.status_path
         try:
             yield
@@ -102,9 +106,14 @@ class ExportReports:
                 raise
 
     def succeed(self, pieces: int, etags: Sequence[ETag]) -> str:
-        """Tell that the destination holds the commit; the URI of the manifest.
+        """Report that the destination holds the commit.
 
-        pieces says how many there are of them, etags are those of copies that are in none.
+        Args:
+            pieces: the number of pieces of the manifest.
+            etags: the keys and ETags of copies that no piece holds.
+
+        Returns:
+            The URI of the manifest; "" without a status path.
 
         Raises:
             GaveUpError: a file cannot be written.
@@ -112,21 +121,21 @@ class ExportReports:
         if not self._file:
             return ""
         text = status.status_text(ExportState.SUCCEEDED, 0)
-        self._writes.put(self._file, text, status.TEXT_TYPE)
+        self._requests.put(self._file, text, status.TEXT_TYPE)
         manifest_uri = status.manifest_file(self._file)
         self._upload(manifest_uri, self._manifest_lines(pieces, etags))
         text = self._latest_text(status.SUCCESS, 0, manifest_uri)
-        self._writes.put(self.latest_file, text, status.JSON_TYPE)
+        self._requests.put(self.latest_file, text, status.JSON_TYPE)
         return manifest_uri
 
     def fail(self, signalled_errors: int) -> None:
-        """Tell that the run has failed, as far as that can be told."""
+        """Report that the run has failed, without raising if the report cannot be written."""
         if self._file:
             text = status.status_text(ExportState.FAILED, signalled_errors)
             with suppress(GaveUpError, CorruptDataError):
-                self._last_writes.put(self._file, text, status.TEXT_TYPE)
+                self._last_requests.put(self._file, text, status.TEXT_TYPE)
                 text = self._latest_text(status.FAILED, signalled_errors, "")
-                self._last_writes.put(self.latest_file, text, status.JSON_TYPE)
+                self._last_requests.put(self.latest_file, text, status.JSON_TYPE)
 
     def _latest_text(self, outcome: str, signalled_errors: int, manifest_uri: str) -> bytes:
         run = self._lease.run
@@ -148,28 +157,18 @@ class ExportReports:
 
     # The manifest
 
-    def put_piece(self, number: int, etags: Sequence[ETag]) -> None:
-        """Store the ETags of copies until the manifest is written.
-
-        Raises:
-            GaveUpError: they cannot be stored.
-        """
-        self._last_writes.put(self._piece(number), manifest.piece_of(etags), manifest.CONTENT_TYPE)
-
-    def _piece(self, number: int) -> str:
-        namespace = self._lease.repository.storage_namespace
-        return piece_uri(namespace, self._lease.run.id, number)
-
     def _manifest_lines(self, pieces: int, etags: Sequence[ETag]) -> Iterator[bytes]:
+        namespace, run = self._lease.repository.storage_namespace, self._lease.run
         stored = []
-        for uri in map(self._piece, range(pieces)):
-            beginning = self._writes.get(uri, (0, _FIRST_LINE_BYTES - 1))
-            if beginning is not None:  # a stretch without copies leaves no piece
+        for number in range(pieces):
+            uri = piece_uri(namespace, run.id, number)
+            beginning = self._requests.get(uri, (0, _FIRST_LINE_BYTES - 1))
+            if beginning is not None:  # a stretch without copies has no piece
                 first_key = next(manifest.etags_in(beginning.splitlines()[:1]))[0]
                 stored.append((first_key, manifest.etags_in(self._lines(uri))))
         rest = sorted(dict(etags).items())
         copied = manifest.merged([*stored, (rest[0][0] if rest else b"", rest)])
-        known = destination_of(self._lease.record, self._lease.run.configuration.path)
+        known = destination_of(self._lease.record, run.configuration.path)
         before: Iterator[ETag] = iter(())
         if known.manifest:
             with self._unless_given_up(known.manifest):
@@ -177,53 +176,42 @@ class ExportReports:
         return manifest.lines_of(self._content.records(), copied, before)
 
     def _lines(self, uri: str) -> Iterator[bytes]:
-        info = self._writes.repeat(uri, lambda: self._objects.head(uri))
+        info = self._requests.retry(uri, lambda: self._objects.head(uri))
         size_bytes = 0 if info is None else info.size_bytes
         return manifest.lines_in(
-            self._writes.get(uri, (first, min(first + _CHUNK_BYTES, size_bytes) - 1)) or b""
+            self._requests.get(uri, (first, min(first + _CHUNK_BYTES, size_bytes) - 1)) or b""
             for first in range(0, size_bytes, _CHUNK_BYTES)
         )
 
     def _upload(self, uri: str, lines: Iterator[bytes]) -> None:
-        """Store the lines, in parts where they do not fit into one."""
+        """Store the lines, as a multipart upload if they do not fit into one part."""
         chunks = _chunks(lines)
         content = next(chunks, b"")
         if len(content) < _PART_BYTES:
-            self._writes.put(uri, content, manifest.CONTENT_TYPE)
+            self._requests.put(uri, content, manifest.CONTENT_TYPE)
             return
-        upload_id = self._writes.repeat(
+        upload_id = self._requests.retry(
             uri, lambda: self._objects.create_upload(uri, manifest.CONTENT_TYPE)
         )
         try:
             parts = [self._upload_part(uri, upload_id, 1, content)]
             for number, chunk in enumerate(chunks, start=2):
                 parts.append(self._upload_part(uri, upload_id, number, chunk))
-            self._writes.repeat(uri, lambda: self._objects.complete_upload(uri, upload_id, parts))
+            self._requests.retry(uri, lambda: self._objects.complete_upload(uri, upload_id, parts))
         except BaseException:
             with suppress(GravelerError):
                 self._objects.abort_upload(uri, upload_id)
             raise
 
     def _upload_part(self, uri: str, upload_id: str, number: int, content: bytes) -> UploadedPart:
-        checksum = self._writes.repeat(
+        checksum = self._requests.retry(
             uri, lambda: self._objects.upload_part(uri, upload_id, number, content)
         )
         return UploadedPart(number, checksum)
 
 
-def delete_pieces(engine: Engine, repository: Repository, run: ExportRun | None) -> None:
-    """Delete what put_piece stored of an ended run, as far as it can be deleted."""
-    if run is None:
-        return
-    numbers = range(run.progress.pieces)
-    uris = [piece_uri(repository.storage_namespace, run.id, number) for number in numbers]
-    with suppress(GravelerError):
-        for first in range(0, len(uris), DELETE_OBJECTS_MAX):
-            engine.objects.delete_many(uris[first : first + DELETE_OBJECTS_MAX])
-
-
 def _chunks(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines in chunks of at least _PART_BYTES, but for the last."""
+    """Yield the lines in chunks of at least _PART_BYTES, except for the last."""
     held: list[bytes] = []
     size_bytes = 0
     for line in lines:

@@ -1,4 +1,4 @@
-"""Continuous export of branches: what users ask for, and where it stands."""
+"""What users ask of continuous export: configure, start, repair or delete it, and its status."""
 
 import json
 from collections.abc import Callable
@@ -22,25 +22,26 @@ from graveler.model import Branch, Event, Repository
 from graveler.names import check_branch_name
 from graveler.operations.engine import Engine
 from graveler.operations.exports.advance import delete_record, new_run_id
+from graveler.operations.exports.pieces import delete_pieces
 from graveler.operations.exports.places import check_places
-from graveler.operations.exports.reports import delete_pieces
 from graveler.operations.protocol.lookup import branch_not_found, current_branch, read_repository
 from graveler.operations.protocol.retries import retry_stale
 
 _REQUESTED = "export_requested"
-# All of them together, as they are stored in the record: twice, and control characters are long.
+# All patterns as JSON. The record stores them twice, and has 400 KB at most; JSON escapes may be
+# six times as long as the character.
 _PATTERNS_BYTES_MAX = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ExportStatus:
-    """Where a branch's export stands."""
+    """The status of a branch's export."""
 
     state: ExportState | None  # None: nothing was exported yet
     error_message: str
-    exported_commit: str  # what the configured path holds whole; "" if nothing
-    is_pending: bool  # another run is to follow
-    # The run at work, or the last one; "" and 0 if there was none.
+    exported_commit: str  # the commit that the configured path holds exactly; "" if none
+    is_pending: bool  # another run follows
+    # The run in progress, or the last one; "" and 0 if there was none.
     export_id: str = ""
     commit_id: str = ""
     started_ns: int = 0
@@ -53,32 +54,34 @@ class ExportStatus:
 def configure(
     engine: Engine, repository: str, branch: str, configuration: ExportConfiguration
 ) -> None:
-    """Export the branch as configured from now on, beginning with what it holds now.
+    """Export the branch as configured from now on, beginning with its head.
 
     Raises:
         InvalidInputError: a path is not allowed, or a pattern does not compile.
         AlreadyExistsError: another branch is exported there.
-        ConflictError: an export of the branch was deleted, and its runner has not stopped yet.
-        NotFoundError: there is no such branch.
+        ConflictError: the branch's earlier export was deleted, but its runner has not stopped yet.
+        NotFoundError: the repository or the branch does not exist.
+        ContentionError: too many concurrent updates of the export.
     """
 
     def change(found: Repository, current: Branch, record: BranchExport | None) -> BranchExport:
         checked = _checked(engine, found.name, branch, configuration)
         check_places(engine, found, branch, checked)
         if record is not None and record.is_forgotten:
-            raise ConflictError("the export that was deleted has not stopped yet: try again")
+            raise ConflictError("the deleted export of the branch has not stopped yet: retry")
         return lifecycle.configured(record, branch, checked, current.commit_id)
 
     _change(engine, repository, branch, change)
 
 
 def forget(engine: Engine, repository: str, branch: str) -> None:
-    """Export the branch no more; what it brought to its path stays, and others may have the path.
+    """Delete the export of the branch. Exported objects stay; other branches may use the path.
 
-    A run at work stops within its lease, and its path is free then.
+    A run in progress stops before its lease ends; then its path is free.
 
     Raises:
-        NotFoundError: there is no such branch, or it is not exported.
+        NotFoundError: the branch does not exist, or it is not exported.
+        ContentionError: too many concurrent updates of the export.
     """
     found, _ = current_branch(engine, repository, branch)
     event = engine.event(_REQUESTED, found, branch=branch)
@@ -97,12 +100,12 @@ def forget(engine: Engine, repository: str, branch: str) -> None:
 def delete_branch(
     engine: Engine, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
 ) -> None:
-    """Delete the branch, and its export with it: both or neither.
+    """Delete the branch together with its export: both or neither.
 
-    The event brings somebody to look after a runner that is at work.
+    The event makes the export function look after a runner that is still working.
 
     Raises:
-        StaleVersionError: the branch or its export changed.
+        StaleVersionError: another writer changed the branch or its export.
     """
     record = engine.exports.branch_export(repository, branch.name)
     left = None if record is None else lifecycle.ended(record, engine.clock.now_ns())
@@ -112,33 +115,33 @@ def delete_branch(
 
 
 def get(engine: Engine, repository: str, branch: str) -> ExportConfiguration:
-    """How the branch is exported.
+    """Return the configuration of the branch's export.
 
     Raises:
-        NotFoundError: there is no such branch, or it is not exported.
+        NotFoundError: the branch does not exist, or it is not exported.
     """
     return _record(engine, repository, branch).configuration
 
 
 def status(engine: Engine, repository: str, branch: str) -> ExportStatus:
-    """Where the branch's export stands.
+    """Return the status of the branch's export.
 
     Raises:
-        NotFoundError: there is no such branch, or it is not exported.
+        NotFoundError: the branch does not exist, or it is not exported.
     """
     record = _record(engine, repository, branch)
     known = lifecycle.destination_of(record, record.configuration.path)
-    told = ExportStatus(
+    found = ExportStatus(
         state=record.state,
         error_message=record.error_message,
         exported_commit="" if known.touched_commits else known.exported_commit,
         is_pending=record.is_pending,
     )
     if record.run is None:
-        return told
+        return found
     progress = record.run.progress
     return replace(
-        told,
+        found,
         export_id=record.run.id,
         commit_id=record.run.commit_id,
         started_ns=record.run.started_ns,
@@ -150,13 +153,14 @@ def status(engine: Engine, repository: str, branch: str) -> ExportStatus:
 
 
 def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False) -> str:
-    """Begin to export what the branch holds now; the ID of the export.
+    """Start a run that exports the branch's head, and return the run's ID.
 
-    With in_batch, the run is left to a batch job, whatever its size.
+    in_batch leaves the run to a batch job, whatever its size.
 
     Raises:
-        ConflictError: one is at work, the last one failed, or there is nothing to export.
-        NotFoundError: there is no such branch, or it is not exported.
+        ConflictError: a run is in progress, the last one failed, or there is nothing to export.
+        NotFoundError: the branch does not exist, or it is not exported.
+        ContentionError: too many concurrent updates of the export.
     """
     run_id = ""
 
@@ -179,11 +183,12 @@ def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False)
 
 
 def repair(engine: Engine, repository: str, branch: str) -> None:
-    """Say that what made the export fail is mended: it resumes.
+    """Resume a failed export; its cause should be fixed by now.
 
     Raises:
-        ConflictError: it has not failed.
-        NotFoundError: there is no such branch, or it is not exported.
+        ConflictError: the export has not failed.
+        NotFoundError: the branch does not exist, or it is not exported.
+        ContentionError: too many concurrent updates of the export.
     """
 
     def change(_found: Repository, _current: Branch, record: BranchExport | None) -> BranchExport:
@@ -216,13 +221,16 @@ def _change(
     branch: str,
     change: Callable[[Repository, Branch, BranchExport | None], BranchExport],
 ) -> None:
-    """Change the record as it stands, and ask for a look at it.
+    """Replace the record by change(repository, branch, record); retry if it changed meanwhile.
 
-    The record goes with its branch, so it is read first: as long as it does not change, the branch
-    that is read next is the one that it belongs to, and not another one of the same name.
+    An event makes the export function look at the record.
+
+    The record is read before the branch. It is deleted together with its branch, so as long as the
+    record does not change, the branch is the one that it belongs to, not a new one of that name.
 
     Raises:
-        NotFoundError: there is no such branch.
+        NotFoundError: the repository or the branch does not exist.
+        ContentionError: too many concurrent updates of the export.
     """
     check_branch_name(branch)
 
@@ -242,10 +250,10 @@ def _change(
 def _checked(
     engine: Engine, repository: str, branch: str, configuration: ExportConfiguration
 ) -> ExportConfiguration:
-    """The configuration of the branch's export, normalized.
+    """Return the configuration, normalized.
 
     Raises:
-        InvalidInputError: the export could not do what it says.
+        InvalidInputError: a path is not allowed, or a pattern or all of them are invalid.
     """
     Patterns(configuration.last_keys_in_prefix_regexps)
     prefixes = engine.export_settings.allowed_prefixes
@@ -255,6 +263,10 @@ def _checked(
         status_path = allowed_location(status_path, "export status path", prefixes)
         object_uri(status_path, longest_name(repository, branch).encode())
     patterns = configuration.last_keys_in_prefix_regexps
-    if len(json.dumps(patterns)) > _PATTERNS_BYTES_MAX:
-        raise InvalidInputError(f"patterns have at most {_PATTERNS_BYTES_MAX} bytes of JSON")
+    patterns_bytes = len(json.dumps(patterns))
+    if patterns_bytes > _PATTERNS_BYTES_MAX:
+        raise InvalidInputError(
+            f"the patterns have {patterns_bytes} bytes as JSON, at most {_PATTERNS_BYTES_MAX} are "
+            "allowed: use fewer or shorter ones"
+        )
     return replace(configuration, path=path, status_path=status_path)

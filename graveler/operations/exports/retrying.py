@@ -1,4 +1,4 @@
-"""Requests of an export: the runner's lease lets each pass or stops it, and each is tried again."""
+"""Requests of an export to the object store: checked against the lease, and retried."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,40 +19,40 @@ _FIRST_DELAY_S = 0.2
 
 
 class GaveUpError(Exception):
-    """Every try failed; the message names the object and the last error."""
+    """A request failed on every try; the message names the object and the last error."""
 
 
 @dataclass(frozen=True, slots=True)
-class ExportWrites:
-    """Requests to the engine's object store; before_write may stop each by raising."""
+class RetriedRequests:
+    """Requests to the engine's object store; before_request runs before each try and may raise."""
 
     engine: Engine
-    before_write: Callable[[], None]
+    before_request: Callable[[], None]
 
-    def repeat(self, uri: str, write: Callable[[], T]) -> T:
-        """What write returns when it succeeds.
+    def retry(self, uri: str, request: Callable[[], T]) -> T:
+        """Make the request until it succeeds, and return its result.
 
         Raises:
-            GaveUpError: it never does.
+            GaveUpError: every try failed, or another try cannot help.
         """
         problem: Exception | None = None
         for number in range(TRIES_MAX):
             if number:
                 self.engine.clock.sleep(_delay_s(uri, number))
-            self.before_write()
+            self.before_request()
             try:
-                return write()
+                return request()
             except StoppedError:
                 raise
             except (GoneError, InvalidInputError) as error:
-                problem = error  # another try would end the same
+                problem = error  # another try would fail as well
                 break
-            except Exception as error:  # noqa: BLE001 - whatever one object has, it stops no other
+            except Exception as error:  # noqa: BLE001 - one object must not stop the others
                 problem = error
         raise GaveUpError(f"{uri}: {problem}") from problem
 
     def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes | None:
-        """The object, or its bytes from first to last inclusive; None if it does not exist.
+        """Return an object, or its bytes from first to last inclusive; None if it does not exist.
 
         Raises:
             GaveUpError: it cannot be read.
@@ -63,7 +63,7 @@ class ExportWrites:
                 return self.engine.objects.get(uri, byte_range)
             return None
 
-        return self.repeat(uri, read)
+        return self.retry(uri, read)
 
     def put(self, uri: str, content: bytes, content_type: str) -> None:
         """Store an object.
@@ -71,26 +71,29 @@ class ExportWrites:
         Raises:
             GaveUpError: it cannot be stored.
         """
-        self.repeat(uri, lambda: self.engine.objects.put(uri, content, content_type))
+        self.retry(uri, lambda: self.engine.objects.put(uri, content, content_type))
 
     def delete(self, uri: str) -> None:
         """Delete an object, if there is one.
 
         Raises:
-            GaveUpError: it stays.
+            GaveUpError: it cannot be deleted.
         """
-        self.repeat(uri, lambda: self.engine.objects.delete(uri))
+        self.retry(uri, lambda: self.engine.objects.delete(uri))
 
 
 def _delay_s(uri: str, number: int) -> float:
-    """Twice as long each time, and between half and one and a half of it: objects spread out."""
+    """Return the delay before a try: it doubles each time, times a jitter of 0.5 to 1.5.
+
+    The jitter depends on the object, so that the retries of many objects spread out.
+    """
     jitter = sha256(f"{uri} {number}".encode()).digest()[0] / 255
     return _FIRST_DELAY_S * float(2 ** (number - 1)) * (0.5 + jitter)
 
 
 @contextmanager
 def pool_of(at_once: int) -> Iterator[ThreadPoolExecutor | None]:
-    """Threads for so many requests at a time; None for one."""
+    """Provide threads for so many requests at once; None for one request at a time."""
     if at_once == 1:
         yield None
         return

@@ -1,11 +1,11 @@
-"""One run of an export: the steps that bring a commit to its destination.
+"""One run of an export: the phases that bring a commit to its destination.
 
-    count     how much there is to do; much of it is left to a batch job, where there is one
-    announce  take back what is said of the destination; note in the record that it is touched
-    copy      carry out the steps of the walk, storing how far they have come now and then
-    report    status file, manifest, _STATUS_<time>.json; then the record
+    count     count the changes; with many of them, leave the run to a batch job if there is one
+    announce  mark earlier reports as superseded; note in the record that the run may write
+    copy      carry out the steps of the walk, storing the progress now and then
+    report    write the status file, the manifest and _STATUS_<time>.json; then end the record
 
-Whoever takes a run over goes on with the first of these that is not finished.
+A runner that takes the run over continues with the first of these that is not finished.
 """
 
 from collections.abc import Callable
@@ -20,9 +20,7 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.export import lifecycle
-from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of
-from graveler.export.manifest import ETag
 from graveler.export.model import ExportRequest, ExportState
 from graveler.export.patterns import Patterns
 from graveler.export.schedule import RunFailedError, Schedule
@@ -31,23 +29,15 @@ from graveler.export.walk import Position, Walk
 from graveler.export.work import Work
 from graveler.model import Event
 from graveler.operations.engine import Engine
+from graveler.operations.exports.deadline import Deadline, OutOfTimeError
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
-from graveler.operations.exports.places import check_places
-from graveler.operations.exports.reports import ExportReports, delete_pieces
-from graveler.operations.exports.retrying import ExportWrites, GaveUpError, pool_of
-from graveler.operations.exports.stretches import RunInHand, Workers
+from graveler.operations.exports.pieces import delete_pieces
+from graveler.operations.exports.places import check_places_of_run
+from graveler.operations.exports.progress import RunProgress
+from graveler.operations.exports.reports import ExportReports
+from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
+from graveler.operations.exports.stretches import RunSpec, Workers
 from graveler.operations.exports.transfer import ExportTransfer
-
-# With less time than this a runner ends what it has begun, and in the last seconds it writes
-# nothing more at the destination.
-TIME_TO_END_S = 30
-_TIME_TO_STOP_S = 10
-# What does not come forward in so much time never will: one huge object, or a huge manifest.
-_TIME_TO_COME_FORWARD_S = 600
-
-
-class _OutOfTimeError(StoppedError):
-    """The function that this runner is in is about to be ended."""
 
 
 def carry_out(
@@ -56,22 +46,28 @@ def carry_out(
     time_left_s: Callable[[], float],
     workers: Workers | None = None,
 ) -> bool:
-    """Go on with the run in hand; whether the record is to be looked at again at once.
+    """Carry out the leased run as far as possible; return whether to look at the record at once.
 
-    If it is not, somebody else goes on with the run: a message is on its way. Workers, if there are
-    any, share the work; without them, much of it is left to a batch job.
+    Args:
+        lease: the run, held by this runner.
+        request: the message that lets another runner continue.
+        time_left_s: returns how many seconds this call may still take.
+        workers: carry out stretches of the run; without any, a large run is left to a batch job.
+
+    Returns:
+        False if another runner continues the run: a message for it is on its way.
 
     Raises:
-        GravelerError: a store did not answer; the run can be taken at once.
+        GravelerError: a store failed. The lease is given up, so a runner may continue at once.
     """
     try:
-        return _Runner(lease, request, time_left_s, workers).go_on_or_pause()
+        return _Runner(lease, request, time_left_s, workers).continue_run()
     except StoppedError:
-        return False  # somebody else has it, or will have it when the lease has ended
+        return False  # another runner has the run, or will have it when the lease ends
 
 
 class _Runner:
-    """Who holds a run works on it with this."""
+    """Drives one run while holding its lease."""
 
     def __init__(
         self,
@@ -83,196 +79,112 @@ class _Runner:
         self._lease = lease
         self._request = request
         self._engine: Engine = lease.engine
-        self._time_left_s = time_left_s
+        self._deadline = Deadline(time_left_s)
         self._workers = workers
-        self._begun = lease.run
-        self._begun_time_s = time_left_s()
-        self._progress = lease.run.progress
-        self._writes = ExportWrites(self._engine, self._check)
-        # To end with, there is time.
-        last_writes = ExportWrites(self._engine, lease.check)
-        self._reports = ExportReports(lease, self._writes, last_writes, self._keep)
-        self._work = replace(work_of(lease), pause=self._keep)
-        self._schedule: Schedule | Stretches | None = None
-        self._etags: list[ETag] = []  # of what progress covers, and no piece holds
+        self._requests = RetriedRequests(self._engine, self._check)
+        # What ends a run or stores its progress may use the last seconds before the deadline.
+        last_requests = RetriedRequests(self._engine, lease.check)
+        self._progress = RunProgress(lease, last_requests)
+        self._reports = ExportReports(lease, self._requests, last_requests, self._hold)
+        self._work = replace(work_of(lease), pause=self._hold)
 
-    def go_on_or_pause(self) -> bool:
-        """As `carry_out`.
+    def continue_run(self) -> bool:
+        """Carry out what is left of the run; see `carry_out`.
 
         Raises:
-            StoppedError: the run is not this runner's any more.
+            StoppedError: this runner does not hold the run any more.
         """
         try:
-            return self._go_on()
-        except _OutOfTimeError:
-            return self._out_of_time()
+            return self._run_phases()
+        except OutOfTimeError:
+            return self._leave_to_next()
         except UnwantedError:
-            self._pause()
+            self._progress.release_lease()
             return True
         except GravelerError:
             with suppress(GravelerError, StoppedError):
-                self._pause()
+                self._progress.release_lease()
             raise
 
-    def _go_on(self) -> bool:
-        """Take the run to its end; False if a batch job is to do that.
+    # Phases
+
+    def _run_phases(self) -> bool:
+        """Take the run to its end; return False if that is left to a batch job.
 
         Raises:
-            StoppedError: this runner is not to go on.
+            StoppedError: this runner has to stop.
         """
         try:
             is_announced = self._lease.run.is_announced
-            total = self._progress.total or self._work.count()
+            total = self._progress.now.total or self._work.count()
             if not is_announced:
-                self._check_places()
+                check_places_of_run(self._lease)
             if self._workers is None and self._leave_to_batch(total):
                 return False
             if not is_announced:
-                self._reports.announce()
-                status_file = self._reports.latest_file
-                self._lease.change(lambda now: lifecycle.announced(now, status_file, total))
-                self._progress = self._lease.run.progress
+                self._announce(total)
             self._copy()
             self._succeed()
         except AlreadyExistsError as error:
-            self._fail(str(error), may_report=False)  # the status path may be somebody's, too
+            # The status path may belong to another export, too.
+            self._fail(str(error), may_report=False)
         except CorruptDataError as error:
-            self._engine.committed.forget()  # so that a repair finds the file as it is by then
+            # Drop cached files: the corrupt one may be repaired before the next try.
+            self._engine.committed.forget()
             self._fail(str(error))
         except (RunFailedError, GaveUpError, InvalidInputError) as error:
             self._fail(str(error))
         return True
 
-    def _out_of_time(self) -> bool:
-        """Leave the rest to the next runner, if it will come further; as `carry_out`."""
-        begun, now = self._begun, self._lease.run
-        has_come_forward = now.is_announced and not begun.is_announced
-        has_come_forward |= lifecycle.has_come_forward(begun.progress, self._progress)
-        if has_come_forward or self._begun_time_s < _TIME_TO_COME_FORWARD_S:
-            self._pause()
-            self._engine.export_queue.send(self._request)
-            return False
-        try:
-            if self._start_batch(self._progress.total):
-                return False
-            problem = (
-                "an object or the manifest is so large that it takes longer than a function may "
-                "run: deploy the export job"
-            )
-        except RunFailedError as error:
-            problem = str(error)
-        self._fail(problem)
-        return True
-
-    def _pause(self) -> None:
-        """Store how far the run has come, for whoever goes on with it at once."""
-        try:
-            self._store_piece()
-            progress = self._progress
-        except GaveUpError:
-            progress = self._lease.run.progress
-        self._lease.change(lambda now: lifecycle.released(lifecycle.advanced(now, progress)))
-
-    # Steps
-
-    def _leave_to_batch(self, total: int) -> bool:
-        """Start a batch job if there is much left to do; whether one will do it."""
-        left = total - self._progress.done
-        return left >= self._engine.export_settings.batch_objects_min and self._start_batch(total)
-
-    def _start_batch(self, total: int) -> bool:
-        """Leave the run to a batch job; whether there is one.
-
-        Raises:
-            RunFailedError: several were started, and brought nothing forward.
-        """
-        engine = self._engine
-        if self._lease.run.batch_starts >= lifecycle.BATCH_STARTS_MAX:
-            raise RunFailedError(
-                f"the export job was started {lifecycle.BATCH_STARTS_MAX} times and brought "
-                "nothing forward: its own log says why"
-            )
-        starts = 1
-        try:
-            if not engine.batch_jobs.start_export(self._request, self._lease.run.id):
-                return False
-        except ThrottledError:
-            starts = 0  # there is no room for it now: it is asked for again
-        self._store_piece()
-        now_ns = engine.clock.now_ns()
-        counted = replace(self._progress, total=total)
-        self._lease.change(
-            lambda now: lifecycle.left_to_batch(
-                lifecycle.advanced(now, counted), now_ns, starts=starts
-            )
-        )
-        return True
-
-    def _check_places(self) -> None:
-        """Fail the run if it would be the first to write where others do.
-
-        What the record knows is this branch's own: others are refused there ever since.
-
-        Raises:
-            StoppedError: somebody is about to leave the place; it will be free when the lease ends.
-        """
-        lease, wanted = self._lease, self._lease.run.configuration
-        known = destination_of(lease.record, wanted.path)
-        is_known = bool(known.exported_commit or known.touched_commits)
-        if wanted.status_path:
-            is_known &= is_within(known.status_file, wanted.status_path)
-        if is_known:
-            return
-        try:
-            is_free = check_places(self._engine, lease.repository, lease.record.branch, wanted)
-        except InvalidInputError as error:  # a repository that was made since it was configured
-            raise AlreadyExistsError(str(error)) from error
-        if not is_free:
-            raise StoppedError("a runner of another export that has ended is still there")
+    def _announce(self, total: int) -> None:
+        self._reports.announce()
+        status_file = self._reports.latest_file
+        self._lease.change(lambda now: lifecycle.announced(now, status_file, total))
+        self._progress.reread()
 
     def _copy(self) -> None:
         run = self._lease.run
+        progress = self._progress.now
         walk = Walk(
             self._work,
             Patterns(run.configuration.last_keys_in_prefix_regexps),
             has_marks=destination_of(self._lease.record, run.configuration.path).has_marks,
-            position=Position(self._progress.after, self._progress.put_off),
+            position=Position(progress.after, progress.put_off),
         )
-        transfer = ExportTransfer(self._writes, self._work, run.configuration.path)
+        transfer = ExportTransfer(self._requests, self._work, run.configuration.path)
         at_once = self._engine.export_settings.requests_at_once
         with pool_of(at_once) as pool:
             try:
                 if self._workers is None:
-                    schedule = Schedule(transfer, self._progress, pool, at_once)
-                    self._schedule = schedule
-                    is_done = schedule.run(walk.steps(), self._may_go_on)
+                    schedule = Schedule(transfer, progress, pool, at_once)
+                    self._progress.follow(schedule)
+                    is_done = schedule.run(walk.steps(), self._may_continue)
                 else:
-                    stretches = Stretches(walk, transfer, self._progress, pool, at_once)
-                    self._schedule = stretches
+                    stretches = Stretches(walk, transfer, progress, pool, at_once)
+                    self._progress.follow(stretches)
                     is_done = self._run_stretches(stretches, self._workers)
             finally:
-                self._take_progress()
+                self._progress.collect()
         if not is_done:
-            raise _OutOfTimeError("the rest is for another runner")
-        if self._schedule.failed:
-            raise RunFailedError(self._schedule.progress.first_errors[0])
+            raise OutOfTimeError("the rest is for another runner")
+        if self._progress.failed:
+            raise RunFailedError(self._progress.now.first_errors[0])
 
     def _run_stretches(self, stretches: Stretches, workers: Workers) -> bool:
-        found = stretches_of(self._work, self._progress, workers.objects_min)
-        run = RunInHand.of(self._lease, self._work)
-        # Their pieces are counted before there are any, so that none is forgotten.
-        self._progress = replace(self._progress, pieces=self._progress.pieces + len(found))
-        self._lease.renew(self._progress)
+        found = stretches_of(self._work, self._progress.now, workers.objects_min)
+        spec = RunSpec.of(self._lease, self._work)
+        self._progress.reserve_pieces(len(found))
         return stretches.run(
             found,
-            lambda stretch: workers.submit(run, stretch),
+            lambda stretch: workers.submit(spec, stretch),
             lambda: workers.at_once,
-            self._may_go_on,
+            self._may_continue,
         )
 
     def _succeed(self) -> None:
-        manifest = self._reports.succeed(self._progress.pieces, self._etags)
-        progress = self._progress
+        manifest = self._reports.succeed(self._progress.now.pieces, self._progress.etags)
+        # Writing the manifest may have stored a piece, which progress counts.
+        progress = self._progress.now
         event = self._event(ExportState.SUCCEEDED, failed=0, error="")
         self._lease.change(
             lambda now: lifecycle.succeeded(lifecycle.advanced(now, progress), manifest), event
@@ -280,18 +192,17 @@ class _Runner:
         delete_pieces(self._engine, self._lease.repository, self._lease.run)
 
     def _fail(self, error: str, *, may_report: bool = True) -> None:
-        """End the run.
+        """End the run as failed.
 
         Raises:
-            UnwantedError: nobody wants it any more, so that it is to be dropped instead.
+            UnwantedError: the run is unwanted, so it is to be dropped instead.
         """
-        self._lease.renew(self._progress)
-        schedule = self._schedule
-        # What ends a run that no object ended is an error, too.
-        failed = max(1, schedule.failed if schedule is not None else self._progress.failed)
+        self._lease.renew(self._progress.now)
+        # A run that failed without a failed object still counts one error.
+        failed = max(1, self._progress.failed)
         if may_report:
             self._reports.fail(failed)
-        progress = replace(self._progress, failed=failed)
+        progress = replace(self._progress.now, failed=failed)
         event = self._event(ExportState.FAILED, failed=failed, error=error)
         message = f"{failed} tasks failed\n{error}"
         self._lease.change(lambda now: lifecycle.failed(now, message, progress), event)
@@ -314,45 +225,92 @@ class _Runner:
             **more,
         )
 
-    # While at work
+    # Leaving the run to another runner
 
-    def _check(self) -> None:
-        """Let a request pass that writes.
+    def _leave_to_next(self) -> bool:
+        """Leave the rest to the next runner if it can get further; see `carry_out`.
+
+        A function that makes no progress in all its time never will, so a batch job continues.
+        Without one, the run fails.
+        """
+        if self._progress.has_progressed or not self._deadline.was_far:
+            self._progress.release_lease()
+            self._engine.export_queue.send(self._request)
+            return False
+        try:
+            if self._start_batch(self._progress.now.total):
+                return False
+            problem = (
+                "an object or the manifest is so large that it takes longer than a function may "
+                "run: deploy the export job"
+            )
+        except RunFailedError as error:
+            problem = str(error)
+        self._fail(problem)
+        return True
+
+    def _leave_to_batch(self, total: int) -> bool:
+        """Start a batch job if much is left to do; return whether one continues the run."""
+        left = total - self._progress.now.done
+        return left >= self._engine.export_settings.batch_objects_min and self._start_batch(total)
+
+    def _start_batch(self, total: int) -> bool:
+        """Leave the run to a batch job; return False if no such job is deployed.
 
         Raises:
-            StoppedError: there is too little left of the lease, or of the function's time.
+            RunFailedError: too many jobs were started and made no progress.
+        """
+        engine = self._engine
+        if self._lease.run.batch_starts >= lifecycle.BATCH_STARTS_MAX:
+            raise RunFailedError(
+                f"the export job was started {lifecycle.BATCH_STARTS_MAX} times and made no "
+                "progress: see the log of the job"
+            )
+        starts = 1
+        try:
+            if not engine.batch_jobs.start_export(self._request, self._lease.run.id):
+                return False
+        except ThrottledError:
+            starts = 0  # too many jobs are running: another start follows when the lease ends
+        self._progress.store_piece()
+        now_ns = engine.clock.now_ns()
+        counted = replace(self._progress.now, total=total)
+        self._lease.change(
+            lambda now: lifecycle.left_to_batch(
+                lifecycle.advanced(now, counted), now_ns, starts=starts
+            )
+        )
+        return True
+
+    # During the phases
+
+    def _check(self) -> None:
+        """Raise if a request that writes at the destination must not begin any more.
+
+        Raises:
+            StoppedError: too little is left of the lease, or of the function's time.
         """
         self._lease.check()
-        if self._time_left_s() < _TIME_TO_STOP_S:
-            raise _OutOfTimeError("the function is about to be ended")
+        self._deadline.check()
 
-    def _may_go_on(self) -> bool:
-        """Hold the run, and tell whether there is time for more of it."""
+    def _may_continue(self) -> bool:
+        """Renew the lease if that is due; return whether there is time for more steps."""
         if self._lease.is_due:
-            self._take_progress()
-            self._store_piece()
-            self._lease.renew(self._progress)
-        return self._time_left_s() >= TIME_TO_END_S
+            self._progress.renew_lease()
+        return not self._deadline.is_near
 
-    def _keep(self) -> None:
-        if not self._may_go_on():
-            raise _OutOfTimeError("the rest is for another runner")
+    def _hold(self) -> None:
+        """Renew the lease if that is due.
 
-    def _take_progress(self) -> None:
-        if self._schedule is not None:
-            self._progress = replace(self._schedule.progress, pieces=self._progress.pieces)
-            self._etags += self._schedule.take_etags()
-
-    def _store_piece(self) -> None:
-        """Store the ETags of what progress covers, before progress itself is stored."""
-        if self._lease.run.configuration.status_path and self._etags:
-            self._reports.put_piece(self._progress.pieces, self._etags)
-            self._progress = replace(self._progress, pieces=self._progress.pieces + 1)
-        self._etags = []
+        Raises:
+            OutOfTimeError: there is no time to go on.
+        """
+        if not self._may_continue():
+            raise OutOfTimeError("the rest is for another runner")
 
 
 def work_of(lease: Lease) -> Work:
-    """The work of the run in hand."""
+    """Return the work of the leased run."""
     engine, repository = lease.engine, lease.repository
     known = destination_of(lease.record, lease.run.configuration.path)
     contents = [

@@ -1,14 +1,14 @@
-"""A stretch of an export's run, carried out by a worker that is told of the run in plain data.
+"""How a worker carries out one stretch of a run, which plain data describe to it.
 
-Theory of operation. The runner who holds the run's lease does not work on stretches itself: it
-renews the lease and counts what comes back. Workers may be anywhere, and may outlive it. So each
-reads the same record as the runner, and again as often as the runner renews it: it lets a request
-pass only while what it saw last leaves enough of the lease, and stops when the run is in other
-hands, or unwanted. Whoever takes the run over waits for the end of the lease that the record tells,
-and no worker has seen a later one; so no write of a worker is beside those of a successor.
+Theory of operation. The runner that holds the lease does not work on stretches itself: it renews
+the lease and adds up the results. Workers may be on other machines, and may outlive the runner. So
+each worker reads the run's record itself, as often as the runner renews the lease. It makes a
+request only while the lease that it read last is long enough, and stops when another runner holds
+the run or the run is unwanted. The next runner waits until the lease in the record ends, and no
+worker has read a later one. So workers never write at the same time as the next runner.
 
-One thing is left: a runner that ends a run while a worker of its own is lost, but alive. It must
-not: who does not know what a worker does lets the lease end by itself (`Workers.submit`).
+One danger is left: a runner that ends a run while it has lost sight of a worker that still lives.
+A runner that does not know what a worker does must let the lease expire (`Workers.submit`).
 """
 
 from concurrent.futures import Future
@@ -17,40 +17,41 @@ from threading import Lock
 from typing import Protocol
 
 from graveler.errors import GravelerError
-from graveler.export import lifecycle, manifest
+from graveler.export import lifecycle
 from graveler.export.lifecycle import LEASE_MARGIN_S, RENEWAL_S, destination_of
 from graveler.export.model import ExportState, Progress
 from graveler.export.patterns import Patterns
 from graveler.export.schedule import RunFailedError, Schedule
-from graveler.export.stretches import Carried, Stretch
+from graveler.export.stretches import Stretch, StretchResult
 from graveler.export.walk import Walk
 from graveler.export.work import Work
 from graveler.model import Repository
 from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
-from graveler.operations.exports.retrying import ExportWrites, GaveUpError, pool_of
+from graveler.operations.exports.pieces import put_piece
+from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
 from graveler.operations.exports.transfer import ExportTransfer
 from graveler.times import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
-class RunInHand:
-    """What workers have to know of a run: it can be sent anywhere."""
+class RunSpec:
+    """What workers need to know about a run; it can be pickled."""
 
     repository: Repository
     branch: str
     run_id: str
     runner: str
-    head: str  # metaranges
-    bases: tuple[str, ...]
+    head: str  # a metarange ID
+    bases: tuple[str, ...]  # metarange IDs
     path: str
     patterns: tuple[str, ...]
     has_marks: bool
     has_manifest: bool
 
     @classmethod
-    def of(cls, lease: Lease, work: Work) -> "RunInHand":
-        """The run of the lease."""
+    def of(cls, lease: Lease, work: Work) -> "RunSpec":
+        """Describe the leased run."""
         run = lease.run
         configuration = run.configuration
         return cls(
@@ -68,26 +69,28 @@ class RunInHand:
 
 
 class Workers(Protocol):
-    """Carry stretches out, each by `carry_out_stretch` with an engine of its own."""
+    """Carry out stretches, each by `carry_out_stretch` with an engine of its own."""
 
-    # A stretch has about so many objects that may have changed.
+    # Each stretch but the last has at least this many objects that may have changed.
     objects_min: int
 
     @property
     def at_once(self) -> int:
-        """How many stretches are worked on at the same time."""
+        """How many stretches to submit at the same time."""
 
-    def submit(self, run: RunInHand, stretch: Stretch) -> Future[Carried]:
-        """Have the stretch carried out; what came of it.
+    def submit(self, run: RunSpec, stretch: Stretch) -> Future[StretchResult]:
+        """Start a worker on the stretch.
 
-        The result raises StoppedError if that cannot be told: somebody may still be at work.
+        Returns:
+            The result. It raises StoppedError if the result is unknown: the worker may still be
+            writing.
         """
 
 
-class SeenLease:
-    """Another's lease as its record says, read again and again."""
+class ObservedLease:
+    """The runner's lease as a worker sees it: read from the record again and again."""
 
-    def __init__(self, engine: Engine, run: RunInHand) -> None:
+    def __init__(self, engine: Engine, run: RunSpec) -> None:
         self._engine = engine
         self._run = run
         self._lock = Lock()
@@ -95,10 +98,11 @@ class SeenLease:
         self._stop_ns = 0
 
     def check(self) -> None:
-        """Let a request pass that writes at the destination; for many threads.
+        """Raise if a request that writes at the destination must not begin; for many threads.
 
         Raises:
-            StoppedError: too little of the lease is left, or the run is in other hands.
+            StoppedError: too little of the lease is left, or another runner holds the run.
+            UnwantedError: the run is unwanted.
         """
         with self._lock:
             now_ns = self._engine.clock.now_ns()
@@ -106,7 +110,7 @@ class SeenLease:
                 return
             self._stop_ns = self._read() - LEASE_MARGIN_S * NS_PER_S
             self._read_again_ns = now_ns + RENEWAL_S * NS_PER_S
-            # Reading takes time as well.
+            # Reading the record takes time, too.
             if self._engine.clock.now_ns() > self._stop_ns:
                 raise StoppedError("the lease is about to end")
 
@@ -115,16 +119,19 @@ class SeenLease:
         run = record.run if record is not None else None
         ours = (self._run.run_id, self._run.runner)
         if record is None or run is None or (run.id, run.runner) != ours:
-            raise StoppedError("the run is in other hands")
+            raise StoppedError("another runner holds the run")
         if record.state is not ExportState.IN_PROGRESS:
             raise StoppedError("the run has ended")
         if lifecycle.is_unwanted(record):
-            raise UnwantedError("the branch is not exported there any more")
+            raise UnwantedError("the branch is not exported to this path any more")
         return run.lease_until_ns
 
 
-def carry_out_stretch(engine: Engine, run: RunInHand, stretch: Stretch) -> Carried:
-    """Bring what is in the stretch to the destination; nothing is at work any more afterwards."""
+def carry_out_stretch(engine: Engine, run: RunSpec, stretch: Stretch) -> StretchResult:
+    """Copy and delete what the stretch changes at the destination.
+
+    No request is under way when it returns. What went wrong is in the result, not raised.
+    """
     work = Work(
         engine.metarange(run.repository, run.head),
         [engine.metarange(run.repository, base) for base in run.bases],
@@ -135,8 +142,8 @@ def carry_out_stretch(engine: Engine, run: RunInHand, stretch: Stretch) -> Carri
         has_marks=run.has_marks,
         stretch=(stretch.start, stretch.end),
     )
-    writes = ExportWrites(engine, SeenLease(engine, run).check)
-    transfer = ExportTransfer(writes, work, run.path)
+    requests = RetriedRequests(engine, ObservedLease(engine, run).check)
+    transfer = ExportTransfer(requests, work, run.path)
     at_once = engine.export_settings.requests_at_once
     with pool_of(at_once) as pool:
         schedule = Schedule(transfer, Progress(), pool, at_once)
@@ -144,9 +151,7 @@ def carry_out_stretch(engine: Engine, run: RunInHand, stretch: Stretch) -> Carri
             schedule.run(walk.steps(), lambda: True)
             etags = schedule.take_etags()
             if run.has_manifest and etags:
-                namespace = run.repository.storage_namespace
-                uri = manifest.piece_uri(namespace, run.run_id, stretch.piece)
-                writes.put(uri, manifest.piece_of(etags), manifest.CONTENT_TYPE)
+                put_piece(requests, run.repository, run.run_id, stretch.piece, etags)
         except (RunFailedError, GaveUpError, StoppedError, GravelerError) as problem:
-            return Carried(schedule.progress, problem=problem)
-    return Carried(schedule.progress, tuple(schedule.kept))
+            return StretchResult(schedule.progress, problem=problem)
+    return StretchResult(schedule.progress, tuple(schedule.kept))

@@ -1,4 +1,4 @@
-"""What the steps of an export do at the destination, each tried several times."""
+"""The requests by which the steps of an export change the destination."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from graveler.errors import InvalidInputError
 from graveler.export.addresses import SUCCESS_MARK, object_uri
 from graveler.export.schedule import Outcome, RunFailedError
 from graveler.export.work import Work
-from graveler.operations.exports.retrying import ExportWrites, GaveUpError
+from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
 from graveler.ports import ObjectDescription
 from graveler.staging.listing import prefix_end
 
@@ -16,31 +16,31 @@ from graveler.staging.listing import prefix_end
 class ExportTransfer:
     """`graveler.export.schedule.Transfer` from a repository to an export path."""
 
-    def __init__(self, writes: ExportWrites, work: Work, path: str) -> None:
-        """Bring objects of the work's head to path."""
-        self._writes = writes
-        self._objects = writes.engine.objects
+    def __init__(self, requests: RetriedRequests, work: Work, path: str) -> None:
+        """Copy objects of the work's head to path."""
+        self._requests = requests
+        self._objects = requests.engine.objects
         self._work = work
         self._head = work.head
         self._path = path
 
     def copy(self, key: bytes, value: bytes) -> Outcome:
-        """Bring the object to the destination, as the branch describes it."""
+        """Copy the object to the destination, with content type and metadata of the branch."""
         entry = value_entry(value)
         source = physical_uri(self._head.namespace, entry)
-        # An imported object of which nothing is known keeps its own description.
+        # An imported object without content type and metadata keeps those of its source.
         is_described = bool(entry.content_type or entry.metadata)
         description = ObjectDescription(entry.content_type, entry.metadata)
         try:
             target = object_uri(self._path, key)
-            info = self._writes.repeat(
+            info = self._requests.retry(
                 target,
                 lambda: self._objects.copy(
                     source,
                     target,
                     entry.size_bytes,
                     description if is_described else None,
-                    self._writes.before_write,
+                    self._requests.before_request,
                 ),
             )
         except (InvalidInputError, GaveUpError) as error:
@@ -48,7 +48,7 @@ class ExportTransfer:
         return Outcome(done=1, etags=((key, info.checksum),))
 
     def delete(self, keys: Sequence[bytes]) -> Outcome:
-        """Delete the objects at the destination; what cannot be there is deleted already."""
+        """Delete the objects at the destination; a key that no object can have counts as done."""
         uris = [uri for key in keys if (uri := self._uri(key)) is not None]
         stayed: dict[str, str] = {}
 
@@ -61,7 +61,7 @@ class ExportTransfer:
 
         if uris:
             try:
-                self._writes.repeat(uris[0], delete)
+                self._requests.retry(uris[0], delete)
             except GaveUpError as error:
                 reasons = stayed or dict.fromkeys(uris, str(error))
                 errors = tuple(f"{uri}: {reason}" for uri, reason in reasons.items())
@@ -69,32 +69,35 @@ class ExportTransfer:
         return Outcome(done=len(keys))
 
     def unmark(self, directory: bytes) -> Outcome:
-        """Take the directory's mark away.
+        """Delete the directory's mark.
 
         Raises:
-            RunFailedError: it stays, so nothing under the directory may change.
+            RunFailedError: it cannot be deleted, so nothing under the directory may change.
         """
         mark = self._uri(directory + SUCCESS_MARK)
         if mark is not None and not self._stays(directory + SUCCESS_MARK):
             try:
-                self._writes.delete(mark)
+                self._requests.delete(mark)
             except GaveUpError as error:
-                raise RunFailedError(f"cannot take an old success mark away: {error}") from error
+                raise RunFailedError(f"cannot delete an old success mark: {error}") from error
         return Outcome()
 
     def mark(self, directory: bytes, *, has_objects: bool) -> Outcome:
-        """Put the directory's mark, if there is anything in it; the branch's own object wins."""
+        """Put the directory's mark if the directory holds objects.
+
+        If the branch has an object of that name, the object takes the mark's place.
+        """
         if self._owns(directory + SUCCESS_MARK) or not (has_objects or self._holds(directory)):
             return Outcome()
         try:
             mark = object_uri(self._path, directory + SUCCESS_MARK)
-            self._writes.put(mark, b"", "application/octet-stream")
+            self._requests.put(mark, b"", "application/octet-stream")
         except (InvalidInputError, GaveUpError) as error:
             return Outcome(errors=(str(error),))
         return Outcome()
 
     def _stays(self, key: bytes) -> bool:
-        """Whether the branch's own object is at the destination, and does not change."""
+        """Whether the destination holds the branch's own object, and this run keeps it."""
         return self._owns(key) and next(self._work.changes(key, key + b"\0"), None) is None
 
     def _owns(self, key: bytes) -> bool:

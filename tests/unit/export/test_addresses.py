@@ -1,4 +1,4 @@
-"""Exports write where the deployment lets them, and nowhere else."""
+"""Exports write only where the deployment allows it."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from graveler.export.addresses import allowed_location, is_within, object_uri, o
 
 
 @pytest.mark.parametrize("uri", ["s3://lake/exports", "s3://lake/exports/", "s3://lake/exports/a"])
-def test_a_path_under_an_allowed_prefix_is_taken_without_its_last_slash(uri):
+def test_a_path_under_an_allowed_prefix_loses_its_last_slash(uri):
     assert allowed_location(uri, "export path", ["s3://lake/exports/"]) == uri.rstrip("/")
 
 
@@ -16,13 +16,13 @@ def test_a_prefix_of_the_whole_store_allows_every_bucket():
 
 
 @pytest.mark.parametrize("uri", ["s3://lake/exports-too/a", "s3://lake", "s3://other/exports/a"])
-def test_a_path_elsewhere_is_refused_and_the_message_says_what_is_allowed(uri):
+def test_a_path_outside_the_allowed_prefixes_is_refused_and_the_message_names_them(uri):
     with pytest.raises(InvalidInputError, match=r"only under s3://lake/exports .*EXPORT_PREFIXES"):
         allowed_location(uri, "export path", ["s3://lake/exports"])
 
 
 @pytest.mark.parametrize("prefixes", [[], [""]])
-def test_without_allowed_prefixes_no_path_is_good_and_the_message_names_the_setting(prefixes):
+def test_without_allowed_prefixes_every_path_is_refused_and_the_message_names_the_setting(prefixes):
     with pytest.raises(InvalidInputError, match=r"nowhere .*GRAVELER_EXPORT_PREFIXES"):
         allowed_location("s3://lake/exports", "export path", prefixes)
 
@@ -30,12 +30,12 @@ def test_without_allowed_prefixes_no_path_is_good_and_the_message_names_the_sett
 @pytest.mark.parametrize(
     "uri", ["", "lake/exports", "gs://lake/a", "s3://", "s3://B/a", "s3://a/b?c"]
 )
-def test_what_is_no_place_in_s3_is_refused(uri):
+def test_a_uri_outside_s3_is_refused(uri):
     with pytest.raises(InvalidInputError, match="invalid export path"):
         allowed_location(uri, "export path", ["s3://"])
 
 
-def test_places_overlap_when_one_lies_in_the_other():
+def test_places_overlap_if_one_is_inside_the_other():
     assert is_within("s3://a/b/c", "s3://a/b")
     assert is_within("s3://a/b", "s3://a/b")
     assert not is_within("s3://a/bc", "s3://a/b")
@@ -44,7 +44,7 @@ def test_places_overlap_when_one_lies_in_the_other():
     assert not overlap("s3://a/b", "s3://a/c")
 
 
-def test_an_object_is_called_by_path_and_key():
+def test_an_objects_uri_is_path_and_key():
     assert object_uri("s3://a/b", "é/ü x".encode()) == "s3://a/b/é/ü x"
     assert object_uri("s3://a", b"/k") == "s3://a//k"
 
@@ -65,16 +65,16 @@ def test_a_key_that_is_not_utf_8_cannot_be_exported():
 @pytest.mark.parametrize(
     "uri", ["s3://lake/exports/../repo", "s3://lake/..", "s3://lake/./exports"]
 )
-def test_dots_lead_out_of_no_allowed_prefix(uri):
+def test_dots_do_not_lead_out_of_an_allowed_prefix(uri):
     with pytest.raises(InvalidInputError, match="may lead elsewhere"):
         allowed_location(uri, "export path", ["s3://lake/exports", "s3://"])
 
 
 @pytest.mark.parametrize("key", [b"../x", b"../../repo/_lakefs/x", b"a/../../x", b".."])
-def test_a_key_with_dots_leads_out_of_no_export_path(key):
+def test_dots_in_a_key_do_not_lead_out_of_the_export_path(key):
     with pytest.raises(InvalidInputError, match=r"segment '\.\.'"):
         object_uri("s3://lake/exports", key)
 
 
-def test_dots_in_names_are_letters():
+def test_dots_within_names_are_allowed():
     assert object_uri("s3://lake/exports", b"a..b/...") == "s3://lake/exports/a..b/..."

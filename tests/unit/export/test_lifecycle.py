@@ -1,4 +1,4 @@
-"""What is to be done next about an export, and what its record says afterwards."""
+"""The next step of an export, and how steps change its record."""
 
 from dataclasses import replace
 
@@ -64,17 +64,17 @@ def held(record: BranchExport, until_ns: int) -> BranchExport:
         (replace(FAILED, state=ExportState.REPAIRED, is_pending=True), Next.BEGIN),
     ],
 )
-def test_what_is_to_be_done_follows_from_the_record(record, expected):
+def test_the_next_step_follows_from_the_record(record, expected):
     assert next_step(record, "head", NOW_NS) is expected
 
 
-def test_another_head_is_exported_if_that_is_asked_for():
+def test_a_new_head_is_exported_if_pending_or_continuous():
     assert next_step(SUCCEEDED, "next", NOW_NS) is Next.NOTHING
     assert next_step(replace(SUCCEEDED, is_pending=True), "next", NOW_NS) is Next.BEGIN
     assert next_step(replace(SUCCEEDED, configuration=ALWAYS), "next", NOW_NS) is Next.BEGIN
 
 
-def test_a_run_begins_with_a_clean_slate():
+def test_a_new_run_has_no_progress_and_no_error():
     asked = replace(SUCCEEDED, is_pending=True, error_message="old", configuration=ALWAYS)
     begun = lifecycle.begun(asked, "lake", "run-2", "next", NOW_NS)
     assert begun.run == ExportRun("run-2", "next", ALWAYS, NOW_NS)
@@ -83,8 +83,8 @@ def test_a_run_begins_with_a_clean_slate():
 
 
 def test_a_run_that_repairs_knows_the_status_file_of_the_one_that_failed():
-    told = replace(RUN, configuration=replace(ONCE, status_path="s3://out/s"))
-    repaired = replace(FAILED, state=ExportState.REPAIRED, run=told)
+    reporting = replace(RUN, configuration=replace(ONCE, status_path="s3://out/s"))
+    repaired = replace(FAILED, state=ExportState.REPAIRED, run=reporting)
     begun = lifecycle.begun(repaired, "lake", "run-2", "next", NOW_NS)
     assert begun.run.repaired_file == "s3://out/s/lake-main-head"
 
@@ -95,7 +95,7 @@ def test_a_lease_is_held_for_a_minute_and_released():
     assert lifecycle.released(taken) == AT_WORK
 
 
-def test_a_destination_is_touched_before_it_is_written_to():
+def test_an_announced_run_has_touched_its_destination():
     before = replace(AT_WORK, destinations=(replace(WHOLE, exported_commit="old"),))
     announced = lifecycle.announced(before, "s3://out/s/_STATUS", 7)
     (known,) = announced.destinations
@@ -105,7 +105,7 @@ def test_a_destination_is_touched_before_it_is_written_to():
     assert announced.run.progress.total == 7
 
 
-def test_a_commit_is_touched_once_however_often_it_is_tried():
+def test_a_commit_is_touched_once_however_often_it_is_announced():
     once = lifecycle.announced(AT_WORK, "", 0)
     assert lifecycle.announced(once, "", 0).destinations[0].touched_commits == ("head",)
 
@@ -121,7 +121,7 @@ def test_a_destination_remembers_that_it_may_have_success_files():
     assert lifecycle.succeeded(marked, "").destinations[0].has_marks
 
 
-def test_a_path_that_is_not_known_may_have_success_files_until_everything_was_brought_there():
+def test_an_unknown_path_may_have_success_files_until_everything_is_exported_there():
     begun = lifecycle.announced(AT_WORK, "", 0)
     assert begun.destinations[0].has_marks
     whole = lifecycle.succeeded(begun, "")
@@ -132,7 +132,7 @@ def test_a_path_that_is_not_known_may_have_success_files_until_everything_was_br
     assert changed.destinations[0].has_marks  # what did not change still has them
 
 
-def test_a_whole_destination_holds_the_commit_and_nothing_of_others():
+def test_a_successful_run_leaves_a_destination_with_exactly_its_commit():
     touched = lifecycle.announced(AT_WORK, "", 0)
     ended = lifecycle.succeeded(touched, "s3://out/manifest")
     assert ended.destinations == (replace(WHOLE, manifest="s3://out/manifest"),)
@@ -150,7 +150,7 @@ def test_the_latest_destinations_are_remembered():
     ]
 
 
-def test_a_destination_that_lies_in_another_makes_that_one_unknown():
+def test_an_overlapping_destination_becomes_unknown():
     others = (Destination("s3://out"), Destination("s3://out/latest/a"), Destination("s3://o"))
     announced = lifecycle.announced(replace(AT_WORK, destinations=others), "", 0)
     assert [known.path for known in announced.destinations] == [PATH, "s3://o"]
@@ -173,7 +173,7 @@ def test_a_failure_keeps_what_was_touched():
         ((Destination(PATH, touched_commits=("x",)),), None),
     ],
 )
-def test_when_a_run_is_dropped_the_state_is_that_of_the_path_now_configured(known, state):
+def test_a_dropped_run_leaves_the_state_of_the_configured_path(known, state):
     elsewhere = replace(RUN, configuration=ExportConfiguration("s3://out/other"))
     record = held(replace(AT_WORK, run=elsewhere, destinations=known), NOW_NS)
     dropped = lifecycle.dropped(record)
@@ -191,7 +191,7 @@ def test_when_a_run_is_dropped_the_state_is_that_of_the_path_now_configured(know
         (replace(FAILED, state=ExportState.REPAIRED, is_pending=True), True),
     ],
 )
-def test_another_configuration_asks_for_a_run_where_there_is_work(record, is_pending):
+def test_another_configuration_requests_a_run_if_there_is_work(record, is_pending):
     changed = lifecycle.configured(record, "main", ALWAYS, "head")
     assert changed.configuration == ALWAYS
     assert changed.is_pending is is_pending

@@ -1,4 +1,4 @@
-"""A manifest names every object of a commit, with the ETag that it has at the destination."""
+"""A manifest lists every object of a commit, with its ETag at the destination."""
 
 import json
 
@@ -15,7 +15,7 @@ def record(key: bytes, size_bytes: int = 1) -> tuple[bytes, bytes]:
     return key, entry_value(entry)
 
 
-def test_an_object_has_the_etag_of_its_copy_or_that_of_the_manifest_before_or_its_checksum():
+def test_an_objects_etag_is_of_its_copy_or_the_manifest_before_or_its_checksum():
     records = [record(b"a", 1), record(b"b", 2), record("ü".encode(), 3)]
     lines = lines_of(records, iter([(b"a", "copied")]), iter([(b"a", "old"), (b"b", "before")]))
     assert [json.loads(line) for line in lines] == [
@@ -25,14 +25,14 @@ def test_an_object_has_the_etag_of_its_copy_or_that_of_the_manifest_before_or_it
     ]
 
 
-def test_each_object_has_a_line_of_its_own_whatever_its_key():
+def test_each_object_has_one_line_whatever_its_key():
     key = 'a"\n\\\u2028\x00'
     (line,) = lines_of([record(key.encode())], iter([]), iter([]))
     assert line.count(b"\n") == 1
     assert json.loads(line)["key"] == key
 
 
-def test_copies_of_objects_that_the_commit_does_not_have_are_passed_over():
+def test_copies_of_objects_that_the_commit_does_not_have_are_skipped():
     lines = lines_of([record(b"b")], iter([(b"a", "x"), (b"c", "x")]), iter([(b"a", "y")]))
     assert [json.loads(line)["etag"] for line in lines] == ["checksum"]
 
@@ -42,7 +42,7 @@ pieces = st.lists(st.lists(st.tuples(keys, st.text(max_size=3)), min_size=1, max
 
 
 @given(pieces, st.integers(1, 7))
-def test_pieces_are_one_list_by_key_in_which_the_latest_copy_counts(pieces, chunk_bytes):
+def test_pieces_are_merged_by_key_with_the_latest_copy_first(pieces, chunk_bytes):
     expected = {key: etag for piece in pieces for key, etag in piece}
     stored = []
     for piece in pieces:
@@ -65,6 +65,6 @@ def test_only_pieces_that_overlap_are_open_at_a_time():
         opened.append(number)
         yield from [(b"%d" % number, "x"), (b"%d+" % number, "x")]
 
-    told = merged([(b"%d" % number, lines(number)) for number in range(9)])
-    assert [next(told)[0] for _ in range(3)] == [b"0", b"0+", b"1"]
+    found = merged([(b"%d" % number, lines(number)) for number in range(9)])
+    assert [next(found)[0] for _ in range(3)] == [b"0", b"0+", b"1"]
     assert opened == [0, 1]

@@ -1,4 +1,4 @@
-"""Patterns say which directories get success marks, and which objects come last."""
+"""Patterns select the directories with success marks, and the objects that are copied last."""
 
 import pytest
 
@@ -38,7 +38,7 @@ HADOOP = Patterns(("^SUCCESS$", ".*/_SUCCESS$"))
 
 
 @pytest.mark.parametrize("key", [b"SUCCESS", b"a/_SUCCESS", b"a/b/_SUCCESS"])
-def test_a_pattern_for_success_files_sets_them_apart(key):
+def test_a_pattern_that_matches_success_files_sets_them_apart(key):
     assert HADOOP.set_apart(key)
 
 
@@ -47,7 +47,7 @@ def test_other_objects_are_not_set_apart(key):
     assert not HADOOP.set_apart(key)
 
 
-def test_a_pattern_for_a_directory_sets_nothing_in_it_apart():
+def test_a_pattern_that_matches_a_directory_sets_no_object_in_it_apart():
     for pattern in ("tables/", "tables", ".*"):
         assert not Patterns((pattern,)).set_apart(b"tables/users.csv")
 
@@ -64,17 +64,17 @@ def test_a_pattern_for_a_directory_sets_nothing_in_it_apart():
         ("a|b", ()),
     ],
 )
-def test_the_name_of_an_object_is_told_from_the_pattern_where_it_can_be(pattern, names):
+def test_the_name_of_an_object_is_extracted_from_a_pattern_that_contains_it(pattern, names):
     assert Patterns((pattern,)).last_names == names
 
 
 @pytest.mark.parametrize("pattern", ["(", "[", "(?<=a)b", "(?P<x", "\\", "*", "\ud800"])
-def test_what_is_no_regular_expression_of_re2_is_refused_by_name(pattern):
-    with pytest.raises(InvalidInputError, match="no regular expression of RE2"):
+def test_an_invalid_pattern_is_refused_and_named(pattern):
+    with pytest.raises(InvalidInputError, match="not a regular expression of RE2"):
         Patterns((pattern,))
 
 
-def test_a_pattern_that_hangs_other_engines_is_answered_at_once():
+def test_a_pattern_that_hangs_other_engines_is_searched_in_linear_time():
     assert not Patterns(("(a+)+$",)).match_directory(b"a" * 1000 + b"!/")
 
 

@@ -1,4 +1,4 @@
-"""Status files say what users' tools look for, byte by byte."""
+"""The names and contents of status files, on which tools of users depend byte by byte."""
 
 import json
 
@@ -24,17 +24,17 @@ CONFIGURATION = ExportConfiguration("s3://out/a", "s3://out/status")
         (ExportState.REPAIRED, 0, b"status: export-repaired, signalled_errors: 0\n"),
     ],
 )
-def test_a_status_file_names_the_status_and_counts_the_errors(state, errors, text):
+def test_a_status_file_has_the_status_and_the_number_of_errors(state, errors, text):
     assert status_text(state, errors) == text
 
 
-def test_a_status_file_is_called_by_repository_branch_and_commit():
+def test_a_status_file_is_named_after_repository_branch_and_commit():
     assert (
         status_file(CONFIGURATION, "lake", "main", "c0ffee") == "s3://out/status/lake-main-c0ffee"
     )
 
 
-def test_the_latest_status_is_called_by_the_time_of_the_run():
+def test_the_latest_status_is_named_after_the_start_of_the_run():
     uri = latest_file(CONFIGURATION, 1_700_000_000_000_000_042)
     assert uri == "s3://out/status/_STATUS_20231114T221320.000000042Z.json"
 
@@ -50,7 +50,7 @@ def test_without_a_status_path_there_are_no_files():
     assert latest_file(ExportConfiguration("s3://out/a"), 1) == ""
 
 
-def test_a_superseded_status_keeps_what_it_said_but_its_success():
+def test_a_superseded_status_keeps_its_other_fields():
     text = superseded_text(latest_text({"status": "success", "commit": "c0ffee"}), "export-2")
     assert json.loads(text) == {
         "status": "superseded",
@@ -60,5 +60,5 @@ def test_a_superseded_status_keeps_what_it_said_but_its_success():
 
 
 @pytest.mark.parametrize("text", [b"", b"nonsense", b"[1]", b"\xff"])
-def test_a_status_that_somebody_broke_is_superseded_all_the_same(text):
+def test_a_corrupt_status_is_superseded_too(text):
     assert json.loads(superseded_text(text, "e")) == {"status": "superseded", "superseded_by": "e"}

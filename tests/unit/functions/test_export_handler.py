@@ -27,7 +27,7 @@ from tests.support.lines import lines_of
 
 @dataclass
 class Exports:
-    """Stands for what looks after exports; branches named "bad" never work."""
+    """Replaces `advance`, and records its calls; branches named "bad" fail."""
 
     engine: object = field(default_factory=object)
     requests: list[ExportRequest] = field(default_factory=list)
@@ -94,7 +94,7 @@ def message(number: int, body: object) -> dict[str, Any]:
 
 
 def from_bus(kind: str, branch: str) -> dict[str, Any]:
-    """An event as EventBridge gives it to a queue."""
+    """Return an event as EventBridge delivers it to a queue."""
     event = Event("d8qj3tkbtms0fh2ok8ng", kind, "lake", 1_795_179_612 * 10**9, {"branch": branch})
     return {
         "version": "0",
@@ -110,13 +110,13 @@ def from_bus(kind: str, branch: str) -> dict[str, Any]:
 
 
 def failures(*messages: dict[str, Any]) -> list[str]:
-    """The IDs of the messages that are to come again."""
+    """Return the IDs of the messages to deliver again."""
     answer = handler({"Records": list(messages)}, Context())
     assert set(answer) == {"batchItemFailures"}
     return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
 
-def test_events_and_requests_say_which_branch(looked_after: Exports) -> None:
+def test_events_and_requests_name_the_branch(looked_after: Exports) -> None:
     request = {"repository": "lake", "branch": "feature/é"}
     assert failures(message(1, from_bus("commit_created", "main")), message(2, request)) == []
     assert looked_after.requests == [
@@ -135,7 +135,7 @@ def test_a_run_knows_its_runner_and_its_time(looked_after: Exports) -> None:
     assert time_left_s() == 1.5
 
 
-def test_a_failed_message_is_retried_and_the_others_are_not(looked_after: Exports) -> None:
+def test_only_failed_messages_are_delivered_again(looked_after: Exports) -> None:
     messages = [
         message(n, {"repository": "lake", "branch": branch})
         for n, branch in enumerate(["main", "bad", "other"])
@@ -174,7 +174,7 @@ def test_a_message_is_logged_with_its_outcome_and_without_keys(
     assert "secret" not in lines.text
 
 
-def test_a_message_that_fails_says_why(
+def test_a_failed_message_is_logged_with_the_reason(
     looked_after: Exports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = lines_of(monkeypatch, "graveler-export")

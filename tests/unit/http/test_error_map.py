@@ -10,7 +10,10 @@ def leaves(kind: type[errors.GravelerError]) -> list[type[errors.GravelerError]]
 
 
 def classes() -> list[type[errors.GravelerError]]:
-    return [each for each in vars(errors).values() if isinstance(each, type)]
+    found = [errors.GravelerError]
+    for kind in found:
+        found += kind.__subclasses__()
+    return [kind for kind in found if kind.__module__ == errors.__name__]
 
 
 def test_every_error_class_has_a_code_of_its_own():

@@ -1,4 +1,4 @@
-"""Jobs that carry exports out: dying at every call, refused at every object, too late, or twice."""
+"""Jobs that carry out exports: crashing at any call, refused at any object, late, or twice."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,12 +13,12 @@ from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.run import work_of
-from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
+from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
 from tests.support.counting import Calls, engine_around
 from tests.support.export_jobs import WorkersInTurns, attempt, commit, finish, outcome, refuse
 from tests.support.export_world import MARK, REPO, ExportWorld, export_world
 
-# Stretches end within directories; some of these have objects that come last, in their middle, too.
+# Stretches end within directories, some of which have objects set apart, also in their middle.
 FIRST = {
     f"{folder}{name}": b"A" for folder in ("", "a/", "a/b/", "c/d/") for name in ("1", "5", "_")
 }
@@ -31,12 +31,12 @@ SECOND = {key: b"B" for key in FIRST if key not in ("a/b/5", "c/d/1")} | {
 PATTERNS = ("^$", "^a/", "_$", "^a/[1-4]$")
 REQUEST = ExportRequest(REPO, "main")
 
-# Renewals, and with them checkpoints, come after every few calls.
+# With this step of the clock, runners renew and store progress every few calls.
 STEP_NS = 5 * 10**8
 
 
 def changed_branch(**more: object) -> ExportWorld:
-    """A branch that was exported whole, and changed since; a run of its export is to be begun."""
+    """Return a branch that was exported and has changed since; the next run has not begun."""
     world = export_world(raggedness=2)
     commit(world, FIRST, {})
     world.configure(patterns=PATTERNS, status_path="s3://out/status", **more)
@@ -47,7 +47,7 @@ def changed_branch(**more: object) -> ExportWorld:
 
 @pytest.fixture(scope="module")
 def expected() -> dict[str, bytes]:
-    """What the function alone makes of it."""
+    """The outcome if the function does all the work."""
     world = changed_branch()
     requests.run(world.engine(), REPO, "main")
     finish(world, is_job=False)
@@ -78,12 +78,12 @@ def test_a_job_ends_as_the_function_does(expected: dict[str, bytes]) -> None:
 def end_what_was_left(
     expected: dict[str, bytes], *, calls: range, is_begun_by_job: bool, is_ended_by_job: bool
 ) -> int:
-    """Have a runner die after each number of calls, and another end its run; in how many, on its way."""
+    """Crash a runner after each number of calls and let another finish; count the resumed runs."""
     resumed = 0
     for calls_max in calls:
         world = changed_branch()
         requests.run(world.engine(), REPO, "main")
-        world.world.clock._step_ns = STEP_NS
+        world.world.clock.step_ns = STEP_NS
         attempt(world, is_job=is_begun_by_job, name="dead", calls_max=calls_max)
         record = world.record
         assert record is not None
@@ -98,7 +98,7 @@ def end_what_was_left(
 
 
 @pytest.mark.parametrize("is_ended_by_job", [True, False])
-def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
+def test_a_run_ends_the_same_wherever_its_job_died(
     expected: dict[str, bytes], is_ended_by_job: bool
 ) -> None:
     calls = range(1 + is_ended_by_job, 1000, 2)
@@ -108,7 +108,7 @@ def test_whatever_a_dead_job_left_is_taken_to_the_same_end(
     assert resumed > 10
 
 
-def test_a_job_goes_on_where_the_function_died(expected: dict[str, bytes]) -> None:
+def test_a_job_continues_where_the_function_died(expected: dict[str, bytes]) -> None:
     resumed = end_what_was_left(
         expected, calls=range(1, 1000, 2), is_begun_by_job=False, is_ended_by_job=True
     )
@@ -116,12 +116,12 @@ def test_a_job_goes_on_where_the_function_died(expected: dict[str, bytes]) -> No
 
 
 @pytest.mark.parametrize("refused", sorted(SECOND))
-def test_an_object_that_fails_keeps_marks_around_it_away_until_the_repair(
+def test_a_failed_object_prevents_the_marks_around_it_until_the_repair(
     expected: dict[str, bytes], refused: str
 ) -> None:
     world = changed_branch()
     refuse(world, {refused})
-    run_job(world)  # the witness looks at the marks
+    run_job(world)  # the witness checks the marks
     record = world.record
     assert record is not None
     assert record.state is ExportState.FAILED
@@ -132,7 +132,7 @@ def test_an_object_that_fails_keeps_marks_around_it_away_until_the_repair(
     assert outcome(world) == expected
 
 
-def test_a_run_is_carried_out_by_one_job_and_never_beside_the_function() -> None:
+def test_only_one_job_carries_out_a_run_and_never_together_with_the_function() -> None:
     world = changed_branch()
     run_id = requests.run(world.engine(), REPO, "main", in_batch=True)
     world.advance(runner="function")  # waits for the job
@@ -143,7 +143,7 @@ def test_a_run_is_carried_out_by_one_job_and_never_beside_the_function() -> None
         run_job(world, "another run")
     attempt(world, is_job=True, name="first", calls_max=25)
     assert world.record.run.runner == "first"
-    with pytest.raises(ConflictError, match="by somebody else"):
+    with pytest.raises(ConflictError, match="has another runner, or has ended"):
         run_job(world, run_id)
     world.advance(runner="function")
     assert world.record.run.runner == "first"
@@ -154,7 +154,7 @@ def test_a_run_is_carried_out_by_one_job_and_never_beside_the_function() -> None
 
 
 def left_to_a_job() -> tuple[ExportWorld, str]:
-    """A run that the function has left to a job."""
+    """Return a run that the function has left to a job."""
     world = changed_branch()
     world.world.batch_jobs.is_deployed = True
     world.world.export_settings = replace(world.world.export_settings, batch_objects_min=1)
@@ -166,38 +166,38 @@ def left_to_a_job() -> tuple[ExportWorld, str]:
 
 
 def deliver_next_message(world: ExportWorld) -> None:
-    """Let time go by until a message is due, which the function gets."""
+    """Let time pass until a message is due, and deliver it to the function."""
     waiting = world.world.export_queue.waiting
     waiting.sort(key=lambda each: each[0])
     due_ns, _ = waiting.pop(0)
-    world.world.clock.tick(max(0, due_ns - world.world.clock._now_ns) / 1e9)
+    world.world.clock.tick(max(0, due_ns - world.world.clock.time_ns) / 1e9)
     world.advance(runner=f"function at {due_ns}")
 
 
-def test_a_job_that_never_comes_is_asked_for_again() -> None:
+def test_a_job_that_never_starts_is_requested_again() -> None:
     world, run_id = left_to_a_job()
     started = world.world.batch_jobs.started
-    begun_ns = world.world.clock._now_ns
+    begun_ns = world.world.clock.time_ns
     while len(started) == 1:
         deliver_next_message(world)
-    assert world.world.clock._now_ns - begun_ns < (BATCH_START_S + 60) * 10**9
+    assert world.world.clock.time_ns - begun_ns < (BATCH_START_S + 60) * 10**9
     assert started[0] == started[1]
     run_job(world, run_id)
     assert requests.status(world.engine(), REPO, "main").state is ExportState.SUCCEEDED
 
 
-def test_a_job_that_dies_is_missed(expected: dict[str, bytes]) -> None:
+def test_the_function_takes_over_from_a_dead_job(expected: dict[str, bytes]) -> None:
     world, run_id = left_to_a_job()
-    begun_ns = world.world.clock._now_ns
+    begun_ns = world.world.clock.time_ns
     attempt(world, is_job=True, name="dead", calls_max=60)
     while len(world.world.batch_jobs.started) == 1:
         deliver_next_message(world)
-    assert world.world.clock._now_ns - begun_ns < (BATCH_START_S + LEASE_S) * 10**9
+    assert world.world.clock.time_ns - begun_ns < (BATCH_START_S + LEASE_S) * 10**9
     run_job(world, run_id)
     assert outcome(world) == expected
 
 
-def test_a_job_by_hand_that_dies_is_missed(expected: dict[str, bytes]) -> None:
+def test_the_function_takes_over_from_a_dead_job_of_a_user(expected: dict[str, bytes]) -> None:
     world = changed_branch()
     attempt(world, is_job=True, name="dead", calls_max=60)
     record = world.record
@@ -208,27 +208,27 @@ def test_a_job_by_hand_that_dies_is_missed(expected: dict[str, bytes]) -> None:
     assert outcome(world) == expected
 
 
-def test_what_a_small_part_is_left_of_is_not_worth_another_job() -> None:
+def test_a_run_with_little_left_to_do_gets_no_other_job() -> None:
     world = changed_branch()
     world.world.batch_jobs.is_deployed = True
     world.world.export_settings = replace(world.world.export_settings, batch_objects_min=14)
     requests.run(world.engine(), REPO, "main")
-    world.world.clock._step_ns = STEP_NS
+    world.world.clock.step_ns = STEP_NS
     attempt(world, is_job=True, name="dead", calls_max=100)
     assert world.record is not None
     assert world.record.run is not None
     progress = world.record.run.progress
     assert 0 < progress.total - progress.done < 14
-    world.world.clock._step_ns = 10**6
+    world.world.clock.step_ns = 10**6
     finish(world, is_job=False)
     assert world.world.batch_jobs.started == []
 
 
-# A worker by itself
+# A single worker
 
 
-def begun(world: ExportWorld) -> tuple[RunInHand, Callable[[], object]]:
-    """A run in the hands of a living runner; and what carries its first stretch out."""
+def begun(world: ExportWorld) -> tuple[RunSpec, Callable[[], object]]:
+    """Return a run held by a living runner, and a function that carries out its first stretch."""
     run_id = requests.run(world.engine(), REPO, "main", in_batch=True)
     attempt(world, is_job=True, name="job", calls_max=25)
     record = world.record
@@ -237,7 +237,7 @@ def begun(world: ExportWorld) -> tuple[RunInHand, Callable[[], object]]:
     work = work_of(lease)
     assert lease.run.id == run_id
     stretch = stretches_of(work, Progress(), 1)[0]
-    run = RunInHand.of(lease, work)
+    run = RunSpec.of(lease, work)
 
     def carry_out() -> object:
         return carry_out_stretch(world.engine(), run, stretch).problem
@@ -258,7 +258,7 @@ def test_a_worker_stops_when_its_runner_does_not_renew_the_lease() -> None:
     assert world.writes == []
 
 
-def test_a_worker_stops_when_the_run_is_in_other_hands_or_unwanted() -> None:
+def test_a_worker_stops_when_another_runner_holds_the_run_or_it_is_unwanted() -> None:
     world = changed_branch()
     _, carry_out = begun(world)
     world.configure("s3://out/elsewhere", patterns=PATTERNS, status_path="s3://out/status")
@@ -273,7 +273,7 @@ def test_a_worker_stops_when_the_run_is_in_other_hands_or_unwanted() -> None:
     assert world.writes == []
 
 
-def test_a_worker_looks_at_the_lease_as_often_as_it_is_renewed_not_at_every_object() -> None:
+def test_a_worker_reads_the_lease_as_often_as_it_is_renewed_not_for_each_object() -> None:
     world = changed_branch()
     run, _ = begun(world)
     calls = Calls()
@@ -287,7 +287,7 @@ def test_a_worker_looks_at_the_lease_as_often_as_it_is_renewed_not_at_every_obje
     assert calls.counts()["exports.branch_export"] == 1
 
 
-def test_a_store_that_does_not_answer_ends_the_job_and_the_run_can_be_taken_at_once(
+def test_if_a_store_fails_the_job_ends_and_the_run_can_be_taken_at_once(
     expected: dict[str, bytes],
 ) -> None:
     world = changed_branch()
@@ -317,9 +317,7 @@ def test_there_must_be_something_to_export() -> None:
         run_job(world)
 
 
-def test_a_job_that_brings_nothing_forward_is_started_a_few_times_and_then_the_export_fails() -> (
-    None
-):
+def test_an_export_fails_after_several_jobs_without_progress() -> None:
     world, _ = left_to_a_job()
     while requests.status(world.engine(), REPO, "main").state is ExportState.IN_PROGRESS:
         deliver_next_message(world)
@@ -329,7 +327,7 @@ def test_a_job_that_brings_nothing_forward_is_started_a_few_times_and_then_the_e
     assert "export job was started 5 times" in status.error_message
 
 
-def test_an_export_waits_until_there_is_room_for_its_job() -> None:
+def test_an_export_waits_while_too_many_jobs_run() -> None:
     world, run_id = left_to_a_job()
     jobs = world.world.batch_jobs
     refused = []

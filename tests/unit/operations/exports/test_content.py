@@ -1,4 +1,4 @@
-"""What stands at an export's destination: the branch's objects, all of them and nothing else."""
+"""An export's destination holds the branch's objects, all of them and nothing else."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def uris(lake: ExportWorld, path: str = LATEST) -> list[str]:
 
 
 def change(lake: ExportWorld, **contents: bytes | None) -> str:
-    """A commit that puts objects, or deletes those that are None."""
+    """Commit new objects; None deletes one."""
     for name, content in contents.items():
         if content is None:
             writes.delete(lake.engine(), REPO, "main", name.encode())
@@ -36,14 +36,14 @@ def change(lake: ExportWorld, **contents: bytes | None) -> str:
     return commit(lake.engine()).id
 
 
-def test_clients_unaware_of_versions_read_the_branch_at_its_own_paths(lake):
+def test_clients_that_do_not_know_about_versions_read_the_branch_at_the_export_path(lake):
     lake.configure(LATEST)
     lake.settle()
     assert uris(lake) == ["a/1", "a/b/2", "c"]
     assert lake.objects.get("s3://out/latest/a/b/2") == b"first a/b/2"
 
 
-def test_a_one_time_export_begins_at_once_and_happens_once(lake):
+def test_a_one_time_export_begins_at_once_and_runs_once(lake):
     lake.configure(LATEST, is_continuous=False)
     lake.settle()
     assert is_exported(lake)
@@ -63,7 +63,7 @@ def test_a_commit_during_a_one_time_export_is_not_exported_after_it(lake):
     assert uris(lake) == ["a/1", "a/b/2", "c"]
 
 
-def test_a_continuous_export_brings_the_current_state_and_then_every_commit(lake):
+def test_a_continuous_export_exports_the_head_and_then_every_commit(lake):
     lake.configure(LATEST, is_continuous=True)
     lake.settle()
     assert is_exported(lake)
@@ -74,7 +74,7 @@ def test_a_continuous_export_brings_the_current_state_and_then_every_commit(lake
         assert lake.objects.get("s3://out/latest/c") == content
 
 
-def test_a_continuous_export_brings_merges(lake):
+def test_a_continuous_export_exports_merges(lake):
     lake.configure(LATEST, is_continuous=True)
     lake.settle()
     branches.create(lake.engine(), REPO, name="dev", source="main")
@@ -99,7 +99,7 @@ def test_a_continuous_export_follows_a_branch_that_is_reset(lake):
     assert is_exported(lake)
 
 
-def test_what_is_not_committed_is_not_exported(lake):
+def test_uncommitted_changes_are_not_exported(lake):
     upload(lake.engine(), b"staged", b"x")
     lake.configure(LATEST)
     lake.settle()
@@ -122,7 +122,7 @@ def test_a_commit_does_not_wait_for_the_export(lake):
     assert lake.writes == []
 
 
-def test_commits_that_come_faster_than_exports_are_exported_together(lake):
+def test_commits_faster_than_exports_are_exported_together(lake):
     lake.configure(LATEST, is_continuous=True)
     lake.settle()
     finished = len([e for e in lake.world.refs.events if e.kind == "export_finished"])
@@ -163,7 +163,7 @@ def test_each_branch_is_exported_to_its_own_path(lake):
 # Paths
 
 
-def test_another_path_gets_everything(lake):
+def test_a_new_path_gets_everything(lake):
     lake.configure("s3://out/one")
     lake.settle()
     lake.configure("s3://out/two")
@@ -171,7 +171,7 @@ def test_another_path_gets_everything(lake):
     assert uris(lake, "s3://out/two") == ["a/1", "a/b/2", "c"]
 
 
-def test_a_path_that_was_left_is_brought_up_to_date_exactly(lake):
+def test_returning_to_an_earlier_path_exports_exactly_the_difference(lake):
     lake.configure("s3://out/one", is_continuous=True)
     lake.settle()
     lake.configure("s3://out/two", is_continuous=True)
@@ -191,7 +191,7 @@ def test_a_path_that_was_left_is_brought_up_to_date_exactly(lake):
     }
 
 
-def test_a_path_inside_another_one_makes_that_be_exported_anew(lake):
+def test_an_export_inside_an_earlier_path_makes_that_path_unknown(lake):
     lake.configure("s3://out/one", is_continuous=True)
     lake.settle()
     change(lake, **{"1": b"over the other's a/1"})
@@ -229,9 +229,9 @@ def test_objects_keep_their_content_type_and_metadata(lake):
     assert described.metadata == {"Owner": "nobody"}
 
 
-def test_imported_objects_come_from_where_they_are_and_keep_their_description(lake):
+def test_imported_objects_are_copied_from_their_source_and_keep_their_description(lake):
     lake.objects.put("s3://elsewhere/x", b"imported", "image/png")
-    entry = Entry("s3://elsewhere/x", AddressType.FULL, 8, "abc", 0)  # as an import makes it
+    entry = Entry("s3://elsewhere/x", AddressType.FULL, 8, "abc", 0)  # as an import stores it
     token = branches.get(lake.engine(), REPO, "main").staging_token
     lake.engine().staging.stage(token, [(b"imported", entry_value(entry))])
     commit(lake.engine())
@@ -241,7 +241,7 @@ def test_imported_objects_come_from_where_they_are_and_keep_their_description(la
     assert lake.objects.description("s3://out/latest/imported").content_type == "image/png"
 
 
-def test_keys_are_exported_as_they_are(lake):
+def test_keys_are_exported_unchanged(lake):
     keys = ["é/ü", "with space", "/slash", "a//b", "#?&=%41+", "tab\t"]
     for key in keys:
         upload(lake.engine(), key.encode(), key.encode())
@@ -260,14 +260,14 @@ def test_an_object_whose_key_is_too_long_fails_and_the_others_are_exported(lake)
     assert (status.state, status.failed) == (ExportState.FAILED, 1)
     assert "at most 1024 bytes" in status.error_message
     assert uris(lake) == ["a/1", "a/b/2", "c"]
-    writes.delete(lake.engine(), REPO, "main", b"k" * 1020)  # never there, and gone now
+    writes.delete(lake.engine(), REPO, "main", b"k" * 1020)  # was never exported
     commit(lake.engine())
     requests.repair(lake.engine(), REPO, "main")
     lake.settle()
     assert is_exported(lake)
 
 
-def test_an_object_whose_data_are_gone_fails_and_is_sent_when_it_is_there_again(lake):
+def test_an_object_without_data_fails_and_is_exported_once_its_data_are_restored(lake):
     stat = upload(lake.engine(), b"gone", b"x")
     commit(lake.engine())
     lake.objects.delete(stat.physical_address)

@@ -1,4 +1,4 @@
-"""What an export costs: requests in proportion to what changed, however much there is."""
+"""The requests of an export follow what changed, not the size of the branch."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ CHANGES = 10
 
 
 def lake_of(count: int, **configuration: object) -> ExportWorld:
-    """A branch with so many objects, all of them exported."""
+    """Return a branch with this many objects, all exported."""
     made = export_world(raggedness=20)
     for number in range(count):
         upload(made.engine(), b"d%03d/%05d" % (number % 20, number), b"x")
@@ -25,7 +25,7 @@ def lake_of(count: int, **configuration: object) -> ExportWorld:
 
 
 def cost(lake: ExportWorld) -> Counter[str]:
-    """The requests of the export that follows, by a process that remembers nothing."""
+    """Count the requests of the next export, by a process with empty caches."""
     calls = Calls()
     lake.advance(engine_around(lake.engine(), calls))
     return calls.counts()
@@ -38,19 +38,19 @@ def change(lake: ExportWorld) -> None:
 
 
 @pytest.mark.parametrize("count", [300, 1500])
-def test_an_export_of_few_changes_costs_as_many_requests_however_much_there_is(count):
+def test_the_requests_of_an_export_follow_the_changes_not_the_size_of_the_branch(count):
     lake = lake_of(count)
     change(lake)
     counts = cost(lake)
     assert counts["objects.copy"] == CHANGES
     assert {name for name in counts if name.startswith("objects.")} == {"objects.copy"}
-    # Read, take, announce, end, and read again to see whether there is more.
+    # Read, take, announce, end, and read again to look for more work.
     assert counts["exports.branch_export"] == 2
     assert counts["exports.replace_branch_export"] == 3
-    assert counts["exports.listed_exports"] == 0  # nobody else is where this branch was before
+    assert counts["exports.listed_exports"] == 0  # not needed: the path is the branch's own
     assert counts["refs.branch"] == 2
     files = sum(number for name, number in counts.items() if name.startswith("files."))
-    # Both metaranges, and the ranges that hold a change, on both sides.
+    # Both metaranges, and the ranges with a change, on both sides.
     assert files <= 2 * (2 + 2 * CHANGES)
 
 
@@ -59,11 +59,11 @@ def test_success_files_cost_two_requests_for_each_directory_around_a_change():
     change(lake)
     counts = cost(lake)
     assert counts["objects.copy"] == CHANGES
-    assert counts["objects.delete"] == 2  # of `d000/` and the root
+    assert counts["objects.delete"] == 2  # marks of `d000/` and the root
     assert counts["objects.put"] == 1
 
 
-def test_objects_are_deleted_many_at_a_time():
+def test_objects_are_deleted_in_batches():
     lake = lake_of(300)
     paths = [b"d%03d/%05d" % (number % 20, number) for number in range(200)]
     assert writes.delete_many(lake.engine(), REPO, "main", paths) == []
@@ -88,12 +88,12 @@ def test_a_message_without_work_costs_three_reads():
     assert cost(lake) == {"refs.repository": 1, "exports.branch_export": 1, "refs.branch": 1}
 
 
-def test_a_status_path_costs_the_status_files_and_the_manifests():
+def test_a_status_path_costs_the_requests_for_its_reports():
     lake = lake_of(100, status_path="s3://out/status")
     change(lake)
     counts = cost(lake)
-    # The status taken back; the status file, the manifest, and the new status.
+    # The superseded status; the status file, the manifest and the new status.
     assert counts["objects.put"] == 4
-    # The status and the manifest of the export before.
+    # The status and the manifest of the previous export.
     assert counts["objects.get"] == 2
     assert counts["objects.delete"] == 1

@@ -19,7 +19,7 @@ DEV = ExportConfiguration("s3://out/dev", is_continuous=True)
 
 
 def lake_with_dev(*, is_exported: bool = True) -> ExportWorld:
-    """A branch that is exported, or is to be."""
+    """A branch that is exported or about to be."""
     lake = lake_of_twelve()
     branches.create(lake.engine(), REPO, name="dev", source="main")
     lake.branch = "dev"
@@ -33,7 +33,7 @@ def delete_dev(engine: Engine) -> None:
 
 
 def make_dev_again(lake: ExportWorld) -> None:
-    """Make the branch again, with something that must not get out, and let everything settle."""
+    """Create the branch again, with an object that must not be exported, and settle."""
     branches.create(lake.engine(), REPO, name="dev", source="main")
     upload(lake.engine(), b"secret", b"of another project", "dev")
     commit(lake.engine(), "dev")
@@ -64,7 +64,7 @@ def test_a_branch_that_could_not_be_deleted_is_still_exported(number: int) -> No
 
 
 @pytest.mark.parametrize("number", range(1, calls_of_a_deletion() + 1))
-def test_an_export_configured_while_its_branch_is_deleted_goes_with_the_branch(number: int) -> None:
+def test_an_export_configured_while_its_branch_is_deleted_is_deleted_too(number: int) -> None:
     lake = lake_with_dev(is_exported=False)
     configure = partial(requests.configure, lake.engine(), REPO, "dev", DEV)
     meanwhile = Meanwhile(number, configure)
@@ -93,7 +93,7 @@ def test_a_branch_that_is_deleted_while_its_export_is_configured_leaves_no_expor
         assert "dev" not in listed(lake)
 
 
-def test_an_export_that_is_begun_while_its_branch_is_made_anew_is_not_the_new_ones() -> None:
+def test_a_run_begun_while_its_branch_is_created_again_does_not_export_the_new_one() -> None:
     calls = Calls()
     lake = lake_with_dev()
     lake.settle()

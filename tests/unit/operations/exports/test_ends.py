@@ -6,35 +6,34 @@ import pytest
 
 from graveler.errors import ConflictError, NotFoundError, StaleVersionError
 from graveler.export.lifecycle import RENEWAL_S
-from graveler.export.model import ExportRequest
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
-from tests.support.export_lakes import LATEST, is_exported, lake_of_twelve, step, stepped
+from tests.support.export_lakes import (
+    LATEST,
+    is_exported,
+    lake_of_twelve,
+    step,
+    stepped,
+)
 from tests.support.export_world import MARK, REPO, ExportWorld
 from tests.support.lake import commit, upload
 
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch whose export was asked for."""
+    """A branch whose export is pending."""
     return lake_of_twelve()
 
 
-def due(lake: ExportWorld) -> list[ExportRequest]:
-    """The messages that are delivered now."""
-    now_ns = lake.world.clock._now_ns
-    return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
-
-
 def delete_main(lake: ExportWorld) -> None:
-    """Delete the default branch, and nothing of its export."""
+    """Delete the default branch, but not its export."""
     branch = lake.world.refs.branch(lake.repository, "main")
     event = lake.engine().event("branch_deleted", lake.repository, branch="main")
     lake.world.refs.delete_branch(lake.repository, branch, event, 0)
 
 
-def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
+def test_deleting_a_branch_deletes_its_export(lake):
     branches.create(lake.engine(), REPO, name="dev", source="main")
     lake.branch = "dev"
     lake.configure("s3://out/dev", is_continuous=True)
@@ -47,20 +46,20 @@ def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
     assert lake.record is None
 
 
-def test_a_runner_notices_that_its_branch_was_deleted(lake):
-    lake.world.clock._step_ns = 10**8
+def test_a_runner_stops_when_its_branch_was_deleted(lake):
+    lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
     delete_main(lake)
     lake.advance(runner="second")
-    assert lake.record is not None  # the first one is still at work
+    assert lake.record is not None  # the first runner is still working
     lake.world.clock.tick(16)
     step(lake, first)
     assert len(lake.writes) < 12
     assert lake.record is None
 
 
-def test_a_runner_notices_that_the_export_was_forgotten(lake):
+def test_a_runner_stops_when_its_export_was_deleted(lake):
     runner = stepped(lake, "first")
     step(lake, runner, until=3)
     requests.forget(lake.engine(), REPO, "main")
@@ -79,7 +78,7 @@ def test_a_runner_notices_that_the_export_was_forgotten(lake):
     assert lake.record is None
 
 
-def test_an_export_whose_runner_died_is_forgotten_by_the_next(lake):
+def test_the_next_runner_deletes_a_deleted_export_whose_runner_died(lake):
     runner = stepped(lake, "first")
     step(lake, runner, until=3)
     runner.kill()
@@ -90,7 +89,7 @@ def test_an_export_whose_runner_died_is_forgotten_by_the_next(lake):
     assert len(lake.writes) == written
 
 
-def test_an_export_that_was_forgotten_is_not_configured_again_before_its_runner_has_stopped(lake):
+def test_a_deleted_export_cannot_be_configured_before_its_runner_has_stopped(lake):
     runner = stepped(lake, "first")
     step(lake, runner, until=3)
     requests.forget(lake.engine(), REPO, "main")
@@ -102,10 +101,10 @@ def test_an_export_that_was_forgotten_is_not_configured_again_before_its_runner_
     lake.configure(LATEST)
     lake.settle()
     assert is_exported(lake)
-    assert len(brought(lake)) == 12
+    assert len(copied(lake)) == 12
 
 
-def test_a_run_that_waits_for_its_job_is_forgotten_at_once(lake):
+def test_an_export_whose_run_waits_for_a_job_is_deleted_at_once(lake):
     lake.world.export_settings = replace(lake.world.export_settings, batch_objects_min=1)
     lake.world.batch_jobs.is_deployed = True
     lake.advance()
@@ -117,7 +116,7 @@ def test_a_run_that_waits_for_its_job_is_forgotten_at_once(lake):
     assert lake.writes == []
 
 
-def test_a_record_that_is_made_anew_is_not_the_old_one(lake):
+def test_a_record_that_is_created_again_has_another_version(lake):
     old = lake.record
     requests.forget(lake.engine(), REPO, "main")
     lake.configure("s3://out/other")
@@ -126,22 +125,22 @@ def test_a_record_that_is_made_anew_is_not_the_old_one(lake):
     assert lake.record.configuration.path == "s3://out/other"
 
 
-def brought(lake: ExportWorld) -> list[str]:
+def copied(lake: ExportWorld) -> list[str]:
     return [uri for _, uri in lake.writes if not uri.endswith(MARK)]
 
 
-def test_what_is_exported_again_after_it_was_forgotten_is_exported_whole(lake):
+def test_an_export_that_is_configured_after_its_deletion_exports_everything(lake):
     lake.settle()
     requests.forget(lake.engine(), REPO, "main")
     lake.writes.clear()
     lake.configure(LATEST)
     lake.settle()
     assert is_exported(lake)
-    assert len(brought(lake)) == 12
+    assert len(copied(lake)) == 12
 
 
-def test_a_runner_notices_that_its_repository_was_deleted(lake):
-    lake.world.clock._step_ns = 10**8
+def test_a_runner_stops_when_its_repository_was_deleted(lake):
+    lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
     repositories.delete(lake.engine(), REPO)
@@ -151,7 +150,7 @@ def test_a_runner_notices_that_its_repository_was_deleted(lake):
     assert len(lake.writes) < 12
 
 
-def test_a_branch_that_is_deleted_and_made_again_at_once_is_not_exported(lake):
+def test_a_branch_that_is_deleted_and_created_again_is_not_exported(lake):
     branches.create(lake.engine(), REPO, name="dev", source="main")
     lake.branch = "dev"
     lake.configure("s3://out/dev", is_continuous=True)
@@ -165,7 +164,7 @@ def test_a_branch_that_is_deleted_and_made_again_at_once_is_not_exported(lake):
     assert lake.objects.head("s3://out/dev/secret") is None
 
 
-def test_a_branch_that_is_made_again_while_the_old_one_is_exported_is_not_exported(lake):
+def test_a_branch_that_is_created_again_during_the_old_ones_export_is_not_exported(lake):
     branches.create(lake.engine(), REPO, name="dev", source="main")
     lake.branch = "dev"
     lake.configure("s3://out/dev", is_continuous=True)

@@ -1,4 +1,4 @@
-"""Exports that fail: every object gets its tries, the rest goes on, and nothing is lost."""
+"""Exports that fail: every object is retried, the others continue, and nothing is lost."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.support.lake import commit, upload
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch whose export was asked for."""
+    """A branch whose export is pending."""
     return lake_of_twelve()
 
 
@@ -31,7 +31,7 @@ def test_an_object_is_tried_five_times(lake):
     assert is_exported(lake)
 
 
-def test_an_object_that_fails_every_time_stops_no_other_and_is_sent_after_the_repair(lake):
+def test_an_object_that_always_fails_stops_no_other_and_is_exported_after_the_repair(lake):
     tries: list[str] = []
 
     def before(operation: str, uri: str) -> None:
@@ -51,7 +51,7 @@ def test_an_object_that_fails_every_time_stops_no_other_and_is_sent_after_the_re
     assert is_exported(lake)
 
 
-def test_tries_wait_longer_and_longer_and_not_all_for_the_same_time(lake):
+def test_retries_back_off_exponentially_with_jitter(lake):
     waits: dict[str, list[float]] = {}
     last: list[str] = []
 
@@ -75,7 +75,7 @@ def test_tries_wait_longer_and_longer_and_not_all_for_the_same_time(lake):
     assert len({each[0] for each in waits.values()}) > 6
 
 
-def test_only_the_first_errors_are_kept_and_all_are_counted(lake):
+def test_the_first_errors_are_kept_and_all_are_counted(lake):
     def before(operation: str, _uri: str) -> None:
         if operation == "copy":
             raise InvalidInputError("refused")
@@ -87,7 +87,7 @@ def test_only_the_first_errors_are_kept_and_all_are_counted(lake):
     assert status.error_message == "12 tasks failed\n" + status.first_errors[0]
 
 
-def test_where_nothing_works_not_everything_is_tried(lake):
+def test_a_hundred_failures_in_a_row_end_the_run(lake):
     for number in range(300):
         upload(lake.engine(), b"more/%03d" % number, b"x")
     commit(lake.engine())

@@ -14,28 +14,28 @@ HADOOP = ("^SUCCESS$", ".*/_SUCCESS$")
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """Tables as jobs write them."""
+    """A branch with tables as jobs write them."""
     made = export_world()
     put(made, "tables/a/part-0", "tables/a/part-1", "tables/b/part-0", "other/x")
     return made
 
 
 def put(lake: ExportWorld, *keys: str, content: bytes = b"x") -> None:
-    """A commit that puts objects of that content."""
+    """Commit objects with this content."""
     for key in keys:
         upload(lake.engine(), key.encode(), content)
     commit(lake.engine())
 
 
 def delete(lake: ExportWorld, *keys: str) -> None:
-    """A commit that deletes objects."""
+    """Commit the deletion of objects."""
     for key in keys:
         writes.delete(lake.engine(), REPO, "main", key.encode())
     commit(lake.engine())
 
 
 def written(lake: ExportWorld) -> list[str]:
-    """What was written at the destination since the last time, in order."""
+    """Return the names written at the destination since the last call, in order."""
     found = [uri.removeprefix(LATEST + "/") for _, uri in lake.writes]
     lake.writes.clear()
     return found
@@ -51,7 +51,7 @@ def export(lake: ExportWorld, *patterns: str) -> None:
     lake.settle()
 
 
-def test_directories_that_match_get_an_empty_success_file(lake):
+def test_matching_directories_get_an_empty_success_file(lake):
     export(lake, "^tables/[^/]+$")
     assert marks(lake) == ["tables/a/", "tables/b/"]
     assert lake.objects.get(f"{LATEST}/tables/a/{MARK}") == b""
@@ -63,7 +63,7 @@ def test_the_root_is_a_directory_too(lake):
     assert written(lake)[-1] == MARK
 
 
-def test_several_patterns_may_be_given(lake):
+def test_several_patterns_may_match(lake):
     export(lake, "^tables/a$", "^other")
     assert marks(lake) == ["other/", "tables/a/"]
 
@@ -73,7 +73,7 @@ def test_without_patterns_there_are_no_success_files(lake):
     assert marks(lake) == []
 
 
-def test_a_success_file_comes_after_everything_under_its_directory(lake):
+def test_a_success_file_is_written_after_everything_under_its_directory(lake):
     export(lake, ".*")
     order = written(lake)
     for directory in marks(lake):
@@ -87,14 +87,14 @@ def test_only_directories_with_changes_get_a_new_success_file(lake):
     put(lake, "tables/a/part-0", content=b"changed")
     lake.settle()
     assert written(lake) == [
-        *(MARK, "tables/" + MARK, "tables/a/" + MARK),  # taken away, from the outside in
+        *(MARK, "tables/" + MARK, "tables/a/" + MARK),  # deleted, outer ones first
         "tables/a/part-0",
-        *("tables/a/" + MARK, "tables/" + MARK, MARK),  # put again, from the inside out
+        *("tables/a/" + MARK, "tables/" + MARK, MARK),  # put again, inner ones first
     ]
     assert marks(lake) == ["", "other/", "tables/", "tables/a/", "tables/b/"]
 
 
-def test_a_directory_in_which_something_failed_gets_no_success_file(lake):
+def test_a_directory_with_a_failure_gets_no_success_file(lake):
     lake.objects.before = refuse("tables/a/part-1")
     export(lake, ".*")
     assert lake.record.state is ExportState.FAILED
@@ -106,7 +106,7 @@ def test_a_directory_in_which_something_failed_gets_no_success_file(lake):
 
 
 def refuse(*keys: str):
-    """A store that refuses to write these."""
+    """Make the store refuse writes of these."""
 
     def before(_operation: str, uri: str) -> None:
         if uri.startswith(LATEST) and uri.removeprefix(LATEST + "/") in keys:
@@ -115,7 +115,7 @@ def refuse(*keys: str):
     return before
 
 
-def test_a_success_file_that_cannot_be_put_is_an_error(lake):
+def test_a_success_file_that_cannot_be_written_is_an_error(lake):
     def before(operation: str, uri: str) -> None:
         if operation == "put" and uri == f"{LATEST}/tables/a/{MARK}":
             raise OSError("refused")
@@ -127,7 +127,7 @@ def test_a_success_file_that_cannot_be_put_is_an_error(lake):
     assert marks(lake) == ["other/", "tables/b/"]
 
 
-def test_where_an_old_success_file_cannot_be_taken_away_nothing_changes(lake):
+def test_nothing_changes_if_an_old_success_file_cannot_be_deleted(lake):
     export(lake, "^tables/a$")
     before = lake.exported(LATEST)
     lake.objects.before = refuse("tables/a/" + MARK)
@@ -138,7 +138,7 @@ def test_where_an_old_success_file_cannot_be_taken_away_nothing_changes(lake):
     assert lake.exported(LATEST) == before
 
 
-def test_a_directory_that_is_emptied_keeps_no_success_file(lake):
+def test_an_emptied_directory_loses_its_success_file(lake):
     export(lake, ".*")
     delete(lake, "tables/b/part-0", "other/x")
     lake.settle()
@@ -176,7 +176,7 @@ def test_a_branchs_own_object_of_that_name_is_exported_like_any_other(lake):
 # Objects set apart
 
 
-def test_a_success_file_of_hadoop_appears_last_in_its_directory(lake):
+def test_a_success_file_of_hadoop_is_copied_last_in_its_directory(lake):
     put(lake, "tables/a/_SUCCESS", "tables/a/z/deep", "SUCCESS")
     export(lake, *HADOOP)
     order = written(lake)
@@ -185,7 +185,7 @@ def test_a_success_file_of_hadoop_appears_last_in_its_directory(lake):
     assert order[-2:] == ["SUCCESS", MARK]
 
 
-def test_a_job_that_writes_the_same_success_file_again_has_it_appear_last_again(lake):
+def test_an_unchanged_success_file_of_hadoop_is_copied_last_again(lake):
     put(lake, "tables/a/_SUCCESS", content=b"")
     export(lake, *HADOOP)
     written(lake)
@@ -200,7 +200,7 @@ def test_a_job_that_writes_the_same_success_file_again_has_it_appear_last_again(
     ]
 
 
-def test_directories_without_a_success_file_of_hadoop_get_none_of_ours(lake):
+def test_directories_without_a_success_file_of_hadoop_get_no_mark(lake):
     put(lake, "tables/a/_SUCCESS")
     export(lake, *HADOOP)
     assert marks(lake) == ["tables/a/"]
@@ -215,7 +215,7 @@ def test_any_number_of_objects_may_be_set_apart(lake):
     assert marks(lake) == ["tables/a/"]
 
 
-def test_objects_set_apart_in_many_directories_inside_each_other_come_last_in_each(lake):
+def test_objects_set_apart_in_nested_directories_are_last_in_each(lake):
     directories = ["/".join("d" * depth) for depth in range(1, 50)]
     put(lake, *[f"{name}/A.flag" for name in directories], *[f"{name}/x" for name in directories])
     export(lake, r"\.flag$")
@@ -225,11 +225,11 @@ def test_objects_set_apart_in_many_directories_inside_each_other_come_last_in_ea
         assert [order[at] for at in under[-2:]] == [f"{name}/A.flag", f"{name}/{MARK}"]
 
 
-def test_objects_set_apart_are_copied_when_a_run_goes_on_after_its_time(lake):
+def test_objects_set_apart_are_copied_by_the_runner_that_continues(lake):
     keys = [f"tables/a/{number:02}" for number in range(30)]
     put(lake, "tables/a/!SUCCESS", *keys)
     lake.configure(LATEST, patterns=("SUCCESS$",), is_continuous=True)
-    lake.world.clock._step_ns = 10**9
+    lake.world.clock.step_ns = 10**9
     lake.advance(runner="short", time_s=100)
     assert lake.record.run.progress.put_off == ((b"tables/a/!SUCCESS",) * 2,)
     lake.settle()
@@ -238,7 +238,7 @@ def test_objects_set_apart_are_copied_when_a_run_goes_on_after_its_time(lake):
     assert order.count("tables/a/!SUCCESS") == 1
 
 
-def test_an_old_mark_goes_before_the_branch_s_own_object_takes_its_place(lake):
+def test_an_old_mark_is_deleted_before_the_branchs_own_object_replaces_it(lake):
     export(lake, "^tables/a$")
     upload(lake.engine(), f"tables/a/{MARK}".encode(), b"own")
     seen = []
@@ -255,7 +255,7 @@ def test_an_old_mark_goes_before_the_branch_s_own_object_takes_its_place(lake):
     assert lake.objects.get(f"{LATEST}/tables/a/{MARK}") == b"own"
 
 
-def test_what_comes_last_does_not_come_while_something_beside_it_has_failed(lake):
+def test_objects_set_apart_are_not_copied_while_their_directory_has_a_failure(lake):
     put(lake, "tables/a/_SUCCESS", "tables/b/_SUCCESS")
     export(lake, *HADOOP)
     put(lake, "tables/a/part-0", "tables/b/part-0", content=b"new")
@@ -270,10 +270,10 @@ def test_what_comes_last_does_not_come_while_something_beside_it_has_failed(lake
     assert "tables/a/_SUCCESS" in written(lake)
 
 
-def test_marks_of_a_path_that_was_forgotten_are_taken_away_where_something_changes(lake):
+def test_marks_at_an_unknown_path_are_deleted_where_something_changes(lake):
     export(lake, "^tables/a$")
     lake.forget()
-    lake.configure("s3://out/latest/tables")  # in it, so that it is not known any more
+    lake.configure("s3://out/latest/tables")  # inside it, so it becomes unknown
     lake.settle()
     lake.forget()
     put(lake, "tables/a/part-0", content=b"new")

@@ -1,4 +1,4 @@
-"""Exports keep away from each other and from repositories, and say whom they would meet."""
+"""Exports do not overlap with each other or with repositories; errors name the other one."""
 
 import pytest
 
@@ -29,10 +29,18 @@ def put(lake: ExportWorld, branch: str, path: str, status_path: str = "") -> Non
     requests.configure(lake.engine(), REPO, branch, ExportConfiguration(path, status_path))
 
 
+def assert_exports_to(lake: ExportWorld, branch: str, path: str) -> None:
+    """Check that the branch is configured with the path, and that its next run succeeds there."""
+    assert requests.get(lake.engine(), REPO, branch).path == path
+    advance(lake.engine(), ExportRequest(REPO, branch), runner="new", time_left_s=lambda: 900)
+    assert requests.status(lake.engine(), REPO, branch).state is ExportState.SUCCEEDED
+    assert lake.objects.get(f"{path}/a/1") == b"one"
+
+
 @pytest.mark.parametrize(
     "path", ["s3://out/main", "s3://out/main/", "s3://out/main/dev", "s3://out"]
 )
-def test_a_branch_is_not_exported_where_another_one_is(lake, path):
+def test_an_export_path_must_not_overlap_with_another_branchs(lake, path):
     with pytest.raises(AlreadyExistsError, match="branch 'main' of repository 'lake'"):
         put(lake, "dev", path)
 
@@ -40,19 +48,21 @@ def test_a_branch_is_not_exported_where_another_one_is(lake, path):
 @pytest.mark.parametrize(
     "path", ["s3://out/main-dev", "s3://out/mai", "s3://out2/main", "s3://out/a"]
 )
-def test_beside_the_other_is_far_enough(lake, path):
+def test_export_paths_may_be_neighbours_and_share_a_status_path(lake, path):
     put(lake, "dev", path, "s3://out/status")
+    assert_exports_to(lake, "dev", path)
     put(lake, "main", "s3://out/main")
+    assert_exports_to(lake, "main", "s3://out/main")
 
 
-def test_status_files_stay_out_of_what_another_branch_is_exported_to(lake):
+def test_a_status_path_must_not_lie_in_another_branchs_export_path(lake):
     with pytest.raises(AlreadyExistsError, match="'s3://out/main/status' overlaps"):
         put(lake, "dev", "s3://out/dev", "s3://out/main/status")
     with pytest.raises(AlreadyExistsError, match="overlaps with 's3://out/status'"):
         put(lake, "dev", "s3://out/status")
 
 
-def test_repositories_do_not_meet_either(lake):
+def test_an_export_path_must_not_overlap_with_one_of_another_repository(lake):
     repositories.create(lake.engine(), name="other", storage_namespace="s3://bucket/other")
     with pytest.raises(AlreadyExistsError, match="branch 'main' of repository 'lake'"):
         requests.configure(
@@ -60,7 +70,7 @@ def test_repositories_do_not_meet_either(lake):
         )
 
 
-def test_what_a_branch_was_exported_to_stays_its_own(lake):
+def test_a_branch_keeps_the_paths_that_it_was_exported_to(lake):
     lake.settle()
     put(lake, "main", "s3://out/second")
     with pytest.raises(AlreadyExistsError, match="or was before"):
@@ -68,28 +78,31 @@ def test_what_a_branch_was_exported_to_stays_its_own(lake):
     put(lake, "main", "s3://out/main")
 
 
-def test_a_path_that_nothing_was_brought_to_is_given_up(lake):
+def test_a_path_without_exported_objects_is_free_once_the_branch_has_another(lake):
     put(lake, "main", "s3://out/second")
     put(lake, "dev", "s3://out/main")
+    assert_exports_to(lake, "dev", "s3://out/main")
 
 
-def test_with_the_branch_its_places_are_free(lake):
+def test_deleting_a_branch_frees_its_places(lake):
     branches.create(lake.engine(), REPO, name="gone", source="main")
     put(lake, "gone", "s3://out/gone")
     branches.delete(lake.engine(), REPO, "gone")
     lake.branch = "gone"
     lake.advance(runner="any")
     put(lake, "dev", "s3://out/gone")
+    assert_exports_to(lake, "dev", "s3://out/gone")
 
 
-def test_with_the_configuration_its_places_are_free(lake):
+def test_deleting_an_export_frees_its_places(lake):
     lake.settle()
     requests.forget(lake.engine(), REPO, "main")
     put(lake, "dev", "s3://out/main")
+    assert_exports_to(lake, "dev", "s3://out/main")
 
 
-def at_work(lake: ExportWorld, name: str) -> SteppedRunner:
-    """A run of main that has copied something and goes on when it is let."""
+def runner_in_progress(lake: ExportWorld, name: str) -> SteppedRunner:
+    """Return a runner of main that has copied something, and continues step by step."""
     for number in range(5):
         upload(lake.engine(), b"a/%d" % number, b"x")
     commit(lake.engine())
@@ -99,14 +112,14 @@ def at_work(lake: ExportWorld, name: str) -> SteppedRunner:
     return runner
 
 
-@pytest.mark.parametrize("what_goes", ["configuration", "repository"])
-def test_a_run_waits_until_the_last_runner_of_an_ended_export_has_left_the_place(what_goes):
+@pytest.mark.parametrize("deleted", ["configuration", "repository"])
+def test_a_run_waits_until_the_last_runner_of_a_deleted_export_has_stopped(deleted):
     lake = export_world()
     engine = lake.engine()
     put(lake, "main", "s3://out/main")
-    old = at_work(lake, "old")
+    old = runner_in_progress(lake, "old")
     repositories.create(engine, name="other", storage_namespace="s3://bucket/other")
-    if what_goes == "repository":
+    if deleted == "repository":
         repositories.delete(engine, REPO)
     else:
         requests.forget(engine, REPO, "main")
@@ -123,7 +136,7 @@ def test_a_run_waits_until_the_last_runner_of_an_ended_export_has_left_the_place
 
 
 @pytest.mark.parametrize("status_path", ["s3://out/main/status", "s3://out/main", "s3://out"])
-def test_status_files_may_lie_in_or_around_the_branch_s_own_path(lake, status_path):
+def test_a_status_path_may_lie_in_or_around_the_branchs_own_export_path(lake, status_path):
     lake.settle()
     put(lake, "main", "s3://out/main", status_path)
     for key in (b"a/2", b"a/3"):
@@ -138,18 +151,19 @@ def test_status_files_may_lie_in_or_around_the_branch_s_own_path(lake, status_pa
     assert [line.split(b'"')[3] for line in manifest.splitlines()] == [b"a/1", b"a/2", b"a/3"]
 
 
-def test_with_the_repository_its_places_are_free(lake):
+def test_deleting_a_repository_frees_the_places_of_its_exports(lake):
     engine = lake.engine()
     repositories.create(engine, name="other", storage_namespace="s3://bucket/other")
     requests.configure(engine, "other", "main", ExportConfiguration("s3://out/other"))
     repositories.delete(engine, "other")
     put(lake, "dev", "s3://out/other")
+    assert_exports_to(lake, "dev", "s3://out/other")
 
 
 @pytest.mark.parametrize(
     "namespace", ["s3://out/main", "s3://out/main/repo", "s3://out", "s3://out/status/x"]
 )
-def test_no_repository_is_made_where_a_branch_is_exported(lake, namespace):
+def test_a_storage_namespace_must_not_overlap_with_an_export(lake, namespace):
     with pytest.raises(InvalidInputError, match="branch 'main' of repository 'lake'"):
         repositories.create(lake.engine(), name="other", storage_namespace=namespace)
     assert lake.world.refs.repository("other") is None
@@ -157,10 +171,10 @@ def test_no_repository_is_made_where_a_branch_is_exported(lake, namespace):
     repositories.create(lake.engine(), name="other", storage_namespace="s3://out/repo")
 
 
-def test_of_two_configured_at_the_same_moment_none_writes(lake):
+def test_of_two_overlapping_exports_configured_at_the_same_moment_none_writes(lake):
     put(lake, "main", "s3://out/elsewhere")  # so that nothing is at s3://out/main
     see, store = lake.world.exports.listed_exports, lake.world.exports
-    store.listed_exports = lambda: iter(())  # neither has been stored when the other one looks
+    store.listed_exports = lambda: iter(())  # neither sees the other one stored
     put(lake, "main", "s3://out/both")
     put(lake, "dev", "s3://out/both/dev")
     store.listed_exports = see
@@ -170,7 +184,7 @@ def test_of_two_configured_at_the_same_moment_none_writes(lake):
     assert lake.objects.uris("s3://out/both") == []
 
 
-def test_of_two_with_status_files_in_the_others_path_none_writes(lake):
+def test_with_status_files_in_the_others_path_none_of_two_exports_writes(lake):
     lake.settle()
     see, store = lake.world.exports.listed_exports, lake.world.exports
     store.listed_exports = lambda: iter(())

@@ -1,4 +1,4 @@
-"""Runners of an export: one at a time, whatever becomes of the others and of their messages."""
+"""Runners of an export work one at a time, whatever happens to others and to messages."""
 
 import pytest
 
@@ -9,21 +9,23 @@ from graveler.export.settings import ExportSettings
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from tests.support.counting import engine_around
-from tests.support.export_lakes import LATEST, REQUEST, is_exported, lake_of_twelve, step, stepped
+from tests.support.export_lakes import (
+    LATEST,
+    REQUEST,
+    due_messages,
+    is_exported,
+    lake_of_twelve,
+    step,
+    stepped,
+)
 from tests.support.export_world import REPO, ExportWorld
 from tests.support.lake import commit, upload
 
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch whose export was asked for."""
+    """A branch whose export is pending."""
     return lake_of_twelve()
-
-
-def due(lake: ExportWorld) -> list[ExportRequest]:
-    """The messages that are delivered now."""
-    now_ns = lake.world.clock._now_ns
-    return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
 
 
 def test_messages_about_other_branches_and_repositories_do_nothing(lake):
@@ -33,7 +35,7 @@ def test_messages_about_other_branches_and_repositories_do_nothing(lake):
     assert lake.world.export_queue.waiting == []
 
 
-def test_a_message_that_comes_again_and_late_does_nothing(lake):
+def test_a_repeated_or_late_message_does_nothing(lake):
     lake.settle()
     lake.writes.clear()
     for number in range(3):
@@ -42,7 +44,7 @@ def test_a_message_that_comes_again_and_late_does_nothing(lake):
     assert lake.world.export_queue.waiting == []
 
 
-def test_two_runners_never_work_at_once(lake):
+def test_two_runners_never_work_at_the_same_time(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     lake.advance(runner="second")
@@ -51,7 +53,7 @@ def test_two_runners_never_work_at_once(lake):
     assert is_exported(lake)
 
 
-def test_who_finds_a_runner_at_work_sees_to_it_that_somebody_looks_when_it_may_have_died(lake):
+def test_a_message_that_finds_a_runner_is_sent_again_for_the_end_of_the_lease(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     for number in range(3):
@@ -66,14 +68,14 @@ def test_who_finds_a_runner_at_work_sees_to_it_that_somebody_looks_when_it_may_h
     assert is_exported(lake)
 
 
-def test_as_long_as_a_runner_works_a_message_is_on_its_way(lake):
+def test_a_message_is_on_its_way_while_a_runner_works(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     for _ in range(5):
         lake.advance(runner="second")
         ((due_ns, _),) = lake.world.export_queue.waiting
         lake.world.export_queue.waiting.clear()
-        while lake.world.clock._now_ns < due_ns:  # the first one goes on meanwhile
+        while lake.world.clock.time_ns < due_ns:  # the first one continues meanwhile
             lake.world.clock.tick(14)
             lake.runner = "first"
             first.step(6)
@@ -85,8 +87,8 @@ def test_as_long_as_a_runner_works_a_message_is_on_its_way(lake):
     assert is_exported(lake)
 
 
-def test_a_dead_runners_work_is_taken_over_where_it_stopped(lake):
-    lake.world.clock._step_ns = 10**9
+def test_a_runner_continues_where_a_dead_one_stopped(lake):
+    lake.world.clock.step_ns = 10**9
     first = stepped(lake, "first")
     step(lake, first, until=8)
     first.kill()
@@ -94,10 +96,10 @@ def test_a_dead_runners_work_is_taken_over_where_it_stopped(lake):
     lake.advance(runner="second")
     assert is_exported(lake)
     again = [uri for _, uri in lake.writes if [u for _, u in lake.writes].count(uri) > 1]
-    assert 0 < len(set(again)) < 8  # only what the first had not told of
+    assert 0 < len(set(again)) < 8  # only copies that the stored progress does not cover
 
 
-def test_a_stalled_runner_stops_before_it_writes_beside_its_successor(lake):
+def test_a_stalled_runner_stops_before_it_writes_at_the_same_time_as_the_next(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     lake.world.clock.tick(LEASE_S)
@@ -110,7 +112,7 @@ def test_a_stalled_runner_stops_before_it_writes_beside_its_successor(lake):
     assert is_exported(lake)
 
 
-def test_a_runner_that_was_stalled_for_less_than_its_lease_renews_it_before_it_writes(lake):
+def test_a_runner_stalled_for_less_than_its_lease_renews_it_before_it_writes(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     before_ns = lake.record.run.lease_until_ns
@@ -121,7 +123,7 @@ def test_a_runner_that_was_stalled_for_less_than_its_lease_renews_it_before_it_w
     assert is_exported(lake)
 
 
-def test_a_runner_that_stops_for_its_lease_sees_to_it_that_somebody_goes_on(lake):
+def test_another_runner_continues_after_one_whose_lease_was_too_short(lake):
     stalls = [50]
 
     def before(operation: str, uri: str) -> None:
@@ -137,7 +139,7 @@ def test_a_runner_that_stops_for_its_lease_sees_to_it_that_somebody_goes_on(lake
     assert is_exported(lake)
 
 
-def test_a_runner_that_looks_for_changes_for_minutes_keeps_its_lease(lake, monkeypatch):
+def test_a_runner_keeps_its_lease_while_it_searches_for_changes_for_minutes(lake, monkeypatch):
     monkeypatch.setattr("graveler.export.work._OBJECTS_BETWEEN_PAUSES", 4)
     lake.settle()
     for number in range(12):
@@ -157,19 +159,21 @@ def test_a_runner_that_looks_for_changes_for_minutes_keeps_its_lease(lake, monke
     assert {runner for runner, _ in lake.writes} == {"first"}
 
 
-def test_out_of_time_a_runner_leaves_the_rest_to_the_next_one(lake):
-    lake.world.clock._step_ns = 10**9
+def test_a_runner_out_of_time_leaves_the_rest_to_the_next_one(lake):
+    lake.world.clock.step_ns = 10**9
     lake.advance(runner="short", time_s=75)
     run = lake.record.run
     assert (run.runner, run.lease_until_ns) == ("", 0)
     assert 0 < run.progress.done < 12
-    assert due(lake) == [REQUEST]
+    assert due_messages(lake) == [REQUEST]
     lake.settle()
     assert is_exported(lake)
-    assert len(lake.writes) == 12 + 1  # nothing twice; and a mark of others, if there was one
+    assert (
+        len(lake.writes) == 12 + 1
+    )  # no copy twice, and the deletion of a mark that others may have put
 
 
-def test_with_hardly_any_time_nothing_is_begun(lake):
+def test_a_runner_with_hardly_any_time_begins_nothing(lake):
     lake.advance(runner="late", time_s=50)
     assert lake.writes == []
     assert lake.record.run is None
@@ -177,7 +181,7 @@ def test_with_hardly_any_time_nothing_is_begun(lake):
     assert is_exported(lake)
 
 
-def test_a_lone_runner_that_dies_is_followed_when_its_lease_has_ended(lake):
+def test_a_dead_runner_has_a_successor_when_its_lease_ends(lake):
     runner = stepped(lake, "first")
     step(lake, runner, until=5)
     lease_until_ns = lake.record.run.lease_until_ns
@@ -187,10 +191,10 @@ def test_a_lone_runner_that_dies_is_followed_when_its_lease_has_ended(lake):
     while not is_exported(lake):
         queue.waiting.sort(key=lambda each: each[0])
         due_ns, _ = queue.waiting.pop(0)
-        lake.world.clock.tick(max(0, due_ns - lake.world.clock._now_ns) / 1e9)
+        lake.world.clock.tick(max(0, due_ns - lake.world.clock.time_ns) / 1e9)
         lake.advance(runner="second")
     assert {name for name, _ in lake.writes} == {"first", "second"}
-    assert lake.world.clock._now_ns <= lease_until_ns + 10 * 10**9
+    assert lake.world.clock.time_ns <= lease_until_ns + 10 * 10**9
 
 
 def test_a_commit_during_an_export_is_exported_right_after_it(lake):
@@ -200,11 +204,11 @@ def test_a_commit_during_an_export_is_exported_right_after_it(lake):
     commit(lake.engine())
     step(lake, first)
     assert is_exported(lake)
-    assert due(lake) == []
+    assert due_messages(lake) == []
 
 
-def test_another_path_ends_the_run_at_work(lake):
-    lake.world.clock._step_ns = 10**8
+def test_configuring_another_path_ends_the_run_in_progress(lake):
+    lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
     lake.configure("s3://out/other", is_continuous=True)
@@ -217,7 +221,7 @@ def test_another_path_ends_the_run_at_work(lake):
     assert len(lake.objects.uris("s3://out/other")) == 12
 
 
-def test_other_patterns_count_from_the_next_run_on(lake):
+def test_new_patterns_apply_from_the_next_run_on(lake):
     first = stepped(lake, "first")
     step(lake, first, until=3)
     lake.configure(LATEST, patterns=("^$",), is_continuous=True)
@@ -230,7 +234,7 @@ def test_other_patterns_count_from_the_next_run_on(lake):
     assert lake.objects.head(f"{LATEST}/_lakefs_success") is not None
 
 
-def test_a_configuration_during_a_run_that_leaves_nothing_to_do_is_not_remembered(lake):
+def test_a_configuration_during_a_run_that_leaves_no_work_is_not_pending_afterwards(lake):
     lake.configure(LATEST)
     first = stepped(lake, "first")
     step(lake, first, until=3)
@@ -243,16 +247,16 @@ def test_a_configuration_during_a_run_that_leaves_nothing_to_do_is_not_remembere
     assert len(lake.objects.uris(LATEST)) == 12
 
 
-def test_a_store_that_does_not_answer_leaves_the_run_to_the_next_message(lake):
+def test_if_a_store_fails_the_next_message_continues_the_run(lake):
     engine, calls = lake.engine(), []
 
     def around(name, call):
         calls.append(name)
-        if name == "refs.repository_and_branch":  # asked when the lease is renewed
+        if name == "refs.repository_and_branch":  # called when the lease is renewed
             raise ThrottledError("slow down")
         return call()
 
-    lake.world.clock._step_ns = 10**9
+    lake.world.clock.step_ns = 10**9
     with pytest.raises(ThrottledError):
         lake.advance(engine_around(engine, around))
     assert lake.record.run.runner == ""
@@ -260,10 +264,10 @@ def test_a_store_that_does_not_answer_leaves_the_run_to_the_next_message(lake):
     assert is_exported(lake)
 
 
-# Many at a time
+# Concurrency and jobs
 
 
-def test_many_requests_at_a_time_export_the_same(lake):
+def test_concurrent_requests_export_the_same(lake):
     lake.world.export_settings = ExportSettings(allowed_prefixes=("s3://",), requests_at_once=16)
     lake.configure(LATEST, patterns=(".*",), status_path="s3://out/status", is_continuous=True)
     for number in range(400):
@@ -274,7 +278,7 @@ def test_many_requests_at_a_time_export_the_same(lake):
     assert lake.objects.head(f"{LATEST}/d3/_lakefs_success") is not None
 
 
-def test_a_large_export_is_left_to_a_batch_job_where_there_is_one(lake):
+def test_a_large_export_is_left_to_a_batch_job_if_one_is_deployed(lake):
     lake.world.export_settings = ExportSettings(("s3://",), 1, batch_objects_min=12)
     lake.world.batch_jobs.is_deployed = True
     lake.advance()
@@ -282,10 +286,10 @@ def test_a_large_export_is_left_to_a_batch_job_where_there_is_one(lake):
     run = lake.record.run
     assert lake.world.batch_jobs.started == [(REQUEST, run.id)]
     assert (run.is_batch, run.runner) == (True, "")
-    lake.advance(runner="another")  # it waits for the job
+    lake.advance(runner="another")  # waits for the job
     assert lake.writes == []
     lake.world.batch_jobs.is_deployed = False
-    lake.world.clock.tick(16 * 60)  # which never began
+    lake.world.clock.tick(16 * 60)  # it never starts
     lake.settle()
     assert is_exported(lake)
 
@@ -299,7 +303,7 @@ def test_a_small_export_is_not_left_to_a_batch_job(lake):
 
 
 def never_enough_time(lake: ExportWorld, key: str) -> None:
-    """Two invocations, each of which ends while it copies the object."""
+    """Make two invocations, each of which ends while it copies the object."""
     left_s = [900.0]
 
     def before(operation: str, uri: str) -> None:
@@ -314,7 +318,7 @@ def never_enough_time(lake: ExportWorld, key: str) -> None:
     lake.objects.before = lambda _operation, _uri: None
 
 
-def test_an_object_too_large_for_an_invocation_is_an_error_that_says_so(lake):
+def test_an_object_too_large_for_an_invocation_fails_the_run_with_the_reason(lake):
     never_enough_time(lake, "/05")
     status = requests.status(lake.engine(), REPO, "main")
     assert (status.state, status.done) == (ExportState.FAILED, 5)
@@ -329,14 +333,14 @@ def test_an_object_too_large_for_an_invocation_is_left_to_a_batch_job(lake):
     assert (run.is_batch, run.progress.done) == (True, 5)
 
 
-def test_the_witness_of_these_tests_would_see_a_wrong_writer(lake):
+def test_the_witness_of_these_tests_detects_a_runner_without_the_lease(lake):
     lake.advance()
     lake.runner = "stranger"
     lake.objects.put(f"{LATEST}/00", b"x", "text/plain")
     assert "stranger wrote" in lake.violations[0]
 
 
-def test_a_run_that_fails_after_its_path_was_given_up_does_not_hold_the_new_one_up(lake):
+def test_an_unwanted_run_that_fails_does_not_delay_the_new_path(lake):
     def before(operation: str, uri: str) -> None:
         if operation == "copy" and uri.startswith(LATEST):
             if lake.record.configuration.path == LATEST:

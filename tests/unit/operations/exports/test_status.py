@@ -1,4 +1,4 @@
-"""What an export tells under its status path: how it ended, and what the destination holds."""
+"""An export's reports under its status path: how it ended, and what the destination holds."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from graveler.operations import links, writes
 from graveler.operations.exports import requests
 from graveler.ports import UploadedPart
 from tests.support.export_lakes import LATEST
-from tests.support.export_told import (
+from tests.support.export_reports import (
     STATUS,
     change,
     head,
@@ -16,16 +16,17 @@ from tests.support.export_told import (
     manifest,
     read,
     refuse,
-    told_lake,
+    reporting_lake,
 )
 from tests.support.export_world import REPO, ExportWorld, export_world
 from tests.support.lake import commit, upload
+from tests.support.memory_objects import MemoryObjectStore
 
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch that is exported continuously, with status files."""
-    return told_lake()
+    """A branch that is exported continuously, with reports."""
+    return reporting_lake()
 
 
 def test_the_status_file_is_named_after_repository_branch_and_commit(lake):
@@ -43,16 +44,16 @@ def test_every_exported_commit_has_its_own_status_file(lake):
         assert read(lake, f"lake-main-{commit_id}").startswith(b"status: exported-successfully")
 
 
-def test_commits_that_were_not_exported_by_themselves_have_none(lake):
+def test_commits_without_an_export_of_their_own_have_no_status_file(lake):
     dropped = [head(lake), change(lake, content=b"1"), change(lake, content=b"2")]
     last = change(lake, content=b"3")
     lake.settle()
-    told = [uri for uri in lake.objects.uris(STATUS) if "lake-main-" in uri]
-    assert all(last in uri for uri in told)
-    assert not [uri for uri in told for commit_id in dropped if commit_id in uri]
+    files = [uri for uri in lake.objects.uris(STATUS) if "lake-main-" in uri]
+    assert all(last in uri for uri in files)
+    assert not [uri for uri in files for commit_id in dropped if commit_id in uri]
 
 
-def test_the_status_says_success_and_the_commit_when_all_is_there(lake):
+def test_the_status_reports_success_and_the_commit_when_everything_is_exported(lake):
     lake.settle()
     (status,) = latest(lake)
     assert status == {
@@ -70,7 +71,7 @@ def test_the_status_says_success_and_the_commit_when_all_is_there(lake):
     }
 
 
-def test_status_file_manifest_and_status_come_last_and_in_this_order(lake):
+def test_the_reports_are_written_last_and_in_order(lake):
     lake.settle()
     stem = f"{STATUS}/lake-main-{head(lake)}"
     (latest_uri,) = lake.objects.uris(f"{STATUS}/_STATUS_")
@@ -78,7 +79,7 @@ def test_status_file_manifest_and_status_come_last_and_in_this_order(lake):
     assert written[-3:] == [stem, stem + ".manifest.jsonl", latest_uri]
 
 
-def test_an_earlier_success_is_taken_back_before_anything_changes(lake):
+def test_an_earlier_success_is_superseded_before_anything_changes(lake):
     lake.settle()
     (uri,) = lake.objects.uris(f"{STATUS}/_STATUS_")
     lake.writes.clear()
@@ -89,7 +90,7 @@ def test_an_earlier_success_is_taken_back_before_anything_changes(lake):
     assert latest(lake)[0]["superseded_by"] == lake.record.run.id
 
 
-def test_nothing_changes_where_an_earlier_success_cannot_be_taken_back(lake):
+def test_nothing_changes_if_an_earlier_success_cannot_be_superseded(lake):
     lake.settle()
     before = lake.exported(LATEST)
     refuse(lake, *lake.objects.uris(f"{STATUS}/_STATUS_"))
@@ -99,7 +100,7 @@ def test_nothing_changes_where_an_earlier_success_cannot_be_taken_back(lake):
     assert lake.exported(LATEST) == before
 
 
-def test_a_status_path_that_was_given_up_and_refuses_everything_stops_nothing(lake):
+def test_an_earlier_status_path_that_refuses_requests_does_not_block_exports(lake):
     lake.configure(LATEST, status_path="s3://gone/status", is_continuous=True)
     lake.settle()
     lake.objects.missing_buckets.add("gone")
@@ -115,13 +116,13 @@ def test_a_status_path_that_was_given_up_and_refuses_everything_stops_nothing(la
 # Manifests
 
 
-def test_the_manifest_names_every_object_with_the_etag_it_has_there(lake):
+def test_the_manifest_lists_every_object_with_its_etag_at_the_destination(lake):
     lake.settle()
     assert [line["key"] for line in manifest(lake, head(lake))] == ["a/1", "b"]
     holds(lake, head(lake))
 
 
-def test_the_manifest_of_a_small_change_names_every_object_too(lake):
+def test_the_manifest_of_a_small_change_lists_every_object_too(lake):
     lake.settle()
     change(lake, "c", b"three")
     writes.delete(lake.engine(), REPO, "main", b"b")
@@ -132,7 +133,7 @@ def test_the_manifest_of_a_small_change_names_every_object_too(lake):
 
 
 def upload_in_parts(lake: ExportWorld, name: str) -> None:
-    """An object with another ETag than its copy, which is made in one piece."""
+    """Return an object whose ETag differs from that of its copy, which has one part."""
     source = f"{lake.repository.storage_namespace}/data/{name}"
     upload_id = lake.objects.create_upload(source, "text/plain")
     part = lake.objects.upload_part(source, upload_id, 1, name.encode())
@@ -152,16 +153,16 @@ def test_the_etag_is_that_of_the_copy_however_the_source_was_uploaded(lake):
     commit(lake.engine())
     lake.settle()
     holds(lake, head(lake))
-    change(lake)  # from here on it is the manifest before that knows
+    change(lake)  # from here on, the ETag comes from the previous manifest
     lake.settle()
     holds(lake, head(lake))
 
 
-def test_a_manifest_is_whole_when_several_runners_made_the_copies(lake):
+def test_a_manifest_is_complete_when_several_runners_made_the_copies(lake):
     for number in range(40):
         upload_in_parts(lake, f"n/{number:02}")
     commit_id = commit(lake.engine()).id
-    lake.world.clock._step_ns = 10**9
+    lake.world.clock.step_ns = 10**9
     for number in range(3):
         lake.advance(runner=f"short {number}", time_s=100)
     assert lake.record.run.progress.pieces > 3
@@ -170,7 +171,7 @@ def test_a_manifest_is_whole_when_several_runners_made_the_copies(lake):
     assert lake.objects.uris(f"{lake.repository.storage_namespace}/_lakefs/exports/") == []
 
 
-def test_a_large_manifest_is_stored_in_parts(lake, monkeypatch):
+def test_a_large_manifest_is_a_multipart_upload(lake, monkeypatch):
     monkeypatch.setattr("graveler.operations.exports.reports._PART_BYTES", 200)
     monkeypatch.setattr("graveler.operations.exports.reports._CHUNK_BYTES", 64)
     for number in range(40):
@@ -183,11 +184,11 @@ def test_a_large_manifest_is_stored_in_parts(lake, monkeypatch):
     holds(lake, commit_id)
 
 
-def test_a_manifest_that_somebody_broke_does_no_harm(lake):
+def test_a_corrupt_manifest_of_an_earlier_export_does_no_harm(lake):
     lake.settle()
     uri = f"{STATUS}/lake-main-{head(lake)}.manifest.jsonl"
-    lake.objects.before = lambda _operation, _uri: None
-    lake.objects._objects[uri].content = b'{"key": 1}\nnonsense\n\xff\n{"key": "b"}'
+    corrupt = b'{"key": 1}\nnonsense\n\xff\n{"key": "b"}'
+    MemoryObjectStore.put(lake.objects, uri, corrupt, "application/jsonl")  # unseen by the witness
     change(lake, "c", b"three")
     lake.settle()
     assert lake.record.state is ExportState.SUCCEEDED
@@ -197,7 +198,7 @@ def test_a_manifest_that_somebody_broke_does_no_harm(lake):
 # Failures
 
 
-def test_a_failed_export_says_so_and_counts_its_errors(lake):
+def test_a_failed_export_reports_its_errors(lake):
     refuse(lake, f"{LATEST}/a/1", f"{LATEST}/b")
     lake.settle()
     text = read(lake, f"lake-main-{head(lake)}")
@@ -207,7 +208,7 @@ def test_a_failed_export_says_so_and_counts_its_errors(lake):
     assert not [uri for uri in lake.objects.uris(STATUS) if "manifest" in uri]
 
 
-def test_a_repaired_export_says_so_until_it_has_ended(lake):
+def test_a_repaired_export_reports_the_repair_until_it_ends(lake):
     refuse(lake, f"{LATEST}/b")
     lake.settle()
     failed = head(lake)
@@ -230,7 +231,7 @@ def test_a_repaired_export_of_the_same_commit_ends_in_success(lake):
     assert [uri for _, uri in lake.writes].count(f"{STATUS}/lake-main-{head(lake)}") == 2
 
 
-def test_a_status_of_an_earlier_export_of_the_commit_goes_before_it_is_exported_again(lake):
+def test_the_status_file_of_a_commit_is_deleted_before_the_commit_is_exported_again(lake):
     lake.settle()
     lake.configure("s3://out/other", status_path=STATUS)
     seen: list[bool] = []
@@ -245,7 +246,7 @@ def test_a_status_of_an_earlier_export_of_the_commit_goes_before_it_is_exported_
     assert read(lake, f"lake-main-{head(lake)}").startswith(b"status: exported-successfully,")
 
 
-def test_where_no_status_can_be_written_the_export_fails_and_is_told_in_the_record(lake):
+def test_an_export_that_cannot_write_its_status_fails(lake):
     refuse(lake, f"{STATUS}/lake-main-{head(lake)}")
     lake.settle()
     status = requests.status(lake.engine(), REPO, "main")
@@ -253,7 +254,7 @@ def test_where_no_status_can_be_written_the_export_fails_and_is_told_in_the_reco
     assert "refused" in status.error_message
 
 
-def test_without_a_status_path_nothing_is_told():
+def test_without_a_status_path_nothing_is_reported():
     lake = export_world()
     upload(lake.engine(), b"a", b"one")
     commit(lake.engine())
@@ -265,7 +266,7 @@ def test_without_a_status_path_nothing_is_told():
 # Events
 
 
-def test_the_end_of_an_export_is_an_event(lake):
+def test_a_successful_export_publishes_an_event(lake):
     lake.settle()
     event = lake.world.refs.events[-1]
     assert (event.kind, event.repository) == ("export_finished", REPO)
@@ -281,7 +282,7 @@ def test_the_end_of_an_export_is_an_event(lake):
     }
 
 
-def test_the_failure_of_an_export_is_an_event_that_says_why(lake):
+def test_a_failed_export_publishes_an_event_with_the_reason(lake):
     refuse(lake, f"{LATEST}/b")
     lake.settle()
     event = lake.world.refs.events[-1]
@@ -290,7 +291,7 @@ def test_the_failure_of_an_export_is_an_event_that_says_why(lake):
     assert "refused" in event.detail["error"]
 
 
-def test_the_event_counts_the_objects_of_the_commit_and_not_those_that_changed(lake):
+def test_the_event_counts_all_objects_of_the_commit(lake):
     lake.settle()
     change(lake)
     lake.settle()

@@ -1,4 +1,4 @@
-"""What is told under the status path when paths, clocks or the metadata change."""
+"""Reports under the status path when paths, clocks or the metadata change."""
 
 import json
 
@@ -9,31 +9,31 @@ from graveler.export.lifecycle import RENEWAL_S
 from graveler.export.model import ExportState
 from graveler.operations.exports import requests
 from tests.support.export_lakes import LATEST
-from tests.support.export_told import STATUS, change, head, holds, latest, told_lake
+from tests.support.export_reports import STATUS, change, head, holds, latest, reporting_lake
 from tests.support.export_world import REPO, ExportWorld
 from tests.support.lake import commit, upload
 
 
 @pytest.fixture
 def lake() -> ExportWorld:
-    """A branch that is exported continuously, with status files."""
-    return told_lake()
+    """A branch that is exported continuously, with reports."""
+    return reporting_lake()
 
 
-def test_a_status_path_that_is_added_is_told_of_what_is_exported_already(lake):
+def test_a_new_status_path_gets_reports_about_what_is_exported_already(lake):
     lake.configure(LATEST)
     lake.settle()
     lake.writes.clear()
     lake.configure(LATEST, status_path=STATUS)
     lake.settle()
     holds(lake, head(lake))
-    assert [told["status"] for told in latest(lake)] == ["success"]
+    assert [each["status"] for each in latest(lake)] == ["success"]
     assert [uri for _, uri in lake.writes if uri.startswith(LATEST)] == []
     with pytest.raises(ConflictError, match="nothing to export"):
         requests.run(lake.engine(), REPO, "main")
 
 
-def test_a_status_path_that_refuses_us_after_it_was_given_up_does_not_matter(lake):
+def test_an_earlier_status_path_that_refuses_requests_does_not_matter(lake):
     lake.configure(LATEST, status_path="s3://gone/status", is_continuous=True)
     lake.settle()
     lake.objects.missing_buckets.add("gone")
@@ -44,26 +44,26 @@ def test_a_status_path_that_refuses_us_after_it_was_given_up_does_not_matter(lak
 
 
 @pytest.mark.parametrize("status_path", ["", STATUS])
-def test_an_export_of_damaged_metadata_fails_and_says_so(lake, status_path):
+def test_an_export_of_corrupt_metadata_fails(lake, status_path):
     lake.configure(LATEST, status_path=status_path, is_continuous=True)
-    lake.objects.after = lambda _uri: None  # nobody can look any more
+    lake.objects.after = lambda _uri: None  # the witness cannot read commits any more
     lake.world.files.files.clear()
     lake.settle()
     assert lake.record.state is ExportState.FAILED
     assert lake.world.refs.events[-1].detail["objects"] == 0
 
 
-def test_the_later_of_two_exports_has_the_later_status_file_whatever_the_clock_says(lake):
+def test_a_later_export_has_a_later_status_file_whatever_the_clock_says(lake):
     lake.settle()
     lake.world.clock.tick(-5)
     commit_id = change(lake)
     lake.settle()
-    assert [told["status"] for told in latest(lake)] == ["superseded", "success"]
+    assert [each["status"] for each in latest(lake)] == ["superseded", "success"]
     assert latest(lake)[-1]["commit"] == commit_id
 
 
 @pytest.mark.parametrize("path", ["s3://out", f"{LATEST}/a"])
-def test_a_path_around_or_inside_the_one_before_takes_its_success_back_first(lake, path):
+def test_an_export_around_or_inside_an_earlier_path_supersedes_its_status_first(lake, path):
     lake.configure(LATEST, status_path="s3://status")
     lake.settle()
     for key in (b"latest/a/1", b"1"):
@@ -73,20 +73,20 @@ def test_a_path_around_or_inside_the_one_before_takes_its_success_back_first(lak
 
     def before(operation: str, uri: str) -> None:
         if operation == "copy":
-            told = [
+            found = [
                 json.loads(lake.objects.get(each))
                 for each in lake.objects.uris("s3://status/_STATUS_")
             ]
-            seen.extend(each["status"] for each in told)
+            seen.extend(each["status"] for each in found)
 
     lake.objects.before = before
-    lake.objects.after = lambda _uri: None  # the witness knows of one path at a time
+    lake.objects.after = lambda _uri: None  # the witness knows only one path at a time
     lake.configure(path, status_path="s3://status")
     lake.settle()
     assert set(seen) == {"superseded"}
 
 
-def test_two_paths_of_one_commit_do_not_take_each_other_s_manifest(lake):
+def test_two_paths_with_one_commit_do_not_use_each_others_manifest(lake):
     lake.settle()
     lake.configure("s3://out/other", status_path=STATUS)
     lake.settle()
@@ -97,7 +97,7 @@ def test_two_paths_of_one_commit_do_not_take_each_other_s_manifest(lake):
     holds(lake, head(lake))
 
 
-def test_pieces_of_a_run_that_is_given_up_are_deleted(lake):
+def test_the_pieces_of_a_dropped_run_are_deleted(lake):
     copied = []
 
     def before(operation: str, uri: str) -> None:

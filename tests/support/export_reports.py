@@ -1,4 +1,4 @@
-"""An export with a status path, and what stands there."""
+"""An export with a status path, and its reports there."""
 
 import json
 
@@ -10,8 +10,8 @@ from tests.support.lake import commit, upload
 STATUS = "s3://out/status"
 
 
-def told_lake() -> ExportWorld:
-    """A branch that is exported continuously, with status files."""
+def reporting_lake() -> ExportWorld:
+    """Return a branch that is exported continuously, with reports."""
     made = export_world()
     upload(made.engine(), b"a/1", b"one")
     upload(made.engine(), b"b", b"two")
@@ -21,7 +21,7 @@ def told_lake() -> ExportWorld:
 
 
 def head(lake: ExportWorld) -> str:
-    """The commit that the branch holds."""
+    """Return the ID of the branch's head."""
     return branches.get(lake.engine(), REPO, "main").commit_id
 
 
@@ -35,7 +35,7 @@ def read(lake: ExportWorld, name: str) -> bytes:
 
 
 def latest(lake: ExportWorld) -> list[dict[str, object]]:
-    """What the _STATUS files say, the earliest first."""
+    """Return the contents of the _STATUS files, the earliest first."""
     return [json.loads(lake.objects.get(uri)) for uri in lake.objects.uris(f"{STATUS}/_STATUS_")]
 
 
@@ -45,7 +45,7 @@ def manifest(lake: ExportWorld, commit_id: str) -> list[dict[str, object]]:
 
 
 def holds(lake: ExportWorld, commit_id: str) -> None:
-    """Check a manifest against what stands at the destination."""
+    """Check a manifest against the objects at the destination."""
     lines = manifest(lake, commit_id)
     assert [line["key"] for line in lines] == sorted(lake.content_of(commit_id))
     for line in lines:
@@ -54,7 +54,7 @@ def holds(lake: ExportWorld, commit_id: str) -> None:
 
 
 def refuse(lake: ExportWorld, *uris: str) -> None:
-    """Let the store refuse to write these; none lets it write everything."""
+    """Make the store refuse writes of these URIs; without any, of none."""
 
     def before(_operation: str, uri: str) -> None:
         if uri in uris:
