@@ -11,7 +11,7 @@ import pytest
 
 from graveler.errors import NotFoundError
 from graveler.identity import commit_id
-from graveler.model import AddressType
+from graveler.model import AddressType, Commit
 from graveler.operations import branches, commits, diffs, objects, repositories, tags, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
@@ -125,7 +125,7 @@ def test_commits_are_immutable_and_contain_an_entire_snapshot(engine):
     assert content(engine, first.id, b"replaced") == b"1"
     assert commits.get(engine, REPO, first.id) == first
     with pytest.raises(FrozenInstanceError):
-        first.message = "another"
+        first.message = "another"  # type: ignore[misc]
 
 
 def test_each_commit_contains_metadata(engine):
@@ -160,7 +160,7 @@ def test_a_commit_is_identified_by_a_digest_of_all_its_contents(engine):
     upload(engine, b"p", b"data")
     made = commit(engine)
 
-    def digest(of: commits.Commit) -> str:
+    def digest(of: Commit) -> str:
         return commit_id(
             committer=of.committer,
             message=of.message,

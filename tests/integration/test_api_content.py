@@ -43,7 +43,7 @@ def test_the_content_comes_with_its_headers(api):
 
 @pytest.mark.parametrize("content", [b'{"a": 1}', b'"', b"\xff\x00", b""])
 def test_content_that_says_it_is_json_comes_as_it_is(api, content):
-    api.upload("a", content, **{"content-type": "application/json"})
+    api.upload("a", content, headers={"content-type": "application/json"})
     reply = api.ask("GET", READ, path="a", headers={"accept-encoding": "gzip"})
     assert (reply.status, reply.content) == (200, content)
     assert reply.headers["Content-Type"] == "application/json"
@@ -160,7 +160,7 @@ def staged(api: ApiClient, content: bytes, size_bytes: int) -> list[tuple[int, i
         asked.append(byte_range)
         return get(uri, byte_range)
 
-    api.world.objects.get = watched
+    api.world.objects.get = watched  # type: ignore[method-assign]
     return asked
 
 

@@ -3,6 +3,7 @@
 import pytest
 from lakefs_sdk import models
 
+from graveler.operations import repositories
 from tests.support.api import ApiClient
 
 NAMESPACE = "s3://bucket/repo"
@@ -19,7 +20,7 @@ class TestMetadata:
     def range_ids(self, api: ApiClient) -> tuple[str, str]:
         api.upload("a")
         metarange_id = api.commit()["meta_range_id"]
-        repository = api.engine.refs.repository("repo")
+        repository = repositories.get(api.engine, "repo")
         [header] = api.engine.metarange(repository, metarange_id).headers()
         for (namespace, file_id), content in api.world.files.files.items():
             api.engine.objects.put(f"{namespace}/_lakefs/{file_id}", content, "")

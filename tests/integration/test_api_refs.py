@@ -343,7 +343,7 @@ def test_uncommitted_changes_are_listed_by_path(api):
 
 def test_refs_are_compared_from_their_merge_base_unless_asked_otherwise(api):
     api.branch("dev")
-    api.upload("dir/a", b"1", branch="dev", **{"x-lakefs-meta-k": "v"})
+    api.upload("dir/a", b"1", branch="dev", headers={"x-lakefs-meta-k": "v"})
     api.commit(branch="dev")
     api.upload("main-only")
     api.commit()

@@ -18,7 +18,7 @@ OLD_RULES = "/repositories/repo/gc/rules"
 PREPARE = "/repositories/repo/gc/prepare_commits"
 NAMESPACE = "s3://bucket/repo"
 
-SEED_RULES = {
+SEED_RULES: dict[str, Any] = {
     "default_retention_days": 14,
     "branches": [
         {"branch_id": "main", "retention_days": 21},

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from graveler.errors import (
     PreconditionFailedError,
     UnknownOutcomeError,
 )
+from graveler.model import Branch, Commit
 from graveler.operations import branches, commits, diffs, merges, objects, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
@@ -44,7 +46,7 @@ def repo(world: ServerWorld) -> str:
 
 
 def stage(
-    engine: Engine, repo: str, path: bytes, checksum: str, branch: str = "main", **options: bool
+    engine: Engine, repo: str, path: bytes, checksum: str, branch: str = "main", **options: Any
 ) -> None:
     writes.stage(
         engine,
@@ -179,7 +181,7 @@ def test_of_two_commits_at_once_both_are_in_history_or_one_is_told_why(
             *(partial(commits.commit, engine, repo, "main", request) for engine in engines)
         )
         for result in results:
-            if isinstance(result, commits.Commit):
+            if isinstance(result, Commit):
                 made.append(result.id)
             else:
                 assert isinstance(result, InvalidInputError)
@@ -263,9 +265,9 @@ def test_one_of_many_creates_a_branch(world: ServerWorld, repo: str) -> None:
                 for engine, head in zip(engines, heads, strict=True)
             )
         )
-        winners = [n for n, result in enumerate(results) if isinstance(result, branches.Branch)]
+        winners = [n for n, result in enumerate(results) if isinstance(result, Branch)]
         assert len(winners) == 1
-        losers = [each for each in results if not isinstance(each, branches.Branch)]
+        losers = [each for each in results if not isinstance(each, Branch)]
         assert all(isinstance(each, AlreadyExistsError) for each in losers)
         assert branches.get(world.engine(), repo, name).commit_id == heads[winners[0]]
 

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ class Process:
         self.process.start()
         theirs.close()
 
-    def acknowledged(self) -> Iterator[object]:
+    def acknowledged(self) -> Iterator[Any]:
         """What it tells, until it ends."""
         while True:
             try:
@@ -101,7 +102,7 @@ def test_killed_processes_lose_nothing_that_was_acknowledged(world: ServerWorld)
     written = {
         path: (checksum, content)
         for writer in writers
-        for path, checksum, content in writer.acknowledged()  # type: ignore[misc] # as sent
+        for path, checksum, content in writer.acknowledged()
     }
     committers[1].kill()
     made = {first, *committers[0].acknowledged(), *committers[1].acknowledged()}

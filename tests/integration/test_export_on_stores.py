@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -36,6 +37,10 @@ def engine(world: ServerWorld, monkeypatch: pytest.MonkeyPatch) -> Engine:
     return made
 
 
+def _csv(content: str) -> tuple[bytes, str]:
+    return content.encode(), "text/csv"
+
+
 def upload(engine: Engine, repository: str, **contents: str) -> None:
     for path, content in contents.items():
         writes.upload(
@@ -43,7 +48,7 @@ def upload(engine: Engine, repository: str, **contents: str) -> None:
             repository,
             "main",
             path.encode(),
-            read_content=lambda content=content: (content.encode(), "text/csv"),
+            read_content=partial(_csv, content),
             metadata={"Owner": "Amélie"},
         )
 

@@ -1,7 +1,6 @@
 """Repairs that docs/operations.md makes with AWS's own tools, on items of the refs table."""
 
 from collections.abc import Iterable, Iterator
-from types import SimpleNamespace
 
 import pytest
 
@@ -24,6 +23,7 @@ from graveler.model import Event
 from graveler.operations import branches
 from graveler.operations.protocol.lookup import read_repository
 from local.cipher import LocalCipher
+from tests.support.invocation import Context
 from tests.support.server_world import ServerWorld
 
 pytestmark = pytest.mark.server
@@ -110,7 +110,7 @@ def test_items_of_the_outbox_are_published_again_as_records_of_the_stream(
         for item in items
     ]
 
-    answer = handler({"Records": records}, SimpleNamespace(aws_request_id="by hand"))
+    answer = handler({"Records": records}, Context("by hand"))
 
     assert answer == {"batchItemFailures": []}
     assert {each.kind for each in published} == {"repository_created", "branch_created"}

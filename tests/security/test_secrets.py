@@ -9,6 +9,7 @@ from functions.api.app import OPERATIONS, SERVICE
 from functions.api.settings import Settings
 from graveler.accounts import Credential, Installation
 from graveler.http.auth import Session
+from graveler.operations import branches
 from tests.support.api import SECRET, SETUP_TOKEN, ApiClient, event
 from tests.support.lines import Lines, lines_of
 
@@ -135,6 +136,6 @@ def test_a_link_that_somebody_follows_changes_nothing(template):
 
 def snapshot(api: ApiClient) -> object:
     world = api.world
-    main = world.refs.branch(api.engine.refs.repository("repo"), "main")
+    main = branches.get(api.engine, "repo", "main")
     uris = world.objects.uris("s3://bucket")
     return list(world.refs.events), main, {uri: world.objects.get(uri) for uri in uris}

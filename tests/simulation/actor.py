@@ -268,8 +268,9 @@ def _outcome(op: Op, error: GravelerError) -> str:
             return "absent" if op.kind in ("set_metadata", "get", "get_head") else "refused"
         # Operations name other refs, too, which may be missing.
         is_read = ACTIONS[op.kind].reads_only
-        missing = ("repository not found", f"branch not found: {op.branch!r}")
-        missing = (*missing, f"no branch, tag or commit {op.branch!r}") if is_read else missing
+        missing = ["repository not found", f"branch not found: {op.branch!r}"]
+        if is_read:
+            missing.append(f"no branch, tag or commit {op.branch!r}")
         return "no_branch" if any(text in error.message for text in missing) else "refused"
     if isinstance(error, InvalidInputError) and op.kind.startswith("commit"):
         return "no_changes" if "no changes" in error.message else "refused"

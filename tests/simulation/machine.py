@@ -83,8 +83,8 @@ class Simulation:
         amount = chance.choice((1, 1, 2, 100))
         world.staging.staged_first = chance.random() < 0.5
         for store in (world.refs, world.staging, world.objects, world.exports):
-            store.between = self.scheduler.pause  # type: ignore[attr-defined]
-            store.page_amount = amount  # type: ignore[attr-defined]
+            store.between = self.scheduler.pause
+            store.page_amount = amount
 
     def new_engine(self) -> Engine:
         """A process with caches of its own, but for files, which never change."""

@@ -18,7 +18,7 @@ FOUND_WITHIN = 2_000
 
 def _stage_under_an_old_token(world) -> None:
     """Writes go where the branch's changes were before the first commit."""
-    first = {}
+    first: dict[str, str] = {}
     world.staging.close = lambda _token: None
     stage = world.staging.stage
 

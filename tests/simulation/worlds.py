@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from graveler.addresses import physical_uri
+from graveler.dump.files import RefsDump
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.model import ExportConfiguration, ExportRequest
@@ -42,7 +43,7 @@ class Start:
     branches: tuple[str, ...] = ()
     before: list[Operation] = field(default_factory=list)  # what was staged, and not committed
     foreign: dict[str, bytes] = field(default_factory=dict)  # objects that Graveler did not make
-    dump: dumps.RefsDump | None = None
+    dump: RefsDump | None = None
 
 
 def value_of(repository: Repository, entry: Entry) -> Value:
@@ -120,7 +121,10 @@ def _staged(*texts: str) -> Start:
     for text in texts:
         upload(engine, "main", b"a", text)
         found, branch = engine.refs.repository_and_branch(_repository(start), "main")
+        assert found is not None
+        assert branch is not None
         stored = engine.staging.get(branch.staging_token, b"a")
+        assert stored is not None
         value = stored_value(found, stored.value)
         at = len(start.before) - 10
         before = Operation("start", "write", at, at + 0.5, "ok", value, key=("main", b"a"))

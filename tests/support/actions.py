@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 FILE = "RECORDED_ACTIONS"
@@ -60,7 +61,7 @@ def record(service: str, operation: str, params: Params) -> None:
 
 
 def _who() -> str:
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.startswith("tests.") and module != __name__:
@@ -132,15 +133,15 @@ def _batched(tables: Mapping[str, Any]) -> Iterable[Params]:
 def _partition(request: Params) -> str:
     """The table, and in the refs table the kind of partition."""
     if "IndexName" in request:
-        return request["IndexName"]
+        return str(request["IndexName"])
     key = request.get("Key") or request.get("Item")
     if key is None:
         values = request.get("ExpressionAttributeValues", {})
         if ":t" in values:
             return "staging"
-        partition = values.get(":p", {}).get("S", "")
+        partition = str(values.get(":p", {}).get("S", ""))
     elif "token" in key:
         return "staging"
     else:
-        partition = key["partition"]["S"]
+        partition = str(key["partition"]["S"])
     return partition.partition("#")[0] or "table"

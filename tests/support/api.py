@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -133,13 +134,19 @@ class ApiClient:
         body = {"name": name, "storage_namespace": f"s3://bucket/{name}", **fields}
         assert self.ask("POST", "/repositories", body).status == 201
 
-    def upload(self, path: str, content: bytes = b"x", branch: str = "main", **headers: str) -> Any:
+    def upload(
+        self,
+        path: str,
+        content: bytes = b"x",
+        branch: str = "main",
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
         reply = self.ask(
             "POST",
             f"/repositories/repo/branches/{branch}/objects",
             content,
             path=path,
-            headers={"content-type": "text/plain", **headers},
+            headers={"content-type": "text/plain", **(headers or {})},
         )
         assert reply.status == 201, reply
         return reply.json

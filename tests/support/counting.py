@@ -30,14 +30,15 @@ class Port:
 def engine_around(engine: Engine, around: Callable[[str, Callable[[], Any]], Any]) -> Engine:
     """The engine, its caches with it, with every call of a port passed through around."""
     committed = engine.committed
+    files: Any = Port(committed._files, "files", around)
     wrapped = Committed(
-        Port(committed._files, "files", around),  # type: ignore[arg-type] # a port by its methods
+        files,
         breaking=Breaking(committed.breaking.raggedness_records, committed.breaking.bytes_max),
     )
     for cache in ("_ranges", "_metaranges", "_blocks", "_contents"):
         setattr(wrapped, cache, getattr(committed, cache))
-    ports = {port: Port(getattr(engine, port), port, around) for port in PORTS}
-    return replace(engine, committed=wrapped, **ports)  # type: ignore[arg-type] # as above
+    ports: dict[str, Any] = {port: Port(getattr(engine, port), port, around) for port in PORTS}
+    return replace(engine, committed=wrapped, **ports)
 
 
 class Calls:

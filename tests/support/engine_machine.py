@@ -5,6 +5,7 @@ other one's work makes old.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -83,7 +84,7 @@ class EngineBesideModel(RuleBasedStateMachine):
         for engine in self.engines:
             found = self.attempt(
                 None if path in live else NotFoundError,
-                lambda engine=engine: objects.stat(engine, REPO, branch, path),
+                partial(objects.stat, engine, REPO, branch, path),
             )
             assert found is None or entry_value(found.entry) == live[path]
 

@@ -255,7 +255,9 @@ class ExportWorld:
         assert self.record is not None
         return next(each for each in self.record.destinations if each.path == path)
 
-    def advance(self, engine: Engine | None = None, runner: str = "runner", time_s: float = 900):
+    def advance(
+        self, engine: Engine | None = None, runner: str = "runner", time_s: float = 900
+    ) -> None:
         """What one invocation of the export function does, whatever the message was."""
         deadline_ns = self.world.clock._now_ns + round(time_s * 1e9)
         self.runner = runner

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from graveler.model import Commit
 from graveler.operations import branches, commits, merges, objects, repositories, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import PageQuery
@@ -29,7 +30,7 @@ def upload(engine: Engine, path: bytes, content: bytes, branch: str = "main", **
     )
 
 
-def commit(engine: Engine, branch: str = "main", **options: Any) -> commits.Commit:
+def commit(engine: Engine, branch: str = "main", **options: Any) -> Commit:
     request = commits.CommitRequest(options.pop("message", "message"), "somebody", **options)
     return commits.commit(engine, REPO, branch, request)
 
@@ -67,6 +68,6 @@ def apart(engine: Engine, *, source: dict[str, str], destination: dict[str, str]
         commit(engine, branch, allow_empty=True)
 
 
-def merge(engine: Engine, strategy: str = "") -> commits.Commit:
+def merge(engine: Engine, strategy: str = "") -> Commit:
     request = merges.MergeRequest("somebody", strategy=strategy, allow_empty=True)
     return merges.merge(engine, REPO, "source", "main", request)

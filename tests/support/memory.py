@@ -10,7 +10,7 @@ to be dropped and when.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
@@ -57,7 +57,7 @@ class MemoryRefStore(Attachments):
         self.lagging: set[str] = set()
         # Set by the staging store, which is another table of the same transactions.
         self.put_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
-        self.check_restored = self.put_restored
+        self.check_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
         self.events: list[Event] = []
         self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
@@ -205,7 +205,7 @@ class MemoryRefStore(Attachments):
             return True
 
     def raise_version(
-        self, repository: Repository, name: str, *, version: int = 1, edits: int = 0, **more: str
+        self, repository: Repository, name: str, *, version: int = 1, edits: int = 0, **more: Any
     ) -> Branch:
         """Add to the branch's counts, and set other fields."""
         with self._lock:

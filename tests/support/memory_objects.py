@@ -260,7 +260,7 @@ class MemoryObjectStore:
         return _url("PART", uri=uri, upload=upload_id, part=part_number, expires_s=expires_s)
 
     def presign_parts(self, uri: str, upload_id: str, parts: int, expires_s: int) -> Sequence[str]:
-        asked = {"uri": uri, "upload": upload_id, "expires_s": expires_s}
+        asked: dict[str, str | int] = {"uri": uri, "upload": upload_id, "expires_s": expires_s}
         return [_url("PART", **asked, part=number) for number in range(1, parts + 1)]
 
     def request_presigned(self, url: str, content: bytes = b"") -> bytes:

@@ -95,8 +95,8 @@ class ModelRepository:
         head = self.commits[self.branches[branch].head]
         if base.metarange_id == head.metarange_id:
             return self.contents[source.id]
-        contents = (self.contents[commit.id] for commit in (base, source, head))
-        return merged(*contents, strategy)
+        contents = self.contents
+        return merged(contents[base.id], contents[source.id], contents[head.id], strategy)
 
     def ancestors(self, commit_id: str) -> set[str]:
         """The commit and all that it leads to."""

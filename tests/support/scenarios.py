@@ -172,9 +172,9 @@ def _merge(engine: Engine, **options: Any) -> object:
     return merges.merge(engine, REPO, "dev", "clean", request)
 
 
-def _rules(engine: Engine) -> object:
+def _rules(engine: Engine) -> None:
     rules = [ProtectionRule("release-*")]
-    return repositories.set_protection_rules(engine, REPO, rules)
+    repositories.set_protection_rules(engine, REPO, rules)
 
 
 @dataclass(frozen=True)
@@ -210,58 +210,54 @@ class Scenario:
         return self.name == "commit of everything deleted"
 
 
-SCENARIOS = [
-    Scenario(name, run)
-    for name, run in {
-        "upload": partial(upload, path=b"f"),
-        "upload over another": partial(upload, path=b"c"),
-        "upload where nothing is": partial(upload, path=b"f", if_absent=True),
-        "upload where something was deleted": partial(upload, path=b"b/2", if_absent=True),
-        "stage": _stage,
-        "link": _link,
-        "multipart upload": _multipart,
-        "copy": lambda engine: writes.copy(
-            engine, REPO, "main", b"copied", source_ref="v1", source_path=b"c"
-        ),
-        "set user metadata": lambda engine: writes.set_user_metadata(
-            engine, REPO, "main", b"c", {"k": "v"}
-        ),
-        "delete": lambda engine: writes.delete(engine, REPO, "main", b"c"),
-        "delete many": lambda engine: writes.delete_many(engine, REPO, "main", [b"c", b"d", b"x"]),
-        "commit": commit,
-        "commit of everything deleted": lambda engine: (
-            writes.delete_many(engine, REPO, "dev", sorted(contents(engine, "dev"))),
-            commit(engine, "dev"),
-        ),
-        "merge": _merge,
-        "squash": partial(_merge, squash=True),
-        "merge into what has not moved": lambda engine: merges.merge(
-            engine, REPO, "main", "dev", merges.MergeRequest("somebody", strategy="dest-wins")
-        ),
-        "revert": lambda engine: merges.revert(
-            engine, REPO, "dev", merges.RevertRequest("on-dev", "somebody")
-        ),
-        "cherry-pick": lambda engine: merges.cherry_pick(
-            engine, REPO, "clean", merges.CherryPickRequest("v1", "somebody")
-        ),
-        "reset": lambda engine: branches.reset(engine, REPO, "main", kind="reset"),
-        "reset of a prefix": lambda engine: branches.reset(
-            engine, REPO, "main", kind="common_prefix", path=b"b/"
-        ),
-        "reset of an object": lambda engine: branches.reset(
-            engine, REPO, "main", kind="object", path=b"a"
-        ),
-        "hard reset": lambda engine: branches.hard_reset(engine, REPO, "dev", ref="v1"),
-        "create branch": lambda engine: branches.create(engine, REPO, name="new", source="main"),
-        "delete branch": lambda engine: branches.delete(engine, REPO, "dev"),
-        "create tag": lambda engine: tags.create(engine, REPO, name="v2", ref="main"),
-        "delete tag": lambda engine: tags.delete(engine, REPO, "v1"),
-        "create repository": lambda engine: repositories.create(
-            engine, name="other", storage_namespace="s3://bucket/other"
-        ),
-        "set repository metadata": lambda engine: repositories.set_metadata(
-            engine, REPO, {"k": "v"}
-        ),
-        "set protection rules": _rules,
-    }.items()
-]
+_OPERATIONS: Mapping[str, Operation] = {
+    "upload": partial(upload, path=b"f"),
+    "upload over another": partial(upload, path=b"c"),
+    "upload where nothing is": partial(upload, path=b"f", if_absent=True),
+    "upload where something was deleted": partial(upload, path=b"b/2", if_absent=True),
+    "stage": _stage,
+    "link": _link,
+    "multipart upload": _multipart,
+    "copy": lambda engine: writes.copy(
+        engine, REPO, "main", b"copied", source_ref="v1", source_path=b"c"
+    ),
+    "set user metadata": lambda engine: writes.set_user_metadata(
+        engine, REPO, "main", b"c", {"k": "v"}
+    ),
+    "delete": lambda engine: writes.delete(engine, REPO, "main", b"c"),
+    "delete many": lambda engine: writes.delete_many(engine, REPO, "main", [b"c", b"d", b"x"]),
+    "commit": commit,
+    "commit of everything deleted": lambda engine: (
+        writes.delete_many(engine, REPO, "dev", sorted(contents(engine, "dev"))),
+        commit(engine, "dev"),
+    ),
+    "merge": _merge,
+    "squash": partial(_merge, squash=True),
+    "merge into what has not moved": lambda engine: merges.merge(
+        engine, REPO, "main", "dev", merges.MergeRequest("somebody", strategy="dest-wins")
+    ),
+    "revert": lambda engine: merges.revert(
+        engine, REPO, "dev", merges.RevertRequest("on-dev", "somebody")
+    ),
+    "cherry-pick": lambda engine: merges.cherry_pick(
+        engine, REPO, "clean", merges.CherryPickRequest("v1", "somebody")
+    ),
+    "reset": lambda engine: branches.reset(engine, REPO, "main", kind="reset"),
+    "reset of a prefix": lambda engine: branches.reset(
+        engine, REPO, "main", kind="common_prefix", path=b"b/"
+    ),
+    "reset of an object": lambda engine: branches.reset(
+        engine, REPO, "main", kind="object", path=b"a"
+    ),
+    "hard reset": lambda engine: branches.hard_reset(engine, REPO, "dev", ref="v1"),
+    "create branch": lambda engine: branches.create(engine, REPO, name="new", source="main"),
+    "delete branch": lambda engine: branches.delete(engine, REPO, "dev"),
+    "create tag": lambda engine: tags.create(engine, REPO, name="v2", ref="main"),
+    "delete tag": lambda engine: tags.delete(engine, REPO, "v1"),
+    "create repository": lambda engine: repositories.create(
+        engine, name="other", storage_namespace="s3://bucket/other"
+    ),
+    "set repository metadata": lambda engine: repositories.set_metadata(engine, REPO, {"k": "v"}),
+    "set protection rules": _rules,
+}
+SCENARIOS = [Scenario(name, run) for name, run in _OPERATIONS.items()]

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -25,10 +26,12 @@ def spark_session() -> Iterator[SparkSession]:
         "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key,
         "AWS_EC2_METADATA_DISABLED": "true",
     }
-    environment = {f"spark.executorEnv.{name}": value for name, value in credentials.items()}
+    options: dict[str, Any] = {
+        f"spark.executorEnv.{name}": value for name, value in credentials.items()
+    }
     # Nothing here runs long enough to be worth the optimizing compiler.
-    java = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-    session = local_spark("tests", **environment, **java)
+    options["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    session = local_spark("tests", **options)
     yield session
     session.stop()
 

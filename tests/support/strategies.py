@@ -37,7 +37,7 @@ def variants(draw: st.DrawFn, of: Records) -> Records:
             changed.pop(key, None)
         else:
             changed[key] = draw(values)
-    if of and draw(st.booleans()):
+    if draw(st.booleans()) and of:
         begin, end = sorted(draw(st.tuples(*[st.sampled_from(sorted(of))] * 2)))
         changed = {key: value for key, value in changed.items() if not begin <= key < end}
     return changed | draw(st.dictionaries(paths, values, max_size=8))

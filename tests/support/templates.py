@@ -32,7 +32,8 @@ class Deployment:
         return self._template(self.name)
 
     def _template(self, stack: str) -> dict[str, Any]:
-        return json.loads((self.folder / f"{stack}.template.json").read_text())
+        template: dict[str, Any] = json.loads((self.folder / f"{stack}.template.json").read_text())
+        return template
 
     @property
     def template_files(self) -> list[Path]:
@@ -61,14 +62,14 @@ class Deployment:
             case str():
                 return value
             case {"Ref": name}:
-                return PSEUDO.get(name, f"<{name}>")
+                return PSEUDO.get(str(name), f"<{name}>")
             case {"Fn::GetAtt": [name, attribute]}:
                 return f"<{name}.{attribute}>"
             case {"Fn::ImportValue": name}:
                 return self.flat(self._exports[name])
             case {"Fn::Join": [delimiter, parts]}:
-                return delimiter.join(self.flat(part) for part in parts)
-            case {"Fn::Sub": text}:
+                return str(delimiter).join(self.flat(part) for part in parts)
+            case {"Fn::Sub": str(text)}:
                 for name, pseudo in PSEUDO.items():
                     text = text.replace(f"${{{name}}}", pseudo)
                 return text
