@@ -18,15 +18,6 @@ from tests.support.stack import BUCKET
 CONTENT = b"0123456789"
 
 
-class MemorySource(MemoryCommittedFiles):
-    """What a cache needs beyond the port."""
-
-    def store(self, namespace: str, file_id: str, content: bytes) -> bool:
-        is_new = (namespace, file_id) not in self.files
-        self.write(namespace, file_id, content)
-        return is_new
-
-
 SERVER = pytest.mark.server
 
 
@@ -40,7 +31,7 @@ SERVER = pytest.mark.server
 )
 def files(request: pytest.FixtureRequest, tmp_path: Path) -> CommittedFiles:
     source = (
-        MemorySource()
+        MemoryCommittedFiles()
         if "memory" in request.param
         else S3CommittedFiles(s3_of(request.getfixturevalue("s3_endpoint")))
     )
@@ -65,9 +56,14 @@ def test_a_file_is_read_in_pieces_again_and_again(files: CommittedFiles, namespa
 
 
 def test_the_first_of_two_writes_stays(files: CommittedFiles, namespace: str) -> None:
-    files.write(namespace, "id", CONTENT)
-    files.write(namespace, "id", b"in another form")
+    assert files.write(namespace, "id", CONTENT) is True
+    assert files.write(namespace, "id", b"in another form") is False
     assert files.read_all(namespace, "id") == CONTENT
+
+
+def test_equal_bytes_are_stored_once(files: CommittedFiles, namespace: str) -> None:
+    assert files.write(namespace, "id", CONTENT) is True
+    assert files.write(namespace, "id", CONTENT) is False
 
 
 def test_a_file_belongs_to_its_namespace(files: CommittedFiles, namespace: str) -> None:
@@ -99,11 +95,11 @@ def test_one_of_many_writers_stores(s3_endpoint: str, namespace: str) -> None:
     source = S3CommittedFiles(s3_of(s3_endpoint))
     barrier = threading.Barrier(8)
 
-    def store(number: int) -> bool:
+    def write(number: int) -> bool:
         barrier.wait()
-        return source.store(namespace, "id", b"%d" % number)
+        return source.write(namespace, "id", b"%d" % number)
 
     with ThreadPoolExecutor(8) as pool:
-        stored = list(pool.map(store, range(8)))
+        stored = list(pool.map(write, range(8)))
     assert stored.count(True) == 1
     assert source.read_all(namespace, "id") == b"%d" % stored.index(True)

@@ -81,7 +81,9 @@ class MemoryCommittedFiles:
         return self._file("read_all", namespace, file_id)
 
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
-        return self.files.setdefault((namespace, file_id), content) is content
+        is_new = (namespace, file_id) not in self.files
+        self.files.setdefault((namespace, file_id), content)
+        return is_new
 
 
 @dataclass

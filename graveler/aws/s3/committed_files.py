@@ -45,11 +45,7 @@ class S3CommittedFiles:
     def read_all(self, namespace: str, file_id: str) -> bytes:
         return self._get(_uri(namespace, file_id), None)[0]
 
-    def write(self, namespace: str, file_id: str, content: bytes) -> None:
-        self.store(namespace, file_id, content)
-
-    def store(self, namespace: str, file_id: str, content: bytes) -> bool:
-        """Store the file; False if one of that ID exists, which may have other bytes."""
+    def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         try:
             self._s3.call(
                 "put_object",

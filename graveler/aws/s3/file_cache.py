@@ -16,33 +16,20 @@ from concurrent.futures import Future
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
 from uuid import uuid4
 
 from graveler.aws import usage
 from graveler.aws.usage import Counted
+from graveler.ports import CommittedFiles
 
 _COUNTED_FILES_MAX = 10_000
-
-
-class FileSource(Protocol):
-    """The truth behind the cache."""
-
-    def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]: ...
-
-    def read(self, namespace: str, file_id: str, offset: int, length: int) -> bytes: ...
-
-    def read_all(self, namespace: str, file_id: str) -> bytes: ...
-
-    def store(self, namespace: str, file_id: str, content: bytes) -> bool:
-        """Store the file; False if one of that ID exists, which may have other bytes."""
 
 
 class CachedFiles:
     """`graveler.ports.CommittedFiles` that keeps what is read again and again."""
 
     def __init__(
-        self, source: FileSource, folder: Path, bytes_max: int, reads_before_fetch: int
+        self, source: CommittedFiles, folder: Path, bytes_max: int, reads_before_fetch: int
     ) -> None:
         self._source = source
         self._folder = folder
@@ -101,7 +88,7 @@ class CachedFiles:
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         # If a file of this ID exists, it may be compressed in another way; a reader may hold the
         # index of that one, and these bytes would not fit it.
-        stored = self._source.store(namespace, file_id, content)
+        stored = self._source.write(namespace, file_id, content)
         if stored:
             self._keep(_name(namespace, file_id), content)
         return stored

@@ -16,7 +16,7 @@ from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted
 from graveler.ports import ObjectDescription
 from graveler.threads import ContextThreads
-from tests.contract.test_committed_files import MemorySource
+from tests.support.memory import MemoryCommittedFiles
 from tests.unit.aws.s3.test_objects import COPIED
 from tests.unit.aws.scripted import FakeTime, Keys, ScriptedHttp, Step
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal
@@ -62,7 +62,7 @@ def test_copies_and_deletions_that_were_done_count() -> None:
 
 
 def test_reads_of_files_are_hits_or_misses(tmp_path: Path) -> None:
-    source = MemorySource()
+    source = MemoryCommittedFiles()
     source.files["s3://bucket/n", "f"] = b"0123456789"
     files = CachedFiles(source, tmp_path, 100, reads_before_fetch=1)
     with usage.measured() as used:

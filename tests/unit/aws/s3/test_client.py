@@ -223,8 +223,8 @@ def test_a_copy_in_parts_that_fails_leaves_no_upload() -> None:
 
 def test_a_file_that_another_stored_is_not_ours() -> None:
     files = S3CommittedFiles(ScriptedS3(refusal(412, "PreconditionFailed")).s3)
-    assert files.store("s3://bucket/ns", "id", b"content") is False
-    assert S3CommittedFiles(ScriptedS3(STORED).s3).store("s3://bucket/ns", "id", b"content") is True
+    assert files.write("s3://bucket/ns", "id", b"content") is False
+    assert S3CommittedFiles(ScriptedS3(STORED).s3).write("s3://bucket/ns", "id", b"content") is True
 
 
 @pytest.mark.parametrize("content_type", ["a/b\r\nx-amz-acl: public-read", "\n", "é", "\0"])

@@ -8,21 +8,21 @@ import pytest
 
 from graveler.aws.s3.file_cache import CachedFiles
 from graveler.errors import CorruptDataError
-from tests.contract.test_committed_files import MemorySource
+from tests.support.memory import MemoryCommittedFiles
 
 NAMESPACE = "s3://bucket/path"
 CONTENT = b"0123456789"
 
 
 @pytest.fixture
-def source() -> MemorySource:
-    source = MemorySource()
+def source() -> MemoryCommittedFiles:
+    source = MemoryCommittedFiles()
     for number in range(10):
         source.files[NAMESPACE, f"f{number}"] = CONTENT
     return source
 
 
-def cache_of(source: MemorySource, folder: Path, bytes_max: int = 50) -> CachedFiles:
+def cache_of(source: MemoryCommittedFiles, folder: Path, bytes_max: int = 50) -> CachedFiles:
     return CachedFiles(source, folder, bytes_max, reads_before_fetch=2)
 
 
@@ -30,7 +30,9 @@ def bytes_in(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
-def test_a_file_that_is_read_often_is_fetched_once(source: MemorySource, tmp_path: Path) -> None:
+def test_a_file_that_is_read_often_is_fetched_once(
+    source: MemoryCommittedFiles, tmp_path: Path
+) -> None:
     cache = cache_of(source, tmp_path)
     for offset in range(6):
         assert cache.read(NAMESPACE, "f0", offset, 1) == CONTENT[offset : offset + 1]
@@ -38,7 +40,7 @@ def test_a_file_that_is_read_often_is_fetched_once(source: MemorySource, tmp_pat
 
 
 def test_a_file_whose_tail_is_all_of_it_is_kept_at_once(
-    source: MemorySource, tmp_path: Path
+    source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:
     cache = cache_of(source, tmp_path)
     assert cache.read_tail(NAMESPACE, "f0", 10) == (CONTENT, 10)
@@ -47,7 +49,9 @@ def test_a_file_whose_tail_is_all_of_it_is_kept_at_once(
     assert len(source.reads) == 1
 
 
-def test_a_file_that_was_written_here_is_read_here(source: MemorySource, tmp_path: Path) -> None:
+def test_a_file_that_was_written_here_is_read_here(
+    source: MemoryCommittedFiles, tmp_path: Path
+) -> None:
     cache = cache_of(source, tmp_path)
     cache.write(NAMESPACE, "new", CONTENT)
     assert cache.read_tail(NAMESPACE, "new", 2) == (b"89", 10)
@@ -56,14 +60,16 @@ def test_a_file_that_was_written_here_is_read_here(source: MemorySource, tmp_pat
 
 
 def test_a_file_that_another_wrote_first_is_read_as_that_one(
-    source: MemorySource, tmp_path: Path
+    source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:
     cache = cache_of(source, tmp_path)
     cache.write(NAMESPACE, "f0", b"the same records, compressed in another way")
     assert cache.read_all(NAMESPACE, "f0") == CONTENT
 
 
-def test_the_least_recently_used_file_goes_first(source: MemorySource, tmp_path: Path) -> None:
+def test_the_least_recently_used_file_goes_first(
+    source: MemoryCommittedFiles, tmp_path: Path
+) -> None:
     cache = cache_of(source, tmp_path, bytes_max=30)
     for name in ("f0", "f1", "f2", "f0", "f3"):
         cache.read_all(NAMESPACE, name)
@@ -74,7 +80,9 @@ def test_the_least_recently_used_file_goes_first(source: MemorySource, tmp_path:
     assert source.reads == [("read_all", "f1")]
 
 
-def test_what_is_larger_than_the_cache_passes_through(source: MemorySource, tmp_path: Path) -> None:
+def test_what_is_larger_than_the_cache_passes_through(
+    source: MemoryCommittedFiles, tmp_path: Path
+) -> None:
     cache = cache_of(source, tmp_path, bytes_max=9)
     for _ in range(5):
         assert cache.read_all(NAMESPACE, "f0") == CONTENT
@@ -85,7 +93,7 @@ def test_what_is_larger_than_the_cache_passes_through(source: MemorySource, tmp_
 def test_threads_that_want_one_file_wait_for_one_fetch(tmp_path: Path) -> None:
     everybody_waits = threading.Event()
 
-    class SlowSource(MemorySource):
+    class SlowSource(MemoryCommittedFiles):
         def read_all(self, namespace: str, file_id: str) -> bytes:
             assert everybody_waits.wait(10)
             return super().read_all(namespace, file_id)
@@ -100,7 +108,7 @@ def test_threads_that_want_one_file_wait_for_one_fetch(tmp_path: Path) -> None:
     assert source.reads == [("read_all", "f0")]
 
 
-def test_a_fetch_that_failed_is_tried_again(source: MemorySource, tmp_path: Path) -> None:
+def test_a_fetch_that_failed_is_tried_again(source: MemoryCommittedFiles, tmp_path: Path) -> None:
     cache = cache_of(source, tmp_path)
     with pytest.raises(CorruptDataError):
         cache.read_all(NAMESPACE, "late")
@@ -108,14 +116,16 @@ def test_a_fetch_that_failed_is_tried_again(source: MemorySource, tmp_path: Path
     assert cache.read_all(NAMESPACE, "late") == CONTENT
 
 
-def test_the_next_process_finds_the_files(source: MemorySource, tmp_path: Path) -> None:
+def test_the_next_process_finds_the_files(source: MemoryCommittedFiles, tmp_path: Path) -> None:
     cache_of(source, tmp_path).read_all(NAMESPACE, "f0")
     source.reads.clear()
     assert cache_of(source, tmp_path).read_all(NAMESPACE, "f0") == CONTENT
     assert source.reads == []
 
 
-def test_the_next_process_keeps_to_its_own_bound(source: MemorySource, tmp_path: Path) -> None:
+def test_the_next_process_keeps_to_its_own_bound(
+    source: MemoryCommittedFiles, tmp_path: Path
+) -> None:
     first = cache_of(source, tmp_path)
     for number in range(5):
         first.read_all(NAMESPACE, f"f{number}")
@@ -125,14 +135,16 @@ def test_the_next_process_keeps_to_its_own_bound(source: MemorySource, tmp_path:
         assert first.read(NAMESPACE, f"f{number}", 0, 10) == CONTENT
 
 
-def test_what_a_crash_left_half_written_is_removed(source: MemorySource, tmp_path: Path) -> None:
+def test_what_a_crash_left_half_written_is_removed(
+    source: MemoryCommittedFiles, tmp_path: Path
+) -> None:
     (tmp_path / "0123456789abcdef-f0.0123").write_bytes(b"012")
     assert cache_of(source, tmp_path).read_all(NAMESPACE, "f0") == CONTENT
     assert bytes_in(tmp_path) == 10
 
 
 def test_a_folder_that_cannot_be_written_makes_it_slower_only(
-    source: MemorySource, tmp_path: Path
+    source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:
     folder = tmp_path / "cache"
     cache = cache_of(source, folder)
@@ -143,7 +155,7 @@ def test_a_folder_that_cannot_be_written_makes_it_slower_only(
 
 
 def test_many_threads_read_right_while_files_come_and_go(
-    source: MemorySource, tmp_path: Path
+    source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:
     for number in range(10):
         source.files[NAMESPACE, f"f{number}"] = b"%d" % number * 10
@@ -162,7 +174,7 @@ def test_many_threads_read_right_while_files_come_and_go(
 
 
 def test_what_is_forgotten_is_read_from_the_source_as_it_is_now(
-    source: MemorySource, tmp_path: Path
+    source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:
     cache, other_process = cache_of(source, tmp_path), cache_of(source, tmp_path)
     for reader in (cache, other_process):
