@@ -7,6 +7,7 @@ everything is mended, and then the destination holds exactly what the branch doe
 """
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from hypothesis import settings
@@ -50,6 +51,10 @@ PATTERNS = st.sampled_from([(), (".*",), (".*/_SUCCESS$", "^SUCCESS$"), ("^a/b",
 
 # How many calls to stores a runner makes before something else happens.
 STEPS = st.sampled_from([1, 3, 7, 12, 20, 30, 50, 1000])
+
+
+def _text(content: bytes) -> tuple[bytes, str]:
+    return content, "text/" + content.decode()
 
 
 class ExportMachine(RuleBasedStateMachine):
@@ -111,7 +116,7 @@ class ExportMachine(RuleBasedStateMachine):
                 REPO,
                 "live",
                 key.encode(),
-                read_content=lambda content=content: (content, "text/" + content.decode()),
+                read_content=partial(_text, content),
                 metadata={"m": "v"} if content == b"B" else {},
             )
         for key in delete:

@@ -5,7 +5,8 @@ anything under them changes, objects that were set apart come last in their dire
 after everything under them, and nothing is left out.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from functools import partial
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -34,6 +35,16 @@ FAILING = st.frozensets(KEYS, max_size=3)
 STOPS = st.lists(st.integers(1, 6), max_size=8)
 Contents = dict[bytes, bytes]
 CHANGES = ("copy", "delete")
+
+
+def threads(pool: LotPool) -> Any:
+    """The pool, in the place of one that has threads."""
+    return pool
+
+
+def next_of(left: Iterator[int]) -> bool:
+    """Whether one is left, which is taken."""
+    return next(left, None) is not None
 
 
 def joined_beyond(put_off_max: int) -> Any:
@@ -112,10 +123,11 @@ def check_outcome(
 def test_everything_is_done_in_an_order_that_keeps_promises(
     base, head, texts, has_marks, failing, random, put_off_max
 ):
-    work, patterns = PlannedWork(base, head), Patterns(texts)
+    work: Any = PlannedWork(base, head)
+    patterns = Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
-        schedule = Schedule(transfer, Progress(), pool, 4)
+        schedule = Schedule(transfer, Progress(), threads(pool), 4)
         walk = Walk(work, patterns, has_marks=has_marks)
         assert schedule.run(walk.steps(), lambda: True)
     check_outcome(transfer, base, patterns)
@@ -136,16 +148,17 @@ def test_everything_is_done_in_an_order_that_keeps_promises(
     put_off_max=PUT_OFF_MAX,
 )
 def test_whoever_goes_on_leaves_nothing_out(base, head, texts, stops, failing, random, put_off_max):
-    work, patterns = PlannedWork(base, head), Patterns(texts)
+    work: Any = PlannedWork(base, head)
+    patterns = Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     progress = Progress()
     etags: dict[bytes, str] = {}
     for stop in [*stops, 10_000]:
         asked = iter(range(stop))
         with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
-            schedule = Schedule(transfer, progress, pool, 4)
+            schedule = Schedule(transfer, progress, threads(pool), 4)
             walk = Walk(work, patterns, position=Position(progress.after, progress.put_off))
-            schedule.run(walk.steps(), lambda asked=asked: next(asked, None) is not None)
+            schedule.run(walk.steps(), partial(next_of, asked))
         assert schedule.progress.after >= progress.after
         progress = schedule.progress
         etags |= schedule.take_etags()
@@ -156,7 +169,8 @@ def test_whoever_goes_on_leaves_nothing_out(base, head, texts, stops, failing, r
 
 @given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, failing=FAILING)
 def test_one_at_a_time_is_as_good(base, head, texts, failing):
-    work, patterns = PlannedWork(base, head), Patterns(texts)
+    work: Any = PlannedWork(base, head)
+    patterns = Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     assert Schedule(transfer, Progress(), None, 1).run(Walk(work, patterns).steps(), lambda: True)
     check_outcome(transfer, base, patterns)

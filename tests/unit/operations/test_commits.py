@@ -1,5 +1,7 @@
 """Commits say what they were asked to say, and logs find them again."""
 
+from typing import Any
+
 import pytest
 
 from graveler.errors import ContentionError, InvalidInputError, NotFoundError
@@ -83,7 +85,7 @@ def test_lost_data_are_repaired_by_the_same_upload(engine):
 
 
 def test_moved_data_are_where_the_commit_says(engine):
-    description = {"checksum": "abc", "size_bytes": 5, "metadata": {}}
+    description: dict[str, Any] = {"checksum": "abc", "size_bytes": 5, "metadata": {}}
     for place in ("old", "new"):
         engine.objects.put(f"s3://{place}/p", b"bytes", "text/plain")
         address = f"s3://{place}/p"

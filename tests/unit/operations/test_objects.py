@@ -1,5 +1,8 @@
 """Objects: writing, linking, deleting, copying, reading, comparing."""
 
+from functools import partial
+from typing import Any
+
 import pytest
 
 from graveler.entries import entry_value
@@ -44,7 +47,7 @@ def put(engine, path, text=b"data", *, content_type="text/plain", **options):
     )
 
 
-DESCRIPTION = {"checksum": '"abc"', "size_bytes": 3, "metadata": {"k": "v"}}
+DESCRIPTION: dict[str, Any] = {"checksum": '"abc"', "size_bytes": 3, "metadata": {"k": "v"}}
 
 
 def stage(engine, path=b"p", physical_address="s3://elsewhere/key", **options):
@@ -142,7 +145,7 @@ def test_setting_metadata_keeps_what_was_written_meanwhile(world):
     put(world.engine(), b"p", b"old")
     for number in range(1, 8):
         text = b"new %d" % number
-        rival = Meanwhile(number, lambda text=text: put(world.engine(), b"p", text))
+        rival = Meanwhile(number, partial(put, world.engine(), b"p", text))
         engine = engine_around(world.engine(), rival)
         writes.set_user_metadata(engine, REPO, "main", b"p", {"n": str(number)})
         assert content(world.engine(), "main", b"p") == text or not rival.has_happened
@@ -233,7 +236,7 @@ def test_a_multipart_upload_becomes_one_object(world, engine):
     upload(engine, b"source", b"0123456789")
     begun = uploads.create(engine, REPO, "main", b"p", parts=2)
     assert len(begun.presigned_urls) == 2
-    where = {"physical_address": begun.physical_address}
+    where: dict[str, Any] = {"physical_address": begun.physical_address}
     checksums = [world.objects.request_presigned(begun.presigned_urls[0], b"first ").decode()]
     url = uploads.presign_part(engine, REPO, "main", b"p", begun.upload_id, 2, **where)
     checksums.append(world.objects.request_presigned(url, b"second ").decode())
@@ -326,8 +329,8 @@ def test_a_listing_jumps_over_more_staged_objects_than_are_read_at_once(world, e
     for reader in (engine, world.engine()):
         page = objects.list_objects(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
         assert [item.path for item in page.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
-        page = diffs.uncommitted(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
-        assert [item.path for item in page.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
+        changed = diffs.uncommitted(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
+        assert [item.path for item in changed.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
 
 
 # Deleting and copying

@@ -6,6 +6,7 @@ Each test stops an operation at one call to a store, and lets another process do
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -237,7 +238,7 @@ def test_a_reset_object_beside_a_hard_reset_shows_the_new_head(world, engine, ca
 
 
 def test_of_two_equal_creations_one_succeeds(engine):
-    description = {
+    description: dict[str, Any] = {
         "physical_address": "s3://bucket2/lockfile",
         "checksum": "abc",
         "size_bytes": 5,

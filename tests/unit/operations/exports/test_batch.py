@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from graveler.operations.exports.stretches import RunInHand, carry_out_stretch
 from tests.support.counting import Calls, engine_around
 from tests.support.export_jobs import WorkersInTurns, attempt, commit, finish, outcome, refuse
 from tests.support.export_world import MARK, REPO, ExportWorld, export_world
+from tests.support.memory_exports import MemoryBatchJobs
 
 # Stretches end within directories; some of these have objects that come last, in their middle, too.
 FIRST = {
@@ -35,7 +37,7 @@ REQUEST = ExportRequest(REPO, "main")
 STEP_NS = 5 * 10**8
 
 
-def changed_branch(**more: object) -> ExportWorld:
+def changed_branch(**more: Any) -> ExportWorld:
     """A branch that was exported whole, and changed since; a run of its export is to be begun."""
     world = export_world(raggedness=2)
     commit(world, FIRST, {})
@@ -334,7 +336,7 @@ def test_an_export_waits_until_there_is_room_for_its_job() -> None:
     jobs = world.world.batch_jobs
     refused = []
 
-    class Full:
+    class Full(MemoryBatchJobs):
         def start_export(self, request: ExportRequest, run_id: str) -> bool:
             refused.append(request)
             if len(refused) <= 2 * BATCH_STARTS_MAX:

@@ -10,6 +10,7 @@ from graveler.export.model import ExportRequest
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
+from tests.support.export_jobs import WorkersInTurns
 from tests.support.export_lakes import LATEST, is_exported, lake_of_twelve, step, stepped
 from tests.support.export_world import MARK, REPO, ExportWorld
 from tests.support.lake import commit, upload
@@ -29,7 +30,7 @@ def due(lake: ExportWorld) -> list[ExportRequest]:
 
 def delete_main(lake: ExportWorld) -> None:
     """Delete the default branch, and nothing of its export."""
-    branch = lake.world.refs.branch(lake.repository, "main")
+    branch = branches.get(lake.engine(), REPO, "main")
     event = lake.engine().event("branch_deleted", lake.repository, branch="main")
     lake.world.refs.delete_branch(lake.repository, branch, event, 0)
 
@@ -113,7 +114,9 @@ def test_a_run_that_waits_for_its_job_is_forgotten_at_once(lake):
     requests.forget(lake.engine(), REPO, "main")
     assert lake.record is None
     with pytest.raises(ConflictError, match="or has ended"):
-        export_in_batch(lake.engine(), request, run_id, runner="late", workers=None)
+        export_in_batch(
+            lake.engine(), request, run_id, runner="late", workers=WorkersInTurns(lake.engine())
+        )
     assert lake.writes == []
 
 

@@ -109,7 +109,7 @@ def test_a_status_path_that_was_given_up_and_refuses_everything_stops_nothing(la
     lake.configure(LATEST, is_continuous=True)
     requests.repair(lake.engine(), REPO, "main")
     lake.settle()
-    assert lake.record.state is ExportState.SUCCEEDED
+    assert requests.status(lake.engine(), REPO, "main").state is ExportState.SUCCEEDED
 
 
 # Manifests
