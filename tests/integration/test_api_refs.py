@@ -1,4 +1,4 @@
-"""Branches, tags, commits, log, diff, merge."""
+"""Branches, tags, commits, log and diff over HTTP."""
 
 from urllib.parse import quote
 
@@ -104,46 +104,6 @@ def test_a_hard_reset_moves_the_branch(api):
     assert api.ask("PUT", f"{MAIN}/hard_reset", ref="nothing").status == 404
     assert api.ask("PUT", f"{MAIN}/hard_reset", ref=first).status == 204
     assert head(api) == first
-
-
-def test_a_revert_makes_a_commit_that_undoes_another(api):
-    api.upload("a")
-    made = api.commit()
-    reply = api.ask("POST", f"{MAIN}/revert", {"ref": made["id"], "parent_number": 0})
-    assert (reply.status, reply.content) == (204, b"")
-    assert api.paths() == []
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "named"),
-    [
-        ({"ref": "main"}, 400, "parent_number"),
-        ({"ref": "nothing", "parent_number": 0}, 404, "nothing"),
-        ({"ref": "main", "parent_number": -1}, 400, "parent_number"),
-    ],
-)
-def test_a_bad_revert_changes_nothing(api, body, status, named):
-    api.upload("a")
-    api.commit()
-    reply = api.ask("POST", f"{MAIN}/revert", body)
-    assert reply.status == status
-    assert named in reply.message
-    assert api.paths() == ["a"]
-
-
-def test_a_cherry_pick_brings_one_commit_over(api):
-    api.branch("dev")
-    api.upload("a", branch="dev")
-    api.commit(branch="dev")
-    api.upload("b", branch="dev")
-    picked = api.commit("pick me", branch="dev")
-    reply = api.ask("POST", f"{MAIN}/cherry-pick", {"ref": picked["id"]})
-    assert reply.status == 201
-    models.Commit.from_dict(reply.json)
-    assert reply.json["message"] == "pick me"
-    assert api.paths() == ["b"]
-    assert api.ask("POST", f"{MAIN}/cherry-pick", {"ref": "nothing"}).status == 404
-    assert api.ask("POST", f"{MAIN}/cherry-pick", {}).status == 400
 
 
 # Tags
@@ -382,93 +342,7 @@ def test_a_bad_comparison_is_refused(api, path, parameters, status, named):
     assert named in reply.message
 
 
-# Merges
-
-
-@pytest.fixture
-def forked(api):
-    """dev has one commit more than main."""
-    api.upload("both", b"1")
-    api.commit()
-    api.branch("dev")
-    api.upload("both", b"2", branch="dev")
-    api.commit(branch="dev")
-    return api
-
-
-MERGE = f"{REPO}/refs/dev/merge/main"
-
-
-def test_a_merge_brings_the_source_over(forked):
-    reply = forked.ask("POST", MERGE, {"message": "merge", "metadata": {"k": "v"}})
-    assert reply.status == 200
-    models.MergeResult.from_dict(reply.json)
-    assert reply.json == {"reference": head(forked)}
-    made = forked.ask("GET", f"{REPO}/commits/main").json
-    assert len(made["parents"]) == 2
-    assert made["message"] == "merge"
-
-
-def test_a_merge_needs_no_body(forked):
-    assert forked.ask("POST", MERGE).status == 200
-    message = forked.ask("GET", f"{REPO}/commits/main").json["message"]
-    assert message == "Merge 'dev' into 'main'"
-
-
-def test_a_squash_merge_has_one_parent(forked):
-    assert forked.ask("POST", MERGE, {"squash_merge": True}).status == 200
-    assert len(forked.ask("GET", f"{REPO}/commits/main").json["parents"]) == 1
-
-
-def test_a_conflict_is_told_by_an_empty_reference(forked):
-    forked.upload("both", b"3")
-    forked.commit()
-    before = head(forked)
-    reply = forked.ask("POST", MERGE, {})
-    assert (reply.status, reply.json) == (409, {"reference": ""})
-    assert head(forked) == before
-    assert forked.ask("POST", MERGE, {"strategy": "source-wins"}).status == 200
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "status", "named"),
-    [
-        ("dev/merge/main", {"strategy": "mine"}, 400, "strategy"),
-        ("nothing/merge/main", {}, 404, "nothing"),
-        ("dev/merge/nothing", {}, 404, "nothing"),
-        ("main/merge/main", {}, 400, "main"),
-        ("dev/merge/main", {"force": "yes"}, 400, "force"),
-        ("dev/merge/main", [], 400, "object"),
-    ],
-)
-def test_a_bad_merge_changes_nothing(forked, path, body, status, named):
-    before = head(forked)
-    reply = forked.ask("POST", f"{REPO}/refs/{path}", body)
-    assert reply.status == status
-    assert named in reply.message
-    assert head(forked) == before
-
-
-def test_a_merge_without_changes_and_one_into_a_dirty_branch_are_refused(forked):
-    assert forked.ask("POST", MERGE, {}).status == 200
-    again = forked.ask("POST", MERGE, {})
-    assert again.status == 400
-    assert "no changes" in again.message
-    forked.upload("dirt")
-    forked.upload("more", branch="dev")
-    forked.commit(branch="dev")
-    assert forked.ask("POST", MERGE, {}).status == 400
-
-
-def test_the_merge_base_is_found(forked):
-    reply = forked.ask("GET", MERGE)
-    models.FindMergeBaseResult.from_dict(reply.json)
-    assert reply.json == {
-        "source_commit_id": head(forked, "dev"),
-        "destination_commit_id": head(forked),
-        "base_commit_id": head(forked),
-    }
-    assert forked.ask("GET", f"{REPO}/refs/nothing/merge/main").status == 404
+# Symlinks
 
 
 def test_symlinks_answer_with_the_place_of_the_manifests(api):
