@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lakefs_sdk import models
 
-from graveler.operations import retention
+from graveler.operations import repositories, retention
 from graveler.retention.files import RULES_FILE
 from tests.support.api import ApiClient
 
@@ -245,8 +245,7 @@ class TestPreparedCommits:
         api.ask("PUT", RULES, SEED_RULES)
         first = api.commit(allow_empty=True)["id"]
         api.commit(allow_empty=True)
-        records = next(iter(api.world.refs._records.values()))
-        del records.commits[first]
+        del api.world.refs.records_of(repositories.get(api.engine, "repo")).commits[first]
         reply = api.ask("POST", PREPARE)
         assert reply.status == 500
         assert first in reply.message

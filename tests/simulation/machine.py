@@ -69,7 +69,7 @@ class Simulation:
         self.protected: list[str] = []
         self.dumps: list[RefsDump] = []
         self.is_exported: dict[str, bool] = {}
-        self.exported_first = frozenset(self.world.exports._records)
+        self.exported_first = self.world.exports.recorded()
         self.problems: list[Problem] = []
         self._committed = SharedCommitted(self.files, breaking=self.world.breaking)
         self.reader = self.new_engine()

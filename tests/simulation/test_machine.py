@@ -34,7 +34,7 @@ def _forget_sealed_tokens(world) -> None:
 
     def seal(repository, branch, new_token):
         real(world.refs, repository, branch, new_token)
-        branches = world.refs._of(repository).branches
+        branches = world.refs.records_of(repository).branches
         branches[branch.name] = replace(branches[branch.name], sealed_tokens=())
         return branches[branch.name]
 

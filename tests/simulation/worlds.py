@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -20,8 +19,6 @@ from graveler.operations.protocol.heads import seal
 from graveler.retention.rules import make_rules
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.linearizability import Operation, Value
-from tests.support.memory_objects import FixedClock
-from tests.support.memory_records import CountingNames, Records
 
 REPO = "lake"
 NAMESPACE = "s3://bucket/lake"
@@ -216,47 +213,4 @@ def _template(name: str) -> Start:
 def new_world(name: str) -> Start:
     """A copy of the world, that a schedule may change."""
     start = _template(name)
-    old = start.world
-    clock = FixedClock(old.clock._now_ns, old.clock._step_ns)
-    names = CountingNames(clock)
-    names._count = old.names._count
-    refs, staging, objects = copy(old.refs), copy(old.staging), copy(old.objects)
-    files, exports_, queue = copy(old.files), copy(old.exports), copy(old.export_queue)
-    refs._repositories, refs._ending = dict(refs._repositories), dict(refs._ending)
-    refs._records = {key: _copied(records) for key, records in refs._records.items()}
-    refs.events, refs.cleanups, refs.lagging = [], list(refs.cleanups), set()
-    staging._refs = exports_._refs = refs
-    staging._values = {token: dict(values) for token, values in staging._values.items()}
-    staging._closed, staging._restored = set(staging._closed), set(staging._restored)
-    refs.put_restored = staging._put_restored
-    refs.check_restored = staging._check_restored
-    staging._paths = {token: list(paths) for token, paths in staging._paths.items()}
-    objects._clock = queue._clock = clock
-    objects._objects, objects._uploads = dict(objects._objects), {}
-    objects.ever = set(objects.ever)
-    objects.bytes_read = {}
-    files.files, files.reads = dict(files.files), []
-    exports_._records, exports_._listed = dict(exports_._records), dict(exports_._listed)
-    queue.waiting = list(queue.waiting)
-    world = replace(
-        old,
-        clock=clock,
-        names=names,
-        refs=refs,
-        staging=staging,
-        objects=objects,
-        files=files,
-        exports=exports_,
-        export_queue=queue,
-    )
-    return replace(start, world=world, before=list(start.before))
-
-
-def _copied(records: Records) -> Records:
-    return Records(
-        dict(records.branches),
-        dict(records.tags),
-        dict(records.commits),
-        dict(records.metadata),
-        dict(records.tasks),
-    )
+    return replace(start, world=start.world.fork(), before=list(start.before))

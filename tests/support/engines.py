@@ -1,6 +1,6 @@
 """Engines for tests: on memory fakes, with whatever a test wants to be different."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graveler.committed.store import Breaking, Committed
 from graveler.export.settings import ExportSettings
@@ -34,6 +34,21 @@ class MemoryWorld:
     batch_jobs: MemoryBatchJobs
     breaking: Breaking
     export_settings: ExportSettings = EXPORT_SETTINGS
+
+    def fork(self) -> "MemoryWorld":
+        """Stores that hold the same, which can be changed without changing these."""
+        clock, refs = self.clock.fork(), self.refs.fork()
+        return replace(
+            self,
+            clock=clock,
+            names=self.names.fork(clock),
+            refs=refs,
+            staging=self.staging.fork(refs),
+            objects=self.objects.fork(clock),
+            files=self.files.fork(),
+            exports=self.exports.fork(refs),
+            export_queue=self.export_queue.fork(clock),
+        )
 
     def engine(self) -> Engine:
         return Engine(

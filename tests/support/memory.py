@@ -9,6 +9,7 @@ to be dropped and when.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -63,6 +64,14 @@ class MemoryRefStore(Attachments):
         self._repositories: dict[str, Repository] = {}
         self._ending: dict[str, Repository] = {}  # being deleted
 
+    def fork(self) -> "MemoryRefStore":
+        """A store that holds the same, with an empty outbox."""
+        made = copy(self)
+        made._repositories, made._ending = dict(self._repositories), dict(self._ending)
+        made.records = {key: records.fork() for key, records in self.records.items()}
+        made.events, made.cleanups, made.lagging = [], list(self.cleanups), set()
+        return made
+
     def repository(self, name: str) -> Repository | None:
         with self._lock:
             return self._repositories.get(name)
@@ -105,7 +114,7 @@ class MemoryRefStore(Attachments):
             if repository.name in self._repositories or repository.name in self._ending:
                 return False
             self._repositories[repository.name] = repository
-            records = self._of(repository)
+            records = self.records_of(repository)
             if branch is not None:
                 records.branches[branch.name] = branch
             if commit is not None:
@@ -136,7 +145,7 @@ class MemoryRefStore(Attachments):
     def _end(self, repository: Repository, event: Event) -> None:
         """Branches one by one, each with the tokens that it has by then; then tags by pages."""
         due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
-        records = self._of(repository)
+        records = self.records_of(repository)
         while records.branches:
             self.between()
             with self._lock:
@@ -155,7 +164,7 @@ class MemoryRefStore(Attachments):
 
     def branch(self, repository: Repository, name: str) -> Branch | None:
         with self._lock:
-            return self._of(repository).branches.get(name)
+            return self.records_of(repository).branches.get(name)
 
     def repository_and_branch(
         self, repository: Repository, name: str
@@ -168,21 +177,21 @@ class MemoryRefStore(Attachments):
         self, repository: Repository, prefix: str, after: str, amount: int, *, show_hidden: bool
     ) -> Page[Branch]:
         def shown() -> Mapping[str, Branch]:
-            branches = self._of(repository).branches
+            branches = self.records_of(repository).branches
             return {n: b for n, b in branches.items() if show_hidden or not b.hidden}
 
         return self._pages(shown, prefix, after, amount)
 
     def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
         with self._lock:
-            branches = self._of(repository).branches
-            if branch.name in branches or branch.name in self._of(repository).tags:
+            branches = self.records_of(repository).branches
+            if branch.name in branches or branch.name in self.records_of(repository).tags:
                 raise AlreadyExistsError(f"a branch or tag {branch.name!r} already exists")
             branches[branch.name] = branch
             self.events.append(event)
 
     def _branch_now(self, repository: Repository, name: str) -> Branch:
-        branch = self._of(repository).branches.get(name)
+        branch = self.records_of(repository).branches.get(name)
         if branch is None:
             raise NotFoundError(f"branch {name} not found")
         return branch
@@ -191,14 +200,14 @@ class MemoryRefStore(Attachments):
     def unchanged(self, repository: Repository, branch: Branch) -> Iterator[None]:
         """Hold the branch as it is: the condition of a transaction that writes something else."""
         with self._lock:
-            now = self._of(repository).branches.get(branch.name)
+            now = self.records_of(repository).branches.get(branch.name)
             if now is None or _moves(now) != _moves(branch):
                 raise StaleVersionError(f"branch {branch.name} changed")
             yield
 
     def bump_version(self, repository: Repository, name: str, token: str) -> bool:
         with self._lock:
-            now = self._of(repository).branches.get(name)
+            now = self.records_of(repository).branches.get(name)
             if now is None or token not in now.sealed_tokens:
                 return False
             self.raise_version(repository, name)
@@ -211,7 +220,7 @@ class MemoryRefStore(Attachments):
         with self._lock:
             now = self._branch_now(repository, name)
             raised = replace(now, version=now.version + version, edits=now.edits + edits, **more)
-            self._of(repository).branches[name] = raised
+            self.records_of(repository).branches[name] = raised
             return raised
 
     def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
@@ -220,7 +229,7 @@ class MemoryRefStore(Attachments):
             if current.staging_token != branch.staging_token:
                 raise StaleVersionError(f"branch {branch.name} has another staging token")
             sealed = replace(current, staging_token=new_token, sealed_tokens=current.tokens)
-            self._of(repository).branches[branch.name] = sealed
+            self.records_of(repository).branches[branch.name] = sealed
             return sealed
 
     def move_branch(
@@ -251,7 +260,7 @@ class MemoryRefStore(Attachments):
             kept = len(now.sealed_tokens) - len(applied_tokens)
             if now.sealed_tokens[kept:] != tuple(applied_tokens):
                 raise StaleVersionError(f"branch {old.name} is another branch of that name")
-            records = self._of(repository)
+            records = self.records_of(repository)
             if commit is not None:
                 stored = records.commits.setdefault(commit.id, commit)
                 if stored.generation != commit.generation:
@@ -274,51 +283,51 @@ class MemoryRefStore(Attachments):
     ) -> None:
         """The refs' part of ExportStore.delete_branch."""
         with self._lock:
-            current = self._of(repository).branches.get(branch.name)
+            current = self.records_of(repository).branches.get(branch.name)
             if current is None or _moves(current) != _moves(branch):
                 raise StaleVersionError(f"branch {branch.name} changed")
-            del self._of(repository).branches[branch.name]
+            del self.records_of(repository).branches[branch.name]
             self.cleanups += [(drop_after_ns, token) for token in branch.tokens]
             self.events.append(event)
 
     def tag(self, repository: Repository, name: str) -> Tag | None:
         with self._lock:
-            return self._of(repository).tags.get(name)
+            return self.records_of(repository).tags.get(name)
 
     def tags(self, repository: Repository, prefix: str, after: str, amount: int) -> Page[Tag]:
-        return self._pages(lambda: self._of(repository).tags, prefix, after, amount)
+        return self._pages(lambda: self.records_of(repository).tags, prefix, after, amount)
 
     def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         with self._lock:
-            tags = self._of(repository).tags
-            if tag.name in tags or tag.name in self._of(repository).branches:
+            tags = self.records_of(repository).tags
+            if tag.name in tags or tag.name in self.records_of(repository).branches:
                 raise AlreadyExistsError(f"a tag or branch {tag.name!r} already exists")
             tags[tag.name] = tag
             self.events.append(event)
 
     def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         with self._lock:
-            if self._of(repository).tags.get(tag.name) != tag:
+            if self.records_of(repository).tags.get(tag.name) != tag:
                 raise StaleVersionError(f"tag {tag.name} changed")
-            del self._of(repository).tags[tag.name]
+            del self.records_of(repository).tags[tag.name]
             self.events.append(event)
 
     def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
         with self._lock:
-            commits = self._of(repository).commits
+            commits = self.records_of(repository).commits
             return {id_: commits[id_] for id_ in ids if id_ in commits}
 
     def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[str, ...]:
         with self._lock:
-            return tuple(sorted(i for i in self._of(repository).commits if i.startswith(prefix)))[
-                :2
-            ]
+            return tuple(
+                sorted(i for i in self.records_of(repository).commits if i.startswith(prefix))
+            )[:2]
 
     def commits_below(
         self, repository: Repository, generation: int, amount: int
     ) -> tuple[Commit, ...]:
         with self._lock:
-            commits = self._of(repository).commits.values()
+            commits = self.records_of(repository).commits.values()
             seen = [commit for commit in commits if commit.id not in self.lagging]
             below = [commit for commit in seen if commit.generation <= generation]
             return tuple(sorted(below, key=lambda c: (-c.generation, c.id)))[:amount]
@@ -327,7 +336,7 @@ class MemoryRefStore(Attachments):
         after = ""
         while True:
             with self._lock:
-                page = page_of(self._of(repository).commits, "", after, self.page_amount)
+                page = page_of(self.records_of(repository).commits, "", after, self.page_amount)
             yield from page.results
             if not page.has_more:
                 return
@@ -336,22 +345,22 @@ class MemoryRefStore(Attachments):
 
     def create_commit(self, repository: Repository, commit: Commit) -> Commit:
         with self._lock:
-            return self._of(repository).commits.setdefault(commit.id, commit)
+            return self.records_of(repository).commits.setdefault(commit.id, commit)
 
     def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
         for commit in commits:
             with self._lock:
-                self._of(repository).commits[commit.id] = commit
+                self.records_of(repository).commits[commit.id] = commit
             self.between()
 
     def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
         for branch in branches:
             with self._lock:
-                self._of(repository).branches.setdefault(branch.name, branch)
+                self.records_of(repository).branches.setdefault(branch.name, branch)
             self.between()
 
     def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
         for tag in tags:
             with self._lock:
-                self._of(repository).tags.setdefault(tag.name, tag)
+                self.records_of(repository).tags.setdefault(tag.name, tag)
             self.between()

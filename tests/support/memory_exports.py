@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 
 from graveler.errors import StaleVersionError
@@ -25,6 +26,17 @@ class MemoryExportStore:
         self._records: dict[tuple[str, str], BranchExport] = {}
         self._listed: dict[tuple[str, str], ListedExport] = {}
         self._lock = threading.RLock()
+
+    def fork(self, refs: MemoryRefStore) -> "MemoryExportStore":
+        """A store that holds the same, beside a copy of the ref store."""
+        made = copy(self)
+        made._refs = refs
+        made._records, made._listed = dict(self._records), dict(self._listed)
+        return made
+
+    def recorded(self) -> frozenset[tuple[str, str]]:
+        """The repository's uid and the branch of every record."""
+        return frozenset(self._records)
 
     def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
         with self._lock:
@@ -112,6 +124,11 @@ class MemoryExportQueue:
     def __init__(self, clock: Clock) -> None:
         self.waiting: list[tuple[int, ExportRequest]] = []
         self._clock = clock
+
+    def fork(self, clock: Clock) -> "MemoryExportQueue":
+        made = MemoryExportQueue(clock)
+        made.waiting = list(self.waiting)
+        return made
 
     def send(self, request: ExportRequest, delay_s: int = 0) -> None:
         assert 0 <= delay_s <= DELAY_S_MAX

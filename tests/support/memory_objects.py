@@ -3,6 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -38,6 +39,9 @@ class FixedClock:
         self._step_ns = step_ns
         self._lock = threading.Lock()
 
+    def fork(self) -> "FixedClock":
+        return FixedClock(self._now_ns, self._step_ns)
+
     def now_ns(self) -> int:
         with self._lock:
             now_ns = self._now_ns
@@ -57,6 +61,12 @@ class MemoryCommittedFiles:
     def __init__(self) -> None:
         self.files: dict[tuple[str, str], bytes] = {}
         self.reads: list[tuple[str, str]] = []
+
+    def fork(self) -> "MemoryCommittedFiles":
+        """A store that holds the same files, and was not read yet."""
+        made = copy(self)
+        made.files, made.reads = dict(self.files), []
+        return made
 
     def _file(self, method: str, namespace: str, file_id: str) -> bytes:
         self.reads.append((method, file_id))
@@ -118,6 +128,19 @@ class MemoryObjectStore:
         self._objects: dict[str, _Object] = {}
         self._uploads: dict[str, _Upload] = {}
         self._lock = threading.RLock()
+
+    def fork(self, clock: Clock) -> "MemoryObjectStore":
+        """A store that holds the same objects, without uploads in progress."""
+        made = copy(self)
+        made._clock = clock
+        made._objects, made._uploads = dict(self._objects), {}
+        made.ever, made.bytes_read = set(self.ever), {}
+        return made
+
+    def contents(self) -> dict[str, bytes]:
+        """The content of all objects, by URI; this counts as no read."""
+        with self._lock:
+            return {uri: found.content for uri, found in self._objects.items()}
 
     def _check_bucket(self, uri: str) -> None:
         bucket, _, key = uri.removeprefix("s3://").partition("/")

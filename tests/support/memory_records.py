@@ -21,6 +21,12 @@ class CountingNames:
         self._count = 0
         self._lock = threading.Lock()
 
+    def fork(self, clock: Clock) -> "CountingNames":
+        """Names that go on from the same count."""
+        made = CountingNames(clock)
+        made._count = self._count
+        return made
+
     def _next(self) -> int:
         with self._lock:
             self._count += 1
@@ -45,6 +51,15 @@ class Records:
     metadata: dict[str, str] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
 
+    def fork(self) -> "Records":
+        return Records(
+            dict(self.branches),
+            dict(self.tags),
+            dict(self.commits),
+            dict(self.metadata),
+            dict(self.tasks),
+        )
+
 
 def page_of(records: Mapping[str, T], prefix: str, after: str, amount: int) -> Page[T]:
     names = sorted(name for name in records if name.startswith(prefix) and name > after)
@@ -57,29 +72,29 @@ class Attachments:
     """What hangs on a repository and is never changed together with anything else."""
 
     def __init__(self) -> None:
-        self._records: dict[tuple[str, str], Records] = {}
+        self.records: dict[tuple[str, str], Records] = {}  # by name and uid
         self._lock = threading.RLock()
 
-    def _of(self, repository: Repository) -> Records:
-        return self._records.setdefault((repository.name, repository.uid), Records())
+    def records_of(self, repository: Repository) -> Records:
+        return self.records.setdefault((repository.name, repository.uid), Records())
 
     def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
         with self._lock:
-            return dict(self._of(repository).metadata)
+            return dict(self.records_of(repository).metadata)
 
     def update_repository_metadata(
         self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
     ) -> None:
         with self._lock:
-            metadata = self._of(repository).metadata
+            metadata = self.records_of(repository).metadata
             for key in remove:
                 metadata.pop(key, None)
             metadata.update(put)
 
     def task(self, repository: Repository, task_id: str) -> Task | None:
         with self._lock:
-            return self._of(repository).tasks.get(task_id)
+            return self.records_of(repository).tasks.get(task_id)
 
     def put_task(self, repository: Repository, task: Task) -> None:
         with self._lock:
-            self._of(repository).tasks[task.id] = task
+            self.records_of(repository).tasks[task.id] = task

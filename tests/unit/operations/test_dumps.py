@@ -153,7 +153,7 @@ def test_a_dump_that_no_restore_would_take_is_refused_and_leaves_no_manifest(wor
     head = engine.refs.branch(repository, "dev").commit_id
     [parent, *_] = engine.refs.commits(repository, [head])[head].parents
     for lost in (head, parent):
-        commits = world.refs._of(repository).commits
+        commits = world.refs.records_of(repository).commits
         taken = commits.pop(lost)
         with pytest.raises(CorruptDataError, match=lost):
             dumps.dump(world.engine(), REPO)
