@@ -94,7 +94,7 @@ class ExportMachine(RuleBasedStateMachine):
 
     @initialize(step_ns=st.sampled_from([10**6, 10**9]), continuous=st.booleans())
     def begin(self, step_ns: int, continuous: bool) -> None:
-        self.world.clock._step_ns = step_ns
+        self.world.clock.step_ns = step_ns
         for path in ("one", "two"):
             self.exported.place_foreign(f"s3://out/{path}/a/foreign")
         branches.create(self.exported.engine(), REPO, name="live", source="main")
@@ -178,7 +178,7 @@ class ExportMachine(RuleBasedStateMachine):
             if "branch" in event.detail and event.kind != "export_finished":
                 self.messages.append(ExportRequest(REPO, "live"))
         self.events_seen = len(self.world.refs.events)
-        now_ns = self.world.clock._now_ns
+        now_ns = self.world.clock.time_ns
         waiting = self.world.export_queue.waiting
         self.messages += [request for due_ns, request in waiting if due_ns <= now_ns]
         waiting[:] = [each for each in waiting if each[0] > now_ns]
@@ -208,7 +208,7 @@ class ExportMachine(RuleBasedStateMachine):
         self.runner_count += 1
         name = f"runner {self.runner_count}"
         clock = self.world.clock
-        deadline_ns = clock._now_ns + round(time_s * 1e9)
+        deadline_ns = clock.time_ns + round(time_s * 1e9)
 
         def work(runner: SteppedRunner) -> None:
             engine = engine_around(self.exported.engine(), runner)
@@ -216,7 +216,7 @@ class ExportMachine(RuleBasedStateMachine):
                 engine,
                 request,
                 runner=name,
-                time_left_s=lambda: (deadline_ns - clock._now_ns) / 1e9,
+                time_left_s=lambda: (deadline_ns - clock.time_ns) / 1e9,
             )
 
         runner = SteppedRunner(name, work)
@@ -283,7 +283,7 @@ class ExportMachine(RuleBasedStateMachine):
             self.messages.append(request)
         self.runners = []
         self.refused, self.throttled, self.slow_s = set(), 0, 0.0
-        self.world.clock._step_ns = 10**6
+        self.world.clock.step_ns = 10**6
         self.quiesce()
         record = self.exported.record
         if record is None:

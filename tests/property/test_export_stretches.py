@@ -75,7 +75,7 @@ def test_exports_in_stretches_that_die_end_as_those_of_one_runner(
         with suppress(ConflictError):  # nothing to export
             requests.run(world.engine(), REPO, "main")
         # Time that goes by between two calls has runners store how far they are.
-        world.world.clock._step_ns = step_s * 10**9 + 10**6
+        world.world.clock.step_ns = step_s * 10**9 + 10**6
         for number, (is_job, calls_max, refused) in enumerate(attempts if is_disturbed else ()):
             refuse(world, refused)
             world.world.clock.tick(100)

@@ -87,7 +87,7 @@ def attempt(world: ExportWorld, is_job: bool, name: str, calls_max: int) -> None
 
 def finish(world: ExportWorld, is_job: bool) -> None:
     """Take the export to its end, mended."""
-    world.world.clock._step_ns = 10**6
+    world.world.clock.step_ns = 10**6
     world.objects.before = lambda _operation, _uri: None
     head = branches.get(world.engine(), REPO, "main").commit_id
     for number in range(4):

@@ -32,25 +32,28 @@ def nothing() -> None:
 
 
 class FixedClock:
-    """Stands still, or moves by step_ns at each look, until a test ticks it."""
+    """Moves by step_ns whenever it is asked for the time, and when a test ticks it.
+
+    time_ns: the time, for tests that look without moving the clock.
+    """
 
     def __init__(self, now_ns: int = 1_700_000_000 * 10**9, step_ns: int = 0) -> None:
-        self._now_ns = now_ns
-        self._step_ns = step_ns
+        self.time_ns = now_ns
+        self.step_ns = step_ns
         self._lock = threading.Lock()
 
     def fork(self) -> "FixedClock":
-        return FixedClock(self._now_ns, self._step_ns)
+        return FixedClock(self.time_ns, self.step_ns)
 
     def now_ns(self) -> int:
         with self._lock:
-            now_ns = self._now_ns
-            self._now_ns += self._step_ns
+            now_ns = self.time_ns
+            self.time_ns += self.step_ns
             return now_ns
 
     def tick(self, seconds: float) -> None:
         with self._lock:
-            self._now_ns += round(seconds * 10**9)
+            self.time_ns += round(seconds * 10**9)
 
     sleep = tick  # nobody waits
 

@@ -24,7 +24,7 @@ def lake() -> ExportWorld:
 
 def due(lake: ExportWorld) -> list[ExportRequest]:
     """The messages that are delivered now."""
-    now_ns = lake.world.clock._now_ns
+    now_ns = lake.world.clock.time_ns
     return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
 
 
@@ -49,7 +49,7 @@ def test_the_export_of_a_deleted_branch_ends_and_is_forgotten(lake):
 
 
 def test_a_runner_notices_that_its_branch_was_deleted(lake):
-    lake.world.clock._step_ns = 10**8
+    lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
     delete_main(lake)
@@ -144,7 +144,7 @@ def test_what_is_exported_again_after_it_was_forgotten_is_exported_whole(lake):
 
 
 def test_a_runner_notices_that_its_repository_was_deleted(lake):
-    lake.world.clock._step_ns = 10**8
+    lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
     repositories.delete(lake.engine(), REPO)

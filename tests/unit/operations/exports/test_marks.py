@@ -229,7 +229,7 @@ def test_objects_set_apart_are_copied_when_a_run_goes_on_after_its_time(lake):
     keys = [f"tables/a/{number:02}" for number in range(30)]
     put(lake, "tables/a/!SUCCESS", *keys)
     lake.configure(LATEST, patterns=("SUCCESS$",), is_continuous=True)
-    lake.world.clock._step_ns = 10**9
+    lake.world.clock.step_ns = 10**9
     lake.advance(runner="short", time_s=100)
     assert lake.record.run.progress.put_off == ((b"tables/a/!SUCCESS",) * 2,)
     lake.settle()

@@ -285,7 +285,7 @@ def test_status_tells_how_far_an_export_has_come(lake):
         0,
         "",
     )
-    lake.world.clock._step_ns = 10**9  # time for some of them only
+    lake.world.clock.step_ns = 10**9  # time for some of them only
     lake.advance(runner="short", time_s=100)
     during = requests.status(lake.engine(), REPO, "main")
     assert during.state is ExportState.IN_PROGRESS

@@ -22,7 +22,7 @@ def lake() -> ExportWorld:
 
 def due(lake: ExportWorld) -> list[ExportRequest]:
     """The messages that are delivered now."""
-    now_ns = lake.world.clock._now_ns
+    now_ns = lake.world.clock.time_ns
     return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
 
 
@@ -73,7 +73,7 @@ def test_as_long_as_a_runner_works_a_message_is_on_its_way(lake):
         lake.advance(runner="second")
         ((due_ns, _),) = lake.world.export_queue.waiting
         lake.world.export_queue.waiting.clear()
-        while lake.world.clock._now_ns < due_ns:  # the first one goes on meanwhile
+        while lake.world.clock.time_ns < due_ns:  # the first one goes on meanwhile
             lake.world.clock.tick(14)
             lake.runner = "first"
             first.step(6)
@@ -86,7 +86,7 @@ def test_as_long_as_a_runner_works_a_message_is_on_its_way(lake):
 
 
 def test_a_dead_runners_work_is_taken_over_where_it_stopped(lake):
-    lake.world.clock._step_ns = 10**9
+    lake.world.clock.step_ns = 10**9
     first = stepped(lake, "first")
     step(lake, first, until=8)
     first.kill()
@@ -158,7 +158,7 @@ def test_a_runner_that_looks_for_changes_for_minutes_keeps_its_lease(lake, monke
 
 
 def test_out_of_time_a_runner_leaves_the_rest_to_the_next_one(lake):
-    lake.world.clock._step_ns = 10**9
+    lake.world.clock.step_ns = 10**9
     lake.advance(runner="short", time_s=75)
     run = lake.record.run
     assert (run.runner, run.lease_until_ns) == ("", 0)
@@ -187,10 +187,10 @@ def test_a_lone_runner_that_dies_is_followed_when_its_lease_has_ended(lake):
     while not is_exported(lake):
         queue.waiting.sort(key=lambda each: each[0])
         due_ns, _ = queue.waiting.pop(0)
-        lake.world.clock.tick(max(0, due_ns - lake.world.clock._now_ns) / 1e9)
+        lake.world.clock.tick(max(0, due_ns - lake.world.clock.time_ns) / 1e9)
         lake.advance(runner="second")
     assert {name for name, _ in lake.writes} == {"first", "second"}
-    assert lake.world.clock._now_ns <= lease_until_ns + 10 * 10**9
+    assert lake.world.clock.time_ns <= lease_until_ns + 10 * 10**9
 
 
 def test_a_commit_during_an_export_is_exported_right_after_it(lake):
@@ -204,7 +204,7 @@ def test_a_commit_during_an_export_is_exported_right_after_it(lake):
 
 
 def test_another_path_ends_the_run_at_work(lake):
-    lake.world.clock._step_ns = 10**8
+    lake.world.clock.step_ns = 10**8
     first = stepped(lake, "first")
     step(lake, first, until=3)
     lake.configure("s3://out/other", is_continuous=True)
@@ -252,7 +252,7 @@ def test_a_store_that_does_not_answer_leaves_the_run_to_the_next_message(lake):
             raise ThrottledError("slow down")
         return call()
 
-    lake.world.clock._step_ns = 10**9
+    lake.world.clock.step_ns = 10**9
     with pytest.raises(ThrottledError):
         lake.advance(engine_around(engine, around))
     assert lake.record.run.runner == ""

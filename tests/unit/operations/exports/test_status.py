@@ -164,7 +164,7 @@ def test_a_manifest_is_whole_when_several_runners_made_the_copies(lake):
     for number in range(40):
         upload_in_parts(lake, f"n/{number:02}")
     commit_id = commit(lake.engine()).id
-    lake.world.clock._step_ns = 10**9
+    lake.world.clock.step_ns = 10**9
     for number in range(3):
         lake.advance(runner=f"short {number}", time_s=100)
     assert lake.record.run.progress.pieces > 3
