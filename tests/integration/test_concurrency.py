@@ -25,7 +25,7 @@ from graveler.model import Branch, Commit
 from graveler.operations import branches, commits, diffs, merges, objects, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
-from tests.support.server_world import ServerWorld
+from tests.support.server_world import ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 
@@ -34,10 +34,8 @@ REQUEST = commits.CommitRequest("commit", "somebody")
 
 @pytest.fixture(scope="session")
 def world(dynamodb_endpoint: str) -> Iterator[ServerWorld]:
-    made = ServerWorld(dynamodb_endpoint)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint) as world:
+        yield world
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from graveler.errors import ContentionError, InvalidInputError
 from graveler.operations import branches, commits, objects, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
-from tests.support.server_world import Keys, ServerWorld
-from tests.support.stack import BUCKET, KEYS
+from tests.support.server_world import ServerWorld, open_world
+from tests.support.stack import BUCKET
 
 pytestmark = pytest.mark.server
 
@@ -26,11 +26,8 @@ CONTEXT = multiprocessing.get_context("spawn")
 
 @pytest.fixture(scope="module")
 def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
-    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    made = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint, s3_endpoint) as world:
+        yield world
 
 
 @dataclass

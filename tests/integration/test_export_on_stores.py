@@ -15,19 +15,16 @@ from graveler.operations import commits, writes
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from tests.support.invocation import Context
-from tests.support.server_world import Keys, ServerWorld
-from tests.support.stack import BUCKET, KEYS
+from tests.support.server_world import ServerWorld, open_world
+from tests.support.stack import BUCKET
 
 pytestmark = pytest.mark.server
 
 
 @pytest.fixture
 def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
-    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    made = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint, s3_endpoint) as world:
+        yield world
 
 
 @pytest.fixture

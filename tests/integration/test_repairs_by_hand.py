@@ -24,7 +24,7 @@ from graveler.operations import branches
 from graveler.operations.protocol.lookup import read_repository
 from local.cipher import LocalCipher
 from tests.support.invocation import Context
-from tests.support.server_world import ServerWorld
+from tests.support.server_world import ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 
@@ -34,10 +34,8 @@ CIPHER = LocalCipher(b"k" * 32)
 
 @pytest.fixture
 def world(dynamodb_endpoint: str) -> Iterator[ServerWorld]:
-    made = ServerWorld(dynamodb_endpoint)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint) as world:
+        yield world
 
 
 @pytest.fixture

@@ -27,8 +27,9 @@ from graveler.operations.engine import NS_PER_S
 from graveler.operations.protocol.views import ObjectStat
 from tests.simulation.actions import ACTIONS
 from tests.simulation.schedule import Op
-from tests.simulation.stores import SkewedClock, carry_out, simulated
+from tests.simulation.stores import SkewedClock, carry_out
 from tests.simulation.worlds import DESCRIBED, NAMESPACE
+from tests.support.counting import over_ports
 from tests.support.faults import Crash
 from tests.support.linearizability import UNKNOWN, Operation, Value
 
@@ -60,7 +61,7 @@ class Actor:
         """Be a new process."""
         self._is_dead = False
         engine = replace(self._simulation.new_engine(), clock=self._clock)
-        self.engine = simulated(engine, self._around)
+        self.engine = over_ports(engine, self._around)
 
     def end(self) -> None:
         """Do nothing any more."""

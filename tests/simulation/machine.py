@@ -88,20 +88,7 @@ class Simulation:
 
     def new_engine(self) -> Engine:
         """A process with caches of its own, but for files, which never change."""
-        world = self.world
-        return Engine(
-            refs=world.refs,
-            staging=world.staging,
-            objects=world.objects,
-            committed=self._committed,
-            clock=world.clock,
-            names=world.names,
-            signing_key=b"signing key of the simulation",
-            exports=world.exports,
-            export_queue=world.export_queue,
-            batch_jobs=world.batch_jobs,
-            export_settings=world.export_settings,
-        )
+        return self.world.engine(self._committed)
 
     def is_chosen(self, op: Op, one_in: int) -> bool:
         """Whether something befalls an operation: by the seed, and the same when it shrinks."""

@@ -50,12 +50,12 @@ class MemoryWorld:
             export_queue=self.export_queue.fork(clock),
         )
 
-    def engine(self) -> Engine:
+    def engine(self, committed: Committed | None = None) -> Engine:
         return Engine(
             refs=self.refs,
             staging=self.staging,
             objects=self.objects,
-            committed=Committed(self.files, breaking=self.breaking),
+            committed=committed or Committed(self.files, breaking=self.breaking),
             clock=self.clock,
             names=self.names,
             signing_key=b"signing key of the tests",

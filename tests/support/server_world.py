@@ -1,6 +1,7 @@
 """Engines over local servers: what several threads, or several processes, work on at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -25,6 +26,7 @@ from graveler.operations import repositories
 from graveler.operations.engine import Engine
 from graveler.ports import CommittedFiles, ObjectStore
 from tests.support.engines import MemoryWorld, memory_world
+from tests.support.stack import KEYS
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -120,3 +122,13 @@ class ServerWorld:
         """Close the connections to DynamoDB of every engine."""
         for client in self._clients:
             client.close()
+
+
+@contextmanager
+def open_world(dynamodb_endpoint: str, s3_endpoint: str | None = None) -> Iterator[ServerWorld]:
+    """The servers of the fixtures, with empty tables."""
+    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
+    world = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
+    world.tables().create()
+    yield world
+    world.close()

@@ -9,7 +9,9 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import boto3
 import pytest
 
 from graveler.http.requests import AccessKey
@@ -17,6 +19,9 @@ from local.config import ROOT
 from local.ports import free_port
 from local.processes import Child
 from local.stores import BUCKET, start_dynamodb, start_s3proxy
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 __all__ = ["BUCKET", "KEYS", "Stack"]
 
@@ -79,6 +84,17 @@ class Stack:
     @property
     def s3_endpoint(self) -> str:
         return f"http://127.0.0.1:{self.s3_port}"
+
+    @property
+    def s3(self) -> "S3Client":
+        """The object store under the stack, as readers without lakeFS see it."""
+        return boto3.client(
+            "s3",
+            endpoint_url=self.s3_endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=self.access_key_id,
+            aws_secret_access_key=self.secret_access_key,
+        )
 
     @property
     def messaging_endpoint(self) -> str:
