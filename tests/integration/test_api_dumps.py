@@ -94,7 +94,7 @@ def test_dump_and_restore_as_tasks(api):
     assert (refused.status, refused.message) == (400, "can only restore into a bare repository")
 
 
-def test_a_task_that_failed_says_why(api):
+def test_a_failed_task_shows_its_error(api):
     make_bare(api)
     told = task_of(api, "restore", "bare", NO_DUMP)
     assert told["done"]

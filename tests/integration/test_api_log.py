@@ -143,7 +143,7 @@ def break_down(api: ApiClient, monkeypatch: pytest.MonkeyPatch) -> None:
             assert reply.status == status
 
 
-def test_nothing_that_is_nobody_s_business_is_in_the_log(
+def test_nothing_private_is_in_the_log(
     api: ApiClient,
     lines: Lines,
     monkeypatch: pytest.MonkeyPatch,
@@ -164,7 +164,7 @@ def test_nothing_that_is_nobody_s_business_is_in_the_log(
     assert statuses >= {200, 201, 204, 302, 400, 401, 404, 405, 413, 500, 501, 503}
 
 
-def test_failures_of_ours_are_told_so_that_they_can_be_mended(
+def test_server_errors_are_logged_with_their_cause(
     api: ApiClient, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_up(api)
@@ -181,7 +181,7 @@ def test_failures_of_ours_are_told_so_that_they_can_be_mended(
 @pytest.mark.parametrize(
     "template", [*(each.template for each in OPERATIONS), *UNSERVED], ids=lambda each: each.name
 )
-def test_every_operation_is_told_by_its_name_and_no_more_than_that(
+def test_every_operation_is_logged_by_its_name_repository_and_refs_only(
     api: ApiClient, lines: Lines, template: Any
 ) -> None:
     set_up(api)
@@ -198,7 +198,7 @@ def test_every_operation_is_told_by_its_name_and_no_more_than_that(
     assert expected - told.keys() == set() or template in UNSERVED
 
 
-def test_a_line_says_who_asked_for_what(api: ApiClient, lines: Lines) -> None:
+def test_a_log_line_shows_the_user_and_the_operation(api: ApiClient, lines: Lines) -> None:
     set_up(api)
     api.repository()
     asked = event(
@@ -231,7 +231,7 @@ def test_a_line_says_who_asked_for_what(api: ApiClient, lines: Lines) -> None:
     assert {name: line[name] for name in facts} == facts
 
 
-def test_what_nobody_serves_is_told_without_an_operation(api: ApiClient, lines: Lines) -> None:
+def test_an_unserved_path_is_logged_without_an_operation(api: ApiClient, lines: Lines) -> None:
     assert api.send(event("GET", "/qzx")).status == 404
     assert "operation" not in lines.last
     (directive,) = lines.last["_aws"]["CloudWatchMetrics"]
@@ -248,7 +248,7 @@ def test_an_answer_that_is_too_large_is_the_client_s_error(api: ApiClient, lines
     assert (lines.last["error"], lines.last["status"]) == ("TooLargeError", 413)
 
 
-def test_an_export_that_fails_tells_no_keys(
+def test_a_failed_export_logs_no_keys(
     api: ApiClient, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_up(api)

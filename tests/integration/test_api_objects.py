@@ -123,7 +123,7 @@ def test_a_stat_may_leave_metadata_out_and_presign(api):
         ("main", {"path": "p" * 1025}, 400, "path"),
     ],
 )
-def test_a_bad_stat_says_why(api, ref, parameters, status, named):
+def test_a_bad_stat_names_the_mistake(api, ref, parameters, status, named):
     api.upload("a")
     reply = api.ask("GET", f"{REPO}/refs/{ref}/objects/stat", **parameters)
     assert reply.status == status
@@ -168,7 +168,7 @@ def test_listing_an_unknown_ref_is_404(api):
     assert api.ask("GET", f"{REPO}/refs/nothing/objects/ls").status == 404
 
 
-def test_deleting_is_fine_with_what_is_not_there(api):
+def test_deleting_a_missing_object_succeeds(api):
     api.upload("a")
     assert api.ask("DELETE", OBJECTS, path="a").status == 204
     assert api.ask("DELETE", OBJECTS, path="a").status == 204
@@ -187,7 +187,7 @@ def test_many_are_deleted_at_once(api):
     assert api.paths() == ["c"]
 
 
-def test_a_path_that_cannot_be_deleted_is_told_with_its_status(api):
+def test_a_path_that_cannot_be_deleted_is_returned_with_its_status(api):
     api.upload("a")
     long = "p" * 1025
     reply = api.ask("POST", f"{OBJECTS}/delete", {"paths": ["a", long]}).json
@@ -279,7 +279,7 @@ STAGED = {
 }
 
 
-def test_an_object_that_lies_elsewhere_is_staged_as_it_is_told(api):
+def test_an_object_stored_elsewhere_is_staged_as_described(api):
     reply = api.ask("PUT", OBJECTS, STAGED, path="a")
     assert reply.status == 201
     models.ObjectStats.from_dict(reply.json)

@@ -26,7 +26,7 @@ def head(api, branch="main"):
 # Branches
 
 
-def test_a_new_branch_is_told_by_its_commit_id_as_plain_text(api):
+def test_creating_a_branch_returns_its_commit_id_as_plain_text(api):
     reply = api.ask("POST", BRANCHES, {"name": "dev", "source": "main"})
     assert reply.status == 201
     assert reply.headers["Content-Type"] == "text/html"
@@ -46,7 +46,7 @@ def test_a_new_branch_is_told_by_its_commit_id_as_plain_text(api):
         ({"name": 1, "source": "main"}, 400, "name"),
     ],
 )
-def test_a_bad_branch_is_not_made(api, body, status, named):
+def test_a_bad_branch_is_not_created(api, body, status, named):
     reply = api.ask("POST", BRANCHES, body)
     assert reply.status == status
     assert named in reply.message
@@ -74,7 +74,7 @@ def test_branches_are_deleted_but_for_the_default_one(api):
     assert api.ask("DELETE", MAIN).status == 403
 
 
-def test_a_reset_takes_back_what_is_asked(api):
+def test_a_reset_drops_the_changes_that_it_names(api):
     for path in ("a/1", "a/2", "b/1", "c"):
         api.upload(path)
     assert api.ask("PUT", MAIN, {"type": "object", "path": "c"}).status == 204
@@ -88,7 +88,7 @@ def test_a_reset_takes_back_what_is_asked(api):
 @pytest.mark.parametrize(
     ("body", "named"), [({"type": "all"}, "type"), ({}, "type"), ({"type": "object"}, "path")]
 )
-def test_a_bad_reset_takes_nothing_back(api, body, named):
+def test_a_bad_reset_drops_nothing(api, body, named):
     api.upload("a")
     reply = api.ask("PUT", MAIN, body)
     assert reply.status == 400
@@ -109,7 +109,7 @@ def test_a_hard_reset_moves_the_branch(api):
 # Tags
 
 
-def test_tags_are_made_listed_and_deleted(api):
+def test_tags_are_created_listed_and_deleted(api):
     tags = f"{REPO}/tags"
     for name in ("v1", "v1~é", "v2"):
         reply = api.ask("POST", tags, {"id": name, "ref": "main"})
@@ -162,7 +162,7 @@ def test_a_slash_in_a_name_changes_no_route(api, function_url):
         ({"id": "v"}, 400, "ref"),
     ],
 )
-def test_a_bad_tag_is_not_made(api, body, status, named):
+def test_a_bad_tag_is_not_created(api, body, status, named):
     assert api.ask("POST", f"{REPO}/tags", {"id": "v0", "ref": "main"}).status == 201
     reply = api.ask("POST", f"{REPO}/tags", body)
     assert reply.status == status
@@ -173,7 +173,7 @@ def test_a_bad_tag_is_not_made(api, body, status, named):
 # Commits and the log
 
 
-def test_a_commit_says_who_made_it_and_what_it_holds(api):
+def test_a_commit_returns_its_committer_message_and_metadata(api):
     api.upload("a")
     root = head(api)
     made = api.commit("first", metadata={"k": "v"}, date=1_500_000_000)
@@ -198,7 +198,7 @@ def test_a_commit_says_who_made_it_and_what_it_holds(api):
     ("body", "named"),
     [({}, "message"), ({"message": "m"}, "no changes"), ({"message": "m", "date": -1}, "date")],
 )
-def test_a_bad_commit_is_not_made(api, body, named):
+def test_a_bad_commit_is_not_created(api, body, named):
     before = head(api)
     reply = api.ask("POST", f"{MAIN}/commits", body)
     assert reply.status == 400
@@ -206,7 +206,7 @@ def test_a_bad_commit_is_not_made(api, body, named):
     assert head(api) == before
 
 
-def test_an_empty_commit_is_made_when_it_may_be_empty(api):
+def test_an_empty_commit_is_created_if_allowed(api):
     assert api.commit(allow_empty=True)["parents"]
 
 
@@ -269,7 +269,7 @@ def test_the_log_may_begin_at_a_time(api):
         ("/refs/main~9/commits", 404),
     ],
 )
-def test_a_ref_that_names_no_commit_is_told_apart(api, path, status):
+def test_a_missing_ref_is_404_and_a_malformed_one_400(api, path, status):
     reply = api.ask("GET", f"{REPO}{path}")
     assert reply.status == status
     assert reply.message
@@ -345,7 +345,7 @@ def test_a_bad_comparison_is_refused(api, path, parameters, status, named):
 # Symlinks
 
 
-def test_symlinks_answer_with_the_place_of_the_manifests(api):
+def test_creating_symlinks_returns_the_location_of_the_manifests(api):
     api.upload("table/x")
     path = "/repositories/repo/refs/main/symlink"
     reply = api.ask("POST", path, location="table/")

@@ -130,7 +130,7 @@ class TestRules:
             assert reply.status == 500
             assert RULES_FILE in reply.message
 
-    def test_the_preflight_tells_who_may_set_rules(self, api):
+    def test_the_preflight_shows_whether_the_user_may_set_rules(self, api):
         assert api.ask("GET", f"{OLD_RULES}/set_allowed").status == 204
         assert api.ask("GET", "/repositories/absent/gc/rules/set_allowed").status == 404
         api.repository("fixed", read_only=True)
@@ -263,7 +263,7 @@ class TestTask:
         assert reply.status == 200
         return reply.json
 
-    def test_a_task_ends_with_what_was_prepared(self, api):
+    def test_a_finished_task_returns_what_was_prepared(self, api):
         api.ask("PUT", RULES, SEED_RULES)
         task_id = self.start(api)
         status = self.status(api, task_id)

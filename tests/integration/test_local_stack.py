@@ -103,7 +103,7 @@ def own_stack(tmp_path):
     running.stop()
 
 
-def test_the_stack_tells_how_to_reach_it(stack):
+def test_the_stack_prints_how_to_reach_it(stack):
     assert f"endpoint           {stack.endpoint}" in stack.output
     assert len(stack.access_key_id) == 20
     assert len(base64.b64decode(stack.secret_access_key)) == 30
@@ -146,7 +146,7 @@ def test_a_body_that_cannot_pass_is_413_with_the_remedy(stack, uploads, megabyte
     assert "presigned URL" in answer["message"]
 
 
-def test_a_head_tells_the_length_and_sends_no_body(stack, uploads):
+def test_head_returns_the_length_without_a_body(stack, uploads):
     assert upload(stack, "measured", b"12345")[0] == 201
     connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
     try:

@@ -121,7 +121,7 @@ def test_secrets_are_compared_in_constant_time(monkeypatch):
     [each.template for each in OPERATIONS if each.template.method in ("GET", "HEAD")],
     ids=lambda template: template.name,
 )
-def test_a_link_that_somebody_follows_changes_nothing(template):
+def test_a_get_request_changes_nothing(template):
     """The session cookie goes along with links from other pages (SameSite=Lax)."""
     api = ApiClient()
     api.repository()

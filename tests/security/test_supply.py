@@ -22,7 +22,7 @@ def test_every_wheel_of_the_layer_is_pinned_by_hash(path):
         assert "--hash=sha256:" in requirement, requirement
 
 
-def test_pip_is_told_to_hold_wheels_against_their_hashes(monkeypatch, tmp_path):
+def test_pip_checks_the_hashes_of_wheels(monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(subprocess, "run", lambda command, **_: asked.append(command))
     build._install(tmp_path, "aarch64", "3.13")
