@@ -24,7 +24,7 @@ from tests.support.server_world import ServerWorld, open_world
 from tests.support.spark import IGNORED, UNCLOSED, deployment
 from tests.support.stack import BUCKET
 
-# For modules that use what is here.
+# Marks of the modules that use this one.
 MARKS = [
     pytest.mark.server,
     pytest.mark.timeout(900),  # the first one waits for Spark, on a machine that may be busy
@@ -47,7 +47,7 @@ def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
 
 @dataclass
 class Collected:
-    """A repository, and the short words for what users and the job do to it."""
+    """A repository, and short methods for what users and the job do to it."""
 
     spark: SparkSession
     world: ServerWorld

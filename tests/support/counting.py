@@ -1,4 +1,4 @@
-"""Counts what goes to the stores: every call of a port, in order, by its name."""
+"""Engines whose calls of ports pass through a function, and a counter of these calls."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -36,13 +36,13 @@ class Port:
 
 
 def over_ports(engine: Engine, around: PassOn) -> Engine:
-    """The engine with every call of a port but of committed files passed on by around."""
+    """Return the engine with calls of its ports, except committed files, passed on by around."""
     ports: dict[str, Any] = {port: Port(getattr(engine, port), port, around) for port in PORTS}
     return replace(engine, **ports)
 
 
 def engine_around(engine: Engine, around: Callable[[str, Callable[[], Any]], Any]) -> Engine:
-    """The engine, its caches with it, with every call of a port passed through around."""
+    """Return the engine, with its caches, whose every call of a port goes through around."""
 
     def pass_on(
         name: str, method: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
@@ -61,7 +61,7 @@ def engine_around(engine: Engine, around: Callable[[str, Callable[[], Any]], Any
 
 
 class Calls:
-    """Counts the calls that pass."""
+    """Records the names of the calls, in order."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -71,5 +71,5 @@ class Calls:
         return call()
 
     def counts(self) -> Counter[str]:
-        """How often each port was called, by `port.method`."""
+        """Return the number of calls by `port.method`."""
         return Counter(self.names)

@@ -1,4 +1,4 @@
-"""Engines for tests: on memory fakes, with whatever a test wants to be different."""
+"""Engines over the memory fakes."""
 
 from dataclasses import dataclass, replace
 
@@ -15,13 +15,13 @@ from tests.support.memory import (
 )
 from tests.support.memory_exports import MemoryBatchJobs, MemoryExportQueue, MemoryExportStore
 
-# One request after the other: what happens is the same every time.
+# One request at a time, so that every run is the same.
 EXPORT_SETTINGS = ExportSettings(allowed_prefixes=("s3://",), requests_at_once=1)
 
 
 @dataclass
 class MemoryWorld:
-    """Memory stores, and engines over them: each engine is another process with its own caches."""
+    """Memory stores, and engines over them; each engine is a process with its own caches."""
 
     clock: FixedClock
     names: CountingNames
@@ -36,7 +36,7 @@ class MemoryWorld:
     export_settings: ExportSettings = EXPORT_SETTINGS
 
     def fork(self) -> "MemoryWorld":
-        """Stores that hold the same, which can be changed without changing these."""
+        """Return an independent copy of every store."""
         clock, refs = self.clock.fork(), self.refs.fork()
         return replace(
             self,
@@ -67,7 +67,7 @@ class MemoryWorld:
 
 
 def memory_world(breaking: Breaking | None = None, step_ns: int = 10**9) -> MemoryWorld:
-    """Empty stores; the clock goes on by step_ns whenever somebody looks."""
+    """Return empty stores; the clock advances by step_ns at each now_ns()."""
     clock = FixedClock(step_ns=step_ns)
     refs = MemoryRefStore()
     return MemoryWorld(

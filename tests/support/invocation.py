@@ -1,10 +1,10 @@
-"""What Lambda gives a handler beside the event."""
+"""The context that Lambda passes to a handler."""
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
 class Context(LambdaContext):
-    """The context of an invocation; its remaining time stands still."""
+    """The context of an invocation; its remaining time does not decrease."""
 
     def __init__(self, aws_request_id: str = "request-1", time_left_ms: int = 900_000) -> None:
         self._aws_request_id = aws_request_id

@@ -1,4 +1,4 @@
-"""A lake to try the concepts on: one repository in memory, and short words for what users do."""
+"""One repository in memory, and short functions for what users do."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ NAMESPACE = "s3://bucket/lake"
 
 
 def new_lake() -> MemoryWorld:
-    """Stores that hold one empty repository."""
+    """Return stores that hold one empty repository."""
     made = memory_world()
     repositories.create(made.engine(), name=REPO, storage_namespace=NAMESPACE)
     return made
@@ -36,7 +36,7 @@ def commit(engine: Engine, branch: str = "main", **options: Any) -> Commit:
 
 
 def content(engine: Engine, ref: str, path: bytes) -> bytes:
-    """What a reader of the path gets."""
+    """Return the content that a reader of the path gets."""
     return engine.objects.get(objects.stat(engine, REPO, ref, path).physical_address)
 
 
@@ -55,7 +55,7 @@ def named(engine: Engine, ref: str) -> str:
 
 
 def apart(engine: Engine, *, source: dict[str, str], destination: dict[str, str]) -> None:
-    """Branches `source` and `main` that went apart from a base of {a: A}; "" deletes."""
+    """Make branches `source` and `main` diverge from the base {a: A}; the text "" deletes."""
     upload(engine, b"a", b"A")
     commit(engine)
     branches.create(engine, REPO, name="source", source="main")

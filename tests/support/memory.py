@@ -1,10 +1,9 @@
-"""Every port in memory: the semantics of the real adapters without their servers.
+"""Memory fakes of the ports, with the semantics of the real adapters.
 
-One lock per store makes each step of a call atomic. Calls that DynamoDB and S3 do in several steps
-(pages, batches, reads of two items) take several steps here, too: `between` is called between two of
-them, while no lock is held, and `page_amount` says how much a step does. What the port leaves to
-background work is visible: `MemoryRefStore.events` is the outbox, `MemoryRefStore.cleanups` what is
-to be dropped and when.
+One lock per store makes each step of a call atomic. A call that takes DynamoDB or S3 several steps
+(pages, batches, reads of two items) takes several steps here. Between two steps, the store holds
+no lock and calls `between`; `page_amount` is the size of a step. Tests can see the background
+work: `MemoryRefStore.events` is the outbox, `cleanups` lists the tokens to drop, with the time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +39,7 @@ T = TypeVar("T")
 
 
 def _moves(branch: Branch) -> tuple[int, str, str]:
-    """What changes with every move of the branch, and with every seal."""
+    """Return the fields that change with every move and every seal of the branch."""
     return branch.version, branch.commit_id, branch.staging_token
 
 
@@ -48,7 +47,7 @@ class MemoryRefStore(Attachments):
     """RefStore in dictionaries.
 
     page_amount: records in a page of a query.
-    lagging: IDs of commits that the index by generation does not show yet.
+    lagging: IDs of commits that are not in the index by generation yet.
     """
 
     def __init__(self) -> None:
@@ -56,7 +55,7 @@ class MemoryRefStore(Attachments):
         self.between: Callable[[], None] = nothing
         self.page_amount = 1000
         self.lagging: set[str] = set()
-        # Set by the staging store, which is another table of the same transactions.
+        # Set by the staging store, whose table takes part in the same transactions.
         self.put_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
         self.check_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
         self.events: list[Event] = []
@@ -65,7 +64,7 @@ class MemoryRefStore(Attachments):
         self._ending: dict[str, Repository] = {}  # being deleted
 
     def fork(self) -> "MemoryRefStore":
-        """A store that holds the same, with an empty outbox."""
+        """Return an independent copy with an empty outbox."""
         made = copy(self)
         made._repositories, made._ending = dict(self._repositories), dict(self._ending)
         made.records = {key: records.fork() for key, records in self.records.items()}
@@ -82,7 +81,7 @@ class MemoryRefStore(Attachments):
     def _pages(
         self, records: Callable[[], Mapping[str, T]], prefix: str, after: str, amount: int
     ) -> Page[T]:
-        """A page of the port, of as many pages of the store as it takes."""
+        """Return one page of the port, read in pages of page_amount."""
         found: list[T] = []
         while True:
             with self._lock:
@@ -143,7 +142,7 @@ class MemoryRefStore(Attachments):
         self._end(repository, event)
 
     def _end(self, repository: Repository, event: Event) -> None:
-        """Branches one by one, each with the tokens that it has by then; then tags by pages."""
+        """Delete branches one by one, each with its current tokens; then tags, page by page."""
         due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
         records = self.records_of(repository)
         while records.branches:
@@ -198,7 +197,7 @@ class MemoryRefStore(Attachments):
 
     @contextmanager
     def unchanged(self, repository: Repository, branch: Branch) -> Iterator[None]:
-        """Hold the branch as it is: the condition of a transaction that writes something else."""
+        """Lock the store while the branch is unchanged: a transaction's condition check."""
         with self._lock:
             now = self.records_of(repository).branches.get(branch.name)
             if now is None or _moves(now) != _moves(branch):
@@ -216,7 +215,7 @@ class MemoryRefStore(Attachments):
     def raise_version(
         self, repository: Repository, name: str, *, version: int = 1, edits: int = 0, **more: Any
     ) -> Branch:
-        """Add to the branch's counts, and set other fields."""
+        """Add to the branch's version and edits; set the other fields."""
         with self._lock:
             now = self._branch_now(repository, name)
             raised = replace(now, version=now.version + version, edits=now.edits + edits, **more)
@@ -281,7 +280,7 @@ class MemoryRefStore(Attachments):
     def delete_branch(
         self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
     ) -> None:
-        """The refs' part of ExportStore.delete_branch."""
+        """Do the part of ExportStore.delete_branch that concerns refs."""
         with self._lock:
             current = self.records_of(repository).branches.get(branch.name)
             if current is None or _moves(current) != _moves(branch):

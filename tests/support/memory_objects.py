@@ -28,13 +28,13 @@ from graveler.ports import (
 
 
 def nothing() -> None:
-    """What happens between two steps of a call, unless a test has something happen."""
+    """Do nothing: the default between two steps of a call."""
 
 
 class FixedClock:
-    """Moves by step_ns whenever it is asked for the time, and when a test ticks it.
+    """Advances by step_ns at each now_ns(), and by tick().
 
-    time_ns: the time, for tests that look without moving the clock.
+    time_ns: the current time; reading it does not advance the clock.
     """
 
     def __init__(self, now_ns: int = 1_700_000_000 * 10**9, step_ns: int = 0) -> None:
@@ -55,18 +55,18 @@ class FixedClock:
         with self._lock:
             self.time_ns += round(seconds * 10**9)
 
-    sleep = tick  # nobody waits
+    sleep = tick  # without waiting
 
 
 class MemoryCommittedFiles:
-    """CommittedFiles in a dictionary; `reads` lists what was asked: (method, file ID)."""
+    """CommittedFiles in a dictionary; `reads` records each read as (method, file ID)."""
 
     def __init__(self) -> None:
         self.files: dict[tuple[str, str], bytes] = {}
         self.reads: list[tuple[str, str]] = []
 
     def fork(self) -> "MemoryCommittedFiles":
-        """A store that holds the same files, and was not read yet."""
+        """Return an independent copy with no recorded reads."""
         made = copy(self)
         made.files, made.reads = dict(self.files), []
         return made
@@ -78,7 +78,7 @@ class MemoryCommittedFiles:
         return self.files[namespace, file_id]
 
     def forget(self) -> None:
-        """This is the store."""
+        """Do nothing: this store has no cache."""
 
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
         content = self._file("read_tail", namespace, file_id)
@@ -118,7 +118,7 @@ class MemoryObjectStore:
     """ObjectStore in a dictionary; presigned URLs are used by `request_presigned`.
 
     between: called between two steps of a call, with page_amount objects in each.
-    bytes_read: how much was handed out of each object since this was emptied last, by URI.
+    bytes_read: bytes returned by get, by URI; a test may clear it.
     """
 
     def __init__(self, clock: Clock | None = None) -> None:
@@ -127,13 +127,13 @@ class MemoryObjectStore:
         self.bytes_read: dict[str, int] = {}
         self.missing_buckets: set[str] = set()
         self._clock = clock or FixedClock()
-        self.ever: set[str] = set()  # every URI that something was stored at
+        self.ever: set[str] = set()  # every URI that ever held an object
         self._objects: dict[str, _Object] = {}
         self._uploads: dict[str, _Upload] = {}
         self._lock = threading.RLock()
 
     def fork(self, clock: Clock) -> "MemoryObjectStore":
-        """A store that holds the same objects, without uploads in progress."""
+        """Return an independent copy without unfinished uploads."""
         made = copy(self)
         made._clock = clock
         made._objects, made._uploads = dict(self._objects), {}
@@ -141,7 +141,7 @@ class MemoryObjectStore:
         return made
 
     def contents(self) -> dict[str, bytes]:
-        """The content of all objects, by URI; this counts as no read."""
+        """Return the content of every object by URI; bytes_read does not count it."""
         with self._lock:
             return {uri: found.content for uri, found in self._objects.items()}
 
@@ -164,12 +164,12 @@ class MemoryObjectStore:
         return info
 
     def uris(self, prefix: str = "") -> list[str]:
-        """The URIs of all objects that begin with prefix, in order."""
+        """Return the URIs that begin with prefix, sorted."""
         with self._lock:
             return sorted(uri for uri in self._objects if uri.startswith(prefix))
 
     def description(self, uri: str) -> ObjectDescription:
-        """What is said of an object beside its content."""
+        """Return the content type and the user metadata of an object."""
         with self._lock:
             found = self._object(uri)
             return ObjectDescription(found.info.content_type, found.metadata)
@@ -292,7 +292,7 @@ class MemoryObjectStore:
         return [_url("PART", **asked, part=number) for number in range(1, parts + 1)]
 
     def request_presigned(self, url: str, content: bytes = b"") -> bytes:
-        """Do what a presigned URL allows: the content of a GET, the checksum after a PUT."""
+        """Send the request of a presigned URL; return a GET's content or a PUT's checksum."""
         parsed = urlsplit(url)
         asked = dict(parse_qsl(parsed.query))
         with self._lock:

@@ -1,4 +1,4 @@
-"""What the memory fakes keep of a repository, and the names that tests foresee."""
+"""Records of a repository in the memory fakes, and predictable names."""
 
 import base64
 import threading
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class CountingNames:
-    """Names that differ by a count only, so that a test can foresee them."""
+    """Names with a counter in place of randomness, so that tests can predict them."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or FixedClock()
@@ -22,7 +22,7 @@ class CountingNames:
         self._lock = threading.Lock()
 
     def fork(self, clock: Clock) -> "CountingNames":
-        """Names that go on from the same count."""
+        """Return names that continue from the same count."""
         made = CountingNames(clock)
         made._count = self._count
         return made
@@ -43,7 +43,7 @@ class CountingNames:
 
 @dataclass
 class Records:
-    """What lives under one repository's uid."""
+    """The records of one repository, which its uid identifies."""
 
     branches: dict[str, Branch] = field(default_factory=dict)
     tags: dict[str, Tag] = field(default_factory=dict)
@@ -69,7 +69,7 @@ def page_of(records: Mapping[str, T], prefix: str, after: str, amount: int) -> P
 
 
 class Attachments:
-    """What hangs on a repository and is never changed together with anything else."""
+    """Metadata and tasks of a repository: no transaction changes them with other records."""
 
     def __init__(self) -> None:
         self.records: dict[tuple[str, str], Records] = {}  # by name and uid

@@ -1,4 +1,4 @@
-"""The StagingStore in memory, as weak as the real one: in steps, paged, closed gate by gate."""
+"""The StagingStore in memory, no stronger than the real one: steps, pages, gates closed singly."""
 
 import bisect
 import threading
@@ -35,13 +35,13 @@ class MemoryStagingStore:
         self._join(refs)
 
     def _join(self, refs: "MemoryRefStore") -> None:
-        """Take part in the transactions of the ref store."""
+        """Join the transactions of the ref store."""
         self._refs = refs
         refs.put_restored = self._put_restored
         refs.check_restored = self._check_restored
 
     def fork(self, refs: "MemoryRefStore") -> "MemoryStagingStore":
-        """A store that holds the same, beside a copy of the ref store."""
+        """Return an independent copy beside a copy of the ref store."""
         made = copy(self)
         made._closed, made._restored = set(self._closed), set(self._restored)
         made._values = {token: dict(values) for token, values in self._values.items()}
@@ -50,12 +50,12 @@ class MemoryStagingStore:
         return made
 
     def changes(self, token: str) -> Mapping[bytes, bytes | None]:
-        """Everything that is staged under the token."""
+        """Return every change staged under the token."""
         with self._lock:
             return dict(self._values.get(token, {}))
 
     def tokens(self) -> list[str]:
-        """The tokens under which something is staged."""
+        """Return the tokens that hold staged changes."""
         with self._lock:
             return [token for token, values in self._values.items() if values]
 

@@ -1,4 +1,4 @@
-"""One small world for every operation that changes something, and what it looks like from outside."""
+"""A small world, every operation that changes it, and its state as users see it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ NAMESPACE = "s3://bucket/repo"
 
 Operation = Callable[[Engine], object]
 
-# What says that an earlier attempt did happen, and nothing is left to do.
+# The errors of a retry whose earlier attempt took effect.
 DONE_ALREADY = (AlreadyExistsError, InvalidInputError, NotFoundError, PreconditionFailedError)
 
 
 def upload(
     engine: Engine, path: bytes, content: bytes = b"new", branch: str = "main", **options: Any
 ) -> ObjectStat:
-    """An object of that content."""
+    """Upload an object."""
     return writes.upload(
         engine,
         REPO,
@@ -56,12 +56,12 @@ def upload(
 
 
 def commit(engine: Engine, branch: str = "main", message: str = "commit") -> object:
-    """A commit of what is staged."""
+    """Commit the staged changes."""
     return commits.commit(engine, REPO, branch, commits.CommitRequest(message, "somebody"))
 
 
 def contents(engine: Engine, ref: str) -> Mapping[bytes, str]:
-    """Paths at the ref, with the checksums of their objects."""
+    """Return the checksum of every object at the ref, by path."""
     page = objects.list_objects(engine, REPO, ref, PageQuery(1000))
     return {
         item.path: item.entry.checksum + str(item.entry.metadata)
@@ -71,7 +71,7 @@ def contents(engine: Engine, ref: str) -> Mapping[bytes, str]:
 
 
 def outside(engine: Engine) -> object:
-    """Everything that users can see, less IDs and times: equal for equal states."""
+    """Return everything that users can see, except IDs and times: equal for equal states."""
     seen: dict[str, object] = {}
     for repository in repositories.list_page(engine, prefix="", after="", amount=10).results:
         seen[repository.name] = (
@@ -92,7 +92,7 @@ def outside(engine: Engine) -> object:
 
 
 def prepared_world() -> MemoryWorld:
-    """main with two commits and staged changes, `clean` and `dev` that went apart, tags."""
+    """Return a world: main with staged changes, diverged branches `clean` and `dev`, tags."""
     world = memory_world(Breaking(2))
     engine = world.engine()
     repositories.create(engine, name=REPO, storage_namespace=NAMESPACE)
@@ -185,7 +185,7 @@ class Scenario:
     run: Operation
 
     def attempt(self, engine: Engine) -> GravelerError | None:
-        """The error of the operation; None if it succeeds."""
+        """Run the operation; return its error, or None."""
         try:
             self.run(engine)
         except GravelerError as error:
@@ -193,7 +193,7 @@ class Scenario:
         return None
 
     def outcomes(self) -> tuple[object, object]:
-        """What is seen before and after the operation."""
+        """Return what users see before and after the operation."""
         world = prepared_world()
         before = outside(world.engine())
         self.run(world.engine())
@@ -201,12 +201,12 @@ class Scenario:
 
     @property
     def repeats_itself(self) -> bool:
-        """Whether doing it twice does it twice: nothing in the history tells that it was done."""
+        """Whether a second run takes effect again, because the history does not show the first."""
         return self.name in ("squash", "cherry-pick")
 
     @property
     def has_steps(self) -> bool:
-        """Whether it is several operations, which may be seen one by one."""
+        """Whether it consists of several operations, which users may see one by one."""
         return self.name == "commit of everything deleted"
 
 

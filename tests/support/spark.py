@@ -13,7 +13,7 @@ from graveler.aws.settings import Settings
 from tests.support.server_world import REGION, ServerWorld
 from tests.support.stack import KEYS
 
-# pyspark asks for the versions of its libraries in a way that Python has given up.
+# pyspark checks library versions with distutils, which Python removed.
 IGNORED = "ignore:.*distutils.*:DeprecationWarning"
 UNCLOSED = "ignore:unclosed:ResourceWarning"
 

@@ -30,7 +30,7 @@ KEYS = AccessKey("AKIAITESTTESTTEST00Q", "dGhlIHNlY3JldCBvZiB0aGUgdGVzdCBzZXJ2ZX
 
 READY = "Graveler is ready."
 
-# Where the jars are, and who is told of requests (make actions).
+# The folder of the jars, and the observer of requests (make actions).
 _KEPT = ("GRAVELER_JARS", "GRAVELER_OBSERVER")
 
 
@@ -60,11 +60,11 @@ class Stack:
         self._process.wait_until(lambda: READY in self.output)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Ask the stack to end; its exit code."""
+        """Stop the stack; return its exit code."""
         return self._process.stop(number, timeout_s=30)
 
     def kill(self) -> None:
-        """End the stack as `kill -9` of its supervisor does."""
+        """Kill the supervisor of the stack with SIGKILL."""
         self._process.kill()
 
     def restart(self) -> None:
@@ -74,7 +74,7 @@ class Stack:
 
     @property
     def output(self) -> str:
-        """What the stack has told its terminal since it was started."""
+        """The output of the stack on its terminal since it was started."""
         return self._log.read_text()
 
     @property
@@ -87,7 +87,7 @@ class Stack:
 
     @property
     def s3(self) -> "S3Client":
-        """The object store under the stack, as readers without lakeFS see it."""
+        """A client of the object store under the stack, for reading around lakeFS."""
         return boto3.client(
             "s3",
             endpoint_url=self.s3_endpoint,
@@ -98,7 +98,7 @@ class Stack:
 
     @property
     def messaging_endpoint(self) -> str:
-        """Where EventBridge's and SQS's clients are answered."""
+        """The endpoint for clients of EventBridge and SQS."""
         return self._printed("bus and queues")
 
     @property

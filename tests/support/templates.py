@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-# What stands for an account in the texts that `flat` makes.
+# Values of pseudo parameters in the texts that `flat` returns.
 PSEUDO = {
     "AWS::Partition": "aws",
     "AWS::Region": "eu-west-1",
@@ -18,7 +18,7 @@ PSEUDO = {
 
 @dataclass(frozen=True)
 class Deployment:
-    """What a synth wrote: the templates of both stacks, and what was said of them."""
+    """The output of a synth: the templates of both stacks."""
 
     folder: Path
     name: str
