@@ -85,7 +85,7 @@ def write_as_lakefs(
 
 
 def id_of(records: Mapping[bytes, bytes], breaking: Breaking) -> str:
-    """Return the ID of the records' metarange, computed by the formula; ranges break by key only."""
+    """Return the ID of the metarange of the records by its formula; ranges break by key only."""
 
     def h(data: bytes) -> bytes:
         return sha256(data).digest()
