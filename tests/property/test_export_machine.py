@@ -178,7 +178,7 @@ class ExportMachine(RuleBasedStateMachine):
             if "branch" in event.detail and event.kind != "export_finished":
                 self.messages.append(ExportRequest(REPO, "live"))
         self.events_seen = len(self.world.refs.events)
-        now_ns = self.world.clock.time_ns
+        now_ns = self.world.clock.peek_ns
         waiting = self.world.export_queue.waiting
         self.messages += [request for due_ns, request in waiting if due_ns <= now_ns]
         waiting[:] = [each for each in waiting if each[0] > now_ns]
@@ -208,7 +208,7 @@ class ExportMachine(RuleBasedStateMachine):
         self.runner_count += 1
         name = f"runner {self.runner_count}"
         clock = self.world.clock
-        deadline_ns = clock.time_ns + round(time_s * 1e9)
+        deadline_ns = clock.peek_ns + round(time_s * 1e9)
 
         def work(runner: SteppedRunner) -> None:
             engine = engine_around(self.exported.engine(), runner)
@@ -216,7 +216,7 @@ class ExportMachine(RuleBasedStateMachine):
                 engine,
                 request,
                 runner=name,
-                time_left_s=lambda: (deadline_ns - clock.time_ns) / 1e9,
+                time_left_s=lambda: (deadline_ns - clock.peek_ns) / 1e9,
             )
 
         runner = SteppedRunner(name, work)

@@ -32,28 +32,30 @@ def nothing() -> None:
 
 
 class FixedClock:
-    """Advances by step_ns at each now_ns(), and by tick().
-
-    time_ns: the current time; reading it does not advance the clock.
-    """
+    """Advances by step_ns at each now_ns(), and by tick()."""
 
     def __init__(self, now_ns: int = 1_700_000_000 * 10**9, step_ns: int = 0) -> None:
-        self.time_ns = now_ns
+        self._now_ns = now_ns
         self.step_ns = step_ns
         self._lock = threading.Lock()
 
+    @property
+    def peek_ns(self) -> int:
+        """The time, without moving it."""
+        return self._now_ns
+
     def fork(self) -> "FixedClock":
-        return FixedClock(self.time_ns, self.step_ns)
+        return FixedClock(self._now_ns, self.step_ns)
 
     def now_ns(self) -> int:
         with self._lock:
-            now_ns = self.time_ns
-            self.time_ns += self.step_ns
+            now_ns = self._now_ns
+            self._now_ns += self.step_ns
             return now_ns
 
     def tick(self, seconds: float) -> None:
         with self._lock:
-            self.time_ns += round(seconds * 10**9)
+            self._now_ns += round(seconds * 10**9)
 
     sleep = tick  # without waiting
 

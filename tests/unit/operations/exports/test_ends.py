@@ -24,7 +24,7 @@ def lake() -> ExportWorld:
 
 def due(lake: ExportWorld) -> list[ExportRequest]:
     """The messages that are delivered now."""
-    now_ns = lake.world.clock.time_ns
+    now_ns = lake.world.clock.peek_ns
     return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
 
 
