@@ -45,7 +45,7 @@ class GravelerError(Exception):
     def within(self, step: str) -> Self:
         """Return the same error with a message that begins with the step."""
         # Without __init__, whose arguments differ between classes.
-        error = type(self).__new__(type(self))
+        error = type(self).__new__(type(self), *self.args)
         vars(error).update(vars(self), message=f"{step}: {self.message}")
         return error
 

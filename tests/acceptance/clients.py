@@ -1,5 +1,6 @@
 """How users reach the stack: with the official clients and their own key pair."""
 
+from typing import Any
 from uuid import uuid4
 
 import lakefs
@@ -7,7 +8,7 @@ from lakefs_spec import LakeFSFileSystem
 
 from tests.support.stack import BUCKET, Stack
 
-KeyPair = dict[str, str]
+KeyPair = dict[str, Any]
 
 
 def key_pair(stack: Stack) -> KeyPair:

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from hashlib import md5
 from pathlib import Path
 
-import boto3
 import pytest
 import requests
 
@@ -60,14 +59,7 @@ def prints(run) -> Callable[..., str]:
 
 @pytest.fixture
 def s3(stack):
-    """The object store under the stack, as readers without lakeFS see it."""
-    return boto3.client(
-        "s3",
-        endpoint_url=stack.s3_endpoint,
-        region_name="us-east-1",
-        aws_access_key_id=stack.access_key_id,
-        aws_secret_access_key=stack.secret_access_key,
-    )
+    return stack.s3
 
 
 # fs stat, after the seed document on how lakeFS stores data

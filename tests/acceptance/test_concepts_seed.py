@@ -11,7 +11,7 @@ import pytest
 
 from graveler.errors import NotFoundError
 from graveler.identity import commit_id
-from graveler.model import AddressType
+from graveler.model import AddressType, Commit
 from graveler.operations import branches, commits, diffs, objects, repositories, tags, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
@@ -125,7 +125,7 @@ def test_commits_are_immutable_and_contain_an_entire_snapshot(engine):
     assert content(engine, first.id, b"replaced") == b"1"
     assert commits.get(engine, REPO, first.id) == first
     with pytest.raises(FrozenInstanceError):
-        first.message = "another"
+        first.message = "another"  # type: ignore[misc]
 
 
 def test_each_commit_contains_metadata(engine):
@@ -160,7 +160,7 @@ def test_a_commit_is_identified_by_a_digest_of_all_its_contents(engine):
     upload(engine, b"p", b"data")
     made = commit(engine)
 
-    def digest(of: commits.Commit) -> str:
+    def digest(of: Commit) -> str:
         return commit_id(
             committer=of.committer,
             message=of.message,
@@ -225,13 +225,13 @@ def test_a_branch_copies_nothing(world, engine):
     for objects that are unchanged across versions."""
     upload(engine, b"p", b"data")
     commit(engine)
-    files, stored = len(world.files.files), len(world.objects._objects)
+    files, stored = len(world.files.files), len(world.objects.uris())
     branches.create(engine, REPO, name="dev", source="main")
     addresses = {
         objects.stat(engine, REPO, ref, b"p").physical_address for ref in ("main", "dev", "main@")
     }
     assert len(addresses) == 1
-    assert (len(world.files.files), len(world.objects._objects)) == (files, stored)
+    assert (len(world.files.files), len(world.objects.uris())) == (files, stored)
 
 
 # Staging area
@@ -299,7 +299,7 @@ def test_all_data_of_a_repository_lie_in_its_storage_namespace(world, engine):
     this repository will be stored."""
     upload(engine, b"p", b"data")
     commit(engine)
-    assert all(uri.startswith(NAMESPACE + "/") for uri in world.objects._objects)
+    assert all(uri.startswith(NAMESPACE + "/") for uri in world.objects.uris())
     assert {namespace for namespace, _ in world.files.files} == {NAMESPACE}
 
 
@@ -307,7 +307,7 @@ def test_a_stored_object_is_never_modified(world, engine):
     """Once lakeFS saves an object in the underlying storage it is never modified, except to remove
     it entirely during some cleanups."""
     upload(engine, b"p", b"1")
-    before = {uri: each.content for uri, each in world.objects._objects.items()}
+    before = world.objects.contents()
     files = dict(world.files.files)
     upload(engine, b"p", b"2")
     commit(engine)
@@ -315,7 +315,7 @@ def test_a_stored_object_is_never_modified(world, engine):
     writes.set_user_metadata(engine, REPO, "main", b"p", {"k": "v"})
     writes.delete(engine, REPO, "main", b"p")
     commit(engine)
-    after = {uri: each.content for uri, each in world.objects._objects.items()}
+    after = world.objects.contents()
     assert {uri: after[uri] for uri in before} == before
     assert {name: world.files.files[name] for name in files} == files
 

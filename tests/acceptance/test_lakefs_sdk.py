@@ -1,6 +1,7 @@
 """Versioning with the official `lakefs` package, as its documentation shows it."""
 
 import io
+from typing import Any
 from uuid import uuid4
 
 import lakefs
@@ -33,14 +34,14 @@ def commit(branch: lakefs.Branch, **files: str) -> lakefs.Reference:
 def files_of(reference: lakefs.Reference) -> dict[str, str]:
     """Path and text of every file."""
     paths = [found.path for found in reference.objects()]
-    return {path: reference.object(path).reader("r").read() for path in paths}
+    return {path: str(reference.object(path).reader("r").read()) for path in paths}
 
 
-def messages_of(reference: lakefs.Reference, **query: object) -> list[str]:
+def messages_of(reference: lakefs.Reference, **query: Any) -> list[str]:
     return [found.message for found in reference.log(**query)]
 
 
-def changes_of(left: lakefs.Reference, right: lakefs.Reference, **query: str) -> dict[str, str]:
+def changes_of(left: lakefs.Reference, right: lakefs.Reference, **query: Any) -> dict[str, str]:
     return {change.path: change.type for change in left.diff(right, **query)}
 
 
@@ -66,7 +67,8 @@ def test_a_repository_can_begin_with_sample_data(client):
     files = {found.path for found in main.objects()}
     assert {"README.md", "lakes.parquet"} < files
     assert f"lakefs://{name}/main" in main.object("README.md").reader("r").read()
-    table = pq.read_table(io.BytesIO(main.object("lakes.parquet").reader("rb").read()))
+    content: Any = main.object("lakes.parquet").reader("rb").read()
+    table = pq.read_table(io.BytesIO(content))
     assert "Denmark" in table.column("Country").to_pylist()
     with pytest.raises(ForbiddenException):
         main.commit("protected")

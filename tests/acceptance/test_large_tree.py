@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import md5
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import lakefs
 import pytest
@@ -72,7 +72,7 @@ def stored(client: lakefs.Client, tree: dict[str, bytes]) -> lakefs.Reference:
     return main.commit("the tree")
 
 
-def paths_of(reference: lakefs.Reference, **query: str | int) -> list[str]:
+def paths_of(reference: lakefs.Reference, **query: Any) -> list[str]:
     return [found.path for found in reference.objects(**query)]
 
 

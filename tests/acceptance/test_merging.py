@@ -19,7 +19,7 @@ def write(branch: lakefs.Branch, **files: str | None) -> lakefs.Reference:
 
 def files_of(reference: lakefs.Reference) -> dict[str, str]:
     paths = [found.path for found in reference.objects()]
-    return {path: reference.object(path).reader("r").read() for path in paths}
+    return {path: str(reference.object(path).reader("r").read()) for path in paths}
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ IMPURE_METHODS = {"now", "utcnow", "today"}
 def test_every_contract_holds():
     # Run in a process of its own: it configures logging, which would silence other tests' loggers.
     program = Path(sys.executable).with_name("lint-imports")
-    command = [program, "--config", ROOT / ".importlinter", "--no-cache"]
+    command = [str(program), "--config", str(ROOT / ".importlinter"), "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

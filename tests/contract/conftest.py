@@ -33,7 +33,7 @@ from tests.support.server_world import REGION, Keys
 Losing = Callable[[str], None]
 
 
-class _LostAnswer:
+class _LostAnswer(Pending):
     def __init__(self, pending: Pending, meanwhile: Callable[[], object]) -> None:
         self._pending = pending
         self._meanwhile = meanwhile

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
 
 import pytest
@@ -344,7 +344,7 @@ class TestPresignedUrls:
         assert disposition.startswith('attachment; filename="')
         assert "\n" not in disposition
         encoded = disposition.partition("filename*=UTF-8''")[2]
-        assert requests.utils.unquote(encoded) == name
+        assert unquote(encoded) == name
 
     @pytest.mark.parametrize("stored", ["a/b", ""])
     def test_the_content_has_the_type_that_was_asked_for(

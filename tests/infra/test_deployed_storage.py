@@ -8,6 +8,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from graveler.aws import connect, wiring
+from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.settings import Settings
 from graveler.operations import commits, repositories
 from graveler.operations.commits import LogQuery
@@ -70,7 +71,7 @@ def engine(aws, stack, monkeypatch):
         dynamodb_endpoint=aws,
         s3_endpoint=aws,
     )
-    tables = wiring.Tables(settings.refs_table, settings.staging_table, connect.dynamodb(settings))
+    tables = Tables(settings.refs_table, settings.staging_table, connect.dynamodb(settings))
     yield wiring.engine_over(settings, tables, b"key")
     connect._session.cache_clear()
 

@@ -23,7 +23,7 @@ def empty():
     return ApiClient(set_up=False)
 
 
-def test_the_state_says_whether_there_is_an_administrator(api, empty):
+def test_the_setup_state_shows_whether_there_is_an_administrator(api, empty):
     fresh = empty.send(event("GET", "/api/v1/setup_lakefs")).json
     assert fresh["state"] == "not_initialized"
     assert fresh["comm_prefs_missing"] is False
@@ -51,20 +51,20 @@ def test_setting_up_takes_a_given_key(empty):
     assert empty.ask("POST", "/auth/login", key).status == 200
 
 
-def test_nobody_sets_up_twice(api):
+def test_setup_succeeds_only_once(api):
     reply = api.ask("POST", "/setup_lakefs", {"username": "eve"}, headers=TOKEN)
     assert (reply.status, reply.message) == (409, "lakeFS already initialized")
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-graveler-setup-token": "wrong"}])
-def test_nobody_sets_up_without_the_token(empty, headers):
+def test_setup_without_the_right_token_is_refused(empty, headers):
     reply = empty.ask("POST", "/setup_lakefs", {"username": "eve"}, headers=headers)
     assert reply.status == 401
     assert "x-graveler-setup-token" in reply.message
     assert not empty.accounts.is_set_up()
 
 
-def test_without_a_setup_token_nobody_sets_up_at_all():
+def test_setup_is_refused_where_no_token_is_configured():
     api = ApiClient(Settings(), set_up=False)
     reply = api.ask(
         "POST", "/setup_lakefs", {"username": "eve"}, headers={"x-graveler-setup-token": ""}
@@ -133,7 +133,7 @@ def test_logging_out_forgets_the_cookie(api):
     assert reply.cookies[0].startswith("internal_auth_session=; Path=/; Max-Age=0")
 
 
-def test_one_learns_who_one_is(api):
+def test_the_current_user_is_returned(api):
     reply = api.ask("GET", "/user")
     assert reply.json == {
         "user": {"id": "ann", "creation_date": 1_600_000_000, "friendly_name": "ann"}
@@ -142,7 +142,7 @@ def test_one_learns_who_one_is(api):
 
 
 @pytest.mark.parametrize("credentials", [{}, {"headers": {"authorization": "Negotiate x"}}])
-def test_without_credentials_one_is_nobody(api, credentials):
+def test_there_is_no_current_user_without_credentials(api, credentials):
     reply = api.send(event("GET", "/api/v1/user", **credentials))
     assert (reply.status, reply.json) == (200, {"user": {"id": "", "creation_date": 0}})
     models.CurrentUser.from_dict(reply.json)
@@ -170,7 +170,7 @@ def test_anybody_may_ask_whether_the_server_is_well():
     assert capabilities.json == {"invite_user": False, "forgot_password": False}
 
 
-def test_clients_learn_what_the_server_can_do():
+def test_the_configuration_shows_what_the_server_supports():
     api = ApiClient(Settings(namespace_prefix="s3://lake/"))
     config = api.ask("GET", "/config").json
     models.Config.from_dict(config)

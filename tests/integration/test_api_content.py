@@ -43,7 +43,7 @@ def test_the_content_comes_with_its_headers(api):
 
 @pytest.mark.parametrize("content", [b'{"a": 1}', b'"', b"\xff\x00", b""])
 def test_content_that_says_it_is_json_comes_as_it_is(api, content):
-    api.upload("a", content, **{"content-type": "application/json"})
+    api.upload("a", content, headers={"content-type": "application/json"})
     reply = api.ask("GET", READ, path="a", headers={"accept-encoding": "gzip"})
     assert (reply.status, reply.content) == (200, content)
     assert reply.headers["Content-Type"] == "application/json"
@@ -58,7 +58,7 @@ def test_content_that_says_it_is_json_comes_as_it_is(api, content):
         ("bytes=0-99", b"0123456789", "bytes 0-9/10"),
     ],
 )
-def test_a_range_is_answered_in_part(api, asked, content, told):
+def test_a_range_request_returns_part_of_the_content(api, asked, content, told):
     reply = api.ask("GET", READ, path="dir/a.txt", headers={"range": asked})
     assert (reply.status, reply.content) == (206, content)
     assert reply.headers["Content-Range"] == told
@@ -69,7 +69,7 @@ def test_a_range_is_answered_in_part(api, asked, content, told):
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_range_past_the_end_tells_the_size(api, method):
+def test_a_range_past_the_end_returns_416_and_the_size(api, method):
     for path, size in (("dir/a.txt", 10), ("empty", 0)):
         reply = api.ask(method, READ, path=path, headers={"range": "bytes=10-"})
         assert reply.status == 416
@@ -99,7 +99,7 @@ def test_a_range_of_content_that_was_overwritten_gives_the_new_content_whole(api
     assert reply.content == (b"new" if method == "GET" else b"")
 
 
-def test_a_head_tells_all_but_the_content(api):
+def test_head_returns_the_headers_without_the_content(api):
     reply = api.ask("HEAD", READ, path="dir/a.txt")
     assert (reply.status, reply.content) == (200, b"")
     assert reply.headers["Content-Length"] == "10"
@@ -109,7 +109,7 @@ def test_a_head_tells_all_but_the_content(api):
     assert (missing.status, missing.content) == (404, b"")
 
 
-def test_a_reader_who_has_it_gets_304_even_when_presigning(api):
+def test_a_matching_etag_returns_304_even_when_presigning(api):
     etag = api.ask("HEAD", READ, path="dir/a.txt").headers["ETag"]
     for presign in ("false", "true"):
         reply = api.ask(
@@ -160,7 +160,7 @@ def staged(api: ApiClient, content: bytes, size_bytes: int) -> list[tuple[int, i
         asked.append(byte_range)
         return get(uri, byte_range)
 
-    api.world.objects.get = watched
+    api.world.objects.get = watched  # type: ignore[method-assign]
     return asked
 
 
@@ -174,7 +174,7 @@ def staged(api: ApiClient, content: bytes, size_bytes: int) -> list[tuple[int, i
         ({"range": "bytes=5-8"}, 416, None, []),
     ],
 )
-def test_no_more_is_read_than_what_is_recorded(api, headers, status, content, asked):
+def test_no_more_bytes_are_read_than_the_entry_records(api, headers, status, content, asked):
     read = staged(api, b"0123456789" * 10, 5)
     reply = api.ask("GET", READ, path="staged", headers=headers)
     assert (reply.status, read) == (status, asked)
@@ -182,7 +182,7 @@ def test_no_more_is_read_than_what_is_recorded(api, headers, status, content, as
         assert reply.content == content
 
 
-def test_nothing_is_read_of_what_is_recorded_as_empty(api):
+def test_an_entry_recorded_as_empty_is_never_read(api):
     read = staged(api, b"0123456789", 0)
     reply = api.ask("GET", READ, path="staged")
     assert (reply.status, reply.content, read) == (200, b"", [])
@@ -246,13 +246,13 @@ def test_collected_objects_are_listed_and_have_a_stat(api):
         ("main", {"path": "dir/a.txt", "presign": "1x"}, 400, '"presign"'),
     ],
 )
-def test_a_bad_read_says_why(api, ref, parameters, status, named):
+def test_a_bad_read_names_the_mistake(api, ref, parameters, status, named):
     reply = api.ask("GET", f"/repositories/repo/refs/{ref}/objects", **parameters)
     assert reply.status == status
     assert named in reply.message
 
 
-def test_a_damaged_file_fails_until_it_is_mended_and_no_longer(api):
+def test_a_damaged_file_fails_until_it_is_repaired(api):
     api.commit()
     whole = dict(api.world.files.files)
     api.engine.committed.forget()  # as a process that has not read them yet

@@ -1,6 +1,7 @@
 """Dumps of refs as clients see them, with the answers that lakeFS gives."""
 
 import json
+from typing import Any
 
 import pytest
 from lakefs_sdk import models
@@ -46,7 +47,7 @@ def names(api: ApiClient, repository: str, what: str) -> dict[str, str]:
     return {row["id"]: row["commit_id"] for row in rows}
 
 
-def task_of(api: ApiClient, kind: str, repository: str, body: object = None) -> dict[str, object]:
+def task_of(api: ApiClient, kind: str, repository: str, body: object = None) -> dict[str, Any]:
     """What is told of a task of that kind, submitted and asked about."""
     path = f"/repositories/{repository}/{kind}"
     submitted = api.ask("POST", path, body)
@@ -93,7 +94,7 @@ def test_dump_and_restore_as_tasks(api):
     assert (refused.status, refused.message) == (400, "can only restore into a bare repository")
 
 
-def test_a_task_that_failed_says_why(api):
+def test_a_failed_task_shows_its_error(api):
     make_bare(api)
     told = task_of(api, "restore", "bare", NO_DUMP)
     assert told["done"]

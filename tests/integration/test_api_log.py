@@ -8,7 +8,6 @@ import base64
 import json
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from functions.telemetry import Metrics, Telemetry
 from graveler.aws import wiring
 from graveler.errors import ThrottledError
 from tests.support.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
+from tests.support.invocation import Context
 from tests.support.lines import Lines, lines_of
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3
 
@@ -49,7 +49,7 @@ class PresigningStore:
 def api() -> ApiClient:
     """An API that is not set up, with metrics and real presigned URLs."""
     api = ApiClient(set_up=False)
-    api.engine = replace(api.engine, objects=PresigningStore(api.engine.objects))  # type: ignore[arg-type] # by its methods
+    api.engine = replace(api.engine, objects=PresigningStore(api.engine.objects))
     told = Telemetry(SERVICE, Metrics.OPERATIONS)
     api.app = build_app(api.engine, api.accounts, Settings(setup_token=SETUP_TOKEN), told)
     return api
@@ -86,7 +86,7 @@ def work(api: ApiClient) -> None:
     """What people do with a repository, each piece of it marked."""
     path, content, metadata = f"{MARK}/key", f"{MARK} content".encode(), {MARK: f"{MARK}-value"}
     api.repository()
-    api.upload(path, content, **{f"x-lakefs-meta-{MARK}": f"{MARK}-value"})
+    api.upload(path, content, headers={f"x-lakefs-meta-{MARK}": f"{MARK}-value"})
     api.commit(f"{MARK} message", metadata=metadata)
     assert api.ask("GET", READ, path=path).content == content
     assert api.ask("HEAD", READ, path=path).status == 200
@@ -143,7 +143,7 @@ def break_down(api: ApiClient, monkeypatch: pytest.MonkeyPatch) -> None:
             assert reply.status == status
 
 
-def test_nothing_that_is_nobody_s_business_is_in_the_log(
+def test_nothing_private_is_in_the_log(
     api: ApiClient,
     lines: Lines,
     monkeypatch: pytest.MonkeyPatch,
@@ -164,7 +164,7 @@ def test_nothing_that_is_nobody_s_business_is_in_the_log(
     assert statuses >= {200, 201, 204, 302, 400, 401, 404, 405, 413, 500, 501, 503}
 
 
-def test_failures_of_ours_are_told_so_that_they_can_be_mended(
+def test_server_errors_are_logged_with_their_cause(
     api: ApiClient, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_up(api)
@@ -181,7 +181,7 @@ def test_failures_of_ours_are_told_so_that_they_can_be_mended(
 @pytest.mark.parametrize(
     "template", [*(each.template for each in OPERATIONS), *UNSERVED], ids=lambda each: each.name
 )
-def test_every_operation_is_told_by_its_name_and_no_more_than_that(
+def test_every_operation_is_logged_by_its_name_repository_and_refs_only(
     api: ApiClient, lines: Lines, template: Any
 ) -> None:
     set_up(api)
@@ -198,7 +198,7 @@ def test_every_operation_is_told_by_its_name_and_no_more_than_that(
     assert expected - told.keys() == set() or template in UNSERVED
 
 
-def test_a_line_says_who_asked_for_what(api: ApiClient, lines: Lines) -> None:
+def test_a_log_line_shows_the_user_and_the_operation(api: ApiClient, lines: Lines) -> None:
     set_up(api)
     api.repository()
     asked = event(
@@ -210,7 +210,7 @@ def test_a_line_says_who_asked_for_what(api: ApiClient, lines: Lines) -> None:
             "user-agent": "lakectl/1.0",
         },
     )
-    answer = api.app(asked, SimpleNamespace(aws_request_id="lambda-1"))
+    answer = api.app(asked, Context("lambda-1"))
     line = lines.last
     assert answer["statusCode"] == line["status"] == 404
     facts = {
@@ -231,7 +231,7 @@ def test_a_line_says_who_asked_for_what(api: ApiClient, lines: Lines) -> None:
     assert {name: line[name] for name in facts} == facts
 
 
-def test_what_nobody_serves_is_told_without_an_operation(api: ApiClient, lines: Lines) -> None:
+def test_an_unserved_path_is_logged_without_an_operation(api: ApiClient, lines: Lines) -> None:
     assert api.send(event("GET", "/qzx")).status == 404
     assert "operation" not in lines.last
     (directive,) = lines.last["_aws"]["CloudWatchMetrics"]
@@ -243,12 +243,12 @@ def test_an_answer_that_is_too_large_is_the_client_s_error(api: ApiClient, lines
     set_up(api)
     api.repository()
     for number in range(60):
-        api.upload(f"{number}", **{"x-lakefs-meta-k": "v" * 120_000})
+        api.upload(f"{number}", headers={"x-lakefs-meta-k": "v" * 120_000})
     assert api.ask("GET", f"{READ}/ls").status == 413
     assert (lines.last["error"], lines.last["status"]) == ("TooLargeError", 413)
 
 
-def test_an_export_that_fails_tells_no_keys(
+def test_a_failed_export_logs_no_keys(
     api: ApiClient, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_up(api)
@@ -260,12 +260,9 @@ def test_an_export_that_fails_tells_no_keys(
         raise ThrottledError(f"https://bucket/{MARK}/key?{SIGNED}=1 does not answer")
 
     monkeypatch.setattr(api.world.objects, "copy", refuse)
-    context = SimpleNamespace(
-        aws_request_id="lambda-1", get_remaining_time_in_millis=lambda: 900_000
-    )
     body = json.dumps({"repository": "repo", "branch": "main"})
     for _ in range(2):
-        export({"Records": [{"messageId": "m", "body": body}]}, context)
+        export({"Records": [{"messageId": "m", "body": body}]}, Context("lambda-1"))
     assert (told.last["repository"], told.last["ref"]) == ("repo", "main")
     assert told.last["state"] in {"export-failed", "in-progress"}
     assert MARK not in told.text

@@ -335,7 +335,7 @@ def _send(
     PROVOKED,
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_a_refusal_is_told_in_the_words_of_lakefs_alone(api, row, request_, status, message):
+def test_a_refusal_has_exactly_the_message_of_lakefs(api, row, request_, status, message):
     head = api.ask("GET", MAIN).json["commit_id"]
     method, target, *more = request_
     if row is Refusal.NAME_OF_COMMIT:

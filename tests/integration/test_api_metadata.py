@@ -3,6 +3,7 @@
 import pytest
 from lakefs_sdk import models
 
+from graveler.operations import repositories
 from tests.support.api import ApiClient
 
 NAMESPACE = "s3://bucket/repo"
@@ -19,13 +20,13 @@ class TestMetadata:
     def range_ids(self, api: ApiClient) -> tuple[str, str]:
         api.upload("a")
         metarange_id = api.commit()["meta_range_id"]
-        repository = api.engine.refs.repository("repo")
+        repository = repositories.get(api.engine, "repo")
         [header] = api.engine.metarange(repository, metarange_id).headers()
         for (namespace, file_id), content in api.world.files.files.items():
             api.engine.objects.put(f"{namespace}/_lakefs/{file_id}", content, "")
         return metarange_id, header.id
 
-    def test_files_tell_where_they_lie(self, api):
+    def test_files_return_their_location(self, api):
         for kind, file_id in zip(("meta_range", "range"), self.range_ids(api), strict=True):
             reply = api.ask("GET", f"/repositories/repo/metadata/{kind}/{file_id}")
             assert (reply.status, reply.json) == (200, {"location": f"_lakefs/{file_id}"})
@@ -46,7 +47,7 @@ class TestMetadata:
     @pytest.mark.parametrize(
         "file_id", ["0" * 64, "x", "dummy", "retention", "..%2Fdata%2Fa", "A" * 64]
     )
-    def test_what_is_no_file_is_404(self, api, file_id):
+    def test_a_missing_file_is_404(self, api, file_id):
         for path in (f"meta_range/{file_id}", f"range/{file_id}", f"object/range/{file_id}"):
             assert api.ask("GET", f"/repositories/repo/metadata/{path}").status == 404
 

@@ -103,7 +103,7 @@ def test_an_upload_to_an_unknown_branch_is_404_whatever_the_body(api):
 
 
 def test_a_stat_may_leave_metadata_out_and_presign(api):
-    made = api.upload("a", b"hello", **{"x-lakefs-meta-k": "v"})
+    made = api.upload("a", b"hello", headers={"x-lakefs-meta-k": "v"})
     assert api.ask("GET", f"{READ}/stat", path="a", user_metadata="False").json["metadata"] == {}
     stat = api.ask("GET", f"{READ}/stat", path="a", presign="True").json
     models.ObjectStats.from_dict(stat)
@@ -123,7 +123,7 @@ def test_a_stat_may_leave_metadata_out_and_presign(api):
         ("main", {"path": "p" * 1025}, 400, "path"),
     ],
 )
-def test_a_bad_stat_says_why(api, ref, parameters, status, named):
+def test_a_bad_stat_names_the_mistake(api, ref, parameters, status, named):
     api.upload("a")
     reply = api.ask("GET", f"{REPO}/refs/{ref}/objects/stat", **parameters)
     assert reply.status == status
@@ -132,7 +132,7 @@ def test_a_bad_stat_says_why(api, ref, parameters, status, named):
 
 def test_a_listing_folds_and_pages(api):
     for path in ("a", "dir/1", "dir/2", "z"):
-        api.upload(path, **{"x-lakefs-meta-k": "v"})
+        api.upload(path, headers={"x-lakefs-meta-k": "v"})
     page = api.ask("GET", f"{READ}/ls", delimiter="/", amount=2).json
     models.ObjectStatsList.from_dict(page)
     assert [row["path"] for row in page["results"]] == ["a", "dir/"]
@@ -158,7 +158,7 @@ def test_a_listing_folds_and_pages(api):
 
 
 def test_a_listing_may_presign_and_leave_metadata_out(api):
-    api.upload("a", b"hello", **{"x-lakefs-meta-k": "v"})
+    api.upload("a", b"hello", headers={"x-lakefs-meta-k": "v"})
     [row] = api.ask("GET", f"{READ}/ls", presign="true", user_metadata="false").json["results"]
     assert row["metadata"] == {}
     assert api.world.objects.request_presigned(row["physical_address"]) == b"hello"
@@ -168,7 +168,7 @@ def test_listing_an_unknown_ref_is_404(api):
     assert api.ask("GET", f"{REPO}/refs/nothing/objects/ls").status == 404
 
 
-def test_deleting_is_fine_with_what_is_not_there(api):
+def test_deleting_a_missing_object_succeeds(api):
     api.upload("a")
     assert api.ask("DELETE", OBJECTS, path="a").status == 204
     assert api.ask("DELETE", OBJECTS, path="a").status == 204
@@ -187,7 +187,7 @@ def test_many_are_deleted_at_once(api):
     assert api.paths() == ["c"]
 
 
-def test_a_path_that_cannot_be_deleted_is_told_with_its_status(api):
+def test_a_path_that_cannot_be_deleted_is_returned_with_its_status(api):
     api.upload("a")
     long = "p" * 1025
     reply = api.ask("POST", f"{OBJECTS}/delete", {"paths": ["a", long]}).json
@@ -220,7 +220,7 @@ def test_a_bad_bulk_delete_deletes_nothing(api, body, named):
 
 
 def test_a_copy_is_an_object_of_its_own(api):
-    made = api.upload("a", b"hello", **{"x-lakefs-meta-k": "v"})
+    made = api.upload("a", b"hello", headers={"x-lakefs-meta-k": "v"})
     reply = api.ask("POST", f"{OBJECTS}/copy", {"src_path": "a"}, dest_path="b")
     assert reply.status == 201
     models.ObjectStats.from_dict(reply.json)
@@ -257,7 +257,7 @@ def test_a_bad_copy_copies_nothing(api, body, parameters, status, named):
 
 
 def test_user_metadata_are_replaced_whole(api):
-    api.upload("a", **{"x-lakefs-meta-old": "1"})
+    api.upload("a", headers={"x-lakefs-meta-old": "1"})
     path = f"{OBJECTS}/stat/user_metadata"
     assert api.ask("PUT", path, {"set": {"new": "2"}}, path="a").status == 204
     assert api.ask("GET", f"{READ}/stat", path="a").json["metadata"] == {"new": "2"}
@@ -279,7 +279,7 @@ STAGED = {
 }
 
 
-def test_an_object_that_lies_elsewhere_is_staged_as_it_is_told(api):
+def test_an_object_stored_elsewhere_is_staged_as_described(api):
     reply = api.ask("PUT", OBJECTS, STAGED, path="a")
     assert reply.status == 201
     models.ObjectStats.from_dict(reply.json)

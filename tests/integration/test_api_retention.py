@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lakefs_sdk import models
 
-from graveler.operations import retention
+from graveler.operations import repositories, retention
 from graveler.retention.files import RULES_FILE
 from tests.support.api import ApiClient
 
@@ -18,7 +18,7 @@ OLD_RULES = "/repositories/repo/gc/rules"
 PREPARE = "/repositories/repo/gc/prepare_commits"
 NAMESPACE = "s3://bucket/repo"
 
-SEED_RULES = {
+SEED_RULES: dict[str, Any] = {
     "default_retention_days": 14,
     "branches": [
         {"branch_id": "main", "retention_days": 21},
@@ -130,7 +130,7 @@ class TestRules:
             assert reply.status == 500
             assert RULES_FILE in reply.message
 
-    def test_the_preflight_tells_who_may_set_rules(self, api):
+    def test_the_preflight_shows_whether_the_user_may_set_rules(self, api):
         assert api.ask("GET", f"{OLD_RULES}/set_allowed").status == 204
         assert api.ask("GET", "/repositories/absent/gc/rules/set_allowed").status == 404
         api.repository("fixed", read_only=True)
@@ -245,8 +245,7 @@ class TestPreparedCommits:
         api.ask("PUT", RULES, SEED_RULES)
         first = api.commit(allow_empty=True)["id"]
         api.commit(allow_empty=True)
-        records = next(iter(api.world.refs._records.values()))
-        del records.commits[first]
+        del api.world.refs.records_of(repositories.get(api.engine, "repo")).commits[first]
         reply = api.ask("POST", PREPARE)
         assert reply.status == 500
         assert first in reply.message
@@ -264,7 +263,7 @@ class TestTask:
         assert reply.status == 200
         return reply.json
 
-    def test_a_task_ends_with_what_was_prepared(self, api):
+    def test_a_finished_task_returns_what_was_prepared(self, api):
         api.ask("PUT", RULES, SEED_RULES)
         task_id = self.start(api)
         status = self.status(api, task_id)

@@ -25,11 +25,10 @@ class TestPreparedUncommitted:
     def addresses(self, api: ApiClient, location: str) -> list[tuple[str, int]]:
         """What every file under the location says."""
         found: list[tuple[str, int]] = []
-        for uri in sorted(api.world.objects._objects):
-            if uri.startswith(location):
-                table = pq.read_table(io.BytesIO(api.engine.objects.get(uri)))
-                assert table.column_names == ["physical_address", "creation_date"]
-                found += zip(*(column.to_pylist() for column in table.columns), strict=True)
+        for uri in api.world.objects.uris(location):
+            table = pq.read_table(io.BytesIO(api.engine.objects.get(uri)))
+            assert table.column_names == ["physical_address", "creation_date"]
+            found += zip(*(column.to_pylist() for column in table.columns), strict=True)
         return found
 
     def staged(self, api: ApiClient, path: str, branch: str = "main") -> tuple[str, int]:

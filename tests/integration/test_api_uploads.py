@@ -20,7 +20,7 @@ def api():
     return api
 
 
-def test_what_was_put_at_an_address_is_linked(api):
+def test_an_object_put_at_a_physical_address_is_linked(api):
     address = api.ask("GET", BACKING, path="a", presign="True")
     models.StagingLocation.from_dict(address.json)
     assert address.json["presigned_url_expiry"] > 0
@@ -47,7 +47,7 @@ def test_an_address_alone_needs_no_url(api):
     assert address == {"physical_address": address["physical_address"], "presigned_url": None}
 
 
-def test_what_a_client_puts_exactly_where_it_was_told_is_linked_committed_and_read(api):
+def test_an_object_put_at_its_physical_address_is_linked_committed_and_read(api):
     address = api.ask("GET", BACKING, path="a").json
     uri = address["physical_address"]
     checksum = api.world.objects.put(uri, b"hello", "text/csv").checksum
@@ -112,7 +112,7 @@ def test_a_bad_wish_for_an_address_is_refused(api, parameters):
     assert api.ask("GET", BACKING, **parameters).status == 400
 
 
-def test_who_links_an_address_is_told_that_there_is_no_such_branch(api):
+def test_linking_to_a_missing_branch_is_refused(api):
     path = f"{REPO}/branches/nothing/staging/backing"
     given = api.ask("GET", path, path="a")
     assert given.status == 200  # lakectl would show "request failed" for any error here

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from graveler.model import Commit
 from graveler.operations import branches, commits, links, merges, objects, tags, writes
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import new_commit
 from graveler.operations.protocol.lookup import current_branch
 from graveler.staging.listing import PageQuery
-from tests.support.server_world import Keys, ServerWorld
-from tests.support.stack import BUCKET, KEYS
+from tests.support.server_world import ServerWorld, open_world
+from tests.support.stack import BUCKET
 
 pytestmark = pytest.mark.server
 
@@ -26,11 +27,8 @@ HISTORY = 1000
 
 @pytest.fixture(scope="module")
 def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
-    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    made = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint, s3_endpoint) as world:
+        yield world
 
 
 @dataclass
@@ -63,7 +61,7 @@ class Meter:
             metadata={},
         )
 
-    def commit(self, branch: str = "main", engine: Engine | None = None) -> commits.Commit:
+    def commit(self, branch: str = "main", engine: Engine | None = None) -> Commit:
         request = commits.CommitRequest("commit", "somebody", allow_empty=True)
         return commits.commit(engine or self.engine, self.repo, branch, request)
 
@@ -124,9 +122,9 @@ def stage(meter: Meter) -> object:
     )
 
 
-def delete_branch(meter: Meter) -> object:
+def delete_branch(meter: Meter) -> None:
     branches.create(meter.other, meter.repo, name="gone", source="main")
-    return branches.delete(meter.engine, meter.repo, "gone")
+    branches.delete(meter.engine, meter.repo, "gone")
 
 
 BUDGETS = [
@@ -229,7 +227,7 @@ def test_merge_keeps_its_budget(meter: Meter) -> None:
     assert 1 <= new_ranges <= 4, meter.requests
 
 
-def add_history(meter: Meter, amount: int) -> commits.Commit:
+def add_history(meter: Meter, amount: int) -> Commit:
     """Make so many commits on main, by their last step only; the last of them."""
     engine = meter.other
     repository, branch = current_branch(engine, meter.repo, "main")
@@ -262,7 +260,7 @@ def test_the_log_of_a_long_history_keeps_its_budget(world: ServerWorld, meter: M
     last = add_history(meter, HISTORY)
     cold = Meter(world, repo=meter.repo)
     branches.get(cold.engine, cold.repo, "main")
-    found: list[commits.Commit] = []
+    found: list[Commit] = []
 
     def read() -> None:
         found.extend(commits.log(cold.engine, cold.repo, "main", commits.LogQuery(HISTORY)).results)

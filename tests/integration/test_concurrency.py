@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -20,10 +21,11 @@ from graveler.errors import (
     PreconditionFailedError,
     UnknownOutcomeError,
 )
+from graveler.model import Branch, Commit
 from graveler.operations import branches, commits, diffs, links, merges, objects, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
-from tests.support.server_world import ServerWorld
+from tests.support.server_world import ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 
@@ -32,10 +34,8 @@ REQUEST = commits.CommitRequest("commit", "somebody")
 
 @pytest.fixture(scope="session")
 def world(dynamodb_endpoint: str) -> Iterator[ServerWorld]:
-    made = ServerWorld(dynamodb_endpoint)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint) as world:
+        yield world
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def repo(world: ServerWorld) -> str:
 
 
 def stage(
-    engine: Engine, repo: str, path: bytes, checksum: str, branch: str = "main", **options: bool
+    engine: Engine, repo: str, path: bytes, checksum: str, branch: str = "main", **options: Any
 ) -> None:
     links.stage(
         engine,
@@ -178,7 +178,7 @@ def test_of_two_commits_at_once_both_are_in_history_or_one_is_told_why(
             *(partial(commits.commit, engine, repo, "main", request) for engine in engines)
         )
         for result in results:
-            if isinstance(result, commits.Commit):
+            if isinstance(result, Commit):
                 made.append(result.id)
             else:
                 assert isinstance(result, InvalidInputError)
@@ -262,9 +262,9 @@ def test_one_of_many_creates_a_branch(world: ServerWorld, repo: str) -> None:
                 for engine, head in zip(engines, heads, strict=True)
             )
         )
-        winners = [n for n, result in enumerate(results) if isinstance(result, branches.Branch)]
+        winners = [n for n, result in enumerate(results) if isinstance(result, Branch)]
         assert len(winners) == 1
-        losers = [each for each in results if not isinstance(each, branches.Branch)]
+        losers = [each for each in results if not isinstance(each, Branch)]
         assert all(isinstance(each, AlreadyExistsError) for each in losers)
         assert branches.get(world.engine(), repo, name).commit_id == heads[winners[0]]
 

@@ -5,14 +5,15 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from typing import Any
 
 import pytest
 
 from graveler.errors import ContentionError, InvalidInputError
 from graveler.operations import branches, commits, objects, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
-from tests.support.server_world import Keys, ServerWorld
-from tests.support.stack import BUCKET, KEYS
+from tests.support.server_world import ServerWorld, open_world
+from tests.support.stack import BUCKET
 
 pytestmark = pytest.mark.server
 
@@ -25,11 +26,8 @@ CONTEXT = multiprocessing.get_context("spawn")
 
 @pytest.fixture(scope="module")
 def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
-    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    made = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint, s3_endpoint) as world:
+        yield world
 
 
 @dataclass
@@ -45,7 +43,7 @@ class Process:
         self.process.start()
         theirs.close()
 
-    def acknowledged(self) -> Iterator[object]:
+    def acknowledged(self) -> Iterator[Any]:
         """What it tells, until it ends."""
         while True:
             try:
@@ -101,7 +99,7 @@ def test_killed_processes_lose_nothing_that_was_acknowledged(world: ServerWorld)
     written = {
         path: (checksum, content)
         for writer in writers
-        for path, checksum, content in writer.acknowledged()  # type: ignore[misc] # as sent
+        for path, checksum, content in writer.acknowledged()
     }
     committers[1].kill()
     made = {first, *committers[0].acknowledged(), *committers[1].acknowledged()}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -14,19 +15,16 @@ from graveler.operations import commits, writes
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from tests.support.invocation import Context
-from tests.support.server_world import Keys, ServerWorld
-from tests.support.stack import BUCKET, KEYS
+from tests.support.server_world import ServerWorld, open_world
+from tests.support.stack import BUCKET
 
 pytestmark = pytest.mark.server
 
 
 @pytest.fixture
 def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
-    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    made = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint, s3_endpoint) as world:
+        yield world
 
 
 @pytest.fixture
@@ -36,6 +34,10 @@ def engine(world: ServerWorld, monkeypatch: pytest.MonkeyPatch) -> Engine:
     return made
 
 
+def _csv(content: str) -> tuple[bytes, str]:
+    return content.encode(), "text/csv"
+
+
 def upload(engine: Engine, repository: str, **contents: str) -> None:
     for path, content in contents.items():
         writes.upload(
@@ -43,7 +45,7 @@ def upload(engine: Engine, repository: str, **contents: str) -> None:
             repository,
             "main",
             path.encode(),
-            read_content=lambda content=content: (content.encode(), "text/csv"),
+            read_content=partial(_csv, content),
             metadata={"Owner": "Amélie"},
         )
 

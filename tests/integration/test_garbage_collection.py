@@ -158,7 +158,7 @@ def test_retained_commits_keep_theirs(example: Example) -> None:
     assert example.is_there(*kept) == [True] * len(kept)
 
 
-def test_what_came_to_life_after_the_mark_stays(example: Example) -> None:
+def test_objects_revived_after_the_mark_stay(example: Example) -> None:
     assert example.marked is not None
     assert example.swept is not None
     assert example.is_there("shared dev 03-14") == [True]
@@ -180,7 +180,7 @@ def test_uncommitted_garbage_goes(example: Example) -> None:
     assert left == {example.uris["young"], example.uris["other upload"]}
 
 
-def test_what_others_wrote_stays(example: Example) -> None:
+def test_objects_of_others_stay(example: Example) -> None:
     """As do the data of a deleted repository, whose refs may come back from a dump."""
     assert example.is_there(*FOREIGN) == [True] * len(FOREIGN)
 
@@ -202,7 +202,7 @@ def test_a_collected_object_can_still_be_described(example: Example) -> None:
         objects.read_content(lake.engine, found)
 
 
-def test_what_was_deleted_is_written_down_as_lakefs_does(example: Example) -> None:
+def test_deleted_objects_are_listed_in_the_files_that_lakefs_writes(example: Example) -> None:
     lake, report = example.lake, example.swept
     assert report is not None
     folder = f"_lakefs/retention/gc/unified/{report.run_id}/"
@@ -229,7 +229,7 @@ def test_what_was_deleted_is_written_down_as_lakefs_does(example: Example) -> No
     assert len(gone) == report.deleted.objects
 
 
-def test_the_report_says_it_to_a_person(example: Example) -> None:
+def test_the_report_is_readable(example: Example) -> None:
     assert example.marked is not None
     lake, report = example.lake, example.marked
     folder = f"{lake.namespace}/_lakefs/retention/gc/unified/{report.run_id}/"
@@ -255,7 +255,7 @@ def test_every_range_is_read_once(example: Example) -> None:
     assert 0 < example.swept.ranges < example.marked.ranges
 
 
-def test_the_end_of_a_run_is_told(example: Example) -> None:
+def test_the_end_of_a_run_is_published_as_an_event(example: Example) -> None:
     lake = example.lake
     tables = example.lake.world.tables()
     repository = read_repository(lake.engine, lake.name)

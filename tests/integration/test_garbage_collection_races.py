@@ -137,11 +137,11 @@ def raced(spark_session: SparkSession, world: ServerWorld, s3_folder: Path) -> R
         pytest.param("linked", id="linked by an address that was handed out before"),
     ],
 )
-def test_what_came_to_life_meanwhile_stays(raced: Raced, name: str) -> None:
+def test_objects_revived_meanwhile_stay(raced: Raced, name: str) -> None:
     assert raced.lake.is_there(raced.uris[name])
 
 
-def test_what_nobody_touched_is_gone(raced: Raced) -> None:
+def test_untouched_garbage_is_deleted(raced: Raced) -> None:
     assert not raced.lake.is_there(raced.uris["forgotten"])
 
 

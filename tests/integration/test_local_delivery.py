@@ -10,7 +10,7 @@ import boto3
 import pytest
 import requests
 
-from tests.integration.test_local_stack import ask, create_repository, s3_client
+from tests.integration.test_local_stack import ask, create_repository
 from tests.support.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
@@ -104,7 +104,7 @@ def words_of(process):
 
 def exported(stack, prefix):
     """The keys under the prefix of the bucket, without it."""
-    pages = s3_client(stack).list_objects_v2(Bucket=BUCKET, Prefix=f"{prefix}/")
+    pages = stack.s3.list_objects_v2(Bucket=BUCKET, Prefix=f"{prefix}/")
     return {item["Key"].removeprefix(f"{prefix}/") for item in pages.get("Contents", ())}
 
 

@@ -100,7 +100,7 @@ def test_the_path_is_decoded_and_the_query_string_is_not():
     assert event["queryStringParameters"] == {"path": "a/b c,d", "empty": "", "é": "\ufffd"}
 
 
-def test_cookies_stand_apart_from_headers():
+def test_cookies_are_separate_from_headers():
     event = Gateway().event(HTTP_COOKIE="a=1; b=2", HTTP_X_LAKEFS_CLIENT="python-lakefs")
     assert event["cookies"] == ["a=1", "b=2"]
     assert event["headers"] == {"x-lakefs-client": "python-lakefs"}
@@ -251,7 +251,7 @@ def test_what_the_function_keeps_of_an_event_is_its_own():
     assert "changed" not in gateway.event()["headers"]
 
 
-def test_a_function_is_told_its_name_and_its_time():
+def test_a_function_gets_its_name_and_its_remaining_time():
     gateway = Gateway()
     gateway.ask()
     (context,) = gateway.contexts

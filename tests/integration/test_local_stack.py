@@ -13,7 +13,6 @@ import time
 import urllib.error
 import urllib.request
 
-import boto3
 import pytest
 
 from local.config import ROOT
@@ -72,16 +71,6 @@ def repositories(stack):
     return [repository["id"] for repository in answer["results"]]
 
 
-def s3_client(stack):
-    return boto3.client(
-        "s3",
-        endpoint_url=stack.s3_endpoint,
-        region_name="us-east-1",
-        aws_access_key_id=stack.access_key_id,
-        aws_secret_access_key=stack.secret_access_key,
-    )
-
-
 def wait_until_free(*ports):
     """Processes that lost their parent end at once; a loaded machine may take a moment to do so."""
     deadline = time.monotonic() + 10
@@ -114,7 +103,7 @@ def own_stack(tmp_path):
     running.stop()
 
 
-def test_the_stack_tells_how_to_reach_it(stack):
+def test_the_stack_prints_how_to_reach_it(stack):
     assert f"endpoint           {stack.endpoint}" in stack.output
     assert len(stack.access_key_id) == 20
     assert len(base64.b64decode(stack.secret_access_key)) == 30
@@ -128,7 +117,7 @@ def test_the_key_pair_and_all_state_are_private(stack):
 
 
 def test_the_s3_endpoint_takes_the_same_key_pair(stack):
-    s3 = s3_client(stack)
+    s3 = stack.s3
     s3.put_object(Bucket=BUCKET, Key="probe", Body=b"x")
     assert s3.get_object(Bucket=BUCKET, Key="probe")["Body"].read() == b"x"
 
@@ -157,7 +146,7 @@ def test_a_body_that_cannot_pass_is_413_with_the_remedy(stack, uploads, megabyte
     assert "presigned URL" in answer["message"]
 
 
-def test_a_head_tells_the_length_and_sends_no_body(stack, uploads):
+def test_head_returns_the_length_without_a_body(stack, uploads):
     assert upload(stack, "measured", b"12345")[0] == 201
     connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
     try:
@@ -196,7 +185,7 @@ def test_logs_of_the_functions_go_to_files_and_not_to_the_terminal(stack):
 
 def test_ctrl_c_ends_it_well_and_a_restart_keeps_the_data(own_stack):
     create_repository(own_stack, "kept")
-    s3_client(own_stack).put_object(Bucket=BUCKET, Key="object", Body=b"x")
+    own_stack.s3.put_object(Bucket=BUCKET, Key="object", Body=b"x")
     keys = own_stack.access_key_id, own_stack.secret_access_key
     assert own_stack.stop(signal.SIGINT) == 0
     assert own_stack.output.endswith("Stopping\n")
@@ -204,7 +193,7 @@ def test_ctrl_c_ends_it_well_and_a_restart_keeps_the_data(own_stack):
     own_stack.start()
     assert (own_stack.access_key_id, own_stack.secret_access_key) == keys
     assert repositories(own_stack) == ["kept"]
-    assert s3_client(own_stack).get_object(Bucket=BUCKET, Key="object")["Body"].read() == b"x"
+    assert own_stack.s3.get_object(Bucket=BUCKET, Key="object")["Body"].read() == b"x"
 
 
 def test_it_starts_right_after_kill_9_and_has_all_data(own_stack):

@@ -30,7 +30,10 @@ def s3_client(endpoint: str, secret: str = KEYS.secret_access_key):
 
 def other_addresses() -> list[str]:
     """Addresses of this machine outside of 127.0.0.1."""
-    return ["127.0.0.2", *{info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None)}]
+    return [
+        "127.0.0.2",
+        *{str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)},
+    ]
 
 
 def test_objects_are_stored_with_their_metadata(s3_endpoint):

@@ -1,7 +1,6 @@
 """Repairs that docs/repairs.md makes with AWS's own tools, on items of the refs table."""
 
 from collections.abc import Iterable, Iterator
-from types import SimpleNamespace
 
 import pytest
 
@@ -24,7 +23,8 @@ from graveler.operations import branches
 from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import Credential, User
 from local.cipher import LocalCipher
-from tests.support.server_world import ServerWorld
+from tests.support.invocation import Context
+from tests.support.server_world import ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 
@@ -34,10 +34,8 @@ CIPHER = LocalCipher(b"k" * 32)
 
 @pytest.fixture
 def world(dynamodb_endpoint: str) -> Iterator[ServerWorld]:
-    made = ServerWorld(dynamodb_endpoint)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint) as world:
+        yield world
 
 
 @pytest.fixture
@@ -110,7 +108,7 @@ def test_items_of_the_outbox_are_published_again_as_records_of_the_stream(
         for item in items
     ]
 
-    answer = handler({"Records": records}, SimpleNamespace(aws_request_id="by hand"))
+    answer = handler({"Records": records}, Context("by hand"))
 
     assert answer == {"batchItemFailures": []}
     assert {each.kind for each in published} == {"repository_created", "branch_created"}

@@ -87,7 +87,7 @@ def test_a_merge_of_wide_ranges_is_what_the_table_says(
     row: tuple[Records, Records, Records], breaking: Breaking, strategy: str
 ) -> None:
     committed, _ = committed_in_memory(breaking)
-    sides = [write(committed, side) for side in row]
+    base, source, destination = (write(committed, side) for side in row)
     expected: Records | None = None
     try:
         expected = merged(*row, strategy)
@@ -95,7 +95,8 @@ def test_a_merge_of_wide_ranges_is_what_the_table_says(
         expected = None
     found: Records | None = None
     try:
-        found = read(opened(committed, merge(committed, *sides, strategy).metarange_id))
+        made = merge(committed, base, source, destination, strategy)
+        found = read(opened(committed, made.metarange_id))
     except MergeConflictError:
         found = None
     assert found == expected

@@ -69,7 +69,7 @@ def log_of(engine: Engine, name: str, branch: str) -> tuple[Commit, ...]:
 
 def difference(engine: Engine, name: str, left: str, right: str) -> list[diffs.DiffEntry]:
     page = diffs.between_refs(engine, name, f"{left}@", f"{right}@", PageQuery(100))
-    return list(page.results)
+    return [each for each in page.results if isinstance(each, diffs.DiffEntry)]
 
 
 @given(HISTORIES)

@@ -169,7 +169,7 @@ class EngineMachine(EngineBesideModel):
     def draw_branch_to_merge_into(self, data: st.DataObject) -> str:
         """A branch, mostly without uncommitted changes."""
         branch = self.draw_branch(data)
-        if self.model.uncommitted(branch) and data.draw(st.integers(0, 3)):
+        if data.draw(st.integers(0, 3)) and self.model.uncommitted(branch):
             self.commit_branch(branch, allow_empty=False)
         return branch
 

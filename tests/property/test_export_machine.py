@@ -7,6 +7,7 @@ the end all faults are removed, and then the destination holds exactly the branc
 """
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from hypothesis import settings
@@ -50,6 +51,10 @@ PATTERNS = st.sampled_from([(), (".*",), (".*/_SUCCESS$", "^SUCCESS$"), ("^a/b",
 
 # How many calls to stores a runner makes before another step of the test.
 STEPS = st.sampled_from([1, 3, 7, 12, 20, 30, 50, 1000])
+
+
+def _text(content: bytes) -> tuple[bytes, str]:
+    return content, "text/" + content.decode()
 
 
 class ExportMachine(RuleBasedStateMachine):
@@ -111,7 +116,7 @@ class ExportMachine(RuleBasedStateMachine):
                 REPO,
                 "live",
                 key.encode(),
-                read_content=lambda content=content: (content, "text/" + content.decode()),
+                read_content=partial(_text, content),
                 metadata={"m": "v"} if content == b"B" else {},
             )
         for key in delete:
@@ -173,7 +178,7 @@ class ExportMachine(RuleBasedStateMachine):
             if "branch" in event.detail and event.kind != "export_finished":
                 self.messages.append(ExportRequest(REPO, "live"))
         self.events_seen = len(self.world.refs.events)
-        now_ns = self.world.clock.time_ns
+        now_ns = self.world.clock.peek_ns
         waiting = self.world.export_queue.waiting
         self.messages += [request for due_ns, request in waiting if due_ns <= now_ns]
         waiting[:] = [each for each in waiting if each[0] > now_ns]
@@ -203,7 +208,7 @@ class ExportMachine(RuleBasedStateMachine):
         self.runner_count += 1
         name = f"runner {self.runner_count}"
         clock = self.world.clock
-        deadline_ns = clock.time_ns + round(time_s * 1e9)
+        deadline_ns = clock.peek_ns + round(time_s * 1e9)
 
         def work(runner: SteppedRunner) -> None:
             engine = engine_around(self.exported.engine(), runner)
@@ -211,7 +216,7 @@ class ExportMachine(RuleBasedStateMachine):
                 engine,
                 request,
                 runner=name,
-                time_left_s=lambda: (deadline_ns - clock.time_ns) / 1e9,
+                time_left_s=lambda: (deadline_ns - clock.peek_ns) / 1e9,
             )
 
         runner = SteppedRunner(name, work)

@@ -5,7 +5,8 @@ anything under them changes, objects set apart are copied last in their director
 after everything under them is done, and nothing is left out.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from functools import partial
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -34,6 +35,16 @@ FAILING = st.frozensets(KEYS, max_size=3)
 STOPS = st.lists(st.integers(1, 6), max_size=8)
 Contents = dict[bytes, bytes]
 CHANGES = ("copy", "delete")
+
+
+def threads(pool: LotPool) -> Any:
+    """The pool, in the place of one that has threads."""
+    return pool
+
+
+def next_of(left: Iterator[int]) -> bool:
+    """Whether one is left, which is taken."""
+    return next(left, None) is not None
 
 
 def joined_beyond(put_off_max: int) -> Any:
@@ -112,10 +123,11 @@ def check_outcome(
 def test_every_order_of_completion_keeps_the_promises(
     base, head, texts, has_marks, failing, random, put_off_max
 ):
-    work, patterns = PlannedWork(base, head), Patterns(texts)
+    work: Any = PlannedWork(base, head)
+    patterns = Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
-        schedule = Schedule(transfer, Progress(), pool, 4)
+        schedule = Schedule(transfer, Progress(), threads(pool), 4)
         walk = Walk(work, patterns, has_marks=has_marks)
         assert schedule.run(walk.steps(), lambda: True)
     check_outcome(transfer, base, patterns)
@@ -138,16 +150,17 @@ def test_every_order_of_completion_keeps_the_promises(
 def test_a_walk_that_continues_leaves_nothing_out(
     base, head, texts, stops, failing, random, put_off_max
 ):
-    work, patterns = PlannedWork(base, head), Patterns(texts)
+    work: Any = PlannedWork(base, head)
+    patterns = Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     progress = Progress()
     etags: dict[bytes, str] = {}
     for stop in [*stops, 10_000]:
         asked = iter(range(stop))
         with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
-            schedule = Schedule(transfer, progress, pool, 4)
+            schedule = Schedule(transfer, progress, threads(pool), 4)
             walk = Walk(work, patterns, position=Position(progress.after, progress.put_off))
-            schedule.run(walk.steps(), lambda asked=asked: next(asked, None) is not None)
+            schedule.run(walk.steps(), partial(next_of, asked))
         assert schedule.progress.after >= progress.after
         progress = schedule.progress
         etags |= schedule.take_etags()
@@ -158,7 +171,8 @@ def test_a_walk_that_continues_leaves_nothing_out(
 
 @given(base=CONTENTS, head=CONTENTS, texts=PATTERNS, failing=FAILING)
 def test_a_schedule_without_threads_does_the_same(base, head, texts, failing):
-    work, patterns = PlannedWork(base, head), Patterns(texts)
+    work: Any = PlannedWork(base, head)
+    patterns = Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
     assert Schedule(transfer, Progress(), None, 1).run(Walk(work, patterns).steps(), lambda: True)
     check_outcome(transfer, base, patterns)

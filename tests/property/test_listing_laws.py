@@ -100,7 +100,7 @@ def test_a_page_begins_behind_any_key(
     if folded is not None and folded != after:
         # after lies under a common prefix, which is shown if there is more under it.
         more = any(key.startswith(folded) and key > after for key in live_keys(committed, staged))
-        expected = [CommonPrefix(folded)] * more + expected
+        expected = [*[CommonPrefix(folded)] * more, *expected]
     assert page == expected[:amount]
 
 

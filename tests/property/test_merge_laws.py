@@ -29,11 +29,16 @@ any_breaking = breakings | tight_breakings
 strategies = st.sampled_from(["", "source-wins", "dest-wins"])
 
 
+def written(committed: Committed, three: Sides) -> tuple[MetaRange, MetaRange, MetaRange]:
+    base, source, destination = (write(committed, side) for side in three)
+    return base, source, destination
+
+
 def merge_of(three: Sides, breaking: Breaking, strategy: str = "") -> Records | None:
     """The engine's merge; None for a conflict."""
     committed, _ = committed_in_memory(breaking)
     try:
-        made = merge(committed, *(write(committed, side) for side in three), strategy)
+        made = merge(committed, *written(committed, three), strategy)
     except MergeConflictError:
         return None
     return read(opened(committed, made.metarange_id))
@@ -107,7 +112,7 @@ def test_the_strategies_are_each_others_mirror(three: Sides, breaking: Breaking)
 @given(sides, breakings)
 def test_a_merge_has_the_id_of_its_content(three: Sides, breaking: Breaking) -> None:
     committed, _ = committed_in_memory(breaking)
-    made = merge(committed, *(write(committed, side) for side in three), "source-wins")
+    made = merge(committed, *written(committed, three), "source-wins")
     content = read(opened(committed, made.metarange_id))
     assert made.metarange_id == write(committed, content).id
 
@@ -117,14 +122,15 @@ def test_ranges_that_all_three_share_are_not_read(
     three: Sides, breaking: Breaking, strategy: str
 ) -> None:
     committed, files = committed_in_memory(breaking)
-    metaranges = [write(committed, side) for side in three]
+    metaranges = written(committed, three)
     shared = set.intersection(*({header.id for header in m.headers()} for m in metaranges))
     assume(shared)
     headers = list(metaranges[2].headers())
     fresh = Committed(files, breaking=breaking)
     files.reads.clear()
     try:
-        merge(fresh, *(MetaRange(fresh, NAMESPACE, m.id) for m in metaranges), strategy)
+        base, source, destination = (MetaRange(fresh, NAMESPACE, m.id) for m in metaranges)
+        merge(fresh, base, source, destination, strategy)
     except MergeConflictError:
         return
     was_read = {file_id for _, file_id in files.reads}

@@ -8,6 +8,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from graveler.committed.apply import apply_changes, apply_slice, assemble
+from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Slice, SliceResult, plan
 from graveler.committed.store import Breaking, Committed
@@ -81,7 +82,7 @@ def in_slices(
     changes: list[Change],
     breaking: Breaking,
     weight: int,
-) -> tuple[str, tuple[int, int, int], int]:
+) -> tuple[str, Counts, int]:
     """The metarange made by processes that share nothing but the files, the last slice first."""
 
     def fresh() -> tuple[Committed, MetaRange]:
@@ -155,7 +156,7 @@ def test_additions_are_cut_wherever_they_end_ranges(
     """Also inside a range that holds all of the base, or where there is none."""
     files = MemoryCommittedFiles()
     base_id = write_as_lakefs(files, base, ())
-    changes = sorted(added.items())
+    changes: list[Change] = sorted(added.items())
     committed = Committed(files, breaking=breaking)
     once = apply_changes(committed, opened(committed, base_id), changes)
     found, _, count = in_slices(files, base_id, changes, breaking, 1)
@@ -174,14 +175,15 @@ def test_a_merge_in_slices_is_the_merge(
     sides: tuple[Records, Records, Records], breaking: Breaking, strategy: str
 ) -> None:
     committed, _ = committed_in_memory(breaking)
-    three = [write(committed, side) for side in sides]
+    base, source, destination = (write(committed, side) for side in sides)
+    three = (base, source, destination)
     changes = partial(merge_changes, *three, strategy)
-    once = apply_changes(committed, three[2], changes())
+    once = apply_changes(committed, destination, changes())
     parts = list(plan_merge(committed, *three, strategy, slice_weight=1))
     event(f"{min(len(parts), 5)} slices")
     results = [
-        apply_slice(committed, three[2], part, changes(part.start, part.end)) for part in parts
+        apply_slice(committed, destination, part, changes(part.start, part.end)) for part in parts
     ]
-    assert assemble(committed, three[2], results) == once
+    assert assemble(committed, destination, results) == once
     if sides[0] != sides[2]:
         assert read(opened(committed, once.metarange_id)) == merged(*sides, strategy)

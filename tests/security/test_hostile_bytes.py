@@ -28,7 +28,7 @@ def test_a_block_that_claims_gigabytes_is_refused_before_they_are_taken(claimed)
         open_block(compressed(VARINT[claimed] + b"\x00a"))
 
 
-def test_the_tightest_block_is_no_bomb():
+def test_the_most_compressed_block_is_not_refused():
     raw = bytes(1_000_000)
     assert len(seal_block(raw, compress=True)) < len(raw) // 20
     assert open_block(seal_block(raw, compress=True)) == raw

@@ -77,7 +77,7 @@ def test_a_url_for_a_part_takes_that_part_of_that_upload(objects, uri):
 
 
 @server
-def test_a_url_ends_and_cannot_be_prolonged(objects, uri):
+def test_a_url_expires_and_cannot_be_extended(objects, uri):
     url = objects.presign_get(uri, 1, "a")
     assert status("GET", url.replace("X-Amz-Expires=1&", "X-Amz-Expires=3600&")) == 403
     time.sleep(2.1)

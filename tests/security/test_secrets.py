@@ -14,6 +14,7 @@ from graveler.aws.environment import FromEnvironment
 from graveler.http.auth import Session
 from graveler.http.requests import AccessKey, Login, Setup
 from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
+from graveler.operations import branches
 from graveler.ports import Credential, Installation
 from tests.support.api import SECRET, SETUP_TOKEN, ApiClient, event
 from tests.support.lines import Lines, lines_of
@@ -161,7 +162,7 @@ def test_secrets_are_compared_in_constant_time(monkeypatch):
     [each.template for each in OPERATIONS if each.template.method in ("GET", "HEAD")],
     ids=lambda template: template.name,
 )
-def test_a_link_that_somebody_follows_changes_nothing(template):
+def test_a_get_request_changes_nothing(template):
     """The session cookie goes along with links from other pages (SameSite=Lax)."""
     api = ApiClient()
     api.repository()
@@ -176,6 +177,6 @@ def test_a_link_that_somebody_follows_changes_nothing(template):
 
 def snapshot(api: ApiClient) -> object:
     world = api.world
-    main = world.refs.branch(api.engine.refs.repository("repo"), "main")
+    main = branches.get(api.engine, "repo", "main")
     uris = world.objects.uris("s3://bucket")
     return list(world.refs.events), main, {uri: world.objects.get(uri) for uri in uris}

@@ -1,6 +1,7 @@
 """What is deployed is what was looked at: wheels by their hashes."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,9 @@ def test_every_wheel_of_the_layer_is_pinned_by_hash(path):
         assert "--hash=sha256:" in requirement, requirement
 
 
-def test_pip_is_told_to_hold_wheels_against_their_hashes(monkeypatch, tmp_path):
+def test_pip_checks_the_hashes_of_wheels(monkeypatch, tmp_path):
     asked = []
-    monkeypatch.setattr(build.subprocess, "run", lambda command, **_: asked.append(command))
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: asked.append(command))
     build._install(tmp_path, "aarch64", "3.13")
     (command,) = asked
     assert {"--require-hashes", "--only-binary=:all:"} <= set(command)

@@ -43,11 +43,11 @@ def test_an_upload_address_is_for_one_path_of_one_branch_of_one_repository(api):
 
 
 @pytest.mark.parametrize("change", [lambda a: a[:-1], lambda a: a + "x", lambda a: a.split(",")[0]])
-def test_an_upload_address_without_its_signature_is_nothing(api, change):
+def test_an_upload_address_without_its_signature_is_refused(api, change):
     assert link(api, "repo", change(address(api, "repo"))) == 400
 
 
-def test_an_upload_address_of_another_installation_is_nothing(api):
+def test_an_upload_address_of_another_installation_is_refused(api):
     other = ApiClient()
     other.repository("repo")
     object.__setattr__(other.engine, "signing_key", b"another" * 5)
@@ -80,7 +80,7 @@ def test_a_linked_object_of_another_repository_is_read_and_stays_the_others(api)
     assert api.world.objects.get(theirs) == b"theirs"
 
 
-def test_a_namespace_that_begins_like_another_is_another():
+def test_a_namespace_with_a_common_prefix_is_separate():
     assert relative_address("s3://bucket/repo", "s3://bucket/repo2/data/x") == (
         "s3://bucket/repo2/data/x",
         AddressType.FULL,
@@ -104,7 +104,7 @@ def test_a_namespace_that_begins_like_another_is_another():
         "s3://bucket",
     ],
 )
-def test_what_can_be_no_object_is_not_linked(api, uri):
+def test_a_uri_that_cannot_be_an_object_is_not_linked(api, uri):
     body = {"physical_address": uri, "checksum": "c", "size_bytes": 1}
     assert api.ask("PUT", OBJECTS.format("repo"), body, path="a").status == 400
     assert link(api, "repo", uri) == 400
@@ -114,13 +114,13 @@ def test_what_can_be_no_object_is_not_linked(api, uri):
     "namespace",
     ["s3://bucket/a/../repo", "s3://bucket/./repo", "s3://bucket/..", "s3://bucket/.", "file:///x"],
 )
-def test_no_namespace_is_another_one_by_dots(api, namespace):
+def test_a_namespace_with_dot_segments_is_refused(api, namespace):
     body = {"name": "third", "storage_namespace": namespace}
     assert api.ask("POST", "/repositories", body).status == 400
 
 
 @pytest.mark.parametrize("path", ["../x", "/a", "a//b", "a/../b", "a\x00b", "\u202e", "%2e%2e/x"])
-def test_a_path_is_a_name_and_leads_nowhere(api, path):
+def test_a_path_with_dot_segments_is_only_a_name(api, path):
     reply = api.ask("POST", OBJECTS.format("repo"), b"1", path=path)
     stored = reply.json["physical_address"]
     assert stored.startswith("s3://bucket/repo/data/")

@@ -84,7 +84,8 @@ def _work(queue: Any, number: int, options: argparse.Namespace, mixes: tuple[str
 
 
 def _gather(queue: Any, workers: list[Any], began: float) -> tuple[int, dict[str, Any]]:
-    total, failures, told = 0, {}, began
+    total, told = 0, began
+    failures: dict[str, Any] = {}
     while True:
         alive = any(worker.is_alive() for worker in workers)
         try:

@@ -27,8 +27,9 @@ from graveler.operations.protocol.views import ObjectStat
 from graveler.times import NS_PER_S
 from tests.simulation.actions import ACTIONS
 from tests.simulation.schedule import Op
-from tests.simulation.stores import SkewedClock, carry_out, simulated
+from tests.simulation.stores import SkewedClock, carry_out
 from tests.simulation.worlds import DESCRIBED, NAMESPACE
+from tests.support.counting import over_ports
 from tests.support.faults import Crash
 from tests.support.linearizability import UNKNOWN, Operation, Value
 
@@ -60,7 +61,7 @@ class Actor:
         """Be a new process."""
         self._is_dead = False
         engine = replace(self._simulation.new_engine(), clock=self._clock)
-        self.engine = simulated(engine, self._around)
+        self.engine = over_ports(engine, self._around)
 
     def end(self) -> None:
         """Do nothing any more."""
@@ -268,8 +269,9 @@ def _outcome(op: Op, error: GravelerError) -> str:
             return "absent" if op.kind in ("set_metadata", "get", "get_head") else "refused"
         # Operations name other refs, too, which may be missing.
         is_read = ACTIONS[op.kind].reads_only
-        missing = ("repository not found", f"branch not found: {op.branch!r}")
-        missing = (*missing, f"no branch, tag or commit {op.branch!r}") if is_read else missing
+        missing = ["repository not found", f"branch not found: {op.branch!r}"]
+        if is_read:
+            missing.append(f"no branch, tag or commit {op.branch!r}")
         return "no_branch" if any(text in error.message for text in missing) else "refused"
     if isinstance(error, InvalidInputError) and op.kind.startswith("commit"):
         return "no_changes" if "no changes" in error.message else "refused"

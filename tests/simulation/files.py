@@ -4,20 +4,23 @@ Opening a file costs more than everything else that a schedule does. What is ope
 name and its whole content, because two schedules may write different bytes under one ID.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from graveler.committed.blocks import StoredBlocks
 from graveler.committed.level import Level
 from graveler.committed.store import Committed
 from graveler.sstable import BlockCache, WholeTable
 
+T = TypeVar("T")
+
 _HELD_MAX = 20_000
 _CACHE_BYTES = 1 << 20
 _opened: dict[Any, Any] = {}
 
 
-def _held(key: Any, make: Any) -> Any:
-    found = _opened.get(key)
+def _held(key: object, make: Callable[[], T]) -> T:
+    found: T | None = _opened.get(key)
     if found is None:
         if len(_opened) > _HELD_MAX:
             _opened.clear()

@@ -69,7 +69,7 @@ class Simulation:
         self.protected: list[str] = []
         self.dumps: list[RefsDump] = []
         self.is_exported: dict[str, bool] = {}
-        self.exported_first = frozenset(self.world.exports._records)
+        self.exported_first = self.world.exports.recorded()
         self.problems: list[Problem] = []
         self._committed = SharedCommitted(self.files, breaking=self.world.breaking)
         self.reader = self.new_engine()
@@ -83,25 +83,12 @@ class Simulation:
         amount = chance.choice((1, 1, 2, 100))
         world.staging.staged_first = chance.random() < 0.5
         for store in (world.refs, world.staging, world.objects, world.exports):
-            store.between = self.scheduler.pause  # type: ignore[attr-defined]
-            store.page_amount = amount  # type: ignore[attr-defined]
+            store.between = self.scheduler.pause
+            store.page_amount = amount
 
     def new_engine(self) -> Engine:
         """A process with caches of its own, but for files, which never change."""
-        world = self.world
-        return Engine(
-            refs=world.refs,
-            staging=world.staging,
-            objects=world.objects,
-            committed=self._committed,
-            clock=world.clock,
-            names=world.names,
-            signing_key=b"signing key of the simulation",
-            exports=world.exports,
-            export_queue=world.export_queue,
-            batch_jobs=world.batch_jobs,
-            export_settings=world.export_settings,
-        )
+        return self.world.engine(self._committed)
 
     def is_chosen(self, op: Op, one_in: int) -> bool:
         """Whether something befalls an operation: by the seed, and the same when it shrinks."""

@@ -7,15 +7,12 @@ their token.
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
-from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import StoppedError
 from tests.simulation.schedule import Fault, Place
-from tests.support.counting import PORTS
 from tests.support.faults import Crash
 from tests.support.memory_objects import FixedClock
 
@@ -121,32 +118,6 @@ class SkewedClock:
 
     def now_ns(self) -> int:
         return self._clock.now_ns() + self._skew_ns
-
-
-class SimulatedPort:
-    """Passes the calls of one client to a port, by way of `around(name, call, args)`."""
-
-    def __init__(self, port: object, name: str, around: Callable[..., Any]) -> None:
-        self._port = port
-        self._name = name
-        self._around = around
-
-    def __getattr__(self, method: str) -> Callable[..., Any]:
-        target = getattr(self._port, method)
-        name = f"{self._name}.{method}"
-        around = self._around
-
-        def call(*args: Any, **options: Any) -> Any:
-            return around(name, target, args, options)
-
-        setattr(self, method, call)
-        return call
-
-
-def simulated(engine: Engine, around: Callable[..., Any]) -> Engine:
-    """The engine with every call of a port passed through around; files never change, and pass."""
-    ports = {port: SimulatedPort(getattr(engine, port), port, around) for port in PORTS}
-    return replace(engine, **ports)  # type: ignore[arg-type] # by its methods
 
 
 def carry_out(

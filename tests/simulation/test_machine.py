@@ -18,7 +18,7 @@ FOUND_WITHIN = 2_000
 
 def _stage_under_an_old_token(world) -> None:
     """Writes go where the branch's changes were before the first commit."""
-    first = {}
+    first: dict[str, str] = {}
     world.staging.close = lambda _token: None
     stage = world.staging.stage
 
@@ -34,7 +34,7 @@ def _forget_sealed_tokens(world) -> None:
 
     def seal(repository, branch, new_token):
         real(world.refs, repository, branch, new_token)
-        branches = world.refs._of(repository).branches
+        branches = world.refs.records_of(repository).branches
         branches[branch.name] = replace(branches[branch.name], sealed_tokens=())
         return branches[branch.name]
 
@@ -153,7 +153,7 @@ def _calls(outcome: Outcome) -> list[tuple[object, ...]]:
     return [(client, op, name, fault) for client, op, name, _, fault in outcome.log]
 
 
-def test_clients_that_never_come_to_an_end_are_told_of():
+def test_clients_that_never_finish_are_reported():
     program = (Op("upload", id=1), Op("commit", id=2))
     outcome = run(Schedule("plain", (program, program)), change=_never_end)
     assert outcome.kinds == {"endless"}
@@ -177,7 +177,7 @@ def test_a_seed_gives_the_same_run_each_time(mix):
 
 
 @pytest.mark.parametrize("mix", MIXES)
-def test_a_run_that_is_written_down_can_be_run_again(mix):
+def test_a_saved_run_can_be_replayed(mix):
     for seed in range(5):
         drawn = run(draw(seed, (mix,)), is_logged=True)
         again = run(drawn.schedule, is_logged=True)
@@ -185,7 +185,7 @@ def test_a_run_that_is_written_down_can_be_run_again(mix):
         assert again.problems == drawn.problems
 
 
-def test_what_is_shrunk_names_what_it_takes():
+def test_a_shrunk_schedule_keeps_what_the_failure_needs():
     """A tombstone that is lost takes one deletion: no other client, and no fault."""
     found = _first("writes", "linearizable", _remember_tombstones_as_nothing)
     smaller = shrink(found, _remember_tombstones_as_nothing)

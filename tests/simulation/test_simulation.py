@@ -16,7 +16,7 @@ SCHEDULES = 1_000
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("mix", MIXES)
-def test_what_is_promised_holds(mix):
+def test_every_schedule_keeps_the_promises(mix):
     for seed in range(SCHEDULES):
         outcome = run(draw(seed, (mix,)))
         if outcome.problems:

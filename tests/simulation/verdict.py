@@ -73,9 +73,8 @@ def _look_at_the_end(simulation: "Simulation", repository: Repository | None) ->
                 _saw(simulation, "read", (name, path), None, "no_branch")
             continue
         _read_all(simulation, repository, found, paths)
-        if not found.sealed_tokens and not simulation.world.staging._values.get(
-            found.staging_token
-        ):
+        staging = simulation.world.staging
+        if not found.sealed_tokens and not staging.changes(found.staging_token):
             continue
         outcome = "ok"
         invoked = simulation.scheduler.tick()
@@ -129,10 +128,10 @@ def _check_events(simulation: "Simulation") -> None:
     for commit_id, amount in told.items():
         if amount > 1:
             simulation.problem("event", f"{amount} events of commit {commit_id}")
-    for (name, uid), records in refs._records.items():
+    for (name, uid), records in refs.records.items():
         for commit in records.commits.values():
             for parent in commit.parents:
-                bare = name == "copy" and refs._repositories.get(name, None)
+                bare = name == "copy" and refs.repository(name)
                 if parent not in records.commits and not (bare and bare.is_bare):
                     simulation.problem("history", f"{commit.id} has no parent in {name} {uid}")
             fresh = commit.message.startswith("#") and name == REPO
@@ -146,14 +145,13 @@ def _check_exports(simulation: "Simulation", repository: Repository | None) -> N
         return
     world = simulation.world
     wanted = {branch for branch, wanted in simulation.is_exported.items() if wanted}
-    known = world.exports._records
     first = {key[1] for key in simulation.exported_first if key[0] == repository.uid}
     ended = {branch for branch, wanted in simulation.is_exported.items() if not wanted}
     deleted = {
         str(event.detail["branch"]) for event in world.refs.events if event.kind == "branch_deleted"
     }
     for branch in (first | wanted) - ended - deleted:
-        record = known.get((repository.uid, branch))
+        record = world.exports.branch_export(repository, branch)
         if record is None or record.is_forgotten:
             simulation.problem("export", f"branch {branch} was not deleted, and its export is gone")
 
@@ -161,9 +159,9 @@ def _check_exports(simulation: "Simulation", repository: Repository | None) -> N
 def _check_objects(simulation: "Simulation") -> None:
     """What is named is there, and so is whatever Graveler did not make."""
     world = simulation.world
-    there = world.objects._objects
+    there = world.objects.contents()
     for uri, content in simulation.start.foreign.items():
-        if uri not in there or there[uri].content != content:
+        if there.get(uri) != content:
             simulation.problem("foreign", f"{uri} is gone, which Graveler did not make")
     for uri in simulation.made_elsewhere:
         if uri not in there:
@@ -183,10 +181,10 @@ def _check_tokens(simulation: "Simulation") -> None:
     """Whatever is staged belongs to a branch, or is registered to be dropped."""
     refs = simulation.world.refs
     known = {token for _, token in refs.cleanups}
-    for records in refs._records.values():
+    for records in refs.records.values():
         known.update(token for branch in records.branches.values() for token in branch.tokens)
-    for token, changes in simulation.world.staging._values.items():
-        if changes and token not in known:
+    for token in simulation.world.staging.tokens():
+        if token not in known:
             simulation.problem("leak", f"staging token {token} is nobody's, and never dropped")
 
 
@@ -194,13 +192,13 @@ def _named(simulation: "Simulation", repository: Repository) -> list[tuple[str, 
     """Every address that a commit or a branch's staging tokens name."""
     world, engine = simulation.world, simulation.reader
     found = []
-    records = world.refs._of(repository)
+    records = world.refs.records_of(repository)
     for commit in records.commits.values():
         content = engine.metarange(repository, commit.metarange_id)
         found += [(f"commit {commit.message}", value) for _, value in content.records()]
     for branch in records.branches.values():
         for token in branch.tokens:
-            changes = world.staging._values.get(token, {}).values()
+            changes = world.staging.changes(token).values()
             found += [(f"branch {branch.name}", value) for value in changes if value is not None]
     namespace = repository.storage_namespace
     return [(name, physical_uri(namespace, value_entry(value))) for name, value in found]

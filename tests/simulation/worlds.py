@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from graveler.addresses import physical_uri
+from graveler.dump.files import RefsDump
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.model import ExportConfiguration, ExportRequest
@@ -19,8 +19,6 @@ from graveler.operations.protocol.heads import seal
 from graveler.retention.rules import make_rules
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.linearizability import Operation, Value
-from tests.support.memory_objects import FixedClock
-from tests.support.memory_records import CountingNames, Records
 
 REPO = "lake"
 NAMESPACE = "s3://bucket/lake"
@@ -42,7 +40,7 @@ class Start:
     branches: tuple[str, ...] = ()
     before: list[Operation] = field(default_factory=list)  # what was staged, and not committed
     foreign: dict[str, bytes] = field(default_factory=dict)  # objects that Graveler did not make
-    dump: dumps.RefsDump | None = None
+    dump: RefsDump | None = None
 
 
 def value_of(repository: Repository, entry: Entry) -> Value:
@@ -120,7 +118,10 @@ def _staged(*texts: str) -> Start:
     for text in texts:
         upload(engine, "main", b"a", text)
         found, branch = engine.refs.repository_and_branch(_repository(start), "main")
+        assert found is not None
+        assert branch is not None
         stored = engine.staging.get(branch.staging_token, b"a")
+        assert stored is not None
         value = stored_value(found, stored.value)
         at = len(start.before) - 10
         before = Operation("start", "write", at, at + 0.5, "ok", value, key=("main", b"a"))
@@ -212,47 +213,4 @@ def _template(name: str) -> Start:
 def new_world(name: str) -> Start:
     """A copy of the world, that a schedule may change."""
     start = _template(name)
-    old = start.world
-    clock = FixedClock(old.clock.time_ns, old.clock.step_ns)
-    names = CountingNames(clock)
-    names._count = old.names._count
-    refs, staging, objects = copy(old.refs), copy(old.staging), copy(old.objects)
-    files, exports_, queue = copy(old.files), copy(old.exports), copy(old.export_queue)
-    refs._repositories, refs._ending = dict(refs._repositories), dict(refs._ending)
-    refs._records = {key: _copied(records) for key, records in refs._records.items()}
-    refs.events, refs.cleanups, refs.lagging = [], list(refs.cleanups), set()
-    staging._refs = exports_._refs = refs
-    staging._values = {token: dict(values) for token, values in staging._values.items()}
-    staging._closed, staging._restored = set(staging._closed), set(staging._restored)
-    refs.put_restored = staging._put_restored
-    refs.check_restored = staging._check_restored
-    staging._paths = {token: list(paths) for token, paths in staging._paths.items()}
-    objects._clock = queue._clock = clock
-    objects._objects, objects._uploads = dict(objects._objects), {}
-    objects.ever = set(objects.ever)
-    objects.bytes_read = {}
-    files.files, files.reads = dict(files.files), []
-    exports_._records, exports_._listed = dict(exports_._records), dict(exports_._listed)
-    queue.waiting = list(queue.waiting)
-    world = replace(
-        old,
-        clock=clock,
-        names=names,
-        refs=refs,
-        staging=staging,
-        objects=objects,
-        files=files,
-        exports=exports_,
-        export_queue=queue,
-    )
-    return replace(start, world=world, before=list(start.before))
-
-
-def _copied(records: Records) -> Records:
-    return Records(
-        dict(records.branches),
-        dict(records.tags),
-        dict(records.commits),
-        dict(records.metadata),
-        dict(records.tasks),
-    )
+    return replace(start, world=start.world.fork(), before=list(start.before))

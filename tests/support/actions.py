@@ -1,10 +1,10 @@
-"""What a run of the tests needs permissions for: one line for each kind of request to AWS.
+"""Records the permissions that a run of the tests needs: one line for each kind of AWS request.
 
-`make actions` has the processes of the embedded stack call `record`, by way of GRAVELER_OBSERVER.
-A line is who, the action of IAM, and what it is done to: the partition of an item, the folder of an
-object. Who is told by the frames above the request; a request from a thread of a pool has none,
-and belongs to whatever function the process is for. What a test does while a job waits for it is
-the test's own.
+`make actions` sets GRAVELER_OBSERVER, so that the processes of the embedded stack call `record`.
+A line holds the caller, the IAM action and the resource: the partition of an item or the folder
+of an object. The frames above the request name the caller. A request from a pool's thread has no
+such frames and belongs to the function of its process. Requests of the tests themselves, also
+while a job waits for them, are `other`.
 """
 
 import os
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 FILE = "RECORDED_ACTIONS"
@@ -45,22 +46,22 @@ _WRITES = {
     "ConditionCheck": "ConditionCheckItem",
 }
 
-_told: set[str] = set()
+_recorded: set[str] = set()
 
 
 def record(service: str, operation: str, params: Params) -> None:
-    """Add what the request needs to the file, if it is not there already."""
+    """Append the permissions that the request needs to the file, each once."""
     who = _who()
     for action, resource in _needs(service, operation, params):
         line = f"{who} {service}:{action} {resource}\n"
-        if line not in _told:
-            _told.add(line)
+        if line not in _recorded:
+            _recorded.add(line)
             with Path(os.environ[FILE]).open("a") as file:
                 file.write(line)
 
 
 def _who() -> str:
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.startswith("tests.") and module != __name__:
@@ -75,7 +76,7 @@ def _who() -> str:
 @lru_cache(maxsize=1)
 def _process() -> str:
     words = " ".join(sys.orig_argv)
-    # What provisions the embedded stack does what the first call of the API does on AWS.
+    # Provisioning the embedded stack does the work of the API's first call on AWS.
     processes = {"local.api": "api", "local.provision": "api", "local.background": "background"}
     for name, who in processes.items():
         if name in words:
@@ -132,15 +133,15 @@ def _batched(tables: Mapping[str, Any]) -> Iterable[Params]:
 def _partition(request: Params) -> str:
     """The table, and in the refs table the kind of partition."""
     if "IndexName" in request:
-        return request["IndexName"]
+        return str(request["IndexName"])
     key = request.get("Key") or request.get("Item")
     if key is None:
         values = request.get("ExpressionAttributeValues", {})
         if ":t" in values:
             return "staging"
-        partition = values.get(":p", {}).get("S", "")
+        partition = str(values.get(":p", {}).get("S", ""))
     elif "token" in key:
         return "staging"
     else:
-        partition = key["partition"]["S"]
+        partition = str(key["partition"]["S"])
     return partition.partition("#")[0] or "table"

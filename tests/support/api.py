@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ SETUP_TOKEN = "one-time"
 
 @dataclass(frozen=True)
 class Reply:
-    """What the client gets."""
+    """The response as a client sees it."""
 
     status: int
     headers: dict[str, str]
@@ -34,7 +35,7 @@ class Reply:
 
     @property
     def message(self) -> str:
-        """What an error says: lakeFS's message, and the details."""
+        """The message of an error, and its details."""
         body = self.json
         assert set(body) <= {"message", "details"}
         return ": ".join([body["message"], *([body["details"]] if "details" in body else [])])
@@ -51,7 +52,7 @@ def event(
     raw_text: bool = False,
     function_url: bool = False,
 ) -> dict[str, Any]:
-    """An event as API Gateway (HTTP API, payload format 2.0) makes it of a percent-encoded path.
+    """Return the event of API Gateway (HTTP API, payload format 2.0) for a percent-encoded path.
 
     An HTTP API decodes the path, a function URL does not.
     """
@@ -79,7 +80,7 @@ def event(
 
 
 class ApiClient:
-    """A user with an access key, a world of memory stores, and short ways to ask."""
+    """A client with an access key, over an app on memory stores."""
 
     def __init__(self, settings: Settings | None = None, *, set_up: bool = True) -> None:
         self.world: MemoryWorld = memory_world()
@@ -114,7 +115,12 @@ class ApiClient:
         headers: dict[str, str] | None = None,
         **parameters: Any,
     ) -> Reply:
-        """Ask with credentials; body is bytes, or an object for JSON; parameters are the query."""
+        """Send a request with credentials.
+
+        Args:
+            body: bytes, or an object that is sent as JSON.
+            parameters: the query.
+        """
         sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         kind = {} if sent is None else {"content-type": "application/json"}
         return self.send(
@@ -133,13 +139,19 @@ class ApiClient:
         body = {"name": name, "storage_namespace": f"s3://bucket/{name}", **fields}
         assert self.ask("POST", "/repositories", body).status == 201
 
-    def upload(self, path: str, content: bytes = b"x", branch: str = "main", **headers: str) -> Any:
+    def upload(
+        self,
+        path: str,
+        content: bytes = b"x",
+        branch: str = "main",
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
         reply = self.ask(
             "POST",
             f"/repositories/repo/branches/{branch}/objects",
             content,
             path=path,
-            headers={"content-type": "text/plain", **headers},
+            headers={"content-type": "text/plain", **(headers or {})},
         )
         assert reply.status == 201, reply
         return reply.json

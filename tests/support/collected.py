@@ -20,11 +20,11 @@ from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import ObjectStore
 from graveler.retention.report import Report
 from graveler.retention.rules import make_rules
-from tests.support.server_world import Keys, ServerWorld
+from tests.support.server_world import ServerWorld, open_world
 from tests.support.spark import IGNORED, UNCLOSED, deployment
-from tests.support.stack import BUCKET, KEYS
+from tests.support.stack import BUCKET
 
-# For modules that use what is here.
+# Marks of the modules that use this one.
 MARKS = [
     pytest.mark.server,
     pytest.mark.timeout(900),  # the first one waits for Spark, on a machine that may be busy
@@ -41,16 +41,13 @@ OLD_S = 2 * DAY_S
 @pytest.fixture(scope="module")
 def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
     """The local servers, with tables."""
-    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    made = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
-    made.tables().create()
-    yield made
-    made.close()
+    with open_world(dynamodb_endpoint, s3_endpoint) as world:
+        yield world
 
 
 @dataclass
 class Collected:
-    """A repository, and the short words for what users and the job do to it."""
+    """A repository, and short methods for what users and the job do to it."""
 
     spark: SparkSession
     world: ServerWorld

@@ -1,4 +1,4 @@
-"""Counts what goes to the stores: every call of a port, in order, by its name."""
+"""Engines whose calls of ports pass through a function, and a counter of these calls."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -11,12 +11,14 @@ from graveler.operations.engine import Engine
 PORTS = ("refs", "staging", "objects", "exports", "export_queue", "batch_jobs")
 
 
-class Port:
-    """Stands before a port and passes calls on, by way of around(name, call)."""
+# How a call of a port is passed on: around(name, method, arguments, options).
+PassOn = Callable[[str, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
-    def __init__(
-        self, port: object, name: str, around: Callable[[str, Callable[[], Any]], Any]
-    ) -> None:
+
+class Port:
+    """A port whose calls are passed on by a function."""
+
+    def __init__(self, port: object, name: str, around: PassOn) -> None:
         self._port = port
         self._name = name
         self._around = around
@@ -24,24 +26,42 @@ class Port:
     def __getattr__(self, method: str) -> Callable[..., Any]:
         target = getattr(self._port, method)
         name = f"{self._name}.{method}"
-        return lambda *args, **options: self._around(name, lambda: target(*args, **options))
+        around = self._around
+
+        def call(*args: Any, **options: Any) -> Any:
+            return around(name, target, args, options)
+
+        setattr(self, method, call)  # the next call finds it at once
+        return call
+
+
+def over_ports(engine: Engine, around: PassOn) -> Engine:
+    """Return the engine with calls of its ports, except committed files, passed on by around."""
+    ports: dict[str, Any] = {port: Port(getattr(engine, port), port, around) for port in PORTS}
+    return replace(engine, **ports)
 
 
 def engine_around(engine: Engine, around: Callable[[str, Callable[[], Any]], Any]) -> Engine:
-    """The engine, its caches with it, with every call of a port passed through around."""
+    """Return the engine, with its caches, whose every call of a port goes through around."""
+
+    def pass_on(
+        name: str, method: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        return around(name, lambda: method(*args, **options))
+
     committed = engine.committed
+    files: Any = Port(committed._files, "files", pass_on)
     wrapped = Committed(
-        Port(committed._files, "files", around),  # type: ignore[arg-type] # a port by its methods
+        files,
         breaking=Breaking(committed.breaking.raggedness_records, committed.breaking.bytes_max),
     )
     for cache in ("_ranges", "_metaranges", "_blocks", "_contents"):
         setattr(wrapped, cache, getattr(committed, cache))
-    ports = {port: Port(getattr(engine, port), port, around) for port in PORTS}
-    return replace(engine, committed=wrapped, **ports)  # type: ignore[arg-type] # as above
+    return replace(over_ports(engine, pass_on), committed=wrapped)
 
 
 class Calls:
-    """Counts the calls that pass."""
+    """Records the names of the calls, in order."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -51,5 +71,5 @@ class Calls:
         return call()
 
     def counts(self) -> Counter[str]:
-        """How often each port was called, by `port.method`."""
+        """Return the number of calls by `port.method`."""
         return Counter(self.names)

@@ -1,4 +1,4 @@
-"""Repositories that are dumped, and bare ones that wait for a dump."""
+"""Repositories to dump, and bare ones to restore into."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,5 +69,5 @@ NOTHING: Refs = ({}, (), [], True)
 
 
 def restored(world: MemoryWorld) -> list[str]:
-    """The repositories of which it was told that they are restored."""
+    """Return the repositories with a restore event."""
     return [event.repository for event in world.refs.events if event.kind == "repository_restored"]

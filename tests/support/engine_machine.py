@@ -1,10 +1,11 @@
-"""An engine beside a model: what both are asked, and that they answer the same.
+"""A state machine that compares an engine with the model.
 
-Two engines over the same stores take turns: two processes, each with caches of its own that the
-other one's work makes old.
+Two engines over the same stores take turns. Like two processes, each has caches that the other
+one's work makes stale.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -40,12 +41,12 @@ class EngineBesideModel(RuleBasedStateMachine):
 
     @property
     def engine(self) -> Engine:
-        """The engines take turns, in no even order."""
+        """Return one of the two engines, in an irregular order."""
         self.turn += 1
         return self.engines[(self.turn // 3 + self.turn) % 2]
 
     def attempt(self, expected: type[GravelerError] | None, do: Callable[[], Any]) -> Any:
-        """The result of what should succeed; None of what should fail in that way, and did."""
+        """Call do; return its result, or None if it raised the expected error."""
         failed: GravelerError | None = None
         result = None
         try:
@@ -56,11 +57,11 @@ class EngineBesideModel(RuleBasedStateMachine):
         return result
 
     def draw_branch(self, data: st.DataObject) -> str:
-        """A branch that exists."""
+        """Draw an existing branch."""
         return data.draw(st.sampled_from(sorted(self.model.branches)))
 
     def draw_ref(self, data: st.DataObject) -> tuple[str, str]:
-        """A ref expression that names a commit, and the ID of that commit."""
+        """Draw a ref expression of a commit; return it with the commit's ID."""
         model = self.model
         named = {f"{name}@": branch.head for name, branch in model.branches.items()}
         named |= model.tags
@@ -83,7 +84,7 @@ class EngineBesideModel(RuleBasedStateMachine):
         for engine in self.engines:
             found = self.attempt(
                 None if path in live else NotFoundError,
-                lambda engine=engine: objects.stat(engine, REPO, branch, path),
+                partial(objects.stat, engine, REPO, branch, path),
             )
             assert found is None or entry_value(found.entry) == live[path]
 
@@ -144,7 +145,7 @@ class EngineBesideModel(RuleBasedStateMachine):
 
     @invariant()
     def every_branch_shows_what_was_written(self) -> None:
-        # By a third process: what the two remember is to grow old.
+        # Read by a third engine, so that the caches of the two stay stale.
         for branch in self.model.branches:
             assert self.read(self.witness, branch) == self.model.live(branch)
 

@@ -1,6 +1,6 @@
-"""Engines for tests: on memory fakes, with whatever a test wants to be different."""
+"""Engines over the memory fakes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graveler.committed.store import Breaking, Committed
 from graveler.export.settings import ExportSettings
@@ -15,13 +15,13 @@ from tests.support.memory import (
 )
 from tests.support.memory_exports import MemoryBatchJobs, MemoryExportQueue, MemoryExportStore
 
-# One request after the other: what happens is the same every time.
+# One request at a time, so that every run is the same.
 EXPORT_SETTINGS = ExportSettings(allowed_prefixes=("s3://",), requests_at_once=1)
 
 
 @dataclass
 class MemoryWorld:
-    """Memory stores, and engines over them: each engine is another process with its own caches."""
+    """Memory stores, and engines over them; each engine is a process with its own caches."""
 
     clock: FixedClock
     names: CountingNames
@@ -35,12 +35,27 @@ class MemoryWorld:
     breaking: Breaking
     export_settings: ExportSettings = EXPORT_SETTINGS
 
-    def engine(self) -> Engine:
+    def fork(self) -> "MemoryWorld":
+        """Return an independent copy of every store."""
+        clock, refs = self.clock.fork(), self.refs.fork()
+        return replace(
+            self,
+            clock=clock,
+            names=self.names.fork(clock),
+            refs=refs,
+            staging=self.staging.fork(refs),
+            objects=self.objects.fork(clock),
+            files=self.files.fork(),
+            exports=self.exports.fork(refs),
+            export_queue=self.export_queue.fork(clock),
+        )
+
+    def engine(self, committed: Committed | None = None) -> Engine:
         return Engine(
             refs=self.refs,
             staging=self.staging,
             objects=self.objects,
-            committed=Committed(self.files, breaking=self.breaking),
+            committed=committed or Committed(self.files, breaking=self.breaking),
             clock=self.clock,
             names=self.names,
             signing_key=b"signing key of the tests",
@@ -52,7 +67,7 @@ class MemoryWorld:
 
 
 def memory_world(breaking: Breaking | None = None, step_ns: int = 10**9) -> MemoryWorld:
-    """Empty stores; the clock goes on by step_ns whenever somebody looks."""
+    """Return empty stores; the clock advances by step_ns at each now_ns()."""
     clock = FixedClock(step_ns=step_ns)
     refs = MemoryRefStore()
     return MemoryWorld(

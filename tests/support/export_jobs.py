@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 
 from graveler.errors import ConflictError, InvalidInputError
 from graveler.export.model import ExportRequest, ExportState
@@ -47,6 +48,10 @@ class WorkersInTurns:
         return future
 
 
+def _text(content: bytes) -> tuple[bytes, str]:
+    return content, "text/plain"
+
+
 def commit(world: ExportWorld, contents: Mapping[str, bytes], before: Mapping[str, bytes]) -> None:
     engine = world.engine()
     for key, content in contents.items():
@@ -55,7 +60,7 @@ def commit(world: ExportWorld, contents: Mapping[str, bytes], before: Mapping[st
             REPO,
             "main",
             key.encode(),
-            read_content=lambda content=content: (content, "text/plain"),
+            read_content=partial(_text, content),
             metadata={},
         )
     for key in before.keys() - contents.keys():

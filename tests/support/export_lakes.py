@@ -24,7 +24,7 @@ def lake_of_twelve() -> ExportWorld:
 
 def due_messages(lake: ExportWorld) -> list[ExportRequest]:
     """Return the messages whose time of delivery has come."""
-    now_ns = lake.world.clock.time_ns
+    now_ns = lake.world.clock.peek_ns
     return [request for due_ns, request in lake.world.export_queue.waiting if due_ns <= now_ns]
 
 

@@ -50,6 +50,7 @@ def holds(lake: ExportWorld, commit_id: str) -> None:
     assert [line["key"] for line in lines] == sorted(lake.content_of(commit_id))
     for line in lines:
         info = lake.objects.head(f"{LATEST}/{line['key']}")
+        assert info is not None
         assert (line["etag"], line["size"]) == (info.checksum, info.size_bytes)
 
 

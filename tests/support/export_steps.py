@@ -13,8 +13,8 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
+from graveler.export.patterns import directory_of
 from graveler.export.schedule import Outcome
-from graveler.export.walk import directory_of
 from graveler.model import Change
 
 

@@ -157,7 +157,7 @@ class ExportWorld:
         self.writes.append((self.runner, uri))
         record = self.record
         run = record.run if record else None
-        now_ns = self.world.clock.time_ns
+        now_ns = self.world.clock.peek_ns
         if run is None or run.runner != self.runner or run.lease_until_ns <= now_ns:
             holder = (run.runner, (run.lease_until_ns - now_ns) / 1e9) if run else None
             self.violations.append(f"{self.runner} wrote {uri}; the lease is with {holder}")
@@ -255,15 +255,17 @@ class ExportWorld:
         assert self.record is not None
         return next(each for each in self.record.destinations if each.path == path)
 
-    def advance(self, engine: Engine | None = None, runner: str = "runner", time_s: float = 900):
+    def advance(
+        self, engine: Engine | None = None, runner: str = "runner", time_s: float = 900
+    ) -> None:
         """Do what one invocation of the export function does, whatever the message was."""
-        deadline_ns = self.world.clock.time_ns + round(time_s * 1e9)
+        deadline_ns = self.world.clock.peek_ns + round(time_s * 1e9)
         self.runner = runner
         advance(
             engine or self.engine(),
             ExportRequest(REPO, self.branch),
             runner=runner,
-            time_left_s=lambda: (deadline_ns - self.world.clock.time_ns) / 1e9,
+            time_left_s=lambda: (deadline_ns - self.world.clock.peek_ns) / 1e9,
         )
         self.runner = ""
         assert self.violations == []
@@ -276,7 +278,7 @@ class ExportWorld:
             if not queue.waiting:
                 return
             due_ns, request = queue.waiting.pop(0)
-            self.world.clock.tick(max(0, due_ns - self.world.clock.time_ns) / 1e9)
+            self.world.clock.tick(max(0, due_ns - self.world.clock.peek_ns) / 1e9)
             assert request == ExportRequest(REPO, self.branch)
             self.advance(runner=f"invocation {number}")
         raise AssertionError("the export never ends")

@@ -7,11 +7,11 @@ from graveler.errors import GravelerError
 
 
 class Crash(BaseException):
-    """The process dies: nothing that it would do afterwards happens."""
+    """The process dies here and does nothing afterwards."""
 
 
 class CrashAt:
-    """Dies when the n-th call of any port has had its effect, which is also before the next."""
+    """Kills the process right after the effect of the n-th call of any port."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -27,7 +27,7 @@ class CrashAt:
 
 
 class FailAt:
-    """Fails the n-th call of any port with an error; when landed, the call had its effect."""
+    """Fails the n-th call of any port with an error, after its effect if landed."""
 
     def __init__(self, number: int, error: GravelerError, *, landed: bool) -> None:
         self._number = number
@@ -47,7 +47,7 @@ class FailAt:
 
 
 class Meanwhile:
-    """Lets another process do something whole just before the n-th call of any port."""
+    """Lets another process finish some work just before the n-th call of any port."""
 
     def __init__(self, number: int, do: Callable[[], object]) -> None:
         self._number = number

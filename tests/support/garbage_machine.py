@@ -1,4 +1,4 @@
-"""A repository in memory whose users do anything, and what must be alive in it by the rules' words."""
+"""A repository in memory with random users, and the data that its rules keep alive."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -53,7 +53,7 @@ FOREIGN = (
 
 
 class Users:
-    """What users do to REPO, as `data` draws it; what cannot be done changes nothing."""
+    """Random actions of users on REPO; an action that fails changes nothing."""
 
     def __init__(self) -> None:
         self.world = memory_world(Breaking(2), step_ns=0)
@@ -77,10 +77,10 @@ class Users:
         ]
 
     def act(self, data: st.DataObject) -> None:
-        """One thing that a user does.
+        """Do one action of a user.
 
-        It may make alive again what had been collected: a branch at an old commit, other rules.
-        What is gone by then stays gone, and nobody is to blame.
+        It may revive collected data: by a branch at an old commit, or by other rules. Data that are
+        already gone stay gone, which is no violation.
         """
         live = self.live_uris()
         action = data.draw(st.sampled_from(self.actions), label="action")
@@ -154,7 +154,7 @@ class Users:
         commits.commit(self.engine, REPO, data.draw(NAMES), request)
 
     def seal_only(self, data: st.DataObject) -> None:
-        """A commit that died on its way."""
+        """Seal a branch, as a crashed commit does."""
         repository, branch = current_branch(self.engine, REPO, data.draw(NAMES))
         seal(self.engine, repository, branch)
 
@@ -211,9 +211,9 @@ class Users:
         return found
 
     def active_commits(self) -> set[str]:
-        """Every head, and each commit that was a branch's head at some time that its rule covers.
+        """Return the heads, and commits that were a branch's head within the time of its rule.
 
-        What deleted branches and resets left behind goes by the default rule.
+        The default rule covers commits that deleted branches and resets left behind.
         """
         found, rules = self.commits(), self.rules()
         if rules is None:
@@ -234,16 +234,16 @@ class Users:
         return active
 
     def live_uris(self) -> set[str]:
-        """The data of every object of every active commit and every branch."""
+        """Return the data of every object of every active commit and every branch."""
         refs = {*self.active_commits(), *(branch.name for branch in self.branches())}
         return {uri for ref in refs for uri in self.uris_at(ref)}
 
     def lost_uris(self) -> set[str]:
-        """The data that are alive and not there, without having been gone before they were."""
+        """Return live data that are missing, except those that were gone before a revival."""
         return {uri for uri in self.live_uris() - self.gone if not self.is_there(uri)}
 
     def covered_uris(self) -> set[str]:
-        """The data of staged objects that a newer token covers: one of them may be committed."""
+        """Return the data of objects in sealed tokens: a commit may still use one of them."""
         values = (
             value
             for branch in self.branches()

@@ -1,14 +1,15 @@
-"""What a handler is given by Lambda."""
+"""The context that Lambda passes to a handler."""
 
-from dataclasses import dataclass
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
-@dataclass
-class Context:
-    """What Lambda says of the invocation."""
+class Context(LambdaContext):
+    """The context of an invocation; its remaining time does not decrease."""
 
-    aws_request_id: str = "request-1"
-    time_left_ms: int = 900_000
+    def __init__(self, aws_request_id: str = "request-1", time_left_ms: int = 900_000) -> None:
+        self._aws_request_id = aws_request_id
+        self.time_left_ms = time_left_ms
 
-    def get_remaining_time_in_millis(self) -> int:
+    # Powertools declares it static.
+    def get_remaining_time_in_millis(self) -> int:  # type: ignore[override]
         return self.time_left_ms

@@ -1,7 +1,8 @@
-"""A lake to try the concepts on: one repository in memory, and short words for what users do."""
+"""One repository in memory, and short functions for what users do."""
 
 from typing import Any
 
+from graveler.model import Commit
 from graveler.operations import branches, commits, merges, objects, repositories, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import PageQuery
@@ -12,7 +13,7 @@ NAMESPACE = "s3://bucket/lake"
 
 
 def new_lake() -> MemoryWorld:
-    """Stores that hold one empty repository."""
+    """Return stores that hold one empty repository."""
     made = memory_world()
     repositories.create(made.engine(), name=REPO, storage_namespace=NAMESPACE)
     return made
@@ -29,13 +30,13 @@ def upload(engine: Engine, path: bytes, content: bytes, branch: str = "main", **
     )
 
 
-def commit(engine: Engine, branch: str = "main", **options: Any) -> commits.Commit:
+def commit(engine: Engine, branch: str = "main", **options: Any) -> Commit:
     request = commits.CommitRequest(options.pop("message", "message"), "somebody", **options)
     return commits.commit(engine, REPO, branch, request)
 
 
 def content(engine: Engine, ref: str, path: bytes) -> bytes:
-    """What a reader of the path gets."""
+    """Return the content that a reader of the path gets."""
     return engine.objects.get(objects.stat(engine, REPO, ref, path).physical_address)
 
 
@@ -54,7 +55,7 @@ def named(engine: Engine, ref: str) -> str:
 
 
 def apart(engine: Engine, *, source: dict[str, str], destination: dict[str, str]) -> None:
-    """Branches `source` and `main` that went apart from a base of {a: A}; "" deletes."""
+    """Make branches `source` and `main` diverge from the base {a: A}; the text "" deletes."""
     upload(engine, b"a", b"A")
     commit(engine)
     branches.create(engine, REPO, name="source", source="main")
@@ -67,6 +68,6 @@ def apart(engine: Engine, *, source: dict[str, str], destination: dict[str, str]
         commit(engine, branch, allow_empty=True)
 
 
-def merge(engine: Engine, strategy: str = "") -> commits.Commit:
+def merge(engine: Engine, strategy: str = "") -> Commit:
     request = merges.MergeRequest("somebody", strategy=strategy, allow_empty=True)
     return merges.merge(engine, REPO, "source", "main", request)

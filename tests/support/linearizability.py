@@ -1,6 +1,6 @@
-"""Checks that the answers of concurrent clients are those of one branch that does one thing at a time.
+"""Checks that the answers of concurrent clients are linearizable.
 
-The history is cut up by key: a branch's name and a path. Each part is searched for an order of its
+The history is split by key: a branch's name and a path. Each part is searched for an order of its
 operations in which every answer is right and which respects time: an operation that returned
 before another was invoked comes first (Wing and Gong's search). A configuration is the set of
 operations done so far and the state that they leave; none is visited twice (Lowe). Operations
@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One moment of an operation, and the one of its moments that comes before."""
+    """One moment of an operation; `after` is the number of the moment that must precede it."""
 
     number: int
     operation: Operation
@@ -55,7 +55,7 @@ class _Task:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A key whose answers no order of its operations gives."""
+    """A key whose answers no order of its operations explains."""
 
     key: Key
     operations: tuple[Operation, ...]
@@ -82,9 +82,9 @@ def _shown(state: State | None) -> str:
 def check_history(
     operations: Iterable[Operation], initial: Mapping[Key, Any], branches: Iterable[str] = ("main",)
 ) -> list[Violation]:
-    """The violations of a whole history, key by key.
+    """Return the violations of a whole history, at most one a key.
 
-    initial has the values of heads at the beginning, for branches that exist then.
+    initial: the values of the heads at the beginning, for branches that exist then.
     """
     parts: dict[Key, list[Operation]] = defaultdict(list)
     for operation in operations:
@@ -214,7 +214,7 @@ class _Search:
         self.last_states: set[State | None] = set()
 
     def run(self, start: State | None) -> Operation | None:
-        """None if there is an order; else the answer that the search came furthest to."""
+        """Return None if an order exists; else the first answer without an explanation."""
         furthest = -1
         seen = set()
         stack: list[tuple[int, frozenset[int], State | None]] = [(0, frozenset(), start)]

@@ -1,4 +1,4 @@
-"""What functions write to their logs, as CloudWatch gets it: text, or a JSON document a line."""
+"""Log lines of the functions, as CloudWatch receives them: text, or one JSON document a line."""
 
 import io
 import json
@@ -9,14 +9,14 @@ import pytest
 
 
 class Lines:
-    """The lines that a function has written since the fixture was made."""
+    """The lines that a function logged since the fixture was set up."""
 
     def __init__(self, stream: io.StringIO) -> None:
         self._stream = stream
 
     @property
     def text(self) -> str:
-        """All of it, as it was written."""
+        """The whole log as text."""
         return self._stream.getvalue()
 
     @property
@@ -29,7 +29,7 @@ class Lines:
 
 
 def lines_of(monkeypatch: pytest.MonkeyPatch, service: str) -> Lines:
-    """What the function's logger writes from now on; its module must be imported by now."""
+    """Return the lines that the function's logger writes from now on; import its module first."""
     (handler,) = (
         each
         for each in logging.getLogger(service).handlers

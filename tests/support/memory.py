@@ -1,16 +1,16 @@
-"""Every port in memory: the semantics of the real adapters without their servers.
+"""Memory fakes of the ports, with the semantics of the real adapters.
 
-One lock per store makes each step of a call atomic. Calls that DynamoDB and S3 do in several steps
-(pages, batches, reads of two items) take several steps here, too: `between` is called between two of
-them, while no lock is held, and `page_amount` says how much a step does. What the port leaves to
-background work is visible: `MemoryRefStore.events` is the outbox, `MemoryRefStore.cleanups` what is
-to be dropped and when.
+One lock per store makes each step of a call atomic. A call that takes DynamoDB or S3 several steps
+(pages, batches, reads of two items) takes several steps here. Between two steps, the store holds
+no lock and calls `between`; `page_amount` is the size of a step. Tests can see the background
+work: `MemoryRefStore.events` is the outbox, `cleanups` lists the tokens to drop, with the time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 def _moves(branch: Branch) -> tuple[int, str, str]:
-    """What changes with every move of the branch, and with every seal."""
+    """Return the fields that change with every move and every seal of the branch."""
     return branch.version, branch.commit_id, branch.staging_token
 
 
@@ -47,7 +47,7 @@ class MemoryRefStore(Attachments):
     """RefStore in dictionaries.
 
     page_amount: records in a page of a query.
-    lagging: IDs of commits that the index by generation does not show yet.
+    lagging: IDs of commits that are not in the index by generation yet.
     """
 
     def __init__(self) -> None:
@@ -55,13 +55,21 @@ class MemoryRefStore(Attachments):
         self.between: Callable[[], None] = nothing
         self.page_amount = 1000
         self.lagging: set[str] = set()
-        # Set by the staging store, which is another table of the same transactions.
+        # Set by the staging store, whose table takes part in the same transactions.
         self.put_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
-        self.check_restored = self.put_restored
+        self.check_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
         self.events: list[Event] = []
         self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
         self._ending: dict[str, Repository] = {}  # being deleted
+
+    def fork(self) -> "MemoryRefStore":
+        """Return an independent copy with an empty outbox."""
+        made = copy(self)
+        made._repositories, made._ending = dict(self._repositories), dict(self._ending)
+        made.records = {key: records.fork() for key, records in self.records.items()}
+        made.events, made.cleanups, made.lagging = [], list(self.cleanups), set()
+        return made
 
     def repository(self, name: str) -> Repository | None:
         with self._lock:
@@ -73,7 +81,7 @@ class MemoryRefStore(Attachments):
     def _pages(
         self, records: Callable[[], Mapping[str, T]], prefix: str, after: str, amount: int
     ) -> Page[T]:
-        """A page of the port, of as many pages of the store as it takes."""
+        """Return one page of the port, read in pages of page_amount."""
         found: list[T] = []
         while True:
             with self._lock:
@@ -105,7 +113,7 @@ class MemoryRefStore(Attachments):
             if repository.name in self._repositories or repository.name in self._ending:
                 return False
             self._repositories[repository.name] = repository
-            records = self._of(repository)
+            records = self.records_of(repository)
             if branch is not None:
                 records.branches[branch.name] = branch
             if commit is not None:
@@ -134,9 +142,9 @@ class MemoryRefStore(Attachments):
         self._end(repository, event)
 
     def _end(self, repository: Repository, event: Event) -> None:
-        """Branches one by one, each with the tokens that it has by then; then tags by pages."""
+        """Delete branches one by one, each with its current tokens; then tags, page by page."""
         due_ns = event.time_ns + TOKEN_RETENTION_S * 10**9
-        records = self._of(repository)
+        records = self.records_of(repository)
         while records.branches:
             self.between()
             with self._lock:
@@ -155,7 +163,7 @@ class MemoryRefStore(Attachments):
 
     def branch(self, repository: Repository, name: str) -> Branch | None:
         with self._lock:
-            return self._of(repository).branches.get(name)
+            return self.records_of(repository).branches.get(name)
 
     def repository_and_branch(
         self, repository: Repository, name: str
@@ -168,50 +176,50 @@ class MemoryRefStore(Attachments):
         self, repository: Repository, prefix: str, after: str, amount: int, *, show_hidden: bool
     ) -> Page[Branch]:
         def shown() -> Mapping[str, Branch]:
-            branches = self._of(repository).branches
+            branches = self.records_of(repository).branches
             return {n: b for n, b in branches.items() if show_hidden or not b.hidden}
 
         return self._pages(shown, prefix, after, amount)
 
     def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
         with self._lock:
-            branches = self._of(repository).branches
-            if branch.name in branches or branch.name in self._of(repository).tags:
+            branches = self.records_of(repository).branches
+            if branch.name in branches or branch.name in self.records_of(repository).tags:
                 raise AlreadyExistsError(f"a branch or tag {branch.name!r} already exists")
             branches[branch.name] = branch
             self.events.append(event)
 
     def _branch_now(self, repository: Repository, name: str) -> Branch:
-        branch = self._of(repository).branches.get(name)
+        branch = self.records_of(repository).branches.get(name)
         if branch is None:
             raise NotFoundError(f"branch {name} not found")
         return branch
 
     @contextmanager
     def unchanged(self, repository: Repository, branch: Branch) -> Iterator[None]:
-        """Hold the branch as it is: the condition of a transaction that writes something else."""
+        """Lock the store while the branch is unchanged: a transaction's condition check."""
         with self._lock:
-            now = self._of(repository).branches.get(branch.name)
+            now = self.records_of(repository).branches.get(branch.name)
             if now is None or _moves(now) != _moves(branch):
                 raise StaleVersionError(f"branch {branch.name} changed")
             yield
 
     def bump_version(self, repository: Repository, name: str, token: str) -> bool:
         with self._lock:
-            now = self._of(repository).branches.get(name)
+            now = self.records_of(repository).branches.get(name)
             if now is None or token not in now.sealed_tokens:
                 return False
             self.raise_version(repository, name)
             return True
 
     def raise_version(
-        self, repository: Repository, name: str, *, version: int = 1, edits: int = 0, **more: str
+        self, repository: Repository, name: str, *, version: int = 1, edits: int = 0, **more: Any
     ) -> Branch:
-        """Add to the branch's counts, and set other fields."""
+        """Add to the branch's version and edits; set the other fields."""
         with self._lock:
             now = self._branch_now(repository, name)
             raised = replace(now, version=now.version + version, edits=now.edits + edits, **more)
-            self._of(repository).branches[name] = raised
+            self.records_of(repository).branches[name] = raised
             return raised
 
     def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
@@ -220,7 +228,7 @@ class MemoryRefStore(Attachments):
             if current.staging_token != branch.staging_token:
                 raise StaleVersionError(f"branch {branch.name} has another staging token")
             sealed = replace(current, staging_token=new_token, sealed_tokens=current.tokens)
-            self._of(repository).branches[branch.name] = sealed
+            self.records_of(repository).branches[branch.name] = sealed
             return sealed
 
     def move_branch(
@@ -251,7 +259,7 @@ class MemoryRefStore(Attachments):
             kept = len(now.sealed_tokens) - len(applied_tokens)
             if now.sealed_tokens[kept:] != tuple(applied_tokens):
                 raise StaleVersionError(f"branch {old.name} is another branch of that name")
-            records = self._of(repository)
+            records = self.records_of(repository)
             if commit is not None:
                 stored = records.commits.setdefault(commit.id, commit)
                 if stored.generation != commit.generation:
@@ -272,53 +280,53 @@ class MemoryRefStore(Attachments):
     def delete_branch(
         self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
     ) -> None:
-        """The refs' part of ExportStore.delete_branch."""
+        """Do the part of ExportStore.delete_branch that concerns refs."""
         with self._lock:
-            current = self._of(repository).branches.get(branch.name)
+            current = self.records_of(repository).branches.get(branch.name)
             if current is None or _moves(current) != _moves(branch):
                 raise StaleVersionError(f"branch {branch.name} changed")
-            del self._of(repository).branches[branch.name]
+            del self.records_of(repository).branches[branch.name]
             self.cleanups += [(drop_after_ns, token) for token in branch.tokens]
             self.events.append(event)
 
     def tag(self, repository: Repository, name: str) -> Tag | None:
         with self._lock:
-            return self._of(repository).tags.get(name)
+            return self.records_of(repository).tags.get(name)
 
     def tags(self, repository: Repository, prefix: str, after: str, amount: int) -> Page[Tag]:
-        return self._pages(lambda: self._of(repository).tags, prefix, after, amount)
+        return self._pages(lambda: self.records_of(repository).tags, prefix, after, amount)
 
     def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         with self._lock:
-            tags = self._of(repository).tags
-            if tag.name in tags or tag.name in self._of(repository).branches:
+            tags = self.records_of(repository).tags
+            if tag.name in tags or tag.name in self.records_of(repository).branches:
                 raise AlreadyExistsError(f"a tag or branch {tag.name!r} already exists")
             tags[tag.name] = tag
             self.events.append(event)
 
     def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
         with self._lock:
-            if self._of(repository).tags.get(tag.name) != tag:
+            if self.records_of(repository).tags.get(tag.name) != tag:
                 raise StaleVersionError(f"tag {tag.name} changed")
-            del self._of(repository).tags[tag.name]
+            del self.records_of(repository).tags[tag.name]
             self.events.append(event)
 
     def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
         with self._lock:
-            commits = self._of(repository).commits
+            commits = self.records_of(repository).commits
             return {id_: commits[id_] for id_ in ids if id_ in commits}
 
     def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[str, ...]:
         with self._lock:
-            return tuple(sorted(i for i in self._of(repository).commits if i.startswith(prefix)))[
-                :2
-            ]
+            return tuple(
+                sorted(i for i in self.records_of(repository).commits if i.startswith(prefix))
+            )[:2]
 
     def commits_below(
         self, repository: Repository, generation: int, amount: int
     ) -> tuple[Commit, ...]:
         with self._lock:
-            commits = self._of(repository).commits.values()
+            commits = self.records_of(repository).commits.values()
             seen = [commit for commit in commits if commit.id not in self.lagging]
             below = [commit for commit in seen if commit.generation <= generation]
             return tuple(sorted(below, key=lambda c: (-c.generation, c.id)))[:amount]
@@ -327,7 +335,7 @@ class MemoryRefStore(Attachments):
         after = ""
         while True:
             with self._lock:
-                page = page_of(self._of(repository).commits, "", after, self.page_amount)
+                page = page_of(self.records_of(repository).commits, "", after, self.page_amount)
             yield from page.results
             if not page.has_more:
                 return
@@ -336,22 +344,22 @@ class MemoryRefStore(Attachments):
 
     def create_commit(self, repository: Repository, commit: Commit) -> Commit:
         with self._lock:
-            return self._of(repository).commits.setdefault(commit.id, commit)
+            return self.records_of(repository).commits.setdefault(commit.id, commit)
 
     def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
         for commit in commits:
             with self._lock:
-                self._of(repository).commits[commit.id] = commit
+                self.records_of(repository).commits[commit.id] = commit
             self.between()
 
     def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
         for branch in branches:
             with self._lock:
-                self._of(repository).branches.setdefault(branch.name, branch)
+                self.records_of(repository).branches.setdefault(branch.name, branch)
             self.between()
 
     def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
         for tag in tags:
             with self._lock:
-                self._of(repository).tags.setdefault(tag.name, tag)
+                self.records_of(repository).tags.setdefault(tag.name, tag)
             self.between()

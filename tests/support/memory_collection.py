@@ -1,4 +1,4 @@
-"""Garbage collection step by step in memory: the engine's own parts of it, and sets for Spark."""
+"""Garbage collection in memory, step by step: sets do the work of Spark."""
 
 from collections.abc import Callable, Iterable
 
@@ -22,9 +22,9 @@ from graveler.times import NS_PER_S
 
 
 class MemoryCollection:
-    """One run. What it reads of committed data is counted: range IDs, one for each reading.
+    """One run; ranges_read records the ID of a range at each read.
 
-    has_lease says whether the run still has the repository's lease; safety does not depend on it.
+    has_lease: whether the run still holds the repository's lease. Safety does not depend on it.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class MemoryCollection:
         return found
 
     def look(self) -> None:
-        """Look again at what is alive: what of the mark is still garbage may be deleted."""
+        """Look again: marked objects that are still garbage may be deleted."""
         self._looks += 1
         folder_uri = looks_folder(f"{self.namespace}/{run_folder('memory')}")
         self._look = begin_look(self.engine.objects, folder_uri, self._looks, self.look_s)
@@ -113,7 +113,7 @@ class MemoryCollection:
         self.doomed = self.marked - alive - self.deleted
 
     def delete_batch(self) -> bool:
-        """Delete the next objects by the look; False if none is left, or the look is too old."""
+        """Delete the next batch; return False if none is left or the look is too old."""
         batch = sorted(self.doomed)[: self.batch_objects]
         if not batch:
             return False
@@ -132,7 +132,7 @@ class MemoryCollection:
         return True
 
     def sweep(self) -> set[str]:
-        """Look again and delete what is still garbage, as often as it takes; its URIs."""
+        """Look and delete in turns until no garbage is left; return the deleted URIs."""
         fruitless = 0
         while fruitless < FRUITLESS_LOOKS_MAX:
             before = len(self.deleted)
@@ -145,7 +145,7 @@ class MemoryCollection:
         raise PreconditionFailedError("a look takes longer than it may be used")
 
     def run(self) -> set[str]:
-        """All steps; the URIs of what was deleted."""
+        """Do all steps; return the deleted URIs."""
         self.list_candidates()
         self.look_at_staged()
         self.look_at_commits()

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 
 from graveler.errors import StaleVersionError
@@ -25,6 +26,17 @@ class MemoryExportStore:
         self._records: dict[tuple[str, str], BranchExport] = {}
         self._listed: dict[tuple[str, str], ListedExport] = {}
         self._lock = threading.RLock()
+
+    def fork(self, refs: MemoryRefStore) -> "MemoryExportStore":
+        """Return an independent copy beside a copy of the ref store."""
+        made = copy(self)
+        made._refs = refs
+        made._records, made._listed = dict(self._records), dict(self._listed)
+        return made
+
+    def recorded(self) -> frozenset[tuple[str, str]]:
+        """Return (repository uid, branch) of every record."""
+        return frozenset(self._records)
 
     def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
         with self._lock:
@@ -97,7 +109,7 @@ class MemoryExportStore:
 
     def _check(self, repository: Repository, branch: str, old: BranchExport | None) -> None:
         current = self._records.get((repository.uid, branch))
-        # A record that was forgotten and made anew counts from 1 again.
+        # A record that is deleted and created again starts at version 1, so compare the run, too.
         if _identity(current) != _identity(old):
             raise StaleVersionError(f"the export of branch {branch} changed")
 
@@ -107,11 +119,16 @@ def _identity(record: BranchExport | None) -> object:
 
 
 class MemoryExportQueue:
-    """ExportQueue as a list of what waits: (when it is due in ns, the request)."""
+    """ExportQueue as a list of waiting requests, each with the time in ns when it is due."""
 
     def __init__(self, clock: Clock) -> None:
         self.waiting: list[tuple[int, ExportRequest]] = []
         self._clock = clock
+
+    def fork(self, clock: Clock) -> "MemoryExportQueue":
+        made = MemoryExportQueue(clock)
+        made.waiting = list(self.waiting)
+        return made
 
     def send(self, request: ExportRequest, delay_s: int = 0) -> None:
         assert 0 <= delay_s <= DELAY_S_MAX
@@ -119,7 +136,7 @@ class MemoryExportQueue:
 
 
 class MemoryBatchJobs:
-    """BatchJobs that remembers what it was to start; none are deployed unless a test says so."""
+    """BatchJobs that records what it starts; no job is deployed unless a test sets is_deployed."""
 
     def __init__(self) -> None:
         self.is_deployed = False

@@ -3,6 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -29,36 +30,50 @@ from graveler.ports import (
 
 
 def nothing() -> None:
-    """What happens between two steps of a call, unless a test has something happen."""
+    """Do nothing: the default between two steps of a call."""
 
 
 class FixedClock:
-    """Stands still, or moves by step_ns at each look, until a test ticks it."""
+    """Advances by step_ns at each now_ns(), and by tick()."""
 
     def __init__(self, now_ns: int = 1_700_000_000 * 10**9, step_ns: int = 0) -> None:
-        self.time_ns = now_ns
+        self._now_ns = now_ns
         self.step_ns = step_ns
         self._lock = threading.Lock()
 
+    @property
+    def peek_ns(self) -> int:
+        """The time, without moving it."""
+        return self._now_ns
+
+    def fork(self) -> "FixedClock":
+        return FixedClock(self._now_ns, self.step_ns)
+
     def now_ns(self) -> int:
         with self._lock:
-            now_ns = self.time_ns
-            self.time_ns += self.step_ns
+            now_ns = self._now_ns
+            self._now_ns += self.step_ns
             return now_ns
 
     def tick(self, seconds: float) -> None:
         with self._lock:
-            self.time_ns += round(seconds * 10**9)
+            self._now_ns += round(seconds * 10**9)
 
-    sleep = tick  # nobody waits
+    sleep = tick  # without waiting
 
 
 class MemoryCommittedFiles:
-    """CommittedFiles in a dictionary; `reads` lists what was asked: (method, file ID)."""
+    """CommittedFiles in a dictionary; `reads` records each read as (method, file ID)."""
 
     def __init__(self) -> None:
         self.files: dict[tuple[str, str], bytes] = {}
         self.reads: list[tuple[str, str]] = []
+
+    def fork(self) -> "MemoryCommittedFiles":
+        """Return an independent copy with no recorded reads."""
+        made = copy(self)
+        made.files, made.reads = dict(self.files), []
+        return made
 
     def _file(self, method: str, namespace: str, file_id: str) -> bytes:
         self.reads.append((method, file_id))
@@ -67,7 +82,7 @@ class MemoryCommittedFiles:
         return self.files[namespace, file_id]
 
     def forget(self) -> None:
-        """This is the store."""
+        """Do nothing: this store has no cache."""
 
     def read_tail(self, namespace: str, file_id: str, length: int) -> tuple[bytes, int]:
         content = self._file("read_tail", namespace, file_id)
@@ -107,7 +122,7 @@ class MemoryObjectStore:
     """ObjectStore in a dictionary; presigned URLs are used by `request_presigned`.
 
     between: called between two steps of a call, with page_amount objects in each.
-    bytes_read: how much was handed out of each object since this was emptied last, by URI.
+    bytes_read: bytes returned by get, by URI; a test may clear it.
     """
 
     def __init__(self, clock: Clock | None = None) -> None:
@@ -116,10 +131,23 @@ class MemoryObjectStore:
         self.bytes_read: dict[str, int] = {}
         self.missing_buckets: set[str] = set()
         self._clock = clock or FixedClock()
-        self.ever: set[str] = set()  # every URI that something was stored at
+        self.ever: set[str] = set()  # every URI that ever held an object
         self._objects: dict[str, _Object] = {}
         self._uploads: dict[str, _Upload] = {}
         self._lock = threading.RLock()
+
+    def fork(self, clock: Clock) -> "MemoryObjectStore":
+        """Return an independent copy without unfinished uploads."""
+        made = copy(self)
+        made._clock = clock
+        made._objects, made._uploads = dict(self._objects), {}
+        made.ever, made.bytes_read = set(self.ever), {}
+        return made
+
+    def contents(self) -> dict[str, bytes]:
+        """Return the content of every object by URI; bytes_read does not count it."""
+        with self._lock:
+            return {uri: found.content for uri, found in self._objects.items()}
 
     def _check_bucket(self, uri: str) -> None:
         bucket, _, key = uri.removeprefix("s3://").partition("/")
@@ -140,12 +168,12 @@ class MemoryObjectStore:
         return info
 
     def uris(self, prefix: str = "") -> list[str]:
-        """The URIs of all objects that begin with prefix, in order."""
+        """Return the URIs that begin with prefix, sorted."""
         with self._lock:
             return sorted(uri for uri in self._objects if uri.startswith(prefix))
 
     def description(self, uri: str) -> ObjectDescription:
-        """What is said of an object beside its content."""
+        """Return the content type and the user metadata of an object."""
         with self._lock:
             found = self._object(uri)
             return ObjectDescription(found.info.content_type, found.metadata)
@@ -264,11 +292,11 @@ class MemoryObjectStore:
         return _url("PART", uri=uri, upload=upload_id, part=part_number, expires_s=expires_s)
 
     def presign_parts(self, uri: str, upload_id: str, parts: int, expires_s: int) -> Sequence[str]:
-        asked = {"uri": uri, "upload": upload_id, "expires_s": expires_s}
+        asked: dict[str, str | int] = {"uri": uri, "upload": upload_id, "expires_s": expires_s}
         return [_url("PART", **asked, part=number) for number in range(1, parts + 1)]
 
     def request_presigned(self, url: str, content: bytes = b"") -> bytes:
-        """Do what a presigned URL allows: the content of a GET, the checksum after a PUT."""
+        """Send the request of a presigned URL; return a GET's content or a PUT's checksum."""
         parsed = urlsplit(url)
         asked = dict(parse_qsl(parsed.query))
         with self._lock:

@@ -1,4 +1,4 @@
-"""What the memory fakes keep of a repository, and the names that tests foresee."""
+"""Records of a repository in the memory fakes, and predictable names."""
 
 import base64
 import threading
@@ -14,12 +14,18 @@ T = TypeVar("T")
 
 
 class CountingNames:
-    """Names that differ by a count only, so that a test can foresee them."""
+    """Names with a counter in place of randomness, so that tests can predict them."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or FixedClock()
         self._count = 0
         self._lock = threading.Lock()
+
+    def fork(self, clock: Clock) -> "CountingNames":
+        """Return names that continue from the same count."""
+        made = CountingNames(clock)
+        made._count = self._count
+        return made
 
     def _next(self) -> int:
         with self._lock:
@@ -37,13 +43,22 @@ class CountingNames:
 
 @dataclass
 class Records:
-    """What lives under one repository's uid."""
+    """The records of one repository, which its uid identifies."""
 
     branches: dict[str, Branch] = field(default_factory=dict)
     tags: dict[str, Tag] = field(default_factory=dict)
     commits: dict[str, Commit] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
+
+    def fork(self) -> "Records":
+        return Records(
+            dict(self.branches),
+            dict(self.tags),
+            dict(self.commits),
+            dict(self.metadata),
+            dict(self.tasks),
+        )
 
 
 def page_of(records: Mapping[str, T], prefix: str, after: str, amount: int) -> Page[T]:
@@ -54,32 +69,32 @@ def page_of(records: Mapping[str, T], prefix: str, after: str, amount: int) -> P
 
 
 class Attachments:
-    """What hangs on a repository and is never changed together with anything else."""
+    """Metadata and tasks of a repository: no transaction changes them with other records."""
 
     def __init__(self) -> None:
-        self._records: dict[tuple[str, str], Records] = {}
+        self.records: dict[tuple[str, str], Records] = {}  # by name and uid
         self._lock = threading.RLock()
 
-    def _of(self, repository: Repository) -> Records:
-        return self._records.setdefault((repository.name, repository.uid), Records())
+    def records_of(self, repository: Repository) -> Records:
+        return self.records.setdefault((repository.name, repository.uid), Records())
 
     def repository_metadata(self, repository: Repository) -> Mapping[str, str]:
         with self._lock:
-            return dict(self._of(repository).metadata)
+            return dict(self.records_of(repository).metadata)
 
     def update_repository_metadata(
         self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
     ) -> None:
         with self._lock:
-            metadata = self._of(repository).metadata
+            metadata = self.records_of(repository).metadata
             for key in remove:
                 metadata.pop(key, None)
             metadata.update(put)
 
     def task(self, repository: Repository, task_id: str) -> Task | None:
         with self._lock:
-            return self._of(repository).tasks.get(task_id)
+            return self.records_of(repository).tasks.get(task_id)
 
     def put_task(self, repository: Repository, task: Task) -> None:
         with self._lock:
-            self._of(repository).tasks[task.id] = task
+            self.records_of(repository).tasks[task.id] = task

@@ -1,8 +1,9 @@
-"""The StagingStore in memory, as weak as the real one: in steps, paged, closed gate by gate."""
+"""The StagingStore in memory, no stronger than the real one: steps, pages, gates closed singly."""
 
 import bisect
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -26,14 +27,37 @@ class MemoryStagingStore:
         self.staged_first = False  # of two items that are read together, which one is read first
         self.gates = 2
         self.changes_at_once = 99
-        self._refs = refs
         self._closed: set[tuple[str, int]] = set()
         self._restored: set[tuple[str, bytes]] = set()
-        refs.put_restored = self._put_restored
-        refs.check_restored = self._check_restored
         self._values: dict[str, dict[bytes, bytes | None]] = {}
         self._paths: dict[str, list[bytes]] = {}
         self._lock = threading.RLock()
+        self._join(refs)
+
+    def _join(self, refs: "MemoryRefStore") -> None:
+        """Join the transactions of the ref store."""
+        self._refs = refs
+        refs.put_restored = self._put_restored
+        refs.check_restored = self._check_restored
+
+    def fork(self, refs: "MemoryRefStore") -> "MemoryStagingStore":
+        """Return an independent copy beside a copy of the ref store."""
+        made = copy(self)
+        made._closed, made._restored = set(self._closed), set(self._restored)
+        made._values = {token: dict(values) for token, values in self._values.items()}
+        made._paths = {token: list(paths) for token, paths in self._paths.items()}
+        made._join(refs)
+        return made
+
+    def changes(self, token: str) -> Mapping[bytes, bytes | None]:
+        """Return every change staged under the token."""
+        with self._lock:
+            return dict(self._values.get(token, {}))
+
+    def tokens(self) -> list[str]:
+        """Return the tokens that hold staged changes."""
+        with self._lock:
+            return [token for token, values in self._values.items() if values]
 
     def get(self, token: str, path: bytes) -> Staged | None:
         with self._lock:

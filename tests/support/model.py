@@ -1,4 +1,4 @@
-"""What the engine should do, in plain dictionaries: slow, obvious, and written from the documents."""
+"""A reference model of the engine in plain dictionaries: slow, obvious, written from the docs."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import md5, sha256
@@ -16,7 +16,7 @@ from tests.support.memory import MemoryCommittedFiles
 
 NAMESPACE = "s3://bucket/repository"
 
-# Ranges of one record, of few, and of all: what comes out must not depend on it.
+# Ranges of one record, of few, and of all: results must not depend on the breaking.
 BREAKINGS = (Breaking(1), Breaking(2), Breaking(3), Breaking(), Breaking(3, bytes_max=200))
 
 Records = dict[bytes, bytes]
@@ -85,7 +85,7 @@ def write_as_lakefs(
 
 
 def id_of(records: Mapping[bytes, bytes], breaking: Breaking) -> str:
-    """The ID of these records' metarange, if ranges break by key alone: straight from the formula."""
+    """Return the ID of the metarange of the records by its formula; ranges break by key only."""
 
     def h(data: bytes) -> bytes:
         return sha256(data).digest()

@@ -1,12 +1,12 @@
-"""The plain model of one path of a branch that does one thing at a time.
+"""A model of one path of a branch whose operations run one at a time.
 
-- heads: the value in the branch's head, and behind it the values of commits that are decided but
-  not yet the head. A commit decides what it holds before it becomes the head, and writes that are
-  made in between come after it. Only readers of `branch@` can tell the two moments apart.
+- heads: the value in the branch's head, then the values of commits that are decided but not yet the
+  head. A commit decides its content before it becomes the head; writes in between come after it.
+  Only readers of `branch@` can tell the two moments apart.
 - staged: nothing (UNSTAGED), a tombstone (None), or a value. Readers of the branch see what is
   staged, or else the newest of the heads.
 
-Values are unique tokens: a physical address, and whatever else tells two values apart.
+Values are unique tokens: a physical address and user metadata.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,12 +23,12 @@ class _Sentinel:
 
 
 UNSTAGED = _Sentinel("nothing")
-# A value that nobody knows: of the parent of a commit, or of a commit that was not answered.
+# An unknown value: of a commit's parent, or of a commit without an answer.
 UNKNOWN = _Sentinel("unknown")
 
 
 class Value(NamedTuple):
-    """An object: where its data are, and its user metadata."""
+    """An object: the address of its data, and its user metadata."""
 
     address: str
     metadata: str = ""
@@ -42,7 +42,7 @@ Key = tuple[str, bytes]  # branch, path
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What one client asked of one path of a branch, and what it was told.
+    """One request of a client to one path of a branch, and its answer.
 
     kind is one of KINDS. outcome is "ok", the reason of a definite refusal ("exists", "absent",
     "no_branch", "no_changes", or "refused" for any other), or "unknown".

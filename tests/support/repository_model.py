@@ -1,4 +1,4 @@
-"""A repository in plain dictionaries: what every operation should do, without how."""
+"""A reference model of a repository in plain dictionaries."""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ Changes = dict[bytes, bytes | None]
 
 @dataclass
 class ModelBranch:
-    """A head, what is staged, and what was staged when something sealed it, which lies below."""
+    """A head, the staged changes, and the sealed changes below them."""
 
     head: str
     staged: Changes = field(default_factory=dict)
@@ -30,7 +30,7 @@ class ModelBranch:
 
 
 class ModelRepository:
-    """Branches, tags, and every commit that was ever made with its whole content."""
+    """Branches, tags, and every commit ever made, with its whole content."""
 
     def __init__(self, first: Commit) -> None:
         self.commits: dict[str, Commit] = {first.id: first}
@@ -39,7 +39,7 @@ class ModelRepository:
         self.tags: dict[str, str] = {}
 
     def live(self, branch: str) -> Records:
-        """What a reader of the branch sees."""
+        """Return the records that a reader of the branch sees."""
         found = self.branches[branch]
         records = dict(self.contents[found.head])
         for path, value in found.changes:
@@ -52,7 +52,7 @@ class ModelRepository:
         return self.contents[self.branches[branch].head]
 
     def uncommitted(self, branch: str) -> list[tuple[bytes, bytes | None, bytes | None]]:
-        """Path, committed and staged value of what is staged and differs from the head."""
+        """Return (path, committed value, staged value) of every staged change."""
         head, live = self.head_content(branch), self.live(branch)
         return [(path, head.get(path), live.get(path)) for path, _ in changes_between(head, live)]
 
@@ -65,14 +65,14 @@ class ModelRepository:
         return applied(self.head_content(branch), self.branches[branch].changes)
 
     def reset(self, branch: str, start: bytes, *, whole: bool) -> None:
-        """Take back what is staged at the path, or under it."""
+        """Drop the staged changes at the path, or under it."""
         head = self.head_content(branch)
         for path, _, _ in self.uncommitted(branch):
             if path == start if whole else path.startswith(start):
                 self.branches[branch].staged[path] = head.get(path)
 
     def add_commit(self, branch: str, commit: Commit, content: Records) -> None:
-        """The commit was made on the branch, of everything that was staged."""
+        """Record that the commit was made on the branch, with everything that was staged."""
         self.commits[commit.id] = commit
         self.contents[commit.id] = content
         self.branches[branch].head = commit.id
@@ -81,7 +81,7 @@ class ModelRepository:
     def merge_error(
         self, branch: str, base: Commit, source: Commit, strategy: str
     ) -> type[GravelerError] | None:
-        """Why the branch cannot take a merge; None if it can."""
+        """Return the error that a merge into the branch raises; None if it succeeds."""
         if self.uncommitted(branch):
             return InvalidInputError
         try:
@@ -95,11 +95,11 @@ class ModelRepository:
         head = self.commits[self.branches[branch].head]
         if base.metarange_id == head.metarange_id:
             return self.contents[source.id]
-        contents = (self.contents[commit.id] for commit in (base, source, head))
-        return merged(*contents, strategy)
+        contents = self.contents
+        return merged(contents[base.id], contents[source.id], contents[head.id], strategy)
 
     def ancestors(self, commit_id: str) -> set[str]:
-        """The commit and all that it leads to."""
+        """Return the commit and all its ancestors."""
         found: set[str] = set()
         todo = [commit_id]
         while todo:
@@ -110,12 +110,12 @@ class ModelRepository:
         return found
 
     def log(self, commit_id: str) -> list[str]:
-        """The commits that lead to this one; clocks of the tests never stand still."""
+        """Return the ancestors, newest first; the tests' clock gives every commit its own date."""
         ancestors = [self.commits[one] for one in self.ancestors(commit_id)]
         return [c.id for c in sorted(ancestors, key=lambda c: c.creation_date, reverse=True)]
 
     def changed_paths(self, commit_id: str) -> set[bytes]:
-        """What a commit of one parent changed."""
+        """Return the paths that a commit with one parent changed."""
         (parent,) = self.commits[commit_id].parents
         found = differences(self.contents[parent], self.contents[commit_id])
         return {path for path, _, _ in found}

@@ -1,7 +1,7 @@
-"""Functions that run step by step: each stops after every call to a store, until it is let go on.
+"""Functions that run step by step: each stops after every call of a store until the next step.
 
-However they are interleaved, it is one after the other, and the same every time. A stopped one may
-be killed: it does nothing any more, whatever it would have done on its way out.
+Only one runs at a time, so every interleaving is repeatable. A stopped function can be killed: it
+then does nothing more, not even its cleanup.
 """
 
 import threading
@@ -41,7 +41,7 @@ class SteppedRunner:
         self._stopped.release()
 
     def __call__(self, name: str, call: Callable[[], Any]) -> Any:
-        """Let a call to a store pass, then stop; for `tests.support.counting.engine_around`."""
+        """Make a call of a store, then stop; for `tests.support.counting.engine_around`."""
         if self.is_killed:
             raise Crash(name)
         try:
@@ -54,7 +54,7 @@ class SteppedRunner:
                     raise Crash(name)
 
     def step(self, count: int = 1) -> None:
-        """Let it make so many calls."""
+        """Run until it has made that many calls."""
         for _ in range(count):
             if self.is_done:
                 return
@@ -62,12 +62,12 @@ class SteppedRunner:
             self._stopped.acquire()
 
     def finish(self, steps_max: int = 100_000) -> None:
-        """Let it come to its end."""
+        """Run to the end."""
         self.step(steps_max)
         assert self.is_done, f"{self.name} never comes to its end"
 
     def kill(self) -> None:
-        """End it where it stands."""
+        """Kill it at its current call."""
         self.is_killed = True
         self.step()
         self._thread.join()

@@ -1,4 +1,4 @@
-"""One small world for every operation that changes something, and what it looks like from outside."""
+"""A small world, every operation that changes it, and its state as users see it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ NAMESPACE = "s3://bucket/repo"
 
 Operation = Callable[[Engine], object]
 
-# What says that an earlier attempt did happen, and nothing is left to do.
+# The errors of a retry whose earlier attempt took effect.
 DONE_ALREADY = (AlreadyExistsError, InvalidInputError, NotFoundError, PreconditionFailedError)
 
 
 def upload(
     engine: Engine, path: bytes, content: bytes = b"new", branch: str = "main", **options: Any
 ) -> ObjectStat:
-    """An object of that content."""
+    """Upload an object."""
     return writes.upload(
         engine,
         REPO,
@@ -56,12 +56,12 @@ def upload(
 
 
 def commit(engine: Engine, branch: str = "main", message: str = "commit") -> object:
-    """A commit of what is staged."""
+    """Commit the staged changes."""
     return commits.commit(engine, REPO, branch, commits.CommitRequest(message, "somebody"))
 
 
 def contents(engine: Engine, ref: str) -> Mapping[bytes, str]:
-    """Paths at the ref, with the checksums of their objects."""
+    """Return the checksum of every object at the ref, by path."""
     page = objects.list_objects(engine, REPO, ref, PageQuery(1000))
     return {
         item.path: item.entry.checksum + str(item.entry.metadata)
@@ -71,7 +71,7 @@ def contents(engine: Engine, ref: str) -> Mapping[bytes, str]:
 
 
 def outside(engine: Engine) -> object:
-    """Everything that users can see, less IDs and times: equal for equal states."""
+    """Return everything that users can see, except IDs and times: equal for equal states."""
     seen: dict[str, object] = {}
     for repository in repositories.list_page(engine, prefix="", after="", amount=10).results:
         seen[repository.name] = (
@@ -92,7 +92,7 @@ def outside(engine: Engine) -> object:
 
 
 def prepared_world() -> MemoryWorld:
-    """main with two commits and staged changes, `clean` and `dev` that went apart, tags."""
+    """Return a world: main with staged changes, diverged branches `clean` and `dev`, tags."""
     world = memory_world(Breaking(2))
     engine = world.engine()
     repositories.create(engine, name=REPO, storage_namespace=NAMESPACE)
@@ -168,9 +168,9 @@ def _merge(engine: Engine, **options: Any) -> object:
     return merges.merge(engine, REPO, "dev", "clean", request)
 
 
-def _rules(engine: Engine) -> object:
+def _rules(engine: Engine) -> None:
     rules = [ProtectionRule("release-*")]
-    return repositories.set_protection_rules(engine, REPO, rules)
+    repositories.set_protection_rules(engine, REPO, rules)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Scenario:
     run: Operation
 
     def attempt(self, engine: Engine) -> GravelerError | None:
-        """The error of the operation; None if it succeeds."""
+        """Run the operation; return its error, or None."""
         try:
             self.run(engine)
         except GravelerError as error:
@@ -189,7 +189,7 @@ class Scenario:
         return None
 
     def outcomes(self) -> tuple[object, object]:
-        """What is seen before and after the operation."""
+        """Return what users see before and after the operation."""
         world = prepared_world()
         before = outside(world.engine())
         self.run(world.engine())
@@ -197,67 +197,63 @@ class Scenario:
 
     @property
     def repeats_itself(self) -> bool:
-        """Whether doing it twice does it twice: nothing in the history tells that it was done."""
+        """Whether a second run takes effect again, because the history does not show the first."""
         return self.name in ("squash", "cherry-pick")
 
     @property
     def has_steps(self) -> bool:
-        """Whether it is several operations, which may be seen one by one."""
+        """Whether it consists of several operations, which users may see one by one."""
         return self.name == "commit of everything deleted"
 
 
-SCENARIOS = [
-    Scenario(name, run)
-    for name, run in {
-        "upload": partial(upload, path=b"f"),
-        "upload over another": partial(upload, path=b"c"),
-        "upload where nothing is": partial(upload, path=b"f", if_absent=True),
-        "upload where something was deleted": partial(upload, path=b"b/2", if_absent=True),
-        "stage": _stage,
-        "link": _link,
-        "multipart upload": _multipart,
-        "copy": lambda engine: writes.copy(
-            engine, REPO, "main", b"copied", source_ref="v1", source_path=b"c"
-        ),
-        "set user metadata": lambda engine: writes.set_user_metadata(
-            engine, REPO, "main", b"c", {"k": "v"}
-        ),
-        "delete": lambda engine: writes.delete(engine, REPO, "main", b"c"),
-        "delete many": lambda engine: writes.delete_many(engine, REPO, "main", [b"c", b"d", b"x"]),
-        "commit": commit,
-        "commit of everything deleted": lambda engine: (
-            writes.delete_many(engine, REPO, "dev", sorted(contents(engine, "dev"))),
-            commit(engine, "dev"),
-        ),
-        "merge": _merge,
-        "squash": partial(_merge, squash=True),
-        "merge into what has not moved": lambda engine: merges.merge(
-            engine, REPO, "main", "dev", merges.MergeRequest("somebody", strategy="dest-wins")
-        ),
-        "revert": lambda engine: merges.revert(
-            engine, REPO, "dev", merges.RevertRequest("on-dev", "somebody")
-        ),
-        "cherry-pick": lambda engine: merges.cherry_pick(
-            engine, REPO, "clean", merges.CherryPickRequest("v1", "somebody")
-        ),
-        "reset": lambda engine: branches.reset(engine, REPO, "main", kind="reset"),
-        "reset of a prefix": lambda engine: branches.reset(
-            engine, REPO, "main", kind="common_prefix", path=b"b/"
-        ),
-        "reset of an object": lambda engine: branches.reset(
-            engine, REPO, "main", kind="object", path=b"a"
-        ),
-        "hard reset": lambda engine: branches.hard_reset(engine, REPO, "dev", ref="v1"),
-        "create branch": lambda engine: branches.create(engine, REPO, name="new", source="main"),
-        "delete branch": lambda engine: branches.delete(engine, REPO, "dev"),
-        "create tag": lambda engine: tags.create(engine, REPO, name="v2", ref="main"),
-        "delete tag": lambda engine: tags.delete(engine, REPO, "v1"),
-        "create repository": lambda engine: repositories.create(
-            engine, name="other", storage_namespace="s3://bucket/other"
-        ),
-        "set repository metadata": lambda engine: repositories.set_metadata(
-            engine, REPO, {"k": "v"}
-        ),
-        "set protection rules": _rules,
-    }.items()
-]
+_OPERATIONS: Mapping[str, Operation] = {
+    "upload": partial(upload, path=b"f"),
+    "upload over another": partial(upload, path=b"c"),
+    "upload where nothing is": partial(upload, path=b"f", if_absent=True),
+    "upload where something was deleted": partial(upload, path=b"b/2", if_absent=True),
+    "stage": _stage,
+    "link": _link,
+    "multipart upload": _multipart,
+    "copy": lambda engine: writes.copy(
+        engine, REPO, "main", b"copied", source_ref="v1", source_path=b"c"
+    ),
+    "set user metadata": lambda engine: writes.set_user_metadata(
+        engine, REPO, "main", b"c", {"k": "v"}
+    ),
+    "delete": lambda engine: writes.delete(engine, REPO, "main", b"c"),
+    "delete many": lambda engine: writes.delete_many(engine, REPO, "main", [b"c", b"d", b"x"]),
+    "commit": commit,
+    "commit of everything deleted": lambda engine: (
+        writes.delete_many(engine, REPO, "dev", sorted(contents(engine, "dev"))),
+        commit(engine, "dev"),
+    ),
+    "merge": _merge,
+    "squash": partial(_merge, squash=True),
+    "merge into what has not moved": lambda engine: merges.merge(
+        engine, REPO, "main", "dev", merges.MergeRequest("somebody", strategy="dest-wins")
+    ),
+    "revert": lambda engine: merges.revert(
+        engine, REPO, "dev", merges.RevertRequest("on-dev", "somebody")
+    ),
+    "cherry-pick": lambda engine: merges.cherry_pick(
+        engine, REPO, "clean", merges.CherryPickRequest("v1", "somebody")
+    ),
+    "reset": lambda engine: branches.reset(engine, REPO, "main", kind="reset"),
+    "reset of a prefix": lambda engine: branches.reset(
+        engine, REPO, "main", kind="common_prefix", path=b"b/"
+    ),
+    "reset of an object": lambda engine: branches.reset(
+        engine, REPO, "main", kind="object", path=b"a"
+    ),
+    "hard reset": lambda engine: branches.hard_reset(engine, REPO, "dev", ref="v1"),
+    "create branch": lambda engine: branches.create(engine, REPO, name="new", source="main"),
+    "delete branch": lambda engine: branches.delete(engine, REPO, "dev"),
+    "create tag": lambda engine: tags.create(engine, REPO, name="v2", ref="main"),
+    "delete tag": lambda engine: tags.delete(engine, REPO, "v1"),
+    "create repository": lambda engine: repositories.create(
+        engine, name="other", storage_namespace="s3://bucket/other"
+    ),
+    "set repository metadata": lambda engine: repositories.set_metadata(engine, REPO, {"k": "v"}),
+    "set protection rules": _rules,
+}
+SCENARIOS = [Scenario(name, run) for name, run in _OPERATIONS.items()]

@@ -1,6 +1,7 @@
-"""Engines over local servers: what several threads, or several processes, work on at once."""
+"""Engines over local servers, for tests with several threads or processes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -25,6 +26,7 @@ from graveler.operations import repositories
 from graveler.operations.engine import Engine
 from graveler.ports import CommittedFiles, ObjectStore
 from tests.support.engines import MemoryWorld, memory_world
+from tests.support.stack import KEYS
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -44,7 +46,7 @@ class Keys:
 def s3_client(
     endpoint: str, keys: Keys, observe: Callable[[str], None] | None = None
 ) -> "S3Client":
-    """A client of an S3 endpoint; observe is told of every request, by its method."""
+    """Return a client of an S3 endpoint that calls observe with the method of every request."""
     made = boto3.client(
         "s3",
         region_name=REGION,
@@ -68,10 +70,10 @@ def _observer(observe: Callable[[str], None]) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class ServerWorld:
-    """Stores by their endpoints, so that another process can open them, too.
+    """Stores by their endpoints, so that another process can open them.
 
-    Without an S3 endpoint, objects and committed files stay in this process; what an export sends
-    to its queue always does.
+    Without an S3 endpoint, objects and committed files stay in this process. The export queue
+    always does.
     """
 
     dynamodb_endpoint: str
@@ -88,7 +90,7 @@ class ServerWorld:
         return Tables("refs", "staging", dynamodb_over(http, signer, observe=observe))
 
     def engine(self, observe: Callable[[str], None] | None = None) -> Engine:
-        """An engine with caches of its own; observe is told of every request."""
+        """Return an engine with its own caches that calls observe with every request."""
         tables = self.tables(observe)
         objects: ObjectStore = self.memory.objects
         files: CommittedFiles = self.memory.files
@@ -111,7 +113,7 @@ class ServerWorld:
         )
 
     def new_repository(self, bucket: str = "bucket") -> str:
-        """The name of a repository that no other test has."""
+        """Create a repository; return its name, which no other test uses."""
         name = f"repo-{uuid4().hex[:12]}"
         repositories.create(self.engine(), name=name, storage_namespace=f"s3://{bucket}/{name}")
         return name
@@ -120,3 +122,13 @@ class ServerWorld:
         """Close the connections to DynamoDB of every engine."""
         for client in self._clients:
             client.close()
+
+
+@contextmanager
+def open_world(dynamodb_endpoint: str, s3_endpoint: str | None = None) -> Iterator[ServerWorld]:
+    """Create the tables on the servers of the fixtures; close all connections at the end."""
+    keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
+    world = ServerWorld(dynamodb_endpoint, s3_endpoint, keys)
+    world.tables().create()
+    yield world
+    world.close()

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -12,7 +13,7 @@ from graveler.aws.settings import Settings
 from tests.support.server_world import REGION, ServerWorld
 from tests.support.stack import KEYS
 
-# pyspark asks for the versions of its libraries in a way that Python has given up.
+# pyspark checks library versions with distutils, which Python removed.
 IGNORED = "ignore:.*distutils.*:DeprecationWarning"
 UNCLOSED = "ignore:unclosed:ResourceWarning"
 
@@ -25,10 +26,12 @@ def spark_session() -> Iterator[SparkSession]:
         "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key,
         "AWS_EC2_METADATA_DISABLED": "true",
     }
-    environment = {f"spark.executorEnv.{name}": value for name, value in credentials.items()}
+    options: dict[str, Any] = {
+        f"spark.executorEnv.{name}": value for name, value in credentials.items()
+    }
     # Nothing here runs long enough to be worth the optimizing compiler.
-    java = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-    session = local_spark("tests", **environment, **java)
+    options["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    session = local_spark("tests", **options)
     yield session
     session.stop()
 

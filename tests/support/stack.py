@@ -9,7 +9,9 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import boto3
 import pytest
 
 from graveler.http.requests import AccessKey
@@ -18,6 +20,9 @@ from local.ports import free_port
 from local.processes import Child
 from local.stores import BUCKET, start_dynamodb, start_s3proxy
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
 __all__ = ["BUCKET", "KEYS", "Stack"]
 
 # What `s3_endpoint` accepts. DynamoDB Local takes any key.
@@ -25,7 +30,7 @@ KEYS = AccessKey("AKIAITESTTESTTEST00Q", "dGhlIHNlY3JldCBvZiB0aGUgdGVzdCBzZXJ2ZX
 
 READY = "Graveler is ready."
 
-# Where the jars are, and who is told of requests (make actions).
+# The folder of the jars, and the observer of requests (make actions).
 _KEPT = ("GRAVELER_JARS", "GRAVELER_OBSERVER")
 
 
@@ -55,11 +60,11 @@ class Stack:
         self._process.wait_until(lambda: READY in self.output)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Ask the stack to end; its exit code."""
+        """Stop the stack; return its exit code."""
         return self._process.stop(number, timeout_s=30)
 
     def kill(self) -> None:
-        """End the stack as `kill -9` of its supervisor does."""
+        """Kill the supervisor of the stack with SIGKILL."""
         self._process.kill()
 
     def restart(self) -> None:
@@ -69,7 +74,7 @@ class Stack:
 
     @property
     def output(self) -> str:
-        """What the stack has told its terminal since it was started."""
+        """The output of the stack on its terminal since it was started."""
         return self._log.read_text()
 
     @property
@@ -81,8 +86,19 @@ class Stack:
         return f"http://127.0.0.1:{self.s3_port}"
 
     @property
+    def s3(self) -> "S3Client":
+        """A client of the object store under the stack, for reading around lakeFS."""
+        return boto3.client(
+            "s3",
+            endpoint_url=self.s3_endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=self.access_key_id,
+            aws_secret_access_key=self.secret_access_key,
+        )
+
+    @property
     def messaging_endpoint(self) -> str:
-        """Where EventBridge's and SQS's clients are answered."""
+        """The endpoint for clients of EventBridge and SQS."""
         return self._printed("bus and queues")
 
     @property

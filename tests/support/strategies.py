@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from graveler.committed.store import Breaking
 from tests.support.model import Records, token_value
 
-# Few letters, so that keys meet: a delimiter, the least and the greatest byte among them.
+# Few letters, so that keys collide; they include a delimiter, the least and the greatest byte.
 paths = st.one_of(
     st.lists(st.sampled_from([b"a", b"b", b"/", b"\x00", b"\xff"]), min_size=1, max_size=4).map(
         b"".join
@@ -14,13 +14,13 @@ paths = st.one_of(
     st.binary(min_size=1, max_size=6),
 )
 
-# Equal content at different addresses, too.
+# Also equal content at different addresses.
 _VALUES = [token_value(f"{content}@{address}") for content in "ABC" for address in "xyz"]
 values = st.sampled_from(_VALUES)
 
 records: st.SearchStrategy[Records] = st.dictionaries(paths, values, max_size=40)
 
-# Keys alone decide where these break; most ranges have a few records.
+# These break by key only; most ranges hold a few records.
 breakings = st.integers(1, 5).map(Breaking)
 # These also break by size.
 tight_breakings = st.builds(
@@ -30,14 +30,14 @@ tight_breakings = st.builds(
 
 @st.composite
 def variants(draw: st.DrawFn, of: Records) -> Records:
-    """Records that share most of theirs with others."""
+    """Records that share most records with `of`."""
     changed = dict(of)
     for key in draw(st.lists(st.sampled_from(sorted(of)), max_size=8)) if of else ():
         if draw(st.booleans()):
             changed.pop(key, None)
         else:
             changed[key] = draw(values)
-    if of and draw(st.booleans()):
+    if draw(st.booleans()) and of:
         begin, end = sorted(draw(st.tuples(*[st.sampled_from(sorted(of))] * 2)))
         changed = {key: value for key, value in changed.items() if not begin <= key < end}
     return changed | draw(st.dictionaries(paths, values, max_size=8))

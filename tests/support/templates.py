@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-# What stands for an account in the texts that `flat` makes.
+# Values of pseudo parameters in the texts that `flat` returns.
 PSEUDO = {
     "AWS::Partition": "aws",
     "AWS::Region": "eu-west-1",
@@ -18,7 +18,7 @@ PSEUDO = {
 
 @dataclass(frozen=True)
 class Deployment:
-    """What a synth wrote: the templates of both stacks, and what was said of them."""
+    """The output of a synth: the templates of both stacks."""
 
     folder: Path
     name: str
@@ -32,7 +32,8 @@ class Deployment:
         return self._template(self.name)
 
     def _template(self, stack: str) -> dict[str, Any]:
-        return json.loads((self.folder / f"{stack}.template.json").read_text())
+        template: dict[str, Any] = json.loads((self.folder / f"{stack}.template.json").read_text())
+        return template
 
     @property
     def template_files(self) -> list[Path]:
@@ -61,14 +62,14 @@ class Deployment:
             case str():
                 return value
             case {"Ref": name}:
-                return PSEUDO.get(name, f"<{name}>")
+                return PSEUDO.get(str(name), f"<{name}>")
             case {"Fn::GetAtt": [name, attribute]}:
                 return f"<{name}.{attribute}>"
             case {"Fn::ImportValue": name}:
                 return self.flat(self._exports[name])
             case {"Fn::Join": [delimiter, parts]}:
-                return delimiter.join(self.flat(part) for part in parts)
-            case {"Fn::Sub": text}:
+                return str(delimiter).join(self.flat(part) for part in parts)
+            case {"Fn::Sub": str(text)}:
                 for name, pseudo in PSEUDO.items():
                     text = text.replace(f"${{{name}}}", pseudo)
                 return text

@@ -1,4 +1,4 @@
-"""The history of one key as a picture: a line for each operation, from left to right in time."""
+"""Draws the history of one key: one line for each operation, time from left to right."""
 
 from collections.abc import Sequence
 from typing import Any

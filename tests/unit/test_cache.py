@@ -1,11 +1,12 @@
 """The cache keeps what is used, and never more than its budget."""
 
 from threading import Thread
+from typing import Any
 
 from graveler.cache import BoundedCache
 
 
-def held(cache: BoundedCache[int, str], keys: range) -> set[int]:
+def held(cache: BoundedCache[int, Any], keys: range) -> set[int]:
     """What is held, without the reading that would count as use."""
     return {key for key in keys if key in cache._young or key in cache._old[0]}
 

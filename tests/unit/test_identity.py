@@ -3,6 +3,7 @@
 import json
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_a_commit_has_lakefs_id(case):
 
 
 def test_every_field_of_a_commit_but_the_generation_counts():
-    fields = {
+    fields: dict[str, Any] = {
         "committer": "c",
         "message": "m",
         "metarange_id": "r",
@@ -37,7 +38,7 @@ def test_every_field_of_a_commit_but_the_generation_counts():
         "metadata": {"a": "b"},
         "parents": ("p", "q"),
     }
-    different = [
+    different: list[dict[str, Any]] = [
         {"committer": "d"},
         {"message": "n"},
         {"metarange_id": ""},

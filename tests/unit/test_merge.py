@@ -24,19 +24,21 @@ CASES = json.loads((VECTORS / "merges.json").read_text())
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_a_merge_gives_what_lakefs_gives(case, breaking):
     committed, _ = committed_in_memory(breaking)
-    sides = [write(committed, token_records(case[side])) for side in ("base", "source", "dest")]
+    base, source, destination = (
+        write(committed, token_records(case[side])) for side in ("base", "source", "dest")
+    )
     if case["base_metarange_empty_id"]:
-        sides[0] = opened(committed, "")
+        base = opened(committed, "")
     error = case["naive_error"] if case["quirk"] else case["error"]
     if error == "conflict":
         with pytest.raises(MergeConflictError):
-            merge(committed, *sides, case["strategy"])
+            merge(committed, base, source, destination, case["strategy"])
         return
-    merged = merge(committed, *sides, case["strategy"])
+    merged = merge(committed, base, source, destination, case["strategy"])
     if error == "no_changes":
         # Which of these is an error is the operation's business; there is nothing to merge.
-        assert sides[0].id == sides[1].id
-        assert merged.metarange_id == sides[2].id
+        assert base.id == source.id
+        assert merged.metarange_id == destination.id
         return
     expected = token_records(case.get("naive_result", case["result"]))
     if case["name"].startswith("same-ident-diff-addr-dst/big/"):
@@ -68,17 +70,18 @@ def test_a_merge_gives_what_lakefs_gives(case, breaking):
 @pytest.mark.parametrize("strategy", ["", "source-wins", "dest-wins"])
 def test_the_merge_table_holds(base, source, destination, result, strategy):
     committed, _ = committed_in_memory()
-    sides = [
+    base_records, source_records, destination_records = (
         write(committed, token_records({"k": content} if content else {}))
         for content in (base, source, destination)
-    ]
+    )
+    three = (base_records, source_records, destination_records)
     if result == "conflict" and strategy:
         result = source if strategy == "source-wins" else destination
     if result == "conflict":
         with pytest.raises(MergeConflictError, match="'k'"):
-            merge(committed, *sides, strategy)
+            merge(committed, *three, strategy)
         return
-    merged = merge(committed, *sides, strategy)
+    merged = merge(committed, *three, strategy)
     expected = token_records({"k": result} if result else {})
     assert read(opened(committed, merged.metarange_id)) == expected
 

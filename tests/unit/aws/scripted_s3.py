@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from io import BytesIO
+from typing import Any
 
 import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
@@ -51,7 +52,7 @@ class ScriptedS3:
         self.s3 = S3(client, FakeTime().retries())
         self.objects = S3ObjectStore(self.s3)
 
-    def _answer(self, request: AWSPreparedRequest, **_: object) -> AWSResponse:
+    def _answer(self, request: AWSPreparedRequest, **_: object) -> Any:
         self.requests.append(request)
         step = self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]
         if callable(step):
@@ -59,4 +60,5 @@ class ScriptedS3:
         if isinstance(step, Exception):
             raise step
         raw = HTTPResponse(BytesIO(step.body), preload_content=False)
-        return AWSResponse(request.url, step.status, step.headers, raw)
+        headers: Any = step.headers
+        return AWSResponse(request.url, step.status, headers, raw)

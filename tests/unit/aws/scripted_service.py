@@ -2,10 +2,11 @@
 
 import json
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.config import Config
 from urllib3 import HTTPResponse
 
@@ -21,7 +22,8 @@ class ScriptedService:
     def __init__(self, name: str, *steps: Step) -> None:
         self._steps = list(steps)
         self.requests: list[dict[str, Any]] = []
-        self.client: Any = boto3.client(
+        made: Any = boto3.client
+        self.client = made(
             name,
             region_name=REGION,
             aws_access_key_id="AKIDEXAMPLE",
@@ -33,11 +35,11 @@ class ScriptedService:
     def connect(self) -> Any:
         return self.client
 
-    def _answer(self, request: AWSPreparedRequest, **_: object) -> AWSResponse:
-        self.requests.append(json.loads(request.body))
+    def _answer(self, request: AWSPreparedRequest, **_: object) -> Any:
+        self.requests.append(json.loads(cast("bytes", request.body)))
         step = self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]
         if isinstance(step, Exception):
             raise step
         status, body = (200, step) if isinstance(step, dict) else (step[0], {"__type": step[1]})
         raw = HTTPResponse(BytesIO(json.dumps(body).encode()), preload_content=False)
-        return AWSResponse(request.url, status, {}, raw)
+        return AWSResponse(request.url, status, HTTPHeaders(), raw)

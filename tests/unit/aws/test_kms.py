@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from io import BytesIO
+from typing import Any
 
 import boto3
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 from moto import mock_aws
 from urllib3 import HTTPResponse
@@ -59,11 +61,13 @@ def test_a_missing_key_is_not_bad_input() -> None:
 
 def throttled(request: AWSPreparedRequest) -> AWSResponse:
     raw = HTTPResponse(BytesIO(b'{"__type":"ThrottlingException"}'), preload_content=False)
-    return AWSResponse(request.url, 400, {}, raw)
+    return AWSResponse(request.url, 400, HTTPHeaders(), raw)
 
 
 def server_error(request: AWSPreparedRequest) -> AWSResponse:
-    return AWSResponse(request.url, 500, {}, HTTPResponse(BytesIO(), preload_content=False))
+    return AWSResponse(
+        request.url, 500, HTTPHeaders(), HTTPResponse(BytesIO(), preload_content=False)
+    )
 
 
 def unreachable(request: AWSPreparedRequest) -> AWSResponse:
@@ -83,7 +87,7 @@ def test_a_passing_problem_is_retried_and_then_reported(
     key = client.create_key()["KeyMetadata"]["KeyId"]
     problems_left = 1
 
-    def before_send(request: AWSPreparedRequest, **_: object) -> AWSResponse | None:
+    def before_send(request: AWSPreparedRequest, **_: object) -> Any:
         nonlocal problems_left
         problems_left -= 1
         return problem(request) if problems_left >= 0 else None

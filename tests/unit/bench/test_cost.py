@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import cost
+from bench import cost, prices
 from bench.prices import PRICES, Usage, glue_run, idle_month, server_month, total
 
 OPERATIONS = {
@@ -26,7 +26,7 @@ OPERATIONS = {
 
 def test_a_sum_is_what_each_service_asks():
     usage = Usage(read_units=8e6, write_units=2e6, s3_writes=1000, s3_reads=1000, requests=0)
-    parts = cost.cost(usage)
+    parts = prices.cost(usage)
     assert parts["DynamoDB"] == pytest.approx(1.00 + 1.25)
     assert parts["S3"] == pytest.approx(0.005 + 0.0004)
     assert "API Gateway" not in parts
@@ -39,7 +39,7 @@ def test_a_function_is_paid_for_while_it_waits():
     assert alone.lambda_ms(s3_at_once=64) < alone.lambda_ms() / 10
     second = Usage(cpu_ms=1000, requests=0)
     expected = 1769 / 1024 * PRICES["Lambda GB-second, arm64"]
-    assert cost.cost(second)["Lambda"] == pytest.approx(expected)
+    assert prices.cost(second)["Lambda"] == pytest.approx(expected)
 
 
 def test_what_runs_in_the_background_pays_for_no_request():

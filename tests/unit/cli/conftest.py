@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -92,6 +92,11 @@ class Graveler:
 
     def run(self, *args: str, stdin: str = "", **environment: str | None) -> Result:
         """Run the program to its end; an exit is the only way it may end."""
+        return self._run(args, stdin, environment)
+
+    def _run(
+        self, args: Sequence[str], stdin: str, environment: Mapping[str, str | None]
+    ) -> Result:
         runner = CliRunner(env={**self.environment, **environment})
         result = runner.invoke(app, args, input=stdin, catch_exceptions=False)
         assert "Traceback" not in result.output or "--debug" in args or "-d" in args
@@ -99,13 +104,13 @@ class Graveler:
 
     def prints(self, *args: str, **environment: str | None) -> str:
         """What the program prints when it succeeds."""
-        result = self.run(*args, **environment)
+        result = self._run(args, "", environment)
         assert (result.exit_code, result.stderr) == (0, "")
         return result.stdout
 
     def fails(self, *args: str, code: int = 1, **environment: str | None) -> str:
         """The one line that the program tells when it fails."""
-        result = self.run(*args, **environment)
+        result = self._run(args, "", environment)
         assert (result.exit_code, result.stdout) == (code, "")
         assert result.stderr.startswith("error: ")
         assert result.stderr.count("\n") == 1

@@ -132,7 +132,7 @@ def job(monkeypatch):
         found.commands.append(command)
         return subprocess.CompletedProcess(command, found.code)
 
-    monkeypatch.setattr(gc.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     return found
 
 

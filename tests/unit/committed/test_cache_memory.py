@@ -194,7 +194,7 @@ def test_an_open_table_takes_the_memory_that_it_states(shape, kind):
     writer.add_many(list(content), [b""] * len(content))
     file = writer.finish()
 
-    def fill() -> object:
+    def fill() -> Any:
         table = kind.open("s3://bucket/a/file", len(file), file[-TAIL_BYTES:], read)
         index_of(table)
         return table

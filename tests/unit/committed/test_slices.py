@@ -1,5 +1,7 @@
 """A large change is cut where its ranges end anyway, and a slice that fails leaves nothing behind."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from graveler.committed.apply import apply_slice, assemble
@@ -18,17 +20,17 @@ def key(number: int) -> bytes:
     return b"k%06d" % number
 
 
-def puts(numbers: range) -> list[Change]:
+def puts(numbers: range) -> list[tuple[bytes, bytes]]:
     return [(key(number), token_value(f"new{number}")) for number in numbers]
 
 
-def changes_of(changes: list[Change]):
+def changes_of(changes: Sequence[Change]):
     return lambda start, end: (
         each for each in changes if start <= each[0] and (end is None or each[0] < end)
     )
 
 
-def slices(base: MetaRange, changes: list[Change], weight: int = 1) -> list[Slice]:
+def slices(base: MetaRange, changes: Sequence[Change], weight: int = 1) -> list[Slice]:
     return list(plan(base, FEW, changes_of(changes), slice_weight=weight))
 
 
@@ -61,7 +63,7 @@ def test_there_is_no_cut_behind_a_range_that_loses_its_end():
     committed, _ = committed_in_memory(FEW)
     base = write(committed, dict(puts(range(0, 600, 2))))
     first, second, *_ = base.headers()
-    changes: list[Change] = [(first.max_key, None), (second.max_key, token_value("new"))]
+    changes: Sequence[Change] = [(first.max_key, None), (second.max_key, token_value("new"))]
     assert slices(base, [*changes, (b"z", None)]) == [
         Slice(b"", second.max_key + b"\x00"),
         Slice(second.max_key + b"\x00"),

@@ -8,6 +8,7 @@ import pytest
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.diff.two_way import diff
+from graveler.ports import CommittedFiles
 from tests.support.model import (
     BREAKINGS,
     NAMESPACE,
@@ -44,7 +45,7 @@ def records(amount: int = 200) -> Records:
     return token_records({f"k{number:06}": f"old{number}" for number in range(amount)})
 
 
-def unread(files: object) -> Committed:
+def unread(files: CommittedFiles) -> Committed:
     """The same files through caches that hold nothing yet."""
     committed, _ = committed_in_memory(FEW)
     committed._files = files

@@ -29,6 +29,7 @@ FAILED = replace(AT_WORK, state=ExportState.FAILED)
 
 
 def held(record: BranchExport, until_ns: int) -> BranchExport:
+    assert record.run is not None
     return replace(record, run=replace(record.run, runner="r", lease_until_ns=until_ns))
 
 

@@ -1,7 +1,6 @@
 """The function of the table's stream, with records as the stream delivers them."""
 
 from collections.abc import Iterable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,10 +11,11 @@ from graveler.aws.bus import Published
 from graveler.aws.dynamodb.branches import branch_item
 from graveler.aws.dynamodb.records import outbox_item
 from graveler.model import Branch, Event, Repository
+from tests.support.invocation import Context
 from tests.support.lines import lines_of
 
 LAKE = Repository("lake", "d8qj3tkbtms0fh2ok8ng", "s3://bucket/lake", "main", 1_700_000_000)
-CONTEXT = SimpleNamespace(aws_request_id="request")
+CONTEXT = Context("request")
 
 
 class RecordingBus:

@@ -1,4 +1,5 @@
 import base64
+from typing import Any
 
 import jwt
 import pytest
@@ -206,7 +207,7 @@ def test_a_token_with_other_claims_is_refused(authenticator, change):
 def test_another_algorithm_is_refused(authenticator, algorithm):
     token = authenticator.log_in(KEY, SECRET).token
     claims = jwt.decode(token, options={"verify_signature": False})
-    key = None if algorithm == "none" else authenticator._key()
+    key: Any = None if algorithm == "none" else authenticator._key()
     forged = jwt.encode(claims, key, algorithm=algorithm)
     with pytest.raises(AuthenticationError):
         authenticator.user_of(f"Bearer {forged}", [])

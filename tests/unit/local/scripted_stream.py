@@ -1,6 +1,7 @@
 """A stream that a test writes and rolls over, and a function whose results it scripts."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -12,7 +13,7 @@ class Stream:
 
     def __init__(self):
         self.shards = {"shard-0": []}  # the eldest first
-        self.parents = {"shard-0": None}
+        self.parents: dict[str, str | None] = {"shard-0": None}
         self.last = 0
         self.describes_one_by_one = False
 
@@ -59,7 +60,7 @@ class Stream:
         page = names[:1] if self.describes_one_by_one else names
         described = [
             {"ShardId": name}
-            | ({"ParentShardId": self.parents[name]} if self.parents[name] else {})
+            | ({"ParentShardId": parent} if (parent := self.parents[name]) else {})
             for name in page
         ]
         more = {"LastEvaluatedShardId": page[-1]} if page != names else {}
@@ -70,22 +71,24 @@ class Stream:
         if request["ShardIteratorType"] == "AFTER_SEQUENCE_NUMBER":
             after = int(request["SequenceNumber"])
             if after > self.last:
-                error = {"Code": "ValidationException", "Message": "Invalid SequenceNumber"}
-                raise ClientError({"Error": error}, "GetShardIterator")
+                raise _refusal("GetShardIterator", "ValidationException", "Invalid SequenceNumber")
         return {"ShardIterator": f"{name} {after}"}
 
     def get_records(self, **request):
         name, _, after = request["ShardIterator"].partition(" ")
         if name not in self.shards:
-            error = {"Code": "TrimmedDataAccessException", "Message": "gone"}
-            raise ClientError({"Error": error}, "GetRecords")
+            raise _refusal("GetRecords", "TrimmedDataAccessException", "gone")
         left = [r for r in self.shards[name] if int(r["dynamodb"]["SequenceNumber"]) > int(after)]
         page = left[: request["Limit"]]
-        answer = {"Records": page}
+        answer: dict[str, Any] = {"Records": page}
         if len(page) < len(left) or name == list(self.shards)[-1]:
             last = page[-1]["dynamodb"]["SequenceNumber"] if page else after
             answer["NextShardIterator"] = f"{name} {last}"
         return answer
+
+
+def _refusal(operation, code, message):
+    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
 
 
 class Consumer:

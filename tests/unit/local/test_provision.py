@@ -2,6 +2,7 @@
 
 import pytest
 
+from graveler.aws import wiring
 from graveler.errors import ThrottledError
 from local import provision
 
@@ -22,13 +23,13 @@ class SlowTables:
 
 def test_a_store_may_be_slow_to_give_its_first_answer(monkeypatch):
     tables = SlowTables(unanswered=3)
-    monkeypatch.setattr(provision.wiring, "tables", lambda: tables)
+    monkeypatch.setattr(wiring, "tables", lambda: tables)
     provision.create_tables()
     assert tables.is_created
 
 
 def test_a_store_that_never_answers_ends_the_start(monkeypatch):
-    monkeypatch.setattr(provision.wiring, "tables", lambda: SlowTables(unanswered=3))
+    monkeypatch.setattr(wiring, "tables", lambda: SlowTables(unanswered=3))
     monkeypatch.setattr(provision, "STORE_PATIENCE_S", -1.0)
     with pytest.raises(ThrottledError):
         provision.create_tables()

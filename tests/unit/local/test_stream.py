@@ -3,7 +3,6 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from local import stream
 from local.lambda_runtime import Function
 from local.stream import NotDoneError, Positions, StreamDelivery
 from tests.unit.local.scripted_stream import ARN, Consumer, Stream
@@ -291,7 +290,7 @@ def test_pauses_grow_while_the_function_fails_and_are_short_again_when_it_does_n
         if len(pauses) == 12:
             raise Enough
 
-    monkeypatch.setattr(stream.time, "sleep", sleep)
+    monkeypatch.setattr("local.stream.time.sleep", sleep)
     world.consumer.error = RuntimeError("out of luck")
     world.stream.write("a")
     with pytest.raises(Enough):
@@ -316,7 +315,7 @@ def test_a_stream_that_cannot_be_read_for_a_while_is_read_later(world, monkeypat
         raise ConnectionError("nobody answers")
 
     monkeypatch.setattr(world.stream, "get_records", unreachable)
-    monkeypatch.setattr(stream.time, "sleep", sleep)
+    monkeypatch.setattr("local.stream.time.sleep", sleep)
     world.stream.write("a")
     with pytest.raises(Enough):
         world.delivery.deliver_forever()

@@ -7,7 +7,8 @@ import pytest
 
 from graveler.errors import AlreadyExistsError, InvalidInputError, PreconditionFailedError
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
-from graveler.operations import branches, commits, links, merges, repositories, tags, writes
+from graveler.model import Commit
+from graveler.operations import branches, links, merges, repositories, tags, writes
 from graveler.operations.engine import Engine
 from tests.support.lake import REPO, commit, named, new_lake, paths, upload
 
@@ -106,7 +107,7 @@ def diverged(engine: Engine, event: str, branch: str = "") -> None:
     commit(ignoring(engine), "source")
 
 
-def merge(engine: Engine, source: str = "source", destination: str = "main") -> commits.Commit:
+def merge(engine: Engine, source: str = "source", destination: str = "main") -> Commit:
     request = merges.MergeRequest("somebody", allow_empty=True)
     return merges.merge(engine, REPO, source, destination, request)
 

@@ -227,7 +227,7 @@ def test_a_task_whose_worker_died_ends_with_an_error_in_time(monkeypatch):
     monkeypatch.setattr(lake.world.refs, "put_task", record)
     with pytest.raises(Crash):
         dumps.restore_as_task(engine_around(lake.engine, CrashAt(5)), "bare", lake.dumped)
-    (task_id,) = stored
+    (task_id,) = lake.world.refs.records_of(lake.bare).tasks
     assert not dumps.restore_task(lake.engine, "bare", task_id).is_done
     lake.world.clock.tick(16 * 60)
     ended = dumps.restore_task(lake.engine, "bare", task_id)

@@ -1,6 +1,8 @@
 """Objects: writing, linking, deleting, copying, reading, comparing."""
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -142,7 +144,7 @@ def test_setting_metadata_keeps_concurrent_writes(world):
     put(world.engine(), b"p", b"old")
     for number in range(1, 8):
         text = b"new %d" % number
-        rival = Meanwhile(number, lambda text=text: put(world.engine(), b"p", text))
+        rival = Meanwhile(number, partial(put, world.engine(), b"p", text))
         engine = engine_around(world.engine(), rival)
         writes.set_user_metadata(engine, REPO, "main", b"p", {"n": str(number)})
         assert content(world.engine(), "main", b"p") == text or not rival.has_happened
@@ -232,7 +234,7 @@ def test_a_multipart_upload_becomes_one_object(world, engine):
     upload(engine, b"source", b"0123456789")
     begun = uploads.create(engine, REPO, "main", b"p", parts=2)
     assert len(begun.presigned_urls) == 2
-    where = {"physical_address": begun.physical_address}
+    where: dict[str, Any] = {"physical_address": begun.physical_address}
     checksums = [world.objects.request_presigned(begun.presigned_urls[0], b"first ").decode()]
     url = uploads.presign_part(engine, REPO, "main", b"p", begun.upload_id, 2, **where)
     checksums.append(world.objects.request_presigned(url, b"second ").decode())
@@ -325,8 +327,8 @@ def test_a_listing_skips_more_staged_objects_than_one_page(world, engine):
     for reader in (engine, world.engine()):
         page = objects.list_objects(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
         assert [item.path for item in page.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
-        page = diffs.uncommitted(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
-        assert [item.path for item in page.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
+        changed = diffs.uncommitted(reader, REPO, "main", PageQuery(10, delimiter=b"/"))
+        assert [item.path for item in changed.results] == [b"a/", b"b/", b"c/", b"d/", b"z"]
 
 
 # Deleting and copying

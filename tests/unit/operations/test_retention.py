@@ -17,7 +17,7 @@ def between_pages(world: MemoryWorld, listing: int, act: Callable[[], object]) -
     read, seen = world.refs.branches, [0]
 
     def one(
-        repository: Repository, prefix: str, after: str, _: int, *, show_hidden: bool
+        repository: Repository, prefix: str, after: str, amount: int, *, show_hidden: bool
     ) -> Page[Branch]:
         page = read(repository, prefix, after, 1, show_hidden=show_hidden)
         if not after:

@@ -74,7 +74,7 @@ class CountingRefs(MemoryRefStore):
         tags: Mapping[str, str] | None = None,
     ) -> None:
         """Put records as they are, also those that no operation would make."""
-        records = self._of(REPOSITORY)
+        records = self.records_of(REPOSITORY)
         records.commits.update({commit.id: commit for commit in commits})
         for name, commit_id in (branches or {}).items():
             records.branches[name] = Branch(name, commit_id, f"st-{name}")

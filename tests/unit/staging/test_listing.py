@@ -1,5 +1,7 @@
 """Pages fold what lies behind a delimiter, and jump over it."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from graveler.staging.listing import CommonPrefix, PageQuery, list_page, prefix_end
@@ -11,7 +13,7 @@ def page(query: PageQuery) -> tuple[list[bytes | CommonPrefix], bytes, list[byte
     """Items, where to go on, and the keys from which the items were asked for."""
     starts: list[bytes] = []
 
-    def items(start: bytes, end: bytes | None) -> object:
+    def items(start: bytes, end: bytes | None) -> Iterator[bytes]:
         starts.append(start)
         return iter([key for key in KEYS if start <= key and (end is None or key < end)])
 

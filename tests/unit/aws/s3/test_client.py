@@ -110,7 +110,7 @@ SLOWNESS = [
     HUNG_UP,
     TIMED_OUT,
     NOT_SENT,
-    SSLError(endpoint_url=URL, error="broken"),
+    SSLError(endpoint_url=URL, error=OSError("broken")),
 ]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from email.header import decode_header, make_header
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -47,7 +48,7 @@ def header(request: object, name: str) -> str | None:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def listed(body: bytes) -> list[str]:
+def listed(body: Any) -> list[str]:
     """The keys that a request to delete many names."""
     namespace = "{http://s3.amazonaws.com/doc/2006-03-01/}"
     return [key.text or "" for key in ET.fromstring(body).iter(f"{namespace}Key")]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
 from tests.support.counting import Calls, engine_around
 from tests.support.export_jobs import WorkersInTurns, attempt, commit, finish, outcome, refuse
 from tests.support.export_world import MARK, REPO, ExportWorld, export_world
+from tests.support.memory_exports import MemoryBatchJobs
 
 # Stretches end within directories, some of which have objects set apart, also in their middle.
 FIRST = {
@@ -35,7 +37,7 @@ REQUEST = ExportRequest(REPO, "main")
 STEP_NS = 5 * 10**8
 
 
-def changed_branch(**more: object) -> ExportWorld:
+def changed_branch(**more: Any) -> ExportWorld:
     """Return a branch that was exported and has changed since; the next run has not begun."""
     world = export_world(raggedness=2)
     commit(world, FIRST, {})
@@ -170,17 +172,17 @@ def deliver_next_message(world: ExportWorld) -> None:
     waiting = world.world.export_queue.waiting
     waiting.sort(key=lambda each: each[0])
     due_ns, _ = waiting.pop(0)
-    world.world.clock.tick(max(0, due_ns - world.world.clock.time_ns) / 1e9)
+    world.world.clock.tick(max(0, due_ns - world.world.clock.peek_ns) / 1e9)
     world.advance(runner=f"function at {due_ns}")
 
 
 def test_a_job_that_never_starts_is_requested_again() -> None:
     world, run_id = left_to_a_job()
     started = world.world.batch_jobs.started
-    begun_ns = world.world.clock.time_ns
+    begun_ns = world.world.clock.peek_ns
     while len(started) == 1:
         deliver_next_message(world)
-    assert world.world.clock.time_ns - begun_ns < (BATCH_START_S + 60) * 10**9
+    assert world.world.clock.peek_ns - begun_ns < (BATCH_START_S + 60) * 10**9
     assert started[0] == started[1]
     run_job(world, run_id)
     assert requests.status(world.engine(), REPO, "main").state is ExportState.SUCCEEDED
@@ -188,11 +190,11 @@ def test_a_job_that_never_starts_is_requested_again() -> None:
 
 def test_the_function_takes_over_from_a_dead_job(expected: dict[str, bytes]) -> None:
     world, run_id = left_to_a_job()
-    begun_ns = world.world.clock.time_ns
+    begun_ns = world.world.clock.peek_ns
     attempt(world, is_job=True, name="dead", calls_max=60)
     while len(world.world.batch_jobs.started) == 1:
         deliver_next_message(world)
-    assert world.world.clock.time_ns - begun_ns < (BATCH_START_S + LEASE_S) * 10**9
+    assert world.world.clock.peek_ns - begun_ns < (BATCH_START_S + LEASE_S) * 10**9
     run_job(world, run_id)
     assert outcome(world) == expected
 
@@ -332,7 +334,7 @@ def test_an_export_waits_while_too_many_jobs_run() -> None:
     jobs = world.world.batch_jobs
     refused = []
 
-    class Full:
+    class Full(MemoryBatchJobs):
         def start_export(self, request: ExportRequest, run_id: str) -> bool:
             refused.append(request)
             if len(refused) <= 2 * BATCH_STARTS_MAX:

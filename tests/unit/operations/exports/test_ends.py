@@ -9,6 +9,7 @@ from graveler.export.lifecycle import RENEWAL_S
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
+from tests.support.export_jobs import WorkersInTurns
 from tests.support.export_lakes import (
     LATEST,
     is_exported,
@@ -28,7 +29,7 @@ def lake() -> ExportWorld:
 
 def delete_main(lake: ExportWorld) -> None:
     """Delete the default branch, but not its export."""
-    branch = lake.world.refs.branch(lake.repository, "main")
+    branch = branches.get(lake.engine(), REPO, "main")
     event = lake.engine().event("branch_deleted", lake.repository, branch="main")
     lake.world.refs.delete_branch(lake.repository, branch, event, 0)
 
@@ -112,7 +113,9 @@ def test_an_export_whose_run_waits_for_a_job_is_deleted_at_once(lake):
     requests.forget(lake.engine(), REPO, "main")
     assert lake.record is None
     with pytest.raises(ConflictError, match="or has ended"):
-        export_in_batch(lake.engine(), request, run_id, runner="late", workers=None)
+        export_in_batch(
+            lake.engine(), request, run_id, runner="late", workers=WorkersInTurns(lake.engine())
+        )
     assert lake.writes == []
 
 

@@ -1,0 +1,168 @@
+"""Merge, revert and cherry-pick over HTTP: statuses, bodies, and what reaches the operation.
+
+What these operations do to a branch is tested in tests/unit/operations/test_merges.py.
+"""
+
+from typing import Any
+
+import pytest
+from lakefs_sdk import models
+
+from graveler.operations import merges
+from graveler.operations.merges import CherryPickRequest, MergeRequest, RevertRequest
+from tests.support.api import ApiClient
+
+REPO = "/repositories/repo"
+MAIN = f"{REPO}/branches/main"
+MERGE = f"{REPO}/refs/dev/merge/main"
+
+
+@pytest.fixture
+def api() -> ApiClient:
+    """A repository whose branch `dev` has one commit more than `main`."""
+    api = ApiClient()
+    api.repository()
+    api.upload("both", b"1")
+    api.commit()
+    api.branch("dev")
+    api.upload("both", b"2", branch="dev")
+    api.commit("on dev", branch="dev")
+    return api
+
+
+def head(api: ApiClient, ref: str = "main") -> Any:
+    return api.ask("GET", f"{REPO}/commits/{ref}").json
+
+
+# A request with every field, and one with the required fields only.
+REQUESTS = [
+    pytest.param(
+        MERGE,
+        {
+            "message": "mine",
+            "metadata": {"k": "v"},
+            "strategy": "source-wins",
+            "force": True,
+            "allow_empty": True,
+            "squash_merge": True,
+        },
+        "merge",
+        ("dev", "main", MergeRequest("ann", "mine", {"k": "v"}, "source-wins", True, True, True)),
+        id="merge",
+    ),
+    pytest.param(MERGE, None, "merge", ("dev", "main", MergeRequest("ann")), id="merge, no body"),
+    pytest.param(
+        f"{MAIN}/revert",
+        {
+            "ref": "main~0",
+            "parent_number": 1,
+            "force": True,
+            "allow_empty": True,
+            "commit_overrides": {"message": "mine", "metadata": {"k": "v"}},
+        },
+        "revert",
+        ("main", RevertRequest("main~0", "ann", 1, "mine", {"k": "v"}, True, True)),
+        id="revert",
+    ),
+    pytest.param(
+        f"{MAIN}/revert",
+        {"ref": "main", "parent_number": 0},
+        "revert",
+        ("main", RevertRequest("main", "ann")),
+        id="revert, required fields",
+    ),
+    pytest.param(
+        f"{MAIN}/cherry-pick",
+        {
+            "ref": "dev",
+            "parent_number": 1,
+            "force": True,
+            "commit_overrides": {"message": "mine", "metadata": {"k": "v"}},
+        },
+        "cherry_pick",
+        ("main", CherryPickRequest("dev", "ann", 1, "mine", {"k": "v"}, True)),
+        id="cherry-pick",
+    ),
+    pytest.param(
+        f"{MAIN}/cherry-pick",
+        {"ref": "dev"},
+        "cherry_pick",
+        ("main", CherryPickRequest("dev", "ann")),
+        id="cherry-pick, required fields",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "operation", "expected"), REQUESTS)
+def test_every_field_of_a_request_reaches_the_operation(
+    api, monkeypatch, path, body, operation, expected
+):
+    run, requests = getattr(merges, operation), []
+
+    def record(engine, repository, *request):
+        requests.append(request)
+        return run(engine, repository, *request)
+
+    monkeypatch.setattr(merges, operation, record)
+    assert api.ask("POST", path, body).status in {200, 201, 204}
+    assert requests == [expected]
+
+
+def test_a_merge_returns_the_id_of_its_commit(api):
+    reply = api.ask("POST", MERGE, {})
+    assert (reply.status, reply.json) == (200, {"reference": head(api)["id"]})
+    models.MergeResult.from_dict(reply.json)
+
+
+def test_a_merge_with_a_conflict_returns_an_empty_reference(api):
+    api.upload("both", b"3")
+    api.commit()
+    reply = api.ask("POST", MERGE, {})
+    assert (reply.status, reply.json) == (409, {"reference": ""})
+
+
+def test_a_revert_returns_no_content(api):
+    reply = api.ask("POST", f"{MAIN}/revert", {"ref": "main", "parent_number": 0})
+    assert (reply.status, reply.content) == (204, b"")
+    assert head(api)["message"] == "Revert main"
+
+
+def test_a_cherry_pick_returns_its_commit(api):
+    reply = api.ask("POST", f"{MAIN}/cherry-pick", {"ref": "dev"})
+    assert (reply.status, reply.json) == (201, head(api))
+    models.Commit.from_dict(reply.json)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "named"),
+    [
+        (MERGE, {"strategy": "mine"}, 400, "strategy"),
+        (MERGE, {"force": "yes"}, 400, "force"),
+        (MERGE, [], 400, "object"),
+        (f"{REPO}/refs/nothing/merge/main", {}, 404, "nothing"),
+        (f"{REPO}/refs/dev/merge/nothing", {}, 404, "nothing"),
+        (f"{REPO}/refs/main/merge/main", {}, 400, "main"),
+        (f"{MAIN}/revert", {"ref": "main"}, 400, "parent_number"),
+        (f"{MAIN}/revert", {"ref": "main", "parent_number": -1}, 400, "parent_number"),
+        (f"{MAIN}/revert", {"ref": "nothing", "parent_number": 0}, 404, "nothing"),
+        (f"{MAIN}/cherry-pick", {}, 400, "ref"),
+        (f"{MAIN}/cherry-pick", {"ref": "nothing"}, 404, "nothing"),
+    ],
+)
+def test_a_bad_request_changes_nothing_and_names_the_mistake(api, path, body, status, named):
+    before = head(api)
+    reply = api.ask("POST", path, body)
+    assert reply.status == status
+    assert named in reply.message
+    assert head(api) == before
+
+
+def test_the_merge_base_is_found(api):
+    reply = api.ask("GET", MERGE)
+    models.FindMergeBaseResult.from_dict(reply.json)
+    assert reply.json == {
+        "source_commit_id": head(api, "dev")["id"],
+        "destination_commit_id": head(api)["id"],
+        "base_commit_id": head(api)["id"],
+    }
+    assert api.ask("GET", f"{REPO}/refs/nothing/merge/main").status == 404
