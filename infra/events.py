@@ -76,7 +76,7 @@ def tell_queue(queue: sqs.Queue) -> None:
     """Give the stack an output with the queue's URL, for reading and redriving."""
     name = "".join(queue.node.path.split("/")[1:])  # without the stack's
     CfnOutput(
-        Stack.of(queue), f"{name}Url", value=queue.queue_url, description="See docs/operations.md"
+        Stack.of(queue), f"{name}Url", value=queue.queue_url, description="See docs/repairs.md"
     )
 
 

@@ -13,6 +13,7 @@ from graveler.operations.protocol.lookup import (
     in_repository,
     read_repository,
 )
+from graveler.operations.protocol.retries import retry_stale
 
 
 def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool = False) -> Tag:
@@ -80,13 +81,17 @@ def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -
         NotFoundError: the repository or the tag does not exist.
         ForbiddenError: the repository is read-only.
         PreconditionFailedError: an action file in the commit guards the deletion.
-        StaleVersionError: another request deleted or replaced the tag at the same time.
+        ContentionError: the tag was replaced in each try.
     """
     check_tag_name(name)
-    found = read_repository(engine, repository)
-    check_writable(found, force=force)
-    tag = _read(engine, found, name)
-    content = engine.content(found, tag.commit_id)
-    refuse_guarded(engine, found, content, "", "pre-delete-tag")
-    event = engine.event("tag_deleted", found, tag=name, commit_id=tag.commit_id)
-    engine.refs.delete_tag(found, tag, event)
+
+    def attempt() -> None:
+        found = read_repository(engine, repository)
+        check_writable(found, force=force)
+        tag = _read(engine, found, name)
+        content = engine.content(found, tag.commit_id)
+        refuse_guarded(engine, found, content, "", "pre-delete-tag")
+        event = engine.event("tag_deleted", found, tag=name, commit_id=tag.commit_id)
+        engine.refs.delete_tag(found, tag, event)
+
+    retry_stale(attempt, f"tag {name!r}")

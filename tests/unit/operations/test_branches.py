@@ -7,6 +7,7 @@ from graveler.limits import RESTORED_MAX
 from graveler.operations import branches, commits, diffs, repositories, tags, writes
 from graveler.operations.protocol import heads, lookup
 from graveler.staging.listing import PageQuery
+from tests.support.counting import engine_around
 from tests.support.lake import REPO, commit, content, named, new_lake, paths, upload
 
 
@@ -240,6 +241,25 @@ def test_tags_are_listed_and_deleted(engine):
         with pytest.raises(NotFoundError):
             gone(engine, REPO, "v1")
     tags.create(engine, REPO, name="v1", ref="v2")
+
+
+def test_a_tag_that_was_replaced_meanwhile_is_deleted(engine):
+    tags.create(engine, REPO, name="v1", ref="main")
+    upload(engine, b"a", b"1")
+    commit(engine)
+    rivals = ["rival"]
+
+    def replace_once(name, call):
+        if name == "refs.delete_tag" and rivals:
+            rivals.pop()
+            tags.delete(engine, REPO, "v1")
+            tags.create(engine, REPO, name="v1", ref="main")
+        return call()
+
+    tags.delete(engine_around(engine, replace_once), REPO, "v1")
+    assert not rivals
+    with pytest.raises(NotFoundError):
+        tags.get(engine, REPO, "v1")
 
 
 def test_changes_of_refs_publish_events(world, engine):
