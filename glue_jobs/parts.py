@@ -5,6 +5,7 @@ They use the ObjectStore, so a job needs no other access to S3, and runs whereve
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from glue_jobs.session import stores
 from graveler.aws.settings import Settings
 from graveler.ports import ObjectData, ObjectListing
+
+T = TypeVar("T")
 
 ROWS_PER_PART = 100_000
 ROWS_PER_BATCH = 10_000
@@ -138,8 +141,8 @@ def read(
 
 def spread(
     spark: SparkSession,
-    values: Sequence[str],
-    rows: Callable[[str], Iterator[pa.RecordBatch]],
+    values: Sequence[T],
+    rows: Callable[[T], Iterator[pa.RecordBatch]],
     schema: str,
 ) -> DataFrame:
     """Return the rows that executors make of the values, in parallel.

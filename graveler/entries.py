@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 
 from graveler.errors import CorruptDataError
 from graveler.identity import entry_identity
-from graveler.model import AddressType, Entry, RangeHeader, Record
+from graveler.model import AddressType, Entry, RangeHeader, RangeID, Record
 from graveler.proto import stored_pb2 as messages
 from graveler.times import NS_PER_S
 from graveler.varint import zigzag_varint
@@ -164,7 +164,7 @@ def record_range(stored: bytes) -> RangeHeader:
     try:
         message = messages.RangeData.FromString(data)
         return RangeHeader(
-            id=identity.decode("ascii"),
+            id=RangeID(identity.decode("ascii")),
             min_key=message.min_key,
             max_key=message.max_key,
             count=message.count,

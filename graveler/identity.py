@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from graveler.model import Commit, Entry
+from graveler.model import Commit, CommitID, Entry, MetaRangeID
 
 ID_LENGTH = 64  # hex digits of a SHA-256
 _ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}")
@@ -65,16 +65,16 @@ def commit_id(
     *,
     committer: str,
     message: str,
-    metarange_id: str,
+    metarange_id: MetaRangeID,
     creation_date: int,
     metadata: Mapping[str, str],
-    parents: Sequence[str],
-) -> str:
+    parents: Sequence[CommitID],
+) -> CommitID:
     """Return the ID of a commit with these fields; generation and version do not count.
 
     Source: lakeFS pkg/graveler/graveler.go, Commit.Identity.
     """
-    return sha256(
+    fields = (
         _string("commit:v1")
         + _string(committer)
         + _string(message)
@@ -82,17 +82,18 @@ def commit_id(
         + _int64(creation_date)
         + _mapping(metadata)
         + _nested(sha256(_strings(parents)).digest())
-    ).hexdigest()
+    )
+    return CommitID(sha256(fields).hexdigest())
 
 
 def make_commit(
     *,
     committer: str,
     message: str,
-    metarange_id: str,
+    metarange_id: MetaRangeID,
     creation_date: int,
     metadata: Mapping[str, str],
-    parents: Sequence[str],
+    parents: Sequence[CommitID],
     generation: int,
 ) -> Commit:
     """Return the commit with these fields and its ID."""

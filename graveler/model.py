@@ -3,9 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Generic, TypeVar
+from typing import Generic, NewType, TypeVar
 
 T = TypeVar("T")
+
+# IDs are texts. Each kind has its own type, so that mypy refuses one in place of another.
+RepositoryUID = NewType("RepositoryUID", str)
+CommitID = NewType("CommitID", str)
+MetaRangeID = NewType("MetaRangeID", str)
+RangeID = NewType("RangeID", str)
+StagingToken = NewType("StagingToken", str)
+
+NO_COMMIT = CommitID("")
+NO_TOKEN = StagingToken("")
+# The metarange of a repository's first commit: without objects, and without a file.
+EMPTY_METARANGE = MetaRangeID("")
 
 
 class AddressType(IntEnum):
@@ -47,7 +59,7 @@ class Repository:
     """
 
     name: str
-    uid: str
+    uid: RepositoryUID
     storage_namespace: str  # an object-store URI without a trailing slash
     default_branch: str
     creation_date: int  # Unix seconds
@@ -75,13 +87,13 @@ class Branch:
     """
 
     name: str
-    commit_id: str
-    staging_token: str
-    sealed_tokens: tuple[str, ...] = ()  # newest first
+    commit_id: CommitID
+    staging_token: StagingToken
+    sealed_tokens: tuple[StagingToken, ...] = ()  # newest first
     version: int = 0
     hidden: bool = False
     edits: int = 0
-    restored_token: str = ""
+    restored_token: StagingToken = NO_TOKEN
 
     @property
     def has_restored(self) -> bool:
@@ -89,7 +101,7 @@ class Branch:
         return self.restored_token == self.staging_token
 
     @property
-    def tokens(self) -> tuple[str, ...]:
+    def tokens(self) -> tuple[StagingToken, ...]:
         """All staging tokens, newest first: the order in which readers try them."""
         return (self.staging_token, *self.sealed_tokens)
 
@@ -99,7 +111,7 @@ class Tag:
     """An immutable name for a commit."""
 
     name: str
-    commit_id: str
+    commit_id: CommitID
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +122,12 @@ class Commit:
     (`graveler.identity.commit_id`).
     """
 
-    id: str
+    id: CommitID
     committer: str
     message: str
-    metarange_id: str  # "" for the first commit of a repository: no objects, no file
+    metarange_id: MetaRangeID
     creation_date: int  # Unix seconds
-    parents: tuple[str, ...]
+    parents: tuple[CommitID, ...]
     metadata: Mapping[str, str] = field(default_factory=dict)
     generation: int = 1
     version: int = 1
@@ -165,7 +177,7 @@ class Page(Generic[T]):
 class RangeHeader:
     """A range as its metarange describes it: ID and key interval, without the records."""
 
-    id: str
+    id: RangeID
     min_key: bytes
     max_key: bytes
     count: int

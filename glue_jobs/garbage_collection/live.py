@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from glue_jobs import parts
 from glue_jobs.session import stores
 from graveler.aws.settings import Settings
-from graveler.model import RangeHeader
+from graveler.model import MetaRangeID, RangeHeader, StagingToken
 from graveler.operations.garbage import staged_addresses
 from graveler.retention.ranges import RangeReader, read_metarange
 
@@ -34,22 +34,22 @@ _RANGE_SCHEMA = pa.schema(
 
 
 def staged(
-    spark: SparkSession, tokens: Sequence[str], namespace: str, settings: Settings
+    spark: SparkSession, tokens: Sequence[StagingToken], namespace: str, settings: Settings
 ) -> DataFrame:
     """Return the addresses in the namespace's data that the tokens' entries keep alive."""
 
-    def rows(token: str) -> Iterator[pa.RecordBatch]:
+    def rows(token: StagingToken) -> Iterator[pa.RecordBatch]:
         return _address_batches(staged_addresses(stores(settings).staging, namespace, token))
 
     return parts.spread(spark, tokens, rows, ADDRESS)
 
 
 def ranges(
-    spark: SparkSession, metarange_ids: Iterable[str], namespace: str, settings: Settings
+    spark: SparkSession, metarange_ids: Iterable[MetaRangeID], namespace: str, settings: Settings
 ) -> DataFrame:
     """Return the ranges of the metaranges, each once."""
 
-    def rows(metarange_id: str) -> Iterator[pa.RecordBatch]:
+    def rows(metarange_id: MetaRangeID) -> Iterator[pa.RecordBatch]:
         headers = read_metarange(stores(settings).files.read_all, namespace, metarange_id)
         columns = (
             [header.id for header in headers],

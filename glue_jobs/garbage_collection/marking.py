@@ -16,7 +16,7 @@ from glue_jobs.garbage_collection import inventory, listing, live
 from glue_jobs.garbage_collection.options import Options
 from glue_jobs.session import Deployment
 from graveler.errors import CorruptDataError, GoneError, NotFoundError
-from graveler.model import Repository
+from graveler.model import Repository, RepositoryUID
 from graveler.operations.garbage import (
     active_metaranges,
     neighbours,
@@ -37,7 +37,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
 
     mark_id: str
     repository: str
-    repository_uid: str
+    repository_uid: RepositoryUID
     namespace: str
     cutoff_ns: int
     objects: int

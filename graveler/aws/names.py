@@ -6,7 +6,7 @@ import threading
 from uuid import uuid4
 
 from graveler.addresses import encode_xid
-from graveler.model import Repository
+from graveler.model import Repository, StagingToken
 from graveler.ports import Clock
 from graveler.times import NS_PER_S
 
@@ -35,5 +35,5 @@ class SystemNames:
         count = next(self._count) % 2**24
         return encode_xid(time_s.to_bytes(4, "big") + self._process + count.to_bytes(3, "big"))
 
-    def new_staging_token(self, repository: Repository, branch: str) -> str:
-        return f"{repository.name}-{branch}:{uuid4()}"
+    def new_staging_token(self, repository: Repository, branch: str) -> StagingToken:
+        return StagingToken(f"{repository.name}-{branch}:{uuid4()}")

@@ -40,14 +40,14 @@ from graveler.committed.slices import Slice, SliceResult
 from graveler.committed.store import Committed
 from graveler.committed.writer import FileWriter, breaks_after
 from graveler.entries import range_record
-from graveler.model import Change, RangeHeader
+from graveler.model import Change, MetaRangeID, RangeHeader
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
     """The resulting metarange, and how many of its records differ from the base."""
 
-    metarange_id: str
+    metarange_id: MetaRangeID
     counts: Counts
 
     @property
@@ -201,4 +201,5 @@ def assemble(committed: Committed, base: MetaRange, results: Iterable[SliceResul
     if not writer.is_open:
         writer.begin_file()  # no range is left, which is a valid metarange
     (metarange,) = writer.finish()
-    return Applied(metarange.id, counts)
+    # The writer describes every file as a range.
+    return Applied(MetaRangeID(metarange.id), counts)

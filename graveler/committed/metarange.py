@@ -7,7 +7,7 @@ from graveler.committed.blocks import StoredBlocks
 from graveler.committed.headers import HeaderTable
 from graveler.committed.level import METARANGES
 from graveler.committed.store import Committed
-from graveler.model import RangeHeader, Record
+from graveler.model import MetaRangeID, RangeHeader, Record
 from graveler.sstable import TableWriter, WholeTable
 
 # The file of no ranges at all, which is never stored.
@@ -22,7 +22,7 @@ class MetaRange:
 
     __slots__ = ("_blocks", "_committed", "_opened_range", "_ranges", "id", "namespace")
 
-    def __init__(self, committed: Committed, namespace: str, metarange_id: str) -> None:
+    def __init__(self, committed: Committed, namespace: str, metarange_id: MetaRangeID) -> None:
         self.id = metarange_id
         self.namespace = namespace
         self._committed = committed

@@ -25,7 +25,7 @@ from graveler.committed.summary import Summary
 from graveler.errors import CorruptDataError
 from graveler.layout import committed_uri
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
-from graveler.model import RangeHeader
+from graveler.model import MetaRangeID, RangeHeader
 from graveler.ports import CommittedFiles
 from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table, WholeTable
 
@@ -123,17 +123,19 @@ class Committed:
         _check_is(table, header)
         return table
 
-    def headers(self, namespace: str, file_id: str, *, whole: bool = False) -> HeaderTable:
+    def headers(
+        self, namespace: str, metarange_id: MetaRangeID, *, whole: bool = False
+    ) -> HeaderTable:
         """Return a metarange's file, opened by its tail; with whole, fetched in one request.
 
         Raises:
             CorruptDataError: the file is missing or not what was written.
         """
         if whole:
-            self._fetch(namespace, file_id)
-        table = self._metaranges.get(committed_uri(namespace, file_id))
+            self._fetch(namespace, metarange_id)
+        table = self._metaranges.get(committed_uri(namespace, metarange_id))
         if table is None:
-            table = self._open(HeaderTable, namespace, file_id, METARANGE_TAIL_BYTES)
+            table = self._open(HeaderTable, namespace, metarange_id, METARANGE_TAIL_BYTES)
             self._metaranges.put(table.name, table, table.memory_bytes + ENTRY_BYTES)
         return table
 
@@ -199,13 +201,13 @@ class Committed:
             )
         return blocks
 
-    def metarange_blocks(self, namespace: str, file_id: str) -> StoredBlocks:
+    def metarange_blocks(self, namespace: str, metarange_id: MetaRangeID) -> StoredBlocks:
         """Return the metarange's own data blocks.
 
         Raises:
             CorruptDataError: the file is missing or not what was written.
         """
-        return self._opened_whole(namespace, file_id, METARANGES)
+        return self._opened_whole(namespace, metarange_id, METARANGES)
 
     def read_once(self, namespace: str, file_id: str) -> bytes:
         """Return the whole file without caching it.

@@ -22,7 +22,7 @@ from graveler.committed.level import RANGES, Level
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.summary import Summary
 from graveler.identity import key_hash, record_id
-from graveler.model import RangeHeader
+from graveler.model import RangeHeader, RangeID
 from graveler.sstable import TableWriter
 
 # Files that are stored at a time; more would only take memory.
@@ -109,7 +109,7 @@ class _OpenFile:
         self.end_block()
         self.summary.record_ids = b"".join(self._written_ids)
         header = RangeHeader(
-            id=sha256(self.summary.record_ids).hexdigest(),
+            id=RangeID(sha256(self.summary.record_ids).hexdigest()),
             min_key=self.first_key,
             max_key=self.last_key,
             count=self.table.count,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from graveler.dump.records import NamedCommit
 from graveler.errors import InvalidInputError
 from graveler.identity import is_id
-from graveler.model import Commit
+from graveler.model import Commit, CommitID
 from graveler.refs.closure import CommitSet
 
 # Commits are stored in batches of this size, each before the next.
@@ -20,7 +20,7 @@ class Checked:
     commits: int
     branches: int
     tags: int
-    first_ids: tuple[str, ...]
+    first_ids: tuple[CommitID, ...]
 
 
 def check(
@@ -32,7 +32,7 @@ def check(
         InvalidInputError: a commit, a branch or a tag names a commit that is not in the dump.
     """
     known = CommitSet()
-    first_ids: list[str] = []
+    first_ids: list[CommitID] = []
     for number, commit in enumerate(commits):
         if number % BATCH_COMMITS == 0:
             first_ids.append(commit.id)
@@ -59,5 +59,5 @@ def _count(what: str, refs: Iterable[NamedCommit], known: CommitSet) -> int:
     return count
 
 
-def _missing(what: str, commit_id: str) -> InvalidInputError:
+def _missing(what: str, commit_id: CommitID) -> InvalidInputError:
     return InvalidInputError(f"the dump is incomplete: {what} {commit_id}, which is not in it")

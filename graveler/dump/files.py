@@ -19,7 +19,7 @@ from graveler.entries import range_record, record_range
 from graveler.errors import InvalidInputError, in_file
 from graveler.identity import key_hash, record_id, record_ids
 from graveler.layout import committed_uri
-from graveler.model import RangeHeader, Record
+from graveler.model import MetaRangeID, RangeHeader, RangeID, Record
 from graveler.sstable import Table, TableWriter
 
 T = TypeVar("T")
@@ -29,12 +29,12 @@ T = TypeVar("T")
 class RefsDump:
     """The IDs of a dump's metaranges; "" if the dump has none of that kind."""
 
-    commits_id: str
-    branches_id: str
-    tags_id: str
+    commits_id: MetaRangeID
+    branches_id: MetaRangeID
+    tags_id: MetaRangeID
 
 
-def write(committed: Committed, namespace: str, kind: Kind[T], things: Iterable[T]) -> str:
+def write(committed: Committed, namespace: str, kind: Kind[T], things: Iterable[T]) -> MetaRangeID:
     """Store things of one kind, which ascend by key; return the ID of their metarange.
 
     Memory holds one range. Equal things give equal IDs.
@@ -52,7 +52,8 @@ def write(committed: Committed, namespace: str, kind: Kind[T], things: Iterable[
     metarange = _File(METARANGES, kind)
     for header in headers:
         metarange.add(range_record(header))
-    return metarange.store(committed, namespace).id
+    # Every file is described as a range.
+    return MetaRangeID(metarange.store(committed, namespace).id)
 
 
 class _File:
@@ -84,7 +85,7 @@ class _File:
             [name.encode() for name in names], [self._metadata[name].encode() for name in names]
         )
         header = RangeHeader(
-            id=sha256(b"".join(self._ids + said)).hexdigest(),
+            id=RangeID(sha256(b"".join(self._ids + said)).hexdigest()),
             min_key=self._first_key,
             max_key=self.last_key,
             count=self._table.count,
@@ -94,7 +95,9 @@ class _File:
         return header
 
 
-def read(committed: Committed, namespace: str, metarange_id: str, kind: Kind[T]) -> Iterator[T]:
+def read(
+    committed: Committed, namespace: str, metarange_id: MetaRangeID, kind: Kind[T]
+) -> Iterator[T]:
     """Yield the things that write stored, by key, range by range.
 
     Raises:

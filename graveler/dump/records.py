@@ -17,7 +17,7 @@ from google.protobuf.message import DecodeError
 from graveler.entries import join_value, split_value
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.identity import make_commit
-from graveler.model import Commit, Record
+from graveler.model import Commit, CommitID, MetaRangeID, Record
 from graveler.names import is_branch_name, is_tag_name
 from graveler.proto import stored_pb2 as messages
 
@@ -31,7 +31,7 @@ class NamedCommit(NamedTuple):
     """A branch or a tag in a dump."""
 
     name: str
-    commit_id: str
+    commit_id: CommitID
     hidden: bool = False
 
 
@@ -94,9 +94,9 @@ def _decode_commit(key: str, data: bytes) -> Commit:
     commit = make_commit(
         committer=message.committer,
         message=message.message,
-        metarange_id=message.meta_range_id,
+        metarange_id=MetaRangeID(message.meta_range_id),
         creation_date=message.creation_date.seconds,
-        parents=tuple(message.parents),
+        parents=tuple(map(CommitID, message.parents)),
         metadata=dict(message.metadata),
         generation=message.generation,
     )
@@ -114,9 +114,8 @@ def _encode_branch(branch: NamedCommit) -> Record:
 
 def _decode_branch(key: str, data: bytes) -> NamedCommit:
     message = messages.BranchData.FromString(data)
-    return _checked(
-        key, message.id, NamedCommit(key, message.commit_id, message.hidden), is_branch_name
-    )
+    branch = NamedCommit(key, CommitID(message.commit_id), message.hidden)
+    return _checked(key, message.id, branch, is_branch_name)
 
 
 def _encode_tag(tag: NamedCommit) -> Record:
@@ -126,7 +125,7 @@ def _encode_tag(tag: NamedCommit) -> Record:
 
 def _decode_tag(key: str, data: bytes) -> NamedCommit:
     message = messages.TagData.FromString(data)
-    return _checked(key, message.id, NamedCommit(key, message.commit_id), is_tag_name)
+    return _checked(key, message.id, NamedCommit(key, CommitID(message.commit_id)), is_tag_name)
 
 
 def _value(named: NamedCommit, data: bytes) -> bytes:

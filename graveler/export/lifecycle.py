@@ -19,6 +19,7 @@ from graveler.export.model import (
     Progress,
 )
 from graveler.export.status import status_file
+from graveler.model import CommitID
 from graveler.times import NS_PER_S
 
 # A runner that does not renew its lease for this long is taken for dead.
@@ -82,13 +83,13 @@ _RULES = (
 )
 
 
-def next_step(record: BranchExport, head: str | None, now_ns: int) -> Next:
+def next_step(record: BranchExport, head: CommitID | None, now_ns: int) -> Next:
     """Return the next step of the branch's export; head is None if the branch is deleted."""
     facts = _facts(record, head, now_ns)
     return next(step for needed, step in _RULES if needed in facts)
 
 
-def _facts(record: BranchExport, head: str | None, now_ns: int) -> _Fact:
+def _facts(record: BranchExport, head: CommitID | None, now_ns: int) -> _Fact:
     is_in_progress = record.state is ExportState.IN_PROGRESS
     holds = {
         _Fact.LEASED: is_in_progress
@@ -173,7 +174,7 @@ def overlapping_destinations(record: BranchExport) -> list[Destination]:
     return [each for each in others if overlap(each.path, path)]
 
 
-def has_work(record: BranchExport, head: str) -> bool:
+def has_work(record: BranchExport, head: CommitID) -> bool:
     """Whether the path does not hold exactly the head, or its reports are elsewhere."""
     configuration = record.configuration
     destination = destination_of(record, configuration.path)
@@ -184,7 +185,7 @@ def has_work(record: BranchExport, head: str) -> bool:
 
 
 def begun(
-    record: BranchExport, repository: str, run_id: str, head: str, now_ns: int
+    record: BranchExport, repository: str, run_id: str, head: CommitID, now_ns: int
 ) -> BranchExport:
     """Return the record with a new run that exports head, and that no runner holds yet."""
     repaired = record.run if record.state is ExportState.REPAIRED else None
@@ -311,7 +312,10 @@ def dropped(record: BranchExport) -> BranchExport:
 
 
 def configured(
-    record: BranchExport | None, branch: str, configuration: ExportConfiguration, head: str
+    record: BranchExport | None,
+    branch: str,
+    configuration: ExportConfiguration,
+    head: CommitID,
 ) -> BranchExport:
     """Return the record with another configuration, pending if that leaves work for a run."""
     if record is None:

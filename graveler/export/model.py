@@ -8,7 +8,7 @@ over if its runner dies.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graveler.model import Event
+from graveler.model import NO_COMMIT, CommitID, Event
 
 
 class ExportState(StrEnum):
@@ -39,8 +39,8 @@ class Destination:
     """
 
     path: str
-    exported_commit: str = ""  # "": no run has succeeded
-    touched_commits: tuple[str, ...] = ()
+    exported_commit: CommitID = NO_COMMIT  # until a run has succeeded
+    touched_commits: tuple[CommitID, ...] = ()
     status_file: str = ""  # URI of the last _STATUS_<timestamp>.json, "" if none was written
     manifest: str = ""  # URI of the manifest of exported_commit, "" if none was written
     has_marks: bool = False  # directories may hold marks (_lakefs_success) of an earlier run
@@ -67,7 +67,7 @@ class ExportRun:
     """One attempt to export a commit, with the configuration of the moment when it began."""
 
     id: str
-    commit_id: str
+    commit_id: CommitID
     configuration: ExportConfiguration
     started_ns: int
     progress: Progress = Progress()

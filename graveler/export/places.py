@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from graveler.export.addresses import is_within, overlap
 from graveler.export.model import BranchExport, ExportConfiguration
+from graveler.model import RepositoryUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class ListedExport:
     """An exported branch in the list of all exports."""
 
     repository: str
-    repository_uid: str
+    repository_uid: RepositoryUID
     branch: str
     places: Places
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from graveler.export.model import ExportConfiguration, ExportState
 from graveler.identity import ID_LENGTH
+from graveler.model import CommitID
 from graveler.times import NS_PER_S, whole_second
 
 TEXT_TYPE = "text/plain; charset=utf-8"
@@ -22,7 +23,7 @@ SUPERSEDED = "superseded"
 
 
 def status_file(
-    configuration: ExportConfiguration, repository: str, branch: str, commit_id: str
+    configuration: ExportConfiguration, repository: str, branch: str, commit_id: CommitID
 ) -> str:
     """Return the URI of a commit's status file; "" without a status path."""
     if not configuration.status_path:
@@ -30,7 +31,7 @@ def status_file(
     return f"{configuration.status_path}/{_name(repository, branch, commit_id)}"
 
 
-def _name(repository: str, branch: str, commit_id: str) -> str:
+def _name(repository: str, branch: str, commit_id: CommitID) -> str:
     return f"{repository}-{branch}-{commit_id}"
 
 
@@ -41,7 +42,7 @@ def manifest_file(file: str) -> str:
 
 def longest_name(repository: str, branch: str) -> str:
     """Return a name as long as the longest that a branch's exports have under the status path."""
-    return manifest_file(_name(repository, branch, "0" * ID_LENGTH))
+    return manifest_file(_name(repository, branch, CommitID("0" * ID_LENGTH)))
 
 
 def latest_file(configuration: ExportConfiguration, started_ns: int) -> str:

@@ -3,12 +3,13 @@
 from msgspec import Struct
 
 from graveler.dump.files import RefsDump
+from graveler.model import MetaRangeID
 
 
 class RefsDumpBody(Struct, frozen=True, kw_only=True):
-    commits_meta_range_id: str
-    tags_meta_range_id: str
-    branches_meta_range_id: str
+    commits_meta_range_id: MetaRangeID
+    tags_meta_range_id: MetaRangeID
+    branches_meta_range_id: MetaRangeID
 
 
 class RefsRestore(RefsDumpBody, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 
 from graveler.limits import INT64_MAX, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
+from graveler.model import CommitID, MetaRangeID
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
@@ -159,13 +160,13 @@ class CommitCreation(Struct, frozen=True):
 
 
 class CommitRecordCreation(Struct, frozen=True):
-    commit_id: str
+    commit_id: CommitID
     version: Annotated[int, Meta(ge=0, le=1)]
     committer: str
     message: str
-    metarange_id: str
+    metarange_id: MetaRangeID
     creation_date: UnixTime
-    parents: list[str]
+    parents: list[CommitID]
     generation: Count
     metadata: dict[str, str] = {}
     force: bool = False

@@ -7,7 +7,7 @@ from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionE
 from graveler.identity import ID_LENGTH
 from graveler.limits import BRANCH_WRITE_TRIES_MAX, RESTORED_BYTES_MAX, RESTORED_MAX
 from graveler.messages import Refusal, within
-from graveler.model import Branch, Change, Page, Repository
+from graveler.model import Branch, Change, CommitID, Page, Repository
 from graveler.names import check_branch_name, check_path
 from graveler.operations.actions import refuse_guarded, refuse_guarded_name
 from graveler.operations.engine import Engine
@@ -82,7 +82,7 @@ def refuse_commit_id(engine: Engine, repository: Repository, name: str) -> None:
     Raises:
         AlreadyExistsError: a commit has it.
     """
-    if len(name) == ID_LENGTH and engine.history(repository).find([name]):
+    if len(name) == ID_LENGTH and engine.history(repository).find([CommitID(name)]):
         raise Refusal.NAME_OF_COMMIT.error("choose another", name=name)
 
 
@@ -252,7 +252,7 @@ def hard_reset(
 
 
 def _restored_to(
-    engine: Engine, repository: Repository, branch: Branch, commit_id: str
+    engine: Engine, repository: Repository, branch: Branch, commit_id: CommitID
 ) -> list[Change]:
     """Return what the commit says of the paths of restored entries.
 

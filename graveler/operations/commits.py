@@ -9,7 +9,7 @@ from graveler.entries import same_content
 from graveler.errors import CorruptDataError, GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH, is_id
 from graveler.messages import Refusal, within
-from graveler.model import Branch, Commit, Page, Repository
+from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
 from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import (
@@ -41,7 +41,7 @@ class CommitRequest:
     date_s: int | None = None
     allow_empty: bool = False
     force: bool = False
-    source_metarange: str | None = None
+    source_metarange: MetaRangeID | None = None
 
 
 def commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Commit:
@@ -88,7 +88,7 @@ def _move_to(
     repository: Repository,
     branch: Branch,
     head: Commit,
-    metarange_id: str,
+    metarange_id: MetaRangeID,
     request: CommitRequest,
 ) -> Move:
     made = new_commit(
@@ -112,7 +112,7 @@ def _commit_metarange(
     engine: Engine, repository: Repository, branch: Branch, request: CommitRequest
 ) -> Commit:
     """Commit a metarange that exists in the repository's namespace, on a clean branch."""
-    metarange_id = request.source_metarange or ""
+    metarange_id = request.source_metarange or EMPTY_METARANGE
     require_metarange(engine, repository, metarange_id)
 
     def plan(now: Branch) -> Move:
@@ -131,7 +131,7 @@ def _commit_metarange(
     return move.commit
 
 
-def require_metarange(engine: Engine, repository: Repository, metarange_id: str) -> None:
+def require_metarange(engine: Engine, repository: Repository, metarange_id: MetaRangeID) -> None:
     """Check that the metarange exists in the repository's namespace; "" is the empty one.
 
     Raises:
@@ -193,13 +193,13 @@ def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Comm
     def read(found: Repository) -> Page[Commit]:
         history = engine.history(found)
 
-        def commit_id(role: str, text: str) -> str:
+        def commit_id(role: str, text: str) -> CommitID:
             with within(role):
                 return resolve_commit_id(engine.refs, history, text)
 
         start_id = commit_id("ref", ref)
-        after = commit_id("from ref", query.after) if query.after else ""
-        stop_at = commit_id("stop_at", query.stop_at) if query.stop_at else ""
+        after = commit_id("from ref", query.after) if query.after else None
+        stop_at = commit_id("stop_at", query.stop_at) if query.stop_at else None
         filtered = query.objects or query.prefixes
         return refs_log.log(
             history,

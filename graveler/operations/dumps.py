@@ -35,7 +35,7 @@ from graveler.errors import (
 )
 from graveler.identity import is_id
 from graveler.layout import committed_uri
-from graveler.model import Branch, Commit, Repository, Tag, Task
+from graveler.model import Branch, Commit, MetaRangeID, Repository, Tag, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
@@ -102,8 +102,8 @@ def _dump(engine: Engine, repository: Repository) -> RefsDump:
 
 
 def _dump_commits(
-    engine: Engine, repository: Repository, store: Callable[[Iterable[Commit]], str]
-) -> str:
+    engine: Engine, repository: Repository, store: Callable[[Iterable[Commit]], MetaRangeID]
+) -> MetaRangeID:
     """Store the commits by ID, each with its ancestors; return the file's ID."""
     known = CommitSet()
     commits_id = store(known.watch(engine.refs.every_commit(repository)))
@@ -290,7 +290,8 @@ def dump_as_task(engine: Engine, name: str) -> Task:
 
 def dump_of(task: Task) -> RefsDump | None:
     """Return the dump that the task made, None if it runs or failed."""
-    return RefsDump(**task.result) if task.result else None
+    ids = {name: MetaRangeID(text) for name, text in task.result.items()}
+    return RefsDump(**ids) if ids else None
 
 
 def restore_as_task(engine: Engine, name: str, dumped: RefsDump, *, force: bool = False) -> Task:

@@ -7,7 +7,15 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Committed
 from graveler.export.ports import BatchJobs, ExportQueue, ExportStore
 from graveler.export.settings import ExportSettings
-from graveler.model import Branch, Event, Repository
+from graveler.model import (
+    Branch,
+    CommitID,
+    Event,
+    MetaRangeID,
+    Repository,
+    RepositoryUID,
+    StagingToken,
+)
 from graveler.ports import Clock, Names, ObjectStore, RefStore, StagingStore
 from graveler.refs.history import CommitCache, History
 from graveler.times import NS_PER_S
@@ -45,7 +53,7 @@ class Engine:
     repositories: BoundedCache[str, tuple[Repository, int]] = field(
         default_factory=lambda: BoundedCache(_REPOSITORIES_MAX)
     )
-    tokens: BoundedCache[tuple[str, str], tuple[str, int]] = field(
+    tokens: BoundedCache[tuple[RepositoryUID, str], tuple[StagingToken, int]] = field(
         default_factory=lambda: BoundedCache(_TOKENS_MAX)
     )
 
@@ -53,11 +61,11 @@ class Engine:
         """Return the repository's commits."""
         return History(self.refs, repository, self.commits)
 
-    def metarange(self, repository: Repository, metarange_id: str) -> MetaRange:
+    def metarange(self, repository: Repository, metarange_id: MetaRangeID) -> MetaRange:
         """Return the metarange of that ID; reading it raises if it does not exist."""
         return MetaRange(self.committed, repository.storage_namespace, metarange_id)
 
-    def content(self, repository: Repository, commit_id: str) -> MetaRange:
+    def content(self, repository: Repository, commit_id: CommitID) -> MetaRange:
         """Return the content of a commit that something names.
 
         Raises:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from graveler.addresses import DATA_PREFIX
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.layout import METADATA_FOLDER
-from graveler.model import Repository
+from graveler.model import CommitID, MetaRangeID, Repository, StagingToken
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.pages import closed_commits, every_branch, every_repository
 from graveler.operations.retention import active_commit_ids, read_rules, refuse_bare
@@ -67,13 +67,13 @@ def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
     return any(True for _ in objects.list_objects(folder_uri + METADATA_FOLDER))
 
 
-def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
+def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[StagingToken]:
     """Return the staging token and the sealed tokens of all branches, hidden ones too.
 
     Tokens that were taken off a branch keep nothing alive. Their changes are in the head, or can
     never be committed. A slow reader of such a token may find the data gone, like a later reader.
     """
-    tokens: dict[str, None] = {}
+    tokens: dict[StagingToken, None] = {}
     # List twice: the second listing has a branch that was made at a name the first one had passed.
     for repository in [*repositories, *repositories]:
         for branch in every_branch(engine, repository):
@@ -81,13 +81,15 @@ def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[s
     return list(tokens)
 
 
-def staged_addresses(staging: StagingStore, namespace: str, token: str) -> Iterator[str]:
+def staged_addresses(staging: StagingStore, namespace: str, token: StagingToken) -> Iterator[str]:
     """Yield the addresses in the namespace's data that the token's values keep alive."""
     values = (value for _, value in staging.scan(token, b"", None) if value is not None)
     return live_addresses(namespace, values)
 
 
-def active_metaranges(engine: Engine, repositories: Sequence[Repository]) -> dict[str, str]:
+def active_metaranges(
+    engine: Engine, repositories: Sequence[Repository]
+) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that keep their objects, each with its metarange's ID.
 
     In a repository without rules, these are all commits.
@@ -96,7 +98,7 @@ def active_metaranges(engine: Engine, repositories: Sequence[Repository]) -> dic
         InvalidInputError: a repository is bare, or the bucket refuses to show its rules.
         CorruptDataError: the rules cannot be decoded, or a commit is missing.
     """
-    active: dict[str, str] = {}
+    active: dict[CommitID, MetaRangeID] = {}
     for repository in repositories:
         try:
             rules = _rules(engine, repository)

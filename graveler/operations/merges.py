@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from graveler.merge import STRATEGIES, check_strategy
 from graveler.merge import merge as merge_metaranges
 from graveler.messages import Refusal, within
-from graveler.model import Branch, Commit, Repository
+from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import (
@@ -105,7 +105,7 @@ def _made(move: Move) -> Commit:
 
 def merge_base(
     engine: Engine, repository: str, source_ref: str, destination_ref: str
-) -> tuple[str, str, str]:
+) -> tuple[CommitID, CommitID, CommitID]:
     """Return the commit IDs of source, destination and merge base.
 
     Raises:
@@ -113,7 +113,7 @@ def merge_base(
         NotFoundError: the repository does not exist, or a ref names no commit.
     """
 
-    def read(found: Repository) -> tuple[str, str, str]:
+    def read(found: Repository) -> tuple[CommitID, CommitID, CommitID]:
         history = engine.history(found)
         with within(f"get commit by branch {source_ref}"):
             source = resolve_commit(engine.refs, history, source_ref)

@@ -18,7 +18,15 @@ from graveler.limits import (
     REPOSITORY_METADATA_BYTES_MAX,
 )
 from graveler.messages import Refusal
-from graveler.model import Branch, Commit, Page, ProtectionRule, Repository
+from graveler.model import (
+    EMPTY_METARANGE,
+    Branch,
+    Commit,
+    Page,
+    ProtectionRule,
+    Repository,
+    RepositoryUID,
+)
 from graveler.names import (
     NAME_BYTES_MAX,
     check_branch_name,
@@ -70,7 +78,7 @@ def create(
         _claim(engine, marker, namespace, name)
     repository = Repository(
         name=name,
-        uid=engine.names.new_uid(),
+        uid=RepositoryUID(engine.names.new_uid()),
         storage_namespace=namespace,
         default_branch=default_branch,
         creation_date=engine.now_s(),
@@ -96,7 +104,7 @@ def _beginning(engine: Engine, repository: Repository) -> tuple[Branch, Commit]:
     first = make_commit(
         committer="",
         message="Repository created",
-        metarange_id="",
+        metarange_id=EMPTY_METARANGE,
         creation_date=repository.creation_date,
         metadata={},
         parents=(),

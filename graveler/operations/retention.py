@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from graveler.addresses import newest_first
 from graveler.errors import GoneError, InvalidInputError
 from graveler.messages import Refusal
-from graveler.model import Repository, Task
+from graveler.model import CommitID, MetaRangeID, Repository, Task
 from graveler.operations import tasks
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
@@ -124,7 +124,7 @@ def _prepare(engine: Engine, repository: Repository, rules: RetentionRules) -> P
 
 def active_commit_ids(
     engine: Engine, repository: Repository, rules: RetentionRules
-) -> dict[str, str]:
+) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that are active now, each with its metarange's ID.
 
     Raises:
@@ -152,7 +152,7 @@ def refuse_bare(repository: Repository) -> None:
         )
 
 
-def _heads(engine: Engine, repository: Repository) -> Iterator[tuple[str, str]]:
+def _heads(engine: Engine, repository: Repository) -> Iterator[tuple[str, CommitID]]:
     for branch in every_branch(engine, repository):
         yield branch.name, branch.commit_id
 

@@ -3,7 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from graveler.model import Branch, Change, Commit, Event, Page, Repository, Tag, Task
+from graveler.model import (
+    Branch,
+    Change,
+    Commit,
+    CommitID,
+    Event,
+    Page,
+    Repository,
+    StagingToken,
+    Tag,
+    Task,
+)
 
 
 class RepositoryStore(Protocol):
@@ -74,7 +85,7 @@ class BranchStore(Protocol):
             AlreadyExistsError: a branch or a tag has the name.
         """
 
-    def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
+    def seal_token(self, repository: Repository, branch: Branch, new_token: StagingToken) -> Branch:
         """Seal the branch's staging token and replace it by new_token; return the new branch.
 
         Raises:
@@ -82,7 +93,7 @@ class BranchStore(Protocol):
             NotFoundError: the branch was deleted.
         """
 
-    def bump_version(self, repository: Repository, name: str, token: str) -> bool:
+    def bump_version(self, repository: Repository, name: str, token: StagingToken) -> bool:
         """Raise the branch's version if token is one of its sealed tokens; return whether it is.
 
         A move in progress then fails with StaleVersionError and scans the token again.
@@ -94,9 +105,9 @@ class BranchStore(Protocol):
         old: Branch,
         *,
         commit: Commit | None,
-        commit_id: str,
-        applied_tokens: Sequence[str],
-        new_staging_token: str | None,
+        commit_id: CommitID,
+        applied_tokens: Sequence[StagingToken],
+        new_staging_token: StagingToken | None,
         event: Event | None,
         drop_after_ns: int,
         restored: Sequence[Change] = (),
@@ -148,10 +159,10 @@ class CommitStore(Protocol):
     def create_commit(self, repository: Repository, commit: Commit) -> Commit:
         """Store the commit unless its ID exists; return the stored commit."""
 
-    def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
+    def commits(self, repository: Repository, ids: Sequence[CommitID]) -> Mapping[CommitID, Commit]:
         """Return the existing ones of the commits, by ID."""
 
-    def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[str, ...]:
+    def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[CommitID, ...]:
         """Return at most two commit IDs with the prefix: enough to see whether it is ambiguous."""
 
     def commits_below(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graveler.model import Branch, Change, Repository
+from graveler.model import Branch, Change, Repository, StagingToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +21,15 @@ class StagingStore(Protocol):
     closed and the branch has another staging token.
     """
 
-    def get(self, token: str, path: bytes) -> Staged | None:
+    def get(self, token: StagingToken, path: bytes) -> Staged | None:
         """Return the token's change of the path; None if it has none."""
 
     def get_with_branch(
-        self, repository: Repository, branch: str, token: str, path: bytes
+        self, repository: Repository, branch: str, token: StagingToken, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
         """Return the current branch and the token's change of the path: one request, not atomic."""
 
-    def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
+    def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
         """Stage changes of distinct paths while the token is open; return the refused ones.
 
         Each change takes effect once, even if the adapter sends it again after a lost response.
@@ -70,21 +70,26 @@ class StagingStore(Protocol):
             StaleVersionError: the branch changed; some of the changes may be staged.
         """
 
-    def restored_paths(self, token: str) -> Iterator[bytes]:
+    def restored_paths(self, token: StagingToken) -> Iterator[bytes]:
         """Return the paths of the token's restored entries, in order, fetched page by page."""
 
-    def close(self, token: str) -> None:
+    def close(self, token: StagingToken) -> None:
         """Make the token refuse every later `stage`; closing twice is harmless."""
 
     def scan(
-        self, token: str, start: bytes, end: bytes | None
+        self, token: StagingToken, start: bytes, end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
         """Return the token's changes with start <= path < end, by path, fetched page by page."""
 
     def scan_with_branch(
-        self, repository: Repository, branch: str, token: str, start: bytes, end: bytes | None
+        self,
+        repository: Repository,
+        branch: str,
+        token: StagingToken,
+        start: bytes,
+        end: bytes | None,
     ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
         """Return the branch and the scan, whose first page is fetched in the same round trip."""
 
-    def drop(self, token: str) -> None:
+    def drop(self, token: StagingToken) -> None:
         """Delete all changes of the token."""

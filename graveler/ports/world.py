@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from graveler.model import Repository
+from graveler.model import Repository, StagingToken
 
 
 class Clock(Protocol):
@@ -21,5 +21,5 @@ class Names(Protocol):
     def new_uid(self) -> str:
         """Return an xid: 20 characters of 12 bytes that begin with the time (`addresses`)."""
 
-    def new_staging_token(self, repository: Repository, branch: str) -> str:
+    def new_staging_token(self, repository: Repository, branch: str) -> StagingToken:
         """Return `<repository>-<branch>:<uuid4>`."""

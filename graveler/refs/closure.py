@@ -7,7 +7,7 @@ parents by ID.
 
 from collections.abc import Iterable, Iterator
 
-from graveler.model import Commit
+from graveler.model import Commit, CommitID
 
 
 class CommitSet:
@@ -17,16 +17,17 @@ class CommitSet:
         self._known: set[bytes] = set()
         self._missing: dict[bytes, bytes] = {}  # by parent, one of its children
 
-    def __contains__(self, commit_id: str) -> bool:
+    def __contains__(self, commit_id: CommitID) -> bool:
         return bytes.fromhex(commit_id) in self._known
 
     def __len__(self) -> int:
         return len(self._known)
 
     @property
-    def missing(self) -> dict[str, str]:
+    def missing(self) -> dict[CommitID, CommitID]:
         """The parents that are not in the set, each with one of its children."""
-        return {parent.hex(): child.hex() for parent, child in self._missing.items()}
+        missing = self._missing.items()
+        return {CommitID(parent.hex()): CommitID(child.hex()) for parent, child in missing}
 
     def add(self, commit: Commit) -> None:
         """Add the commit to the set."""

@@ -18,12 +18,12 @@ from collections.abc import Sequence
 
 from graveler.cache import BoundedCache
 from graveler.errors import CorruptDataError
-from graveler.model import Commit, Repository
+from graveler.model import Commit, CommitID, Repository, RepositoryUID
 from graveler.ports import CommitStore
 
 # By repository uid and commit ID; costs are bytes, about. Two repositories can hold commits of one
 # ID, but a commit of one must not exist in the other.
-CommitCache = BoundedCache[tuple[str, str], Commit]
+CommitCache = BoundedCache[tuple[RepositoryUID, CommitID], Commit]
 
 # A log of 1,000 commits needs one more, to know whether it ends there. This many commits take about
 # half a megabyte, and DynamoDB returns a megabyte at most.
@@ -44,7 +44,7 @@ class History:
         self._refs = refs
         self._cache = cache
 
-    def find(self, ids: Sequence[str]) -> dict[str, Commit]:
+    def find(self, ids: Sequence[CommitID]) -> dict[CommitID, Commit]:
         """Return the existing ones of the commits, by ID; at most one request."""
         held = {commit_id: self.cached(commit_id) for commit_id in ids}
         found = {commit_id: commit for commit_id, commit in held.items() if commit is not None}
@@ -54,7 +54,7 @@ class History:
                 found[commit.id] = self.keep(commit)
         return found
 
-    def commit(self, commit_id: str) -> Commit:
+    def commit(self, commit_id: CommitID) -> Commit:
         """Return the commit that a branch, a tag or another commit names.
 
         Raises:
@@ -62,7 +62,7 @@ class History:
         """
         return self.commits([commit_id])[0]
 
-    def commits(self, ids: Sequence[str]) -> list[Commit]:
+    def commits(self, ids: Sequence[CommitID]) -> list[Commit]:
         """Return the commits of these IDs, in their order; at most one request.
 
         Raises:
@@ -81,11 +81,11 @@ class History:
         """Return a walk that expects to read about that many commits."""
         return Walk(self, read_ahead)
 
-    def cached(self, commit_id: str) -> Commit | None:
+    def cached(self, commit_id: CommitID) -> Commit | None:
         """Return the commit if it is cached; no request."""
         return self._cache.get((self.repository.uid, commit_id))
 
-    def page_below(self, generation: int, amount: int) -> dict[str, Commit]:
+    def page_below(self, generation: int, amount: int) -> dict[CommitID, Commit]:
         """Return up to amount commits up to that generation, highest first; may miss new ones."""
         page = self._refs.commits_below(self.repository, generation, amount)
         return {commit.id: self.keep(commit) for commit in page}
@@ -103,13 +103,13 @@ class Walk:
         self._history = history
         self._amount = min(max(read_ahead, 1), READ_AHEAD_MAX)
         # The unused commits of the last page: the cache may be too small to hold them.
-        self._ahead: dict[str, Commit] = {}
+        self._ahead: dict[CommitID, Commit] = {}
         self._page_size = 0
         self._used_min = 0  # how many of its commits must be used to make another page worth it
         self._pause_reads = 0
         self._next_pause_reads = PAUSE_READS_MIN
 
-    def parents(self, child: Commit, ids: Sequence[str]) -> list[Commit]:
+    def parents(self, child: Commit, ids: Sequence[CommitID]) -> list[Commit]:
         """Return the parents of child that have these IDs, in their order.
 
         Raises:
@@ -125,7 +125,7 @@ class Walk:
         at_hand |= zip(missing, self._history.commits(missing), strict=True)
         return [at_hand[commit_id] for commit_id in ids]
 
-    def _take(self, ids: Sequence[str]) -> dict[str, Commit]:
+    def _take(self, ids: Sequence[CommitID]) -> dict[CommitID, Commit]:
         found = {}
         for commit_id in ids:
             commit = self._ahead.pop(commit_id, None) or self._history.cached(commit_id)

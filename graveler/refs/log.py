@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
-from graveler.model import Commit, Page
+from graveler.model import Commit, CommitID, Page
 from graveler.refs.history import READ_AHEAD_MAX, History
 
 
 def log(
     history: History,
-    start_id: str,
+    start_id: CommitID,
     *,
     amount: int,
-    after: str = "",
+    after: CommitID | None = None,
     limit: bool = False,
     first_parent: bool = False,
     since_s: int | None = None,
-    stop_at: str = "",
+    stop_at: CommitID | None = None,
     matches: Callable[[Commit], bool] | None = None,
 ) -> Page[Commit]:
     """Return up to amount commits from start_id on, newest first by creation date.
@@ -34,12 +34,12 @@ def log(
     """
     # The walk reads each commit's parents before it yields the commit, and one more commit shows
     # whether there is another page.
-    read_ahead = READ_AHEAD_MAX if after else amount + 1
+    read_ahead = amount + 1 if after is None else READ_AHEAD_MAX
     commits = _newest_first(
         history, start_id, first_parent=first_parent, since_s=since_s, read_ahead=read_ahead
     )
     found: list[Commit] = []
-    skipping = after != ""
+    skipping = after is not None
     for commit in commits:
         if skipping:
             skipping = commit.id != after
@@ -55,7 +55,12 @@ def log(
 
 
 def _newest_first(
-    history: History, start_id: str, *, first_parent: bool, since_s: int | None, read_ahead: int
+    history: History,
+    start_id: CommitID,
+    *,
+    first_parent: bool,
+    since_s: int | None,
+    read_ahead: int,
 ) -> Iterator[Commit]:
     walk = history.walk(read_ahead)
     start = history.commit(start_id)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from graveler.errors import InvalidInputError
-from graveler.model import Commit
+from graveler.model import Commit, CommitID
 from graveler.refs.history import History
 
 # Most branches are merged soon after they were created; the walk reads ahead in growing steps.
@@ -30,7 +30,7 @@ _LEFT, _RIGHT, _SHADOW = 1, 2, 4
 _BOTH = _LEFT | _RIGHT
 
 
-def merge_base(history: History, left_id: str, right_id: str) -> Commit:
+def merge_base(history: History, left_id: CommitID, right_id: CommitID) -> Commit:
     """Return the best common ancestor of two commits; one of them, if the other leads to it.
 
     Raises:
@@ -42,7 +42,7 @@ def merge_base(history: History, left_id: str, right_id: str) -> Commit:
     walk = history.walk(READ_AHEAD)
     colours = {left_id: _LEFT, right_id: _RIGHT}
     queue = sorted(map(_Waiting, history.commits([left_id, right_id])))
-    candidate_id = ""
+    candidate_id: CommitID | None = None
     highest: Commit | None = None
     while queue:
         commit = heappop(queue).commit

@@ -14,7 +14,7 @@ from itertools import repeat
 
 from graveler.identity import is_id
 from graveler.messages import Refusal
-from graveler.model import Branch, Commit
+from graveler.model import Branch, Commit, CommitID, StagingToken
 from graveler.names import check_ref, is_branch_name, is_tag_name
 from graveler.ports import RefStore
 from graveler.refs.expressions import Modifier, parse
@@ -35,12 +35,12 @@ class Staging(Enum):
 class Resolved:
     """The target of a ref expression; branch is set if the base is a branch without `~` or `^`."""
 
-    commit_id: str
+    commit_id: CommitID
     branch: Branch | None = None
     staging: Staging = Staging.WITHOUT
 
     @property
-    def tokens(self) -> tuple[str, ...]:
+    def tokens(self) -> tuple[StagingToken, ...]:
         """The staging tokens to read before the commit, newest first."""
         if self.branch is None or self.staging is Staging.WITHOUT:
             return ()
@@ -74,7 +74,7 @@ def resolve(refs: RefStore, history: History, text: str) -> Resolved:
     return Resolved(_climb(history, base.commit_id, modifiers, text))
 
 
-def resolve_commit_id(refs: RefStore, history: History, text: str) -> str:
+def resolve_commit_id(refs: RefStore, history: History, text: str) -> CommitID:
     """Return the ID of the commit that the ref expression names: of a branch, its head.
 
     Raises:
@@ -97,8 +97,8 @@ def resolve_commit(refs: RefStore, history: History, text: str) -> Commit:
 
 
 def _resolve_base(refs: RefStore, history: History, base: str) -> Resolved:
-    if is_id(base) and history.find([base]):
-        return Resolved(base)
+    if is_id(base) and history.find([CommitID(base)]):
+        return Resolved(CommitID(base))
     if is_branch_name(base):
         branch = refs.branch(history.repository, base)
         if branch is not None:
@@ -118,7 +118,9 @@ def _resolve_base(refs: RefStore, history: History, base: str) -> Resolved:
     raise Refusal.NOT_FOUND.error(f"no branch, tag or commit {base!r}")
 
 
-def _climb(history: History, commit_id: str, modifiers: Sequence[Modifier], text: str) -> str:
+def _climb(
+    history: History, commit_id: CommitID, modifiers: Sequence[Modifier], text: str
+) -> CommitID:
     """Return the ID that `~` and `^` lead to; reads each commit on the way but the last."""
     climbs = sum(modifier.number for modifier in modifiers if modifier.kind == "~")
     walk = history.walk(read_ahead=climbs - 1)

@@ -29,13 +29,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from graveler.errors import CorruptDataError
-from graveler.model import Commit
+from graveler.model import Commit, CommitID, MetaRangeID
 from graveler.retention.rules import RetentionRules
 
 SECONDS_PER_DAY = 24 * 60 * 60
 
 
-def first_parent(commit: Commit) -> str | None:
+def first_parent(commit: Commit) -> CommitID | None:
     """Return the commit that was the branch's head before this one; None for a first commit."""
     if not commit.parents:
         return None
@@ -44,10 +44,10 @@ def first_parent(commit: Commit) -> str | None:
 
 def active_commits(
     commits: Iterable[Commit],
-    heads: Iterable[tuple[str, str]],
+    heads: Iterable[tuple[str, CommitID]],
     rules: RetentionRules,
     now_s: int,
-) -> dict[str, str]:
+) -> dict[CommitID, MetaRangeID]:
     """Return the active commits, in no order: metarange ID by commit ID.
 
     heads are all branches, hidden ones included, each with its head's commit ID. commits are all
@@ -77,10 +77,10 @@ def active_commits(
 
 
 def _head_thresholds(
-    lines: "_Lines", heads: Iterable[tuple[str, str]], rules: RetentionRules, now_s: int
-) -> dict[str, int]:
+    lines: "_Lines", heads: Iterable[tuple[str, CommitID]], rules: RetentionRules, now_s: int
+) -> dict[CommitID, int]:
     """Return the earliest threshold of each head's branches, in Unix seconds."""
-    thresholds: dict[str, int] = {}
+    thresholds: dict[CommitID, int] = {}
     for branch, commit_id in heads:
         if commit_id not in lines.parents:
             raise CorruptDataError(f"commit {commit_id} is missing, the head of branch {branch!r}")
@@ -93,16 +93,16 @@ def _head_thresholds(
 class _Lines:
     """The commits and their first parents: trees whose roots are the first commits."""
 
-    parents: dict[str, str | None] = field(default_factory=dict)
-    dates: dict[str, int] = field(default_factory=dict)
-    metaranges: dict[str, str] = field(default_factory=dict)
+    parents: dict[CommitID, CommitID | None] = field(default_factory=dict)
+    dates: dict[CommitID, int] = field(default_factory=dict)
+    metaranges: dict[CommitID, MetaRangeID] = field(default_factory=dict)
 
     def add(self, commit: Commit) -> None:
         self.parents[commit.id] = first_parent(commit)
         self.dates[commit.id] = commit.creation_date
         self.metaranges[commit.id] = commit.metarange_id
 
-    def children_first(self) -> list[str]:
+    def children_first(self) -> list[CommitID]:
         """Return every commit, each after all of its children.
 
         Raises:

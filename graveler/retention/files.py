@@ -5,6 +5,7 @@ import io
 from collections.abc import Mapping
 
 from graveler.layout import METADATA_FOLDER
+from graveler.model import CommitID, MetaRangeID
 
 _FOLDER = f"{METADATA_FOLDER}retention/gc/"
 
@@ -33,7 +34,7 @@ def looks_folder(run_folder_uri: str) -> str:
     return f"{run_folder_uri}looks/"
 
 
-def encode_commits(active: Mapping[str, str]) -> bytes:
+def encode_commits(active: Mapping[CommitID, MetaRangeID]) -> bytes:
     """Return the active commits (metarange ID by commit ID) as CSV, ordered by commit ID.
 
     The column `expired` is from older versions of lakeFS; only active commits are listed.
@@ -45,11 +46,11 @@ def encode_commits(active: Mapping[str, str]) -> bytes:
     return text.getvalue().encode()
 
 
-def decode_commits(content: bytes) -> dict[str, str]:
+def decode_commits(content: bytes) -> dict[CommitID, MetaRangeID]:
     """Return the active commits that encode_commits wrote.
 
     Raises:
         KeyError, UnicodeDecodeError: the content is no such list.
     """
     rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
-    return {row["commit_id"]: row["metarange_id"] for row in rows}
+    return {CommitID(row["commit_id"]): MetaRangeID(row["metarange_id"]) for row in rows}

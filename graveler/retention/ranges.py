@@ -9,7 +9,7 @@ from graveler.committed.headers import check_records
 from graveler.entries import record_range
 from graveler.errors import in_file
 from graveler.layout import committed_uri
-from graveler.model import RangeHeader
+from graveler.model import MetaRangeID, RangeHeader
 from graveler.retention.liveness import live_addresses
 from graveler.sstable import Table, WholeTable
 
@@ -17,7 +17,9 @@ from graveler.sstable import Table, WholeTable
 ReadFile = Callable[[str, str], bytes]
 
 
-def read_metarange(read_file: ReadFile, namespace: str, metarange_id: str) -> list[RangeHeader]:
+def read_metarange(
+    read_file: ReadFile, namespace: str, metarange_id: MetaRangeID
+) -> list[RangeHeader]:
     """Return the ranges of a metarange.
 
     Raises:

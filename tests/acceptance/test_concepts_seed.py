@@ -11,7 +11,7 @@ import pytest
 
 from graveler.errors import NotFoundError
 from graveler.identity import commit_id
-from graveler.model import AddressType, Commit
+from graveler.model import AddressType, Commit, MetaRangeID
 from graveler.operations import branches, commits, diffs, objects, repositories, tags, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
@@ -172,7 +172,7 @@ def test_a_commit_is_identified_by_a_digest_of_all_its_contents(engine):
 
     assert digest(made) == made.id
     assert digest(replace(made, message="forged")) != made.id
-    assert digest(replace(made, metarange_id="0" * 64)) != made.id
+    assert digest(replace(made, metarange_id=MetaRangeID("0" * 64))) != made.id
 
 
 def test_a_unique_prefix_of_the_id_is_enough(engine):

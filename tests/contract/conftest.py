@@ -24,7 +24,16 @@ from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.retries import Retries
 from graveler.aws.signing import Signer
 from graveler.export.ports import ExportStore
-from graveler.model import Branch, Commit, Event, Repository
+from graveler.model import (
+    Branch,
+    Commit,
+    CommitID,
+    Event,
+    MetaRangeID,
+    Repository,
+    RepositoryUID,
+    StagingToken,
+)
 from graveler.ports import RefStore, StagingStore
 from tests.support.memory import MemoryRefStore, MemoryStagingStore
 from tests.support.memory_exports import MemoryExportStore
@@ -156,16 +165,20 @@ def new_event(kind: str = "tested") -> Event:
     return Event(uuid4().hex, kind, "any", 1_700_000_000 * 10**9, {"reference": "main"})
 
 
-def new_token() -> str:
-    return f"any-main:{uuid4()}"
+# Commits that branches and tags name, though no store has them.
+COMMIT_ID, OTHER_ID = CommitID("c" * 64), CommitID("d" * 64)
 
 
-def new_commit(generation: int = 1, parents: tuple[str, ...] = ()) -> Commit:
+def new_token() -> StagingToken:
+    return StagingToken(f"any-main:{uuid4()}")
+
+
+def new_commit(generation: int = 1, parents: tuple[CommitID, ...] = ()) -> Commit:
     return Commit(
-        id=uuid4().hex * 2,
+        id=CommitID(uuid4().hex * 2),
         committer="tester",
         message="Why: é\n\"'",
-        metarange_id=uuid4().hex * 2,
+        metarange_id=MetaRangeID(uuid4().hex * 2),
         creation_date=1_700_000_000,
         parents=parents,
         metadata={"key": "value", "": ""},
@@ -175,7 +188,8 @@ def new_commit(generation: int = 1, parents: tuple[str, ...] = ()) -> Commit:
 
 def new_repository(name: str | None = None) -> Repository:
     name = name or f"r{uuid4().hex[:12]}"
-    return Repository(name, uuid4().hex[:20], "s3://bucket/path", "main", 1_700_000_000)
+    uid = RepositoryUID(uuid4().hex[:20])
+    return Repository(name, uid, "s3://bucket/path", "main", 1_700_000_000)
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from graveler.aws.dynamodb.models import ENDING, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.errors import ThrottledError
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Branch, Event, Tag
+from graveler.model import Branch, Event, StagingToken, Tag
 from tests.contract.conftest import (
+    COMMIT_ID,
     DynamoDBStores,
     create,
     drop_registered,
@@ -33,7 +34,7 @@ def cleanup(stores: DynamoDBStores) -> CleanupStore:
     return CleanupStore(stores.tables, stores.staging)
 
 
-def staged_paths(stores: DynamoDBStores, token: str) -> list[bytes]:
+def staged_paths(stores: DynamoDBStores, token: StagingToken) -> list[bytes]:
     return [path for path, _ in stores.staging.scan(token, b"", None)]
 
 
@@ -62,7 +63,7 @@ def test_due_work_is_done_in_order_and_in_portions(
     for due_ns in (3, 1, 2):
         branch = stores.refs.branch(repository, "main")
         assert branch is not None
-        sealed = stores.refs.seal_token(repository, branch, f"token {due_ns}")
+        sealed = stores.refs.seal_token(repository, branch, new_token())
         stores.refs.move_branch(
             repository,
             sealed,
@@ -82,7 +83,7 @@ def test_a_deleted_repository_is_dropped_completely_and_alone(
 ) -> None:
     neighbour = create(stores)
     repository = create(stores)
-    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+    stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
     main = stores.refs.branch(repository, "main")
     assert main is not None
     stores.staging.stage(main.staging_token, [(b"a", b"value")])
@@ -108,9 +109,9 @@ def test_a_token_sealed_while_its_repository_is_deleted_is_dropped_too(
 ) -> None:
     repository = create(stores)
     for number in range(120):
-        branch = Branch(f"b{number:03}", "c" * 64, new_token())
+        branch = Branch(f"b{number:03}", COMMIT_ID, new_token())
         stores.refs.create_branch(repository, branch, new_event())
-    sealed: list[str] = []
+    sealed: list[StagingToken] = []
     call = stores.tables.dynamodb.call
 
     def meanwhile(operation: str, request: Any, *more: Any) -> Any:
@@ -138,7 +139,7 @@ def test_a_name_is_free_when_the_repository_that_had_it_is_not_found_any_more(
 ) -> None:
     """A deletion that is cut short is ended by who takes the name."""
     repository = create(stores)
-    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+    stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
     call, made = stores.tables.dynamodb.call, []
 
     def cut_short(operation: str, request: dict[str, Any], *more: Any) -> Any:
@@ -231,7 +232,7 @@ def test_a_failed_piece_blocks_no_other_and_is_retried(
     bad, good = tokens[:failing], tokens[failing:]
     drop = stores.staging.drop
 
-    def refuse(token: str) -> None:
+    def refuse(token: StagingToken) -> None:
         if token in bad:
             raise ThrottledError("not now")
         drop(token)

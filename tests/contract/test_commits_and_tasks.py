@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from graveler.model import Branch, Commit, Repository, Task
+from graveler.model import Branch, Commit, CommitID, Repository, Task
 from tests.contract.conftest import Stores, create, new_commit
 
 
@@ -31,7 +31,7 @@ class TestCommits:
         commits = [new_commit(generation) for generation in range(2, 130)]
         self.put(stores, repository, commits)
         ids = [commit.id for commit in commits]
-        found = stores.refs.commits(repository, [*ids, "e" * 64, ids[0]])
+        found = stores.refs.commits(repository, [*ids, CommitID("e" * 64), ids[0]])
         assert found == {commit.id: commit for commit in commits}
         assert stores.refs.commits(repository, []) == {}
 
@@ -46,7 +46,8 @@ class TestCommits:
 
     def test_a_prefix_finds_none_one_or_two(self, stores: Stores, repository: Repository) -> None:
         commits = [
-            replace(new_commit(2), id=start + "0" * 60) for start in ("zab1", "zab2", "zab3")
+            replace(new_commit(2), id=CommitID(start + "0" * 60))
+            for start in ("zab1", "zab2", "zab3")
         ]
         self.put(stores, repository, commits)
         assert stores.refs.commit_ids_with_prefix(repository, "zz") == ()

@@ -18,6 +18,8 @@ from graveler.export.places import ListedExport, Places
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Event, Repository
 from tests.contract.conftest import (
+    COMMIT_ID,
+    OTHER_ID,
     DynamoDBStores,
     Losing,
     Stores,
@@ -32,7 +34,7 @@ CONFIGURATION = ExportConfiguration(
     "s3://out/é", "s3://status", ("^SUCCESS$", '"\\.\n'), is_continuous=True
 )
 CONFIGURED = BranchExport("feature/é", CONFIGURATION)
-RUN = ExportRun("run-1", "c" * 64, CONFIGURATION, 1_700_000_000_123_456_789)
+RUN = ExportRun("run-1", COMMIT_ID, CONFIGURATION, 1_700_000_000_123_456_789)
 AT_WORK = replace(
     CONFIGURED,
     state=ExportState.IN_PROGRESS,
@@ -52,7 +54,7 @@ AT_WORK = replace(
         lease_until_ns=1_700_000_060 * 10**9,
     ),
     error_message="1 tasks failed\n",
-    destinations=(Destination("s3://out/é", "c" * 64, ("d" * 64,), "s3://status/x", "s3://m"),),
+    destinations=(Destination("s3://out/é", COMMIT_ID, (OTHER_ID,), "s3://status/x", "s3://m"),),
     is_pending=True,
     watched_until_ns=5,
 )
@@ -74,7 +76,7 @@ def exported_branches(stores: Stores, repository: Repository) -> None:
 
 
 def make_branch(stores: Stores, repository: Repository, name: str) -> None:
-    stores.refs.create_branch(repository, Branch(name, "c" * 64, new_token()), new_event())
+    stores.refs.create_branch(repository, Branch(name, COMMIT_ID, new_token()), new_event())
 
 
 @pytest.fixture
@@ -252,7 +254,7 @@ class TestBranches:
         made = replace(CONFIGURED, branch="main")
         record = stores.exports.replace_branch_export(repository, None, made, new_event())
         now = stores.exports.replace_branch_export(repository, record, replace(record))
-        other = replace(branch, staging_token="other")
+        other = replace(branch, staging_token=new_token())
         for stale, export in ((branch, None), (branch, record), (other, now)):
             for left in (None, replace(record, is_forgotten=True)):
                 event = new_event()

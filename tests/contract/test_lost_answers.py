@@ -10,9 +10,11 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
-from graveler.model import Branch, Repository, Tag
+from graveler.model import Branch, CommitID, Repository, Tag
 from graveler.ports import Staged
 from tests.contract.conftest import (
+    COMMIT_ID,
+    OTHER_ID,
     DynamoDBStores,
     Losing,
     create,
@@ -92,7 +94,7 @@ def test_delete_repository(stores: DynamoDBStores, repository: Repository, lose:
 
 
 def test_create_branch(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
-    branch = Branch("dev", "c" * 64, new_token())
+    branch = Branch("dev", COMMIT_ID, new_token())
     lose("TransactWriteItems")
     stores.refs.create_branch(repository, branch, new_event())
     assert stores.refs.branch(repository, "dev") == branch
@@ -153,7 +155,7 @@ def test_move_branch(
 def test_a_move_that_another_move_came_before(
     stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing, with_event: bool
 ) -> None:
-    def move(commit_id: str) -> None:
+    def move(commit_id: CommitID) -> None:
         stores.refs.move_branch(
             repository,
             main,
@@ -165,32 +167,32 @@ def test_a_move_that_another_move_came_before(
             drop_after_ns=5,
         )
 
-    move("d" * 64)
+    move(OTHER_ID)
     lose("TransactWriteItems")
     # The same head and version as this would give: still not this call's doing.
     with pytest.raises((StaleVersionError, UnknownOutcomeError)):
-        move("d" * 64)
+        move(OTHER_ID)
 
 
 def test_create_tag(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
     lose("TransactWriteItems")
-    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
-    assert stores.refs.tag(repository, "v1") == Tag("v1", "c" * 64)
+    stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
+    assert stores.refs.tag(repository, "v1") == Tag("v1", COMMIT_ID)
 
 
 def test_an_equal_tag_of_another_is_not_ours(
     stores: DynamoDBStores, repository: Repository, lose: Losing
 ) -> None:
-    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+    stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
     lose("TransactWriteItems")
     with pytest.raises((AlreadyExistsError, UnknownOutcomeError)):
-        stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+        stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
 
 
 def test_delete_tag(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
-    stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+    stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
     lose("TransactWriteItems")
-    stores.refs.delete_tag(repository, Tag("v1", "c" * 64), new_event())
+    stores.refs.delete_tag(repository, Tag("v1", COMMIT_ID), new_event())
     assert stores.refs.tag(repository, "v1") is None
 
 

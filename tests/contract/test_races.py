@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import StaleVersionError
-from graveler.model import Branch, Repository, Tag
+from graveler.model import Branch, CommitID, Repository, StagingToken, Tag
 from graveler.ports import Staged
 from tests.contract.conftest import (
+    OTHER_ID,
     DynamoDBStores,
     new_commit,
     new_event,
@@ -43,7 +44,7 @@ def test_one_of_many_creates_a_repository(stores: DynamoDBStores, _round: int) -
 def test_one_of_many_creates_a_tag(
     stores: DynamoDBStores, repository: Repository, _round: int
 ) -> None:
-    tags = [Tag("v1", f"{n:064x}") for n in range(THREADS)]
+    tags = [Tag("v1", CommitID(f"{n:064x}")) for n in range(THREADS)]
     won = winner(outcomes(lambda n: stores.refs.create_tag(repository, tags[n], new_event())))
     assert stores.refs.tag(repository, "v1") == tags[won]
 
@@ -99,7 +100,7 @@ def test_seals_never_disturb_a_move(
                 repository,
                 old,
                 commit=None,
-                commit_id="d" * 64,
+                commit_id=OTHER_ID,
                 applied_tokens=old.sealed_tokens,
                 new_staging_token=None,
                 event=new_event(),
@@ -110,7 +111,7 @@ def test_seals_never_disturb_a_move(
             now = stores.refs.branch(repository, "main")
             assert now is not None
             try:
-                stores.refs.seal_token(repository, now, f"sealed by {number}")
+                stores.refs.seal_token(repository, now, StagingToken(f"sealed by {number}"))
             except StaleVersionError:
                 continue
             return
@@ -118,7 +119,7 @@ def test_seals_never_disturb_a_move(
     assert outcomes(seal_or_move) == [None] * THREADS
     now = stores.refs.branch(repository, "main")
     assert now is not None
-    assert (now.commit_id, now.version) == ("d" * 64, 1)
+    assert (now.commit_id, now.version) == (OTHER_ID, 1)
     sealed = {f"sealed by {number}" for number in range(1, THREADS)}
     assert set(now.tokens) == sealed | {old.staging_token}
     assert now.sealed_tokens[-1] == old.staging_token

@@ -7,6 +7,8 @@ import pytest
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.model import Branch, ProtectionRule, Repository, Tag
 from tests.contract.conftest import (
+    COMMIT_ID,
+    OTHER_ID,
     Stores,
     create,
     new_commit,
@@ -114,7 +116,7 @@ class TestRepositories:
 class TestBranches:
     def test_a_new_branch_is_as_it_was_given(self, stores: Stores, repository: Repository) -> None:
         event = new_event()
-        branch = Branch("dev", "c" * 64, new_token(), (new_token(), new_token()), 7, hidden=True)
+        branch = Branch("dev", COMMIT_ID, new_token(), (new_token(), new_token()), 7, hidden=True)
         stores.refs.create_branch(repository, branch, event)
         assert stores.refs.branch(repository, "dev") == branch
         assert event.id in stores.event_ids(repository)
@@ -122,7 +124,7 @@ class TestBranches:
     def test_a_taken_name_is_refused(self, stores: Stores, repository: Repository) -> None:
         before, event = main_of(stores, repository), new_event()
         with pytest.raises(AlreadyExistsError):
-            stores.refs.create_branch(repository, replace(before, staging_token="x"), event)
+            stores.refs.create_branch(repository, replace(before, staging_token=new_token()), event)
         assert main_of(stores, repository) == before
         assert event.id not in stores.event_ids(repository)
 
@@ -131,7 +133,7 @@ class TestBranches:
     ) -> None:
         for name in ("a-1", "a-2", "a-3", "a-4", "b"):
             hidden = name in ("a-2", "a-3")
-            branch = Branch(name, "c" * 64, new_token(), hidden=hidden)
+            branch = Branch(name, COMMIT_ID, new_token(), hidden=hidden)
             stores.refs.create_branch(repository, branch, new_event())
 
         def listed(prefix: str, after: str, amount: int, *, hidden: bool = False) -> tuple:
@@ -243,10 +245,10 @@ class TestMovingABranch:
         self, stores: Stores, repository: Repository, sealed: Branch
     ) -> None:
         later = stores.refs.seal_token(repository, sealed, new_token())
-        self.finish(stores, repository, sealed, commit_id="d" * 64)
+        self.finish(stores, repository, sealed, commit_id=OTHER_ID)
         now = main_of(stores, repository)
         assert now.tokens == (later.staging_token, sealed.staging_token)
-        assert now.commit_id == "d" * 64
+        assert now.commit_id == OTHER_ID
 
     def test_only_the_applied_tokens_go(
         self, stores: Stores, repository: Repository, sealed: Branch
@@ -259,11 +261,11 @@ class TestMovingABranch:
         self, stores: Stores, repository: Repository, count: int
     ) -> None:
         tokens = tuple(new_token() for _ in range(count))
-        old = Branch("many", "c" * 64, new_token(), tokens)
+        old = Branch("many", COMMIT_ID, new_token(), tokens)
         stores.refs.create_branch(repository, old, new_event())
-        self.finish(stores, repository, old, applied_tokens=tokens[1:], commit_id="d" * 64)
+        self.finish(stores, repository, old, applied_tokens=tokens[1:], commit_id=OTHER_ID)
         now = stores.refs.branch(repository, "many")
-        assert now == replace(old, commit_id="d" * 64, sealed_tokens=tokens[:1], version=1)
+        assert now == replace(old, commit_id=OTHER_ID, sealed_tokens=tokens[:1], version=1)
         assert stores.tokens_to_drop().keys() >= set(tokens[1:])
 
     def test_a_reset_replaces_the_staging_token_too(
@@ -332,67 +334,67 @@ class TestTags:
         names = ["a", "v1", "v1.0/x", "é", "\U0001f600"]
         events = [new_event() for _ in names]
         for name, event in zip(reversed(names), events, strict=True):
-            stores.refs.create_tag(repository, Tag(name, "c" * 64), event)
+            stores.refs.create_tag(repository, Tag(name, COMMIT_ID), event)
         assert stores.event_ids(repository) >= {event.id for event in events}
-        assert stores.refs.tag(repository, "é") == Tag("é", "c" * 64)
+        assert stores.refs.tag(repository, "é") == Tag("é", COMMIT_ID)
         page = stores.refs.tags(repository, "", "", 10)
         assert [tag.name for tag in page.results] == names
         page = stores.refs.tags(repository, "v", "v1", 1)
         assert [tag.name for tag in page.results] == ["v1.0/x"]
         assert not page.has_more
         event = new_event()
-        stores.refs.delete_tag(repository, Tag("a", "c" * 64), event)
+        stores.refs.delete_tag(repository, Tag("a", COMMIT_ID), event)
         assert stores.refs.tag(repository, "a") is None
         assert event.id in stores.event_ids(repository)
 
     def test_a_taken_name_is_refused(self, stores: Stores, repository: Repository) -> None:
-        stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
-        for commit_id in ("c" * 64, "d" * 64):
+        stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
+        for commit_id in (COMMIT_ID, OTHER_ID):
             with pytest.raises(AlreadyExistsError):
                 stores.refs.create_tag(repository, Tag("v1", commit_id), new_event())
-        assert stores.refs.tag(repository, "v1") == Tag("v1", "c" * 64)
+        assert stores.refs.tag(repository, "v1") == Tag("v1", COMMIT_ID)
 
     def test_a_branch_and_a_tag_cannot_share_a_name(
         self, stores: Stores, repository: Repository
     ) -> None:
-        branch = Branch("shared", "a" * 64, "token of shared")
+        branch = Branch("shared", COMMIT_ID, new_token())
         stores.refs.create_branch(repository, branch, new_event())
         with pytest.raises(AlreadyExistsError):
-            stores.refs.create_tag(repository, Tag("shared", "a" * 64), new_event())
-        stores.refs.create_tag(repository, Tag("other", "a" * 64), new_event())
+            stores.refs.create_tag(repository, Tag("shared", COMMIT_ID), new_event())
+        stores.refs.create_tag(repository, Tag("other", COMMIT_ID), new_event())
         with pytest.raises(AlreadyExistsError):
             stores.refs.create_branch(
-                repository, Branch("other", "a" * 64, "token of other"), new_event()
+                repository, Branch("other", COMMIT_ID, new_token()), new_event()
             )
         assert stores.refs.tag(repository, "shared") is None
         assert stores.refs.branch(repository, "other") is None
 
     @pytest.mark.parametrize(
-        "name", ["branch#main", "tag#v1", "commit#" + "c" * 64, "metadata", "outbox#x", "x#y", "'"]
+        "name", ["branch#main", "tag#v1", "commit#" + COMMIT_ID, "metadata", "outbox#x", "x#y", "'"]
     )
     def test_a_tag_that_is_called_like_a_record_is_a_tag_and_nothing_else(
         self, stores: Stores, repository: Repository, name: str
     ) -> None:
         main = main_of(stores, repository)
-        stores.refs.create_tag(repository, Tag("v1", "a" * 64), new_event())
-        stores.refs.create_tag(repository, Tag(name, "c" * 64), new_event())
+        stores.refs.create_tag(repository, Tag("v1", OTHER_ID), new_event())
+        stores.refs.create_tag(repository, Tag(name, COMMIT_ID), new_event())
         assert stores.refs.branch(repository, "main") == main
         assert stores.refs.branch(repository, name) is None
-        assert stores.refs.tag(repository, "v1") == Tag("v1", "a" * 64)
-        assert stores.refs.commits(repository, ["c" * 64]) == {}
+        assert stores.refs.tag(repository, "v1") == Tag("v1", OTHER_ID)
+        assert stores.refs.commits(repository, [COMMIT_ID]) == {}
         assert stores.refs.repository_metadata(repository) == {}
         page = stores.refs.tags(repository, "", "", 10)
         assert sorted(tag.name for tag in page.results) == sorted(["v1", name])
-        stores.refs.delete_tag(repository, Tag(name, "c" * 64), new_event())
+        stores.refs.delete_tag(repository, Tag(name, COMMIT_ID), new_event())
         assert stores.refs.branch(repository, "main") == main
         assert stores.refs.tag(repository, "v1") is not None
 
     def test_a_tag_of_another_commit_is_not_deleted(
         self, stores: Stores, repository: Repository
     ) -> None:
-        stores.refs.create_tag(repository, Tag("v1", "c" * 64), new_event())
+        stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
         with pytest.raises(StaleVersionError):
-            stores.refs.delete_tag(repository, Tag("v1", "d" * 64), new_event())
+            stores.refs.delete_tag(repository, Tag("v1", OTHER_ID), new_event())
         with pytest.raises(StaleVersionError):
-            stores.refs.delete_tag(repository, Tag("v2", "c" * 64), new_event())
-        assert stores.refs.tag(repository, "v1") == Tag("v1", "c" * 64)
+            stores.refs.delete_tag(repository, Tag("v2", COMMIT_ID), new_event())
+        assert stores.refs.tag(repository, "v1") == Tag("v1", COMMIT_ID)

@@ -8,6 +8,8 @@ from graveler.errors import NotFoundError, StaleVersionError, UnknownOutcomeErro
 from graveler.model import Branch, ProtectionRule, Repository, Tag
 from graveler.ports import RefStore
 from tests.contract.conftest import (
+    COMMIT_ID,
+    OTHER_ID,
     DynamoDBStores,
     Losing,
     Stores,
@@ -52,9 +54,9 @@ def test_all_commits_are_stored_however_many(stores: Stores, bare: Repository) -
 
 
 def test_branches_that_exist_stay_as_they_are(stores: Stores, bare: Repository) -> None:
-    branches = [Branch(f"b{number:02}", "ab" * 32, new_token()) for number in range(30)]
+    branches = [Branch(f"b{number:02}", COMMIT_ID, new_token()) for number in range(30)]
     stores.refs.restore_branches(bare, branches[:20])
-    moved = replace(branches[7], commit_id="cd" * 32)
+    moved = replace(branches[7], commit_id=OTHER_ID)
     stores.exports.delete_branch(bare, branches[7], new_event(), 0)
     stores.refs.create_branch(bare, moved, new_event())
     anew = [replace(branch, staging_token=new_token(), hidden=True) for branch in branches]
@@ -64,12 +66,12 @@ def test_branches_that_exist_stay_as_they_are(stores: Stores, bare: Repository) 
 
 
 def test_tags_that_exist_stay_as_they_are(stores: Stores, bare: Repository) -> None:
-    tags = [Tag(f"t{number:02}", "ab" * 32) for number in range(30)]
+    tags = [Tag(f"t{number:02}", COMMIT_ID) for number in range(30)]
     stores.refs.restore_tags(bare, tags[:20])
-    stores.refs.restore_tags(bare, [replace(tag, commit_id="cd" * 32) for tag in tags])
+    stores.refs.restore_tags(bare, [replace(tag, commit_id=OTHER_ID) for tag in tags])
     found = stores.refs.tags(bare, "", "", 100).results
     assert [tag.name for tag in found] == [tag.name for tag in tags]
-    assert [tag.commit_id[:2] for tag in found] == ["ab"] * 20 + ["cd"] * 10
+    assert [tag.commit_id for tag in found] == [COMMIT_ID] * 20 + [OTHER_ID] * 10
 
 
 def test_an_update_and_its_event_come_together_or_not(stores: Stores, bare: Repository) -> None:
@@ -121,7 +123,7 @@ class TestLostAnswers:
     def test_restore(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
         """With every answer lost nobody may say more than that the outcome is unknown."""
         refs = dynamodb_stores.refs
-        bare, commit, tag = create_bare(refs), new_commit(), Tag("v1", "ab" * 32)
+        bare, commit, tag = create_bare(refs), new_commit(), Tag("v1", COMMIT_ID)
         for operation, restore in (
             ("BatchWriteItem", lambda: refs.restore_commits(bare, [commit])),
             ("PutItem", lambda: refs.restore_tags(bare, [tag])),

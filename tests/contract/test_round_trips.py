@@ -10,8 +10,15 @@ import pytest
 
 from graveler.aws.dynamodb.commits import commit_item
 from graveler.export.model import BranchExport, ExportConfiguration
-from graveler.model import Branch, Event, Repository, Tag
-from tests.contract.conftest import DynamoDBStores, new_commit, new_event, new_repository, new_token
+from graveler.model import Branch, CommitID, Event, Repository, Tag
+from tests.contract.conftest import (
+    COMMIT_ID,
+    DynamoDBStores,
+    new_commit,
+    new_event,
+    new_repository,
+    new_token,
+)
 
 pytestmark = pytest.mark.server
 
@@ -76,7 +83,7 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
         ["Query"],
     ),
     "create_branch": (
-        lambda s, r, _: s.refs.create_branch(r, Branch("b", "c" * 64, new_token()), new_event()),
+        lambda s, r, _: s.refs.create_branch(r, Branch("b", COMMIT_ID, new_token()), new_event()),
         ["TransactWriteItems"],
     ),
     "seal_token": (lambda s, r, b: s.refs.seal_token(r, b, new_token()), ["UpdateItem"]),
@@ -89,12 +96,12 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     "tag": (lambda s, r, _: s.refs.tag(r, "v1"), ["GetItem"]),
     "tags": (lambda s, r, _: s.refs.tags(r, "", "", 100), ["Query"]),
     "create_tag": (
-        lambda s, r, _: s.refs.create_tag(r, Tag("v1", "c" * 64), new_event()),
+        lambda s, r, _: s.refs.create_tag(r, Tag("v1", COMMIT_ID), new_event()),
         ["TransactWriteItems"],
     ),
     "commits, one": (lambda s, r, b: s.refs.commits(r, [b.commit_id]), ["GetItem"]),
     "commits, a hundred": (
-        lambda s, r, _: s.refs.commits(r, [f"{n:064x}" for n in range(100)]),
+        lambda s, r, _: s.refs.commits(r, [CommitID(f"{n:064x}") for n in range(100)]),
         ["BatchGetItem"],
     ),
     "commit_ids_with_prefix": (lambda s, r, _: s.refs.commit_ids_with_prefix(r, "a"), ["Query"]),
@@ -118,9 +125,12 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     ),
     "restored_paths": (lambda s, _, b: list(s.staging.restored_paths(b.staging_token)), ["Query"]),
     "staging close": (lambda s, _, b: s.staging.close(b.staging_token), ["BatchWriteItem"]),
-    "bump_version": (lambda s, r, b: s.refs.bump_version(r, b.name, "none"), ["UpdateItem"]),
+    "bump_version": (lambda s, r, b: s.refs.bump_version(r, b.name, new_token()), ["UpdateItem"]),
     "staging scan": (lambda s, _, b: list(s.staging.scan(b.staging_token, b"", None)), ["Query"]),
-    "staging scan of nothing": (lambda s, _r, _b: list(s.staging.scan("t", b"b", b"a")), []),
+    "staging scan of nothing": (
+        lambda s, _r, _b: list(s.staging.scan(new_token(), b"b", b"a")),
+        [],
+    ),
     "staging scan_with_branch": (
         lambda s, r, b: s.staging.scan_with_branch(r, "main", b.staging_token, b"", None),
         ["GetItem+Query"],
@@ -152,7 +162,7 @@ def test_an_operation_makes_the_requests_it_needs(
 def test_a_full_page_and_whether_there_is_more_are_one_request(
     stores: DynamoDBStores, repository: Repository
 ) -> None:
-    stores.refs.create_branch(repository, Branch("second", "c" * 64, new_token()), new_event())
+    stores.refs.create_branch(repository, Branch("second", COMMIT_ID, new_token()), new_event())
     stores.round_trips.clear()
     assert stores.refs.branches(repository, "", "", 1, show_hidden=False).has_more
     assert not stores.refs.branches(repository, "", "", 2, show_hidden=False).has_more

@@ -9,9 +9,10 @@ import pytest
 from graveler.aws.dynamodb.branches import branch_key
 from graveler.errors import StaleVersionError
 from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
-from graveler.model import Branch, Repository
+from graveler.model import Branch, Repository, StagingToken
 from graveler.ports import Staged
 from tests.contract.conftest import (
+    OTHER_ID,
     DynamoDBStores,
     Stores,
     create,
@@ -153,7 +154,7 @@ def _move(stores: Stores, repository: Repository, main: Branch, **options: Any) 
         repository,
         main,
         commit=None,
-        commit_id="d" * 64,
+        commit_id=OTHER_ID,
         applied_tokens=(),
         new_staging_token=None,
         event=new_event(),
@@ -227,11 +228,11 @@ class TestScan:
     PATHS = (b"a", b"a\x00", b"a/b", b"a\xff", b"b", b"\xff", b"\xff" * PATH_BYTES_MAX)
 
     @pytest.fixture
-    def token(self, stores: Stores) -> str:
+    def token(self, stores: Stores) -> StagingToken:
         token = new_token()
         stores.staging.stage(token, [(path, path[:10]) for path in self.PATHS])
         # A neighbour's changes are not ours.
-        stores.staging.stage(token + "0", [(b"a", b"other")])
+        stores.staging.stage(StagingToken(token + "0"), [(b"a", b"other")])
         return token
 
     @pytest.mark.parametrize(
@@ -255,7 +256,7 @@ class TestScan:
         ids=lambda bound: repr(bound)[:12],
     )
     def test_it_gives_the_interval_in_byte_order(
-        self, stores: Stores, token: str, start: bytes, end: bytes | None
+        self, stores: Stores, token: StagingToken, start: bytes, end: bytes | None
     ) -> None:
         expected = [
             (path, path[:10])

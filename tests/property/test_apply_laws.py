@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
-from graveler.model import Change
+from graveler.model import EMPTY_METARANGE, Change
 from tests.support.memory import MemoryCommittedFiles
 from tests.support.model import (
     NAMESPACE,
@@ -59,7 +59,7 @@ def test_a_row_of_commits_arrives_where_one_commit_does(
     row: list[list[Change]], breaking: Breaking
 ) -> None:
     committed, _ = committed_in_memory(breaking)
-    head, expected = opened(committed, ""), {}
+    head, expected = opened(committed, EMPTY_METARANGE), {}
     for changed in row:
         head = opened(committed, apply_changes(committed, head, changed).metarange_id)
         expected = applied(expected, changed)

@@ -8,7 +8,7 @@ from graveler.committed.apply import apply_changes
 from graveler.committed.store import Breaking, Committed
 from graveler.diff.two_way import diff
 from graveler.errors import CorruptDataError
-from graveler.model import Change
+from graveler.model import Change, MetaRangeID
 from tests.support.memory import MemoryCommittedFiles
 from tests.support.model import (
     NAMESPACE,
@@ -32,7 +32,7 @@ CHANGES: list[Change] = [
 RIGHT = applied(LEFT, CHANGES)
 
 
-def stored() -> tuple[dict[tuple[str, str], bytes], str, str]:
+def stored() -> tuple[dict[tuple[str, str], bytes], MetaRangeID, MetaRangeID]:
     files = MemoryCommittedFiles()
     committed = Committed(files, breaking=BREAKING)
     left = write(committed, LEFT)

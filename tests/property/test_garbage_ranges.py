@@ -9,7 +9,7 @@ from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.entries import entry_value
-from graveler.model import AddressType, Change, Entry, RangeHeader
+from graveler.model import EMPTY_METARANGE, AddressType, Change, Entry, RangeHeader
 from graveler.retention.liveness import live_addresses
 from graveler.retention.ranges import RangeReader, read_metarange
 from graveler.sstable import Table
@@ -33,7 +33,7 @@ def history(
 ) -> dict[str, RangeHeader]:
     """The ranges of all commits of a history that begins with so many keys."""
     committed = Committed(files, breaking=Breaking(keys // 3))
-    content = MetaRange(committed, NAMESPACE, "")
+    content = MetaRange(committed, NAMESPACE, EMPTY_METARANGE)
     headers: dict[str, RangeHeader] = {}
     for edit in [dict.fromkeys(range(keys), 1), *edits]:
         changes = [change(number, version) for number, version in sorted(edit.items())]

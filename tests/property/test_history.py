@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graveler.cache import BoundedCache
 from graveler.errors import InvalidInputError, NotFoundError
-from graveler.model import Commit
+from graveler.model import Commit, CommitID
 from graveler.refs.history import History
 from graveler.refs.log import log
 from graveler.refs.merge_base import merge_base
@@ -19,7 +19,9 @@ from tests.unit.refs.graphs import CountingRefs, child_of
 class Graph:
     """Commits in an order in which parents come first, and a store that holds them."""
 
-    def __init__(self, commits: Sequence[Commit], unindexed: set[str], cache_bytes: int) -> None:
+    def __init__(
+        self, commits: Sequence[Commit], unindexed: set[CommitID], cache_bytes: int
+    ) -> None:
         self.commits = commits
         self.by_id = {commit.id: commit for commit in commits}
         self.refs = CountingRefs()
@@ -30,7 +32,7 @@ class Graph:
     def history(self) -> History:
         return self.refs.history(BoundedCache(self.cache_bytes))
 
-    def ancestors(self, commit_id: str) -> set[str]:
+    def ancestors(self, commit_id: CommitID) -> set[CommitID]:
         """The commit and all that it leads to."""
         found, todo = set(), [commit_id]
         while todo:
@@ -55,7 +57,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     return Graph(commits, unindexed, cache_bytes=draw(st.sampled_from([0, 3000, 2**20])))
 
 
-def obvious_log(graph: Graph, start: Commit, *, first_parent: bool, since_s: int) -> list[str]:
+def obvious_log(graph: Graph, start: Commit, *, first_parent: bool, since_s: int) -> list[CommitID]:
     frontier, seen, listed = [start], {start.id}, []
     while frontier:
         newest = max(frontier, key=lambda one: (one.creation_date, one.generation, one.id))
@@ -74,8 +76,8 @@ def obvious_log(graph: Graph, start: Commit, *, first_parent: bool, since_s: int
 def test_a_log_read_page_by_page_is_the_obvious_log(data, graph, first_parent, amount, since_s):
     start = data.draw(st.sampled_from(graph.commits))
     history = graph.history()
-    listed: list[str] = []
-    after = ""
+    listed: list[CommitID] = []
+    after: CommitID | None = None
     while True:
         page = log(
             history,
@@ -89,7 +91,7 @@ def test_a_log_read_page_by_page_is_the_obvious_log(data, graph, first_parent, a
         if not page.has_more:
             break
         assert len(page.results) == amount
-        after = page.next_after
+        after = CommitID(page.next_after)
     assert listed == obvious_log(graph, start, first_parent=first_parent, since_s=since_s)
 
 

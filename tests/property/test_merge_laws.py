@@ -7,7 +7,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.errors import MergeConflictError
 from graveler.merge import merge
-from graveler.model import RangeHeader
+from graveler.model import RangeHeader, RangeID
 from tests.support.model import (
     NAMESPACE,
     Conflict,
@@ -135,7 +135,7 @@ def test_ranges_that_all_three_share_are_not_read(
         return
     was_read = {file_id for _, file_id in files.reads}
     changed = [key for key, _, _ in differences(three[0], three[1])]
-    previous = RangeHeader("", b"", b"", 0, 0)
+    previous = RangeHeader(RangeID(""), b"", b"", 0, 0)
     for header in headers:
         may_be_read = (
             header == headers[-1]  # it may go on

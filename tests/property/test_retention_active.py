@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graveler.model import Commit
+from graveler.model import EMPTY_METARANGE, NO_COMMIT, Commit, CommitID
 from graveler.retention.active import SECONDS_PER_DAY, active_commits, first_parent
 from graveler.retention.rules import RetentionRules
 
@@ -17,11 +17,11 @@ BRANCHES = ("main", "dev", "old")
 @dataclass(frozen=True)
 class World:
     commits: list[Commit]
-    heads: dict[str, str]
+    heads: dict[str, CommitID]
     rules: RetentionRules
 
     @property
-    def active(self) -> set[str]:
+    def active(self) -> set[CommitID]:
         return set(active_commits(self.commits, self.heads.items(), self.rules, NOW_S))
 
 
@@ -33,7 +33,7 @@ def worlds(draw: st.DrawFn, *, dates_ascend: bool) -> World:
         ages_days.sort(reverse=True)
     commits: list[Commit] = []
     for number, age_days in enumerate(ages_days):
-        earlier = st.sampled_from([commit.id for commit in commits] or [""])
+        earlier = st.sampled_from([commit.id for commit in commits] or [NO_COMMIT])
         parents = tuple(
             dict.fromkeys(
                 parent for parent in draw(st.lists(earlier, min_size=1, max_size=2)) if parent
@@ -41,7 +41,9 @@ def worlds(draw: st.DrawFn, *, dates_ascend: bool) -> World:
         )
         date = NOW_S - age_days * SECONDS_PER_DAY
         version = draw(st.sampled_from([0, 1]))
-        commits.append(Commit(f"c{number}", "", "", "", date, parents, version=version))
+        commits.append(
+            Commit(CommitID(f"c{number}"), "", "", EMPTY_METARANGE, date, parents, version=version)
+        )
     ids = st.sampled_from([commit.id for commit in commits])
     heads = draw(st.dictionaries(st.sampled_from(BRANCHES), ids))
     days = st.integers(0, 40)
@@ -49,14 +51,14 @@ def worlds(draw: st.DrawFn, *, dates_ascend: bool) -> World:
     return World(commits, heads, rules)
 
 
-def slow_active(world: World) -> set[str]:
+def slow_active(world: World) -> set[CommitID]:
     """As the documentation says it, for histories whose dates ascend."""
     by_id = {commit.id: commit for commit in world.commits}
-    active: set[str] = set()
+    active: set[CommitID] = set()
 
-    def retain(head: str, days: int) -> None:
+    def retain(head: CommitID, days: int) -> None:
         begin_s = NOW_S - days * SECONDS_PER_DAY
-        at: str | None = head
+        at: CommitID | None = head
         while at is not None:
             active.add(at)
             if by_id[at].creation_date <= begin_s:
@@ -86,7 +88,7 @@ def test_whatever_the_dates_no_reading_retains_more(world: World) -> None:
     by_id = {commit.id: commit for commit in world.commits}
     for branch, head in world.heads.items():
         begin_s = NOW_S - world.rules.days_of(branch) * SECONDS_PER_DAY
-        at: str | None = head
+        at: CommitID | None = head
         while at is not None:
             parent = first_parent(by_id[at])
             if by_id[at].creation_date > begin_s:

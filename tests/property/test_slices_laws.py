@@ -14,7 +14,7 @@ from graveler.committed.slices import Slice, SliceResult, plan
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.writer import breaks_after
 from graveler.merge import merge_changes, plan_merge
-from graveler.model import Change
+from graveler.model import Change, MetaRangeID
 from tests.support.memory import MemoryCommittedFiles
 from tests.support.model import (
     NAMESPACE,
@@ -78,11 +78,11 @@ def as_json(data: dict[str, object]) -> dict[str, object]:
 
 def in_slices(
     files: MemoryCommittedFiles,
-    base_id: str,
+    base_id: MetaRangeID,
     changes: list[Change],
     breaking: Breaking,
     weight: int,
-) -> tuple[str, Counts, int]:
+) -> tuple[MetaRangeID, Counts, int]:
     """The metarange made by processes that share nothing but the files, the last slice first."""
 
     def fresh() -> tuple[Committed, MetaRange]:

@@ -22,6 +22,7 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
+from graveler.model import CommitID, StagingToken
 from graveler.operations import objects
 from graveler.operations.protocol.views import ObjectStat
 from graveler.times import NS_PER_S
@@ -167,7 +168,7 @@ class Actor:
     def exports(self, branch: str, *, is_wanted: bool) -> None:
         self._simulation.is_exported[branch] = is_wanted
 
-    def due_tokens(self) -> list[str]:
+    def due_tokens(self) -> list[StagingToken]:
         """Staging tokens that can be dropped by now."""
         world = self._simulation.world
         now_ns = world.clock.now_ns()
@@ -245,7 +246,7 @@ class Actor:
         if outcome not in ("ok", "unknown"):
             return result
         if history == "hard_reset":
-            return self._simulation.value_in(None, self.ref(op), path)
+            return self._simulation.value_in(None, CommitID(self.ref(op)), path)
         if op.kind == "create_branch" and "commit_id" in self._facts:
             return self._simulation.value_in(None, self._facts["commit_id"], path)
         return op.text if history == "set_metadata" else result

@@ -7,7 +7,7 @@ from typing import Any
 from zlib import crc32
 
 from graveler.dump.files import RefsDump
-from graveler.model import Repository
+from graveler.model import CommitID, Repository
 from graveler.operations.engine import Engine
 from tests.simulation.actor import Actor
 from tests.simulation.files import SharedCommitted
@@ -104,7 +104,9 @@ class Simulation:
         made = self.made & self.world.objects.ever
         return [uri for uri in made if uri.startswith(prefixes)] if prefixes else []
 
-    def value_in(self, repository: Repository | None, commit_id: str, path: bytes) -> Value | None:
+    def value_in(
+        self, repository: Repository | None, commit_id: CommitID, path: bytes
+    ) -> Value | None:
         """What a commit holds at the path."""
         found = repository or self._repository
         assert found is not None

@@ -2,6 +2,7 @@
 
 import json
 
+from graveler.model import CommitID
 from graveler.operations import branches
 from tests.support.export_lakes import LATEST
 from tests.support.export_world import REPO, ExportWorld, export_world
@@ -20,12 +21,12 @@ def reporting_lake() -> ExportWorld:
     return made
 
 
-def head(lake: ExportWorld) -> str:
+def head(lake: ExportWorld) -> CommitID:
     """Return the ID of the branch's head."""
     return branches.get(lake.engine(), REPO, "main").commit_id
 
 
-def change(lake: ExportWorld, key: str = "b", content: bytes = b"changed") -> str:
+def change(lake: ExportWorld, key: str = "b", content: bytes = b"changed") -> CommitID:
     upload(lake.engine(), key.encode(), content)
     return commit(lake.engine(), message="next").id
 
@@ -39,12 +40,12 @@ def latest(lake: ExportWorld) -> list[dict[str, object]]:
     return [json.loads(lake.objects.get(uri)) for uri in lake.objects.uris(f"{STATUS}/_STATUS_")]
 
 
-def manifest(lake: ExportWorld, commit_id: str) -> list[dict[str, object]]:
+def manifest(lake: ExportWorld, commit_id: CommitID) -> list[dict[str, object]]:
     text = read(lake, f"lake-main-{commit_id}.manifest.jsonl")
     return [json.loads(line) for line in text.splitlines()]
 
 
-def holds(lake: ExportWorld, commit_id: str) -> None:
+def holds(lake: ExportWorld, commit_id: CommitID) -> None:
     """Check a manifest against the objects at the destination."""
     lines = manifest(lake, commit_id)
     assert [line["key"] for line in lines] == sorted(lake.content_of(commit_id))

@@ -17,7 +17,7 @@ from graveler.addresses import physical_uri
 from graveler.committed.store import Breaking
 from graveler.entries import value_entry
 from graveler.export.model import BranchExport, Destination, ExportConfiguration, ExportRequest
-from graveler.model import Entry, Repository
+from graveler.model import CommitID, Entry, Repository
 from graveler.operations import repositories
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
@@ -101,10 +101,10 @@ class ExportWorld:
     runner: str = ""  # the one working now; "" must not write
     violations: list[str] = field(default_factory=list)
     writes: list[tuple[str, str]] = field(default_factory=list)  # runner, URI
-    promises: dict[str, str] = field(default_factory=dict)  # commits of current marks, by URI
+    promises: dict[str, CommitID] = field(default_factory=dict)  # commits of current marks, by URI
     foreign: set[str] = field(default_factory=set)  # URIs of others, which must not change
     leftovers: set[str] = field(default_factory=set)  # of a deleted export
-    _contents: dict[str, dict[str, Seen]] = field(default_factory=dict)
+    _contents: dict[CommitID, dict[str, Seen]] = field(default_factory=dict)
 
     def engine(self) -> Engine:
         return self.world.engine()
@@ -113,7 +113,7 @@ class ExportWorld:
     def record(self) -> BranchExport | None:
         return self.world.exports.branch_export(self.repository, self.branch)
 
-    def content_of(self, commit_id: str) -> Mapping[str, Seen]:
+    def content_of(self, commit_id: CommitID) -> Mapping[str, Seen]:
         """What a commit holds, by key."""
         if commit_id not in self._contents:
             content = self.engine().content(self.repository, commit_id)
@@ -224,7 +224,7 @@ class ExportWorld:
         if listed != {key: info.checksum for key, info in infos.items() if info is not None}:
             self.violations.append(f"{manifest} is not what {path} holds")
 
-    def _check_holds(self, path: str, commit_id: str, why: str) -> None:
+    def _check_holds(self, path: str, commit_id: CommitID, why: str) -> None:
         found, expected = self.exported(path), self.content_of(commit_id)
         if found != expected:
             self.violations.append(f"{why}: {path} has {_difference(found, expected)}")

@@ -11,7 +11,7 @@ from graveler.entries import value_entry
 from graveler.errors import GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
-from graveler.model import Branch, Commit
+from graveler.model import Branch, Commit, CommitID
 from graveler.operations import (
     branches,
     commits,
@@ -188,7 +188,7 @@ class Users:
     def is_there(self, uri: str) -> bool:
         return self.engine.objects.head(uri) is not None
 
-    def commits(self) -> dict[str, Commit]:
+    def commits(self) -> dict[CommitID, Commit]:
         repository = read_repository(self.engine, REPO)
         return {commit.id: commit for commit in self.engine.refs.every_commit(repository)}
 
@@ -210,7 +210,7 @@ class Users:
             self.contents[ref] = found
         return found
 
-    def active_commits(self) -> set[str]:
+    def active_commits(self) -> set[CommitID]:
         """Return the heads, and commits that were a branch's head within the time of its rule.
 
         The default rule covers commits that deleted branches and resets left behind.

@@ -14,7 +14,17 @@ from typing import Any, TypeVar
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Branch, Change, Commit, Event, Page, Repository, Tag
+from graveler.model import (
+    Branch,
+    Change,
+    Commit,
+    CommitID,
+    Event,
+    Page,
+    Repository,
+    StagingToken,
+    Tag,
+)
 from tests.support.memory_objects import (
     FixedClock,
     MemoryAccountStore,
@@ -56,10 +66,14 @@ class MemoryRefStore(Attachments):
         self.page_amount = 1000
         self.lagging: set[str] = set()
         # Set by the staging store, whose table takes part in the same transactions.
-        self.put_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
-        self.check_restored: Callable[[str, Sequence[Change]], None] = lambda _token, _changes: None
+        self.put_restored: Callable[[StagingToken, Sequence[Change]], None] = (
+            lambda _token, _changes: None
+        )
+        self.check_restored: Callable[[StagingToken, Sequence[Change]], None] = (
+            lambda _token, _changes: None
+        )
         self.events: list[Event] = []
-        self.cleanups: list[tuple[int, str]] = []  # due time in ns, staging token
+        self.cleanups: list[tuple[int, StagingToken]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
         self._ending: dict[str, Repository] = {}  # being deleted
 
@@ -204,7 +218,7 @@ class MemoryRefStore(Attachments):
                 raise StaleVersionError(f"branch {branch.name} changed")
             yield
 
-    def bump_version(self, repository: Repository, name: str, token: str) -> bool:
+    def bump_version(self, repository: Repository, name: str, token: StagingToken) -> bool:
         with self._lock:
             now = self.records_of(repository).branches.get(name)
             if now is None or token not in now.sealed_tokens:
@@ -222,7 +236,7 @@ class MemoryRefStore(Attachments):
             self.records_of(repository).branches[name] = raised
             return raised
 
-    def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
+    def seal_token(self, repository: Repository, branch: Branch, new_token: StagingToken) -> Branch:
         with self._lock:
             current = self._branch_now(repository, branch.name)
             if current.staging_token != branch.staging_token:
@@ -237,9 +251,9 @@ class MemoryRefStore(Attachments):
         old: Branch,
         *,
         commit: Commit | None,
-        commit_id: str,
-        applied_tokens: Sequence[str],
-        new_staging_token: str | None,
+        commit_id: CommitID,
+        applied_tokens: Sequence[StagingToken],
+        new_staging_token: StagingToken | None,
         event: Event | None,
         drop_after_ns: int,
         restored: Sequence[Change] = (),
@@ -311,12 +325,12 @@ class MemoryRefStore(Attachments):
             del self.records_of(repository).tags[tag.name]
             self.events.append(event)
 
-    def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
+    def commits(self, repository: Repository, ids: Sequence[CommitID]) -> Mapping[CommitID, Commit]:
         with self._lock:
             commits = self.records_of(repository).commits
             return {id_: commits[id_] for id_ in ids if id_ in commits}
 
-    def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[str, ...]:
+    def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[CommitID, ...]:
         with self._lock:
             return tuple(
                 sorted(i for i in self.records_of(repository).commits if i.startswith(prefix))

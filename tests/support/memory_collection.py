@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from graveler.errors import ContentionError, CorruptDataError, PreconditionFailedError
 from graveler.limits import DELETE_OBJECTS_MAX
-from graveler.model import Repository
+from graveler.model import EMPTY_METARANGE, CommitID, MetaRangeID, RangeID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.garbage import (
     active_metaranges,
@@ -43,12 +43,12 @@ class MemoryCollection:
         self.repository: Repository = read_repository(engine, name)
         self.namespace = self.repository.storage_namespace
         self.cutoff_ns = engine.clock.now_ns() - age_s * NS_PER_S
-        self.ranges_read: list[str] = []
+        self.ranges_read: list[RangeID] = []
         self.candidates: set[str] = set()
         self.marked: set[str] = set()
         self._staged: set[str] = set()
-        self._active: dict[str, str] = {}
-        self._ranges_of_mark: set[str] = set()
+        self._active: dict[CommitID, MetaRangeID] = {}
+        self._ranges_of_mark: set[RangeID] = set()
         self.look_s = look_s
         self.batch_objects = batch_objects
         self.has_lease = has_lease
@@ -80,17 +80,17 @@ class MemoryCollection:
     def look_at_commits(self) -> None:
         self._active = self._active_now()
 
-    def _active_now(self) -> dict[str, str]:
+    def _active_now(self) -> dict[CommitID, MetaRangeID]:
         return active_metaranges(self.engine, neighbours(self.engine, self.repository).sharers)
 
     def mark(self) -> None:
         self.marked = self.candidates - self._staged - self._addresses(self._active.values())
         self._ranges_of_mark = set(self.ranges_read)
 
-    def _addresses(self, metarange_ids: Iterable[str]) -> set[str]:
+    def _addresses(self, metarange_ids: Iterable[MetaRangeID]) -> set[str]:
         headers = {
             header.id: header
-            for metarange_id in set(metarange_ids) - {""}
+            for metarange_id in set(metarange_ids) - {EMPTY_METARANGE}
             for header in read_metarange(self.read_file, self.namespace, metarange_id)
         }
         found: set[str] = set()

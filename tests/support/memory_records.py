@@ -6,11 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from graveler.model import Branch, Commit, Page, Repository, Tag, Task
+from graveler.model import (
+    Branch,
+    Commit,
+    CommitID,
+    Page,
+    Repository,
+    RepositoryUID,
+    StagingToken,
+    Tag,
+    Task,
+)
 from graveler.ports import Clock
 from tests.support.memory_objects import FixedClock
 
 T = TypeVar("T")
+Name = TypeVar("Name", bound=str)
 
 
 class CountingNames:
@@ -37,8 +48,9 @@ class CountingNames:
         raw = (seconds % 2**32).to_bytes(4, "big") + self._next().to_bytes(8, "big")
         return base64.b32hexencode(raw).decode().lower().rstrip("=")
 
-    def new_staging_token(self, repository: Repository, branch: str) -> str:
-        return f"{repository.name}-{branch}:00000000-0000-4000-8000-{self._next():012x}"
+    def new_staging_token(self, repository: Repository, branch: str) -> StagingToken:
+        uuid = f"00000000-0000-4000-8000-{self._next():012x}"
+        return StagingToken(f"{repository.name}-{branch}:{uuid}")
 
 
 @dataclass
@@ -47,7 +59,7 @@ class Records:
 
     branches: dict[str, Branch] = field(default_factory=dict)
     tags: dict[str, Tag] = field(default_factory=dict)
-    commits: dict[str, Commit] = field(default_factory=dict)
+    commits: dict[CommitID, Commit] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
 
@@ -61,7 +73,7 @@ class Records:
         )
 
 
-def page_of(records: Mapping[str, T], prefix: str, after: str, amount: int) -> Page[T]:
+def page_of(records: Mapping[Name, T], prefix: str, after: str, amount: int) -> Page[T]:
     names = sorted(name for name in records if name.startswith(prefix) and name > after)
     chosen = names[:amount]
     next_after = chosen[-1] if chosen and len(names) > amount else ""
@@ -72,7 +84,7 @@ class Attachments:
     """Metadata and tasks of a repository: no transaction changes them with other records."""
 
     def __init__(self) -> None:
-        self.records: dict[tuple[str, str], Records] = {}  # by name and uid
+        self.records: dict[tuple[str, RepositoryUID], Records] = {}  # by name and uid
         self._lock = threading.RLock()
 
     def records_of(self, repository: Repository) -> Records:

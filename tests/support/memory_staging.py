@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from graveler.errors import StaleVersionError
-from graveler.model import Branch, Change, Repository
+from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.ports import Staged
 from tests.support.memory_objects import nothing
 
@@ -27,10 +27,10 @@ class MemoryStagingStore:
         self.staged_first = False  # of two items that are read together, which one is read first
         self.gates = 2
         self.changes_at_once = 99
-        self._closed: set[tuple[str, int]] = set()
-        self._restored: set[tuple[str, bytes]] = set()
-        self._values: dict[str, dict[bytes, bytes | None]] = {}
-        self._paths: dict[str, list[bytes]] = {}
+        self._closed: set[tuple[StagingToken, int]] = set()
+        self._restored: set[tuple[StagingToken, bytes]] = set()
+        self._values: dict[StagingToken, dict[bytes, bytes | None]] = {}
+        self._paths: dict[StagingToken, list[bytes]] = {}
         self._lock = threading.RLock()
         self._join(refs)
 
@@ -49,23 +49,23 @@ class MemoryStagingStore:
         made._join(refs)
         return made
 
-    def changes(self, token: str) -> Mapping[bytes, bytes | None]:
+    def changes(self, token: StagingToken) -> Mapping[bytes, bytes | None]:
         """Return every change staged under the token."""
         with self._lock:
             return dict(self._values.get(token, {}))
 
-    def tokens(self) -> list[str]:
+    def tokens(self) -> list[StagingToken]:
         """Return the tokens that hold staged changes."""
         with self._lock:
             return [token for token, values in self._values.items() if values]
 
-    def get(self, token: str, path: bytes) -> Staged | None:
+    def get(self, token: StagingToken, path: bytes) -> Staged | None:
         with self._lock:
             values = self._values.get(token, {})
             return Staged(values[path]) if path in values else None
 
     def get_with_branch(
-        self, repository: Repository, branch: str, token: str, path: bytes
+        self, repository: Repository, branch: str, token: StagingToken, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
         if self.staged_first:
             staged = self.get(token, path)
@@ -75,7 +75,7 @@ class MemoryStagingStore:
         self.between()
         return found, self.get(token, path)
 
-    def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
+    def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
         assert len({path for path, _ in changes}) == len(changes)
         refused = []
         for number, (path, value) in enumerate(changes):
@@ -114,24 +114,24 @@ class MemoryStagingStore:
                 )
         return branch
 
-    def _put_restored(self, token: str, changes: Sequence[Change]) -> None:
+    def _put_restored(self, token: StagingToken, changes: Sequence[Change]) -> None:
         with self._lock:
             for path, value in changes:
                 self._put(token, path, value)
                 self._restored.add((token, path))
 
-    def _check_restored(self, token: str, changes: Sequence[Change]) -> None:
+    def _check_restored(self, token: StagingToken, changes: Sequence[Change]) -> None:
         with self._lock:
             for path, _ in changes:
                 if (token, path) not in self._restored:
                     raise StaleVersionError(f"path {path!r} is not restored any more")
 
-    def restored_paths(self, token: str) -> Iterator[bytes]:
+    def restored_paths(self, token: StagingToken) -> Iterator[bytes]:
         for path, _ in self.scan(token, b"", None):
             if (token, path) in self._restored:
                 yield path
 
-    def close(self, token: str) -> None:
+    def close(self, token: StagingToken) -> None:
         for gate in range(self.gates):
             if gate:
                 self.between()
@@ -141,7 +141,7 @@ class MemoryStagingStore:
     def _gate_of(self, path: bytes) -> int:
         return crc32(path) % self.gates
 
-    def _put(self, token: str, path: bytes, value: bytes | None) -> None:
+    def _put(self, token: StagingToken, path: bytes, value: bytes | None) -> None:
         values = self._values.setdefault(token, {})
         if path not in values:
             bisect.insort(self._paths.setdefault(token, []), path)
@@ -149,7 +149,7 @@ class MemoryStagingStore:
         self._restored.discard((token, path))
 
     def _scan_page(
-        self, token: str, start: bytes, end: bytes | None
+        self, token: StagingToken, start: bytes, end: bytes | None
     ) -> list[tuple[bytes, bytes | None]]:
         with self._lock:
             paths = self._paths.get(token, [])
@@ -159,7 +159,7 @@ class MemoryStagingStore:
             return [(path, self._values[token][path]) for path in chosen]
 
     def scan(
-        self, token: str, start: bytes, end: bytes | None
+        self, token: StagingToken, start: bytes, end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
         while page := self._scan_page(token, start, end):
             yield from page
@@ -169,7 +169,12 @@ class MemoryStagingStore:
             self.between()
 
     def scan_with_branch(
-        self, repository: Repository, branch: str, token: str, start: bytes, end: bytes | None
+        self,
+        repository: Repository,
+        branch: str,
+        token: StagingToken,
+        start: bytes,
+        end: bytes | None,
     ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
         found = self._refs.branch(repository, branch)
         self.between()
@@ -177,14 +182,14 @@ class MemoryStagingStore:
         return found, self._scan_on(token, first, end)
 
     def _scan_on(
-        self, token: str, first: list[tuple[bytes, bytes | None]], end: bytes | None
+        self, token: StagingToken, first: list[tuple[bytes, bytes | None]], end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
         yield from first
         if len(first) == self.page_amount:
             self.between()
             yield from self.scan(token, first[-1][0] + b"\0", end)
 
-    def drop(self, token: str) -> None:
+    def drop(self, token: StagingToken) -> None:
         while paths := self._paths.get(token):
             with self._lock:
                 for path in paths[: self.page_amount]:

@@ -9,7 +9,15 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.writer import FileWriter
 from graveler.entries import entry_value, range_record, value_identity
-from graveler.model import AddressType, Change, Entry, RangeHeader
+from graveler.model import (
+    EMPTY_METARANGE,
+    AddressType,
+    Change,
+    Entry,
+    MetaRangeID,
+    RangeHeader,
+    RangeID,
+)
 from graveler.sstable import TableWriter
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.memory import MemoryCommittedFiles
@@ -54,18 +62,18 @@ def committed_in_memory(breaking: Breaking | None = None) -> tuple[Committed, Me
 
 def write(committed: Committed, records: Mapping[bytes, bytes]) -> MetaRange:
     """A metarange of the records, written from scratch."""
-    made = apply_changes(committed, opened(committed, ""), sorted(records.items()))
+    made = apply_changes(committed, opened(committed, EMPTY_METARANGE), sorted(records.items()))
     if records:
         return opened(committed, made.metarange_id)
     empty = FileWriter(committed, NAMESPACE, METARANGES)
     empty.begin_file()
     (metarange,) = empty.finish()
-    return opened(committed, metarange.id)
+    return opened(committed, MetaRangeID(metarange.id))
 
 
 def write_as_lakefs(
     files: MemoryCommittedFiles, records: Mapping[bytes, bytes], ends: Collection[bytes]
-) -> str:
+) -> MetaRangeID:
     """The ID of a metarange whose ranges end after those keys; blocks as lakeFS cuts them."""
     ranges, table, first = TableWriter("metaranges"), TableWriter("ranges"), b""
     keys = sorted(records)
@@ -74,17 +82,17 @@ def write_as_lakefs(
         table.add(key, records[key])
         if key in ends or key == keys[-1]:
             count, size_bytes, content = table.count, table.estimated_size_bytes, table.finish()
-            name = sha256(content).hexdigest()
+            name = RangeID(sha256(content).hexdigest())
             files.files[NAMESPACE, name] = content
             ranges.add(*range_record(RangeHeader(name, first, key, count, size_bytes)))
             table, first = TableWriter("ranges"), b""
     content = ranges.finish()
-    name = sha256(content).hexdigest()
-    files.files[NAMESPACE, name] = content
-    return name
+    metarange_id = MetaRangeID(sha256(content).hexdigest())
+    files.files[NAMESPACE, metarange_id] = content
+    return metarange_id
 
 
-def id_of(records: Mapping[bytes, bytes], breaking: Breaking) -> str:
+def id_of(records: Mapping[bytes, bytes], breaking: Breaking) -> MetaRangeID:
     """Return the ID of the metarange of the records by its formula; ranges break by key only."""
 
     def h(data: bytes) -> bytes:
@@ -97,10 +105,10 @@ def id_of(records: Mapping[bytes, bytes], breaking: Breaking) -> str:
         if int.from_bytes(h(key)[:8], "big") % breaking.raggedness_records == 0 or key == keys[-1]:
             ranges += h(h(key) + h(h(range_ids).hex().encode()))
             range_ids = b""
-    return h(ranges).hex()
+    return MetaRangeID(h(ranges).hex())
 
 
-def opened(committed: Committed, metarange_id: str) -> MetaRange:
+def opened(committed: Committed, metarange_id: MetaRangeID) -> MetaRange:
     """The stored metarange of that ID."""
     return MetaRange(committed, NAMESPACE, metarange_id)
 

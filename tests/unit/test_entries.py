@@ -19,7 +19,7 @@ from graveler.entries import (
 )
 from graveler.errors import CorruptDataError
 from graveler.identity import entry_identity
-from graveler.model import AddressType, Entry, RangeHeader
+from graveler.model import AddressType, Entry, RangeHeader, RangeID
 
 VECTORS = Path(__file__).parents[1] / "golden" / "vectors"
 IDENTS = json.loads((VECTORS / "idents.json").read_text())
@@ -135,7 +135,7 @@ def test_bytes_that_are_no_entry_are_corrupt(data):
 
 
 def test_a_range_is_a_record_under_its_last_key():
-    header = RangeHeader("ab" * 32, b"\x00first", b"\xfflast", 8192, 20 * 1024 * 1024)
+    header = RangeHeader(RangeID("ab" * 32), b"\x00first", b"\xfflast", 8192, 20 * 1024 * 1024)
     key, stored = range_record(header)
     assert key == b"\xfflast"
     assert record_range(stored) == header

@@ -5,10 +5,19 @@ from dataclasses import replace
 import pytest
 
 from graveler.identity import make_commit
-from graveler.model import Branch, Event, Repository
+from graveler.model import (
+    EMPTY_METARANGE,
+    Branch,
+    CommitID,
+    Event,
+    Repository,
+    RepositoryUID,
+    StagingToken,
+)
 from tests.support.engines import memory_world
 
-REPOSITORY = Repository("lake", "uid", "s3://bucket/lake", "main", 0)
+REPOSITORY = Repository("lake", RepositoryUID("uid"), "s3://bucket/lake", "main", 0)
+HEAD, TOKEN = CommitID("id"), StagingToken("token")
 EVENT = Event("id", "kind", "lake", 0)
 
 
@@ -16,7 +25,7 @@ def _commit(number: int):
     return make_commit(
         committer="c",
         message=str(number),
-        metarange_id="",
+        metarange_id=EMPTY_METARANGE,
         creation_date=0,
         metadata={},
         parents=(),
@@ -27,7 +36,7 @@ def _commit(number: int):
 @pytest.fixture
 def world():
     made = memory_world()
-    branch = Branch("b0", "id", "token")
+    branch = Branch("b0", HEAD, TOKEN)
     made.refs.create_repository(REPOSITORY, branch, None, EVENT)
     for store in (made.refs, made.staging, made.objects, made.exports):
         store.page_amount = 1
@@ -51,7 +60,7 @@ def test_a_scan_of_commits_shows_what_came_behind_it_and_not_what_came_before(wo
 
 def test_a_page_of_branches_takes_several_of_the_store(world):
     def create(name):
-        return lambda: world.refs.create_branch(REPOSITORY, Branch(name, "id", "t"), EVENT)
+        return lambda: world.refs.create_branch(REPOSITORY, Branch(name, HEAD, TOKEN), EVENT)
 
     create("b2")()
     world.refs.between = once(create("b1"))
@@ -122,7 +131,7 @@ def test_a_repository_loses_its_name_before_its_branches(world):
 
     world.refs.between = once(look)
     world.refs.delete_repository(REPOSITORY, EVENT)
-    assert seen == [(None, Branch("b0", "id", "token"))]
+    assert seen == [(None, Branch("b0", HEAD, TOKEN))]
     assert world.refs.branch(REPOSITORY, "b0") is None
     assert [token for _, token in world.refs.cleanups] == ["token"]
 
@@ -136,7 +145,7 @@ def test_who_takes_the_name_ends_a_deletion_that_was_cut_short(world):
         world.refs.delete_repository(REPOSITORY, EVENT)
     assert world.refs.branch(REPOSITORY, "b0") is not None
     world.refs.between = lambda: None
-    again = replace(REPOSITORY, uid="another")
+    again = replace(REPOSITORY, uid=RepositoryUID("another"))
     world.refs.create_repository(again, None, None, EVENT)
     assert world.refs.repository("lake") == again
     assert world.refs.branch(REPOSITORY, "b0") is None

@@ -7,6 +7,7 @@ import pytest
 
 from graveler.errors import InvalidInputError, MergeConflictError
 from graveler.merge import check_strategy, merge
+from graveler.model import EMPTY_METARANGE
 from tests.support.model import (
     BREAKINGS,
     committed_in_memory,
@@ -28,7 +29,7 @@ def test_a_merge_gives_what_lakefs_gives(case, breaking):
         write(committed, token_records(case[side])) for side in ("base", "source", "dest")
     )
     if case["base_metarange_empty_id"]:
-        base = opened(committed, "")
+        base = opened(committed, EMPTY_METARANGE)
     error = case["naive_error"] if case["quirk"] else case["error"]
     if error == "conflict":
         with pytest.raises(MergeConflictError):

@@ -5,7 +5,7 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
-from graveler.model import Commit
+from graveler.model import Commit, MetaRangeID
 from graveler.operations import commit_records, commits
 
 operations = Operations()
@@ -25,7 +25,7 @@ def commit(request: Request) -> Answer:
             date_s=body.date,
             allow_empty=body.allow_empty,
             force=body.force,
-            source_metarange=request.query.text("source_metarange") or None,
+            source_metarange=MetaRangeID(request.query.text("source_metarange")) or None,
         ),
     )
     return answers.of_json(responses.commit_row(made), 201)

@@ -24,7 +24,7 @@ from graveler.errors import (
     StaleVersionError,
     UnknownOutcomeError,
 )
-from graveler.model import Branch, Change, Commit, Event, Page, Repository
+from graveler.model import Branch, Change, Commit, CommitID, Event, Page, Repository, StagingToken
 
 # An update expression has at most 4 KB; removing one list element takes about ten bytes of it.
 _REMOVALS_MAX = 300
@@ -50,13 +50,13 @@ def branch_of(raw: Raw) -> Branch:
     item = BranchItem.from_raw_data(dict(raw))
     return Branch(
         name=item.sort.removeprefix(BRANCH),
-        commit_id=item.commit_id,
-        staging_token=item.staging_token,
+        commit_id=CommitID(item.commit_id),
+        staging_token=StagingToken(item.staging_token),
         sealed_tokens=tuple(reversed(item.sealed_tokens)),
         version=int(item.version),
         hidden=item.hidden,
         edits=int(item.edits),
-        restored_token=item.restored_token,
+        restored_token=StagingToken(item.restored_token),
     )
 
 
@@ -117,7 +117,7 @@ class BranchRecords(Records):
     def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
         self._put_absent([branch_item(repository, branch) for branch in branches])
 
-    def seal_token(self, repository: Repository, branch: Branch, new_token: str) -> Branch:
+    def seal_token(self, repository: Repository, branch: Branch, new_token: StagingToken) -> Branch:
         request = self.tables.update(
             branch_key(repository, branch.name),
             [
@@ -147,7 +147,7 @@ class BranchRecords(Records):
                 raise
             return after
 
-    def bump_version(self, repository: Repository, name: str, token: str) -> bool:
+    def bump_version(self, repository: Repository, name: str, token: StagingToken) -> bool:
         request = self.tables.update(
             branch_key(repository, name),
             [BranchItem.version.add(1)],
@@ -165,9 +165,9 @@ class BranchRecords(Records):
         old: Branch,
         *,
         commit: Commit | None,
-        commit_id: str,
-        applied_tokens: Sequence[str],
-        new_staging_token: str | None,
+        commit_id: CommitID,
+        applied_tokens: Sequence[StagingToken],
+        new_staging_token: StagingToken | None,
         event: Event | None,
         drop_after_ns: int,
         restored: Sequence[Change] = (),
@@ -224,7 +224,10 @@ def _is_unedited(branch: Branch) -> Condition:
 
 
 def _move(
-    old: Branch, commit_id: str, applied_tokens: Sequence[str], new_staging_token: str | None
+    old: Branch,
+    commit_id: CommitID,
+    applied_tokens: Sequence[StagingToken],
+    new_staging_token: StagingToken | None,
 ) -> tuple[list[Action], Condition]:
     """Return the update that moves a branch, and its condition.
 

@@ -21,6 +21,7 @@ from graveler.aws.dynamodb.models import (
 )
 from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
+from graveler.model import StagingToken
 from graveler.ports import StagingStore
 from graveler.times import NS_PER_S
 
@@ -33,7 +34,7 @@ class Cleanup:
     """Due work: staging tokens, or the partition of a deleted repository ("" if none)."""
 
     id: str
-    tokens: tuple[str, ...]
+    tokens: tuple[StagingToken, ...]
     repository: str
 
 

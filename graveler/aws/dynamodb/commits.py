@@ -8,7 +8,7 @@ from graveler.aws.dynamodb.models import COMMIT, COMMITS_BY_GENERATION, CommitIt
 from graveler.aws.dynamodb.records import Records
 from graveler.aws.dynamodb.tables import Raw, Request, key
 from graveler.aws.errors import ConditionFailedError
-from graveler.model import Commit, Repository
+from graveler.model import Commit, CommitID, Repository
 
 _COMMIT = msgspec.json.Decoder(Commit)
 
@@ -43,7 +43,7 @@ class CommitRecords(Records):
             return self.commits(repository, [commit.id])[commit.id]
         return commit
 
-    def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
+    def commits(self, repository: Repository, ids: Sequence[CommitID]) -> Mapping[CommitID, Commit]:
         partition = partition_of(repository)
         if len(ids) == 1:
             raw = self.tables.get(partition, COMMIT + ids[0])
@@ -53,7 +53,7 @@ class CommitRecords(Records):
             raws = self.tables.get_batch(self.tables.refs, keys)
         return {commit.id: commit for commit in map(_commit_of, raws)}
 
-    def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[str, ...]:
+    def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[CommitID, ...]:
         request = self.tables.query(partition_of(repository), COMMIT + prefix, limit=2)
         request["ProjectionExpression"] = "#s"
         raws = next(self.tables.pages(request))

@@ -8,6 +8,7 @@ from zlib import crc32
 
 from graveler.aws.dynamodb.models import StagedItem
 from graveler.aws.dynamodb.tables import Raw, Request, with_condition
+from graveler.model import StagingToken
 
 # As many as one BatchWriteItem can close. More gates allow more concurrent writers of one branch,
 # and make a commit more expensive: docs/adr/0012-gates.md has figures.
@@ -19,17 +20,17 @@ def gate_of(path: bytes) -> int:
     return crc32(path) % COUNT
 
 
-def keys(token: str) -> list[Raw]:
+def keys(token: StagingToken) -> list[Raw]:
     """Return the keys of all gates of the token; gates have no other attributes."""
     return [_key(token, gate) for gate in range(COUNT)]
 
 
-def is_open(table: str, token: str, gate: int) -> Request:
+def is_open(table: str, token: StagingToken, gate: int) -> Request:
     """Return the parameters of a transaction's check that the gate is open."""
     request = {"TableName": table, "Key": _key(token, gate)}
     return with_condition(request, StagedItem.token.does_not_exist())
 
 
-def _key(token: str, gate: int) -> Raw:
+def _key(token: StagingToken, gate: int) -> Raw:
     # Every write checks a gate, so each gate has a partition of its own. No token contains "#".
     return {"token": {"S": f"{token}#{gate}"}, "path": {"B": b"closed"}}

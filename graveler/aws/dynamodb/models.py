@@ -19,7 +19,7 @@ from pynamodb.attributes import (
 )
 from pynamodb.models import Model
 
-from graveler.model import Repository
+from graveler.model import Repository, RepositoryUID
 
 REPOSITORIES = "repositories"
 ENDING = "ending-repositories"
@@ -49,7 +49,7 @@ def partition_of(repository: Repository) -> str:
     return partition_named(repository.name, repository.uid)
 
 
-def partition_named(repository: str, uid: str) -> str:
+def partition_named(repository: str, uid: RepositoryUID) -> str:
     """Return the partition of a repository that may have been deleted."""
     return f"repository#{repository}#{uid}"
 

@@ -24,7 +24,7 @@ from graveler.aws.dynamodb.models import (
 from graveler.aws.dynamodb.tables import Raw, Tables, key
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import UnknownOutcomeError
-from graveler.model import Event, Page, Repository
+from graveler.model import Event, Page, Repository, StagingToken
 from graveler.threads import ContextThreads
 from graveler.times import NS_PER_S
 
@@ -126,6 +126,6 @@ def event_of(raw: Raw) -> Event | None:
     return _EVENT.decode(raw["event"]["S"])
 
 
-def cleanup_item(drop_after_ns: int, tokens: Sequence[str]) -> CleanupItem:
+def cleanup_item(drop_after_ns: int, tokens: Sequence[StagingToken]) -> CleanupItem:
     """Return a new item that registers staging tokens to be dropped after that time."""
     return CleanupItem(CLEANUPS, f"{drop_after_ns:020d}#{uuid4()}", tokens=list(tokens))

@@ -32,7 +32,7 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Repository
+from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Repository, RepositoryUID
 from graveler.times import NS_PER_S
 
 # A token has at most some 1,100 bytes, an item 400 KB.
@@ -62,7 +62,7 @@ def repository_of(raw: Raw) -> Repository:
     item = RepositoryItem.from_raw_data(dict(raw))
     return Repository(
         name=item.sort,
-        uid=item.uid,
+        uid=RepositoryUID(item.uid),
         storage_namespace=item.storage_namespace,
         default_branch=item.default_branch,
         creation_date=int(item.creation_date),

@@ -27,7 +27,7 @@ from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import PATH_BYTES_MAX
-from graveler.model import Branch, Change, Repository
+from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.ports import Staged
 from graveler.threads import ContextThreads
 
@@ -67,11 +67,11 @@ class DynamoStagingStore:
         self._tables = tables
         self._dynamodb = tables.dynamodb
 
-    def get(self, token: str, path: bytes) -> Staged | None:
+    def get(self, token: StagingToken, path: bytes) -> Staged | None:
         raw = self._item_of(token, path)
         return None if raw is None else _staged_of(raw)
 
-    def _item_of(self, token: str, path: bytes) -> Raw | None:
+    def _item_of(self, token: StagingToken, path: bytes) -> Raw | None:
         request = {
             "TableName": self._tables.staging,
             "Key": _key(token, path),
@@ -81,7 +81,7 @@ class DynamoStagingStore:
         return answer.get("Item")
 
     def get_with_branch(
-        self, repository: Repository, branch: str, token: str, path: bytes
+        self, repository: Repository, branch: str, token: StagingToken, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
         refs, staging = self._tables.refs, self._tables.staging
         wanted = {
@@ -95,7 +95,7 @@ class DynamoStagingStore:
             _staged_of(staged[0]) if staged else None,
         )
 
-    def stage(self, token: str, changes: Sequence[Change]) -> Sequence[Change]:
+    def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
         by_gate: dict[int, list[Change]] = defaultdict(list)
         for change in changes:
             by_gate[gates.gate_of(change[0])].append(change)
@@ -106,7 +106,9 @@ class DynamoStagingStore:
             refused = pool.map(lambda batch: self._stage_at(token, *batch), batches)
             return list(chain.from_iterable(refused))
 
-    def _stage_at(self, token: str, gate: int, batch: Sequence[Change]) -> Sequence[Change]:
+    def _stage_at(
+        self, token: StagingToken, gate: int, batch: Sequence[Change]
+    ) -> Sequence[Change]:
         """Stage changes of one gate in one transaction; return them if the gate is closed."""
         check = gates.is_open(self._tables.staging, token, gate)
         puts = [self._put(_item(token, path, value)) for path, value in batch]
@@ -143,7 +145,7 @@ class DynamoStagingStore:
             if not self._is_written(token, path, nonce):
                 raise
 
-    def _is_written(self, token: str, path: bytes, nonce: bytes) -> bool:
+    def _is_written(self, token: StagingToken, path: bytes, nonce: bytes) -> bool:
         """Whether the write with that nonce put the item, in an attempt whose answer was lost."""
         raw = self._item_of(token, path)
         return raw is not None and "write" in raw and binary(raw["write"]) == nonce
@@ -171,7 +173,7 @@ class DynamoStagingStore:
             )
         return branch
 
-    def restored_paths(self, token: str) -> Iterator[bytes]:
+    def restored_paths(self, token: StagingToken) -> Iterator[bytes]:
         request = self._scan_request(token, b"", None)
         assert request is not None
         request["FilterExpression"] = "attribute_exists(#r)"
@@ -180,12 +182,12 @@ class DynamoStagingStore:
         for raws in self._tables.pages(request):
             yield from (binary(raw["path"]) for raw in raws)
 
-    def close(self, token: str) -> None:
+    def close(self, token: StagingToken) -> None:
         closed = [{"PutRequest": {"Item": key}} for key in gates.keys(token)]
         self._tables.write_batch(self._tables.staging, closed)
 
     def scan(
-        self, token: str, start: bytes, end: bytes | None
+        self, token: StagingToken, start: bytes, end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
         request = self._scan_request(token, start, end)
         if request is None:
@@ -194,7 +196,12 @@ class DynamoStagingStore:
         yield from self._changes(request, page, start, end)
 
     def scan_with_branch(
-        self, repository: Repository, branch: str, token: str, start: bytes, end: bytes | None
+        self,
+        repository: Repository,
+        branch: str,
+        token: StagingToken,
+        start: bytes,
+        end: bytes | None,
     ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
         branch_request = {
             "TableName": self._tables.refs,
@@ -212,7 +219,7 @@ class DynamoStagingStore:
         changes = self._changes(request, page, start, end)
         return (None if raw is None else branch_of(raw)), changes
 
-    def drop(self, token: str) -> None:
+    def drop(self, token: StagingToken) -> None:
         request = self._scan_request(token, b"", None)
         if request is None:
             return
@@ -226,7 +233,7 @@ class DynamoStagingStore:
                 self._tables.staging, [{"DeleteRequest": {"Key": raw}} for raw in raws]
             )
 
-    def _scan_request(self, token: str, start: bytes, end: bytes | None) -> Request | None:
+    def _scan_request(self, token: StagingToken, start: bytes, end: bytes | None) -> Request | None:
         """Return the request of the interval's first page; None if the interval is empty.
 
         The page may hold a few paths outside of the interval.
@@ -271,7 +278,7 @@ class DynamoStagingStore:
             page = self._dynamodb.call("Query", request, _CHANGES)
 
 
-def _key(token: str, path: bytes) -> Request:
+def _key(token: StagingToken, path: bytes) -> Request:
     return {"token": {"S": token}, "path": {"B": path}}
 
 
@@ -301,7 +308,7 @@ def _says(expected: Staged | None) -> Condition:
     return equal
 
 
-def _item(token: str, path: bytes, value: bytes | None) -> Request:
+def _item(token: StagingToken, path: bytes, value: bytes | None) -> Request:
     # Not through the model, which is slow: every write of an object passes here.
     item = _key(token, path)
     if value is not None:

@@ -6,12 +6,12 @@ from graveler.aws.dynamodb.models import BRANCH, TAG, TagItem, partition_of
 from graveler.aws.dynamodb.records import Records, outbox_item
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.errors import AlreadyExistsError, StaleVersionError
-from graveler.model import Event, Page, Repository, Tag
+from graveler.model import CommitID, Event, Page, Repository, Tag
 
 
 def _tag_of(raw: Raw) -> Tag:
     item = TagItem.from_raw_data(dict(raw))
-    return Tag(item.sort.removeprefix(TAG), item.commit_id)
+    return Tag(item.sort.removeprefix(TAG), CommitID(item.commit_id))
 
 
 def _tag_item(repository: Repository, tag: Tag) -> TagItem:

@@ -22,7 +22,7 @@ from graveler.export.places import (
     places_of,
     wanted_places,
 )
-from graveler.model import Repository
+from graveler.model import Repository, RepositoryUID
 from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease, StoppedError
 from graveler.operations.protocol.pages import every_repository
@@ -119,7 +119,10 @@ class _Conflict(Generic[Found]):
 
 
 def _conflicts(
-    engine: Engine, find: Callable[[Places], Found | None], *, but: tuple[str, str] | None = None
+    engine: Engine,
+    find: Callable[[Places], Found | None],
+    *,
+    but: tuple[RepositoryUID, str] | None = None,
 ) -> Iterator[_Conflict[Found]]:
     """Yield the listed exports among whose places find finds something.
 

@@ -18,7 +18,7 @@ from graveler.export.model import (
 )
 from graveler.export.patterns import Patterns
 from graveler.export.status import longest_name
-from graveler.model import Branch, Event, Repository
+from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository
 from graveler.names import check_branch_name
 from graveler.operations.engine import Engine
 from graveler.operations.exports.advance import delete_record, new_run_id
@@ -39,11 +39,11 @@ class ExportStatus:
 
     state: ExportState | None  # None: nothing was exported yet
     error_message: str
-    exported_commit: str  # the commit that the configured path holds exactly; "" if none
+    exported_commit: CommitID  # the commit that the configured path holds exactly; "" if none
     is_pending: bool  # another run follows
     # The run in progress, or the last one; "" and 0 if there was none.
     export_id: str = ""
-    commit_id: str = ""
+    commit_id: CommitID = NO_COMMIT
     started_ns: int = 0
     done: int = 0
     total: int = 0
@@ -134,7 +134,7 @@ def status(engine: Engine, repository: str, branch: str) -> ExportStatus:
     found = ExportStatus(
         state=record.state,
         error_message=record.error_message,
-        exported_commit="" if known.touched_commits else known.exported_commit,
+        exported_commit=NO_COMMIT if known.touched_commits else known.exported_commit,
         is_pending=record.is_pending,
     )
     if record.run is None:

@@ -27,7 +27,7 @@ from graveler.export.schedule import RunFailedError, Schedule
 from graveler.export.stretches import Stretches, stretches_of
 from graveler.export.walk import Position, Walk
 from graveler.export.work import Work
-from graveler.model import Event
+from graveler.model import EMPTY_METARANGE, Event
 from graveler.operations.engine import Engine
 from graveler.operations.exports.deadline import Deadline, OutOfTimeError
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
@@ -313,8 +313,9 @@ def work_of(lease: Lease) -> Work:
     """Return the work of the leased run."""
     engine, repository = lease.engine, lease.repository
     known = destination_of(lease.record, lease.run.configuration.path)
+    nothing = engine.metarange(repository, EMPTY_METARANGE)
     contents = [
-        engine.content(repository, commit) if commit else engine.metarange(repository, "")
+        engine.content(repository, commit) if commit else nothing
         for commit in (known.exported_commit, *known.touched_commits)
     ]
     bases = {content.id: content for content in contents}

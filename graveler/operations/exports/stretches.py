@@ -25,7 +25,7 @@ from graveler.export.schedule import RunFailedError, Schedule
 from graveler.export.stretches import Stretch, StretchResult
 from graveler.export.walk import Walk
 from graveler.export.work import Work
-from graveler.model import Repository
+from graveler.model import MetaRangeID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.pieces import put_piece
@@ -42,8 +42,8 @@ class RunSpec:
     branch: str
     run_id: str
     runner: str
-    head: str  # a metarange ID
-    bases: tuple[str, ...]  # metarange IDs
+    head: MetaRangeID
+    bases: tuple[MetaRangeID, ...]
     path: str
     patterns: tuple[str, ...]
     has_marks: bool

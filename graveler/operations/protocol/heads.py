@@ -13,7 +13,16 @@ from graveler.errors import InvalidInputError, StaleVersionError
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RETENTION_S
 from graveler.messages import Refusal
-from graveler.model import Branch, Change, Commit, Event, Repository
+from graveler.model import (
+    Branch,
+    Change,
+    Commit,
+    CommitID,
+    Event,
+    MetaRangeID,
+    Repository,
+    StagingToken,
+)
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import branch_not_found
 from graveler.operations.protocol.retries import contention, retry_stale
@@ -36,11 +45,11 @@ class Move:
     """
 
     branch: Branch
-    commit_id: str
-    applied_tokens: tuple[str, ...]
+    commit_id: CommitID
+    applied_tokens: tuple[StagingToken, ...]
     commit: Commit | None = None
     event: Event | None = None
-    new_staging_token: str | None = None
+    new_staging_token: StagingToken | None = None
     restored: Sequence[Change] = ()
     is_clean: bool = False
 
@@ -191,7 +200,7 @@ def new_commit(
     *,
     committer: str,
     message: str,
-    metarange_id: str,
+    metarange_id: MetaRangeID,
     metadata: Mapping[str, str],
     parents: tuple[Commit, ...],
     generation: int | None = None,

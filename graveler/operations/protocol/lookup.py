@@ -14,7 +14,7 @@ from typing import TypeVar
 from graveler.errors import GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH
 from graveler.messages import Refusal, within
-from graveler.model import Branch, Repository
+from graveler.model import Branch, CommitID, Repository
 from graveler.names import check_branch_name, check_repository_name, is_branch_name
 from graveler.operations.engine import Engine
 from graveler.refs.resolve import resolve_commit_id
@@ -124,7 +124,7 @@ def current_branch(
 
 def current_commit_id(
     engine: Engine, repository_name: str, ref: str, step: str = ""
-) -> tuple[Repository, str]:
+) -> tuple[Repository, CommitID]:
     """Return the repository, read from the store, and the ID of the commit that ref names.
 
     New branches and tags need this: in a repository that was deleted a moment ago they would be

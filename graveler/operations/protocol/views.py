@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from graveler.addresses import physical_uri
 from graveler.committed.metarange import MetaRange
 from graveler.entries import value_entry
-from graveler.model import Branch, Change, Entry, Record, Repository
+from graveler.model import Branch, Change, Entry, Record, Repository, StagingToken
 from graveler.names import check_path, is_branch_name
 from graveler.operations.engine import Engine
 from graveler.refs.resolve import resolve
@@ -38,7 +38,7 @@ class View:
 
     engine: Engine
     repository: Repository
-    tokens: tuple[str, ...]  # newest first
+    tokens: tuple[StagingToken, ...]  # newest first
     committed: MetaRange
 
     def get(self, path: bytes) -> bytes | None:

@@ -7,10 +7,10 @@ import pytest
 from graveler.addresses import decode_xid
 from graveler.aws.clock import SystemClock
 from graveler.aws.names import SystemNames
-from graveler.model import Repository
+from graveler.model import Repository, RepositoryUID
 from tests.support.memory import FixedClock
 
-REPOSITORY = Repository("repo", "uid", "s3://bucket/path", "main", 0)
+REPOSITORY = Repository("repo", RepositoryUID("uid"), "s3://bucket/path", "main", 0)
 
 
 def test_a_uid_begins_with_the_time() -> None:

@@ -12,6 +12,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.writer import breaks_after
 from graveler.errors import CorruptDataError
+from graveler.model import EMPTY_METARANGE
 from tests.support.model import (
     BREAKINGS,
     NAMESPACE,
@@ -70,7 +71,7 @@ def test_applying_changes_gives_what_lakefs_gives(case, breaking):
     committed, _ = committed_in_memory(breaking)
     base = write(committed, token_records(case["base"]))
     if case["base_metarange_empty_id"]:
-        base = opened(committed, "")
+        base = opened(committed, EMPTY_METARANGE)
     applied = apply_changes(committed, base, changes_of(case))
     summary = {kind: getattr(applied.counts, kind) for kind in ("added", "changed", "removed")}
     assert {kind: count for kind, count in summary.items() if count} == case["summary"]

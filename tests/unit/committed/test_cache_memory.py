@@ -11,6 +11,7 @@ from graveler.committed.headers import HeaderTable
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.committed.summary import Summary
+from graveler.model import MetaRangeID
 from graveler.sstable import TAIL_BYTES, BlockCache, BlockSize, OpenTable, Table, TableWriter
 from tests.support.memory import MemoryCommittedFiles
 from tests.support.model import NAMESPACE, Records, write
@@ -85,7 +86,7 @@ def check(grown_bytes: int, least: float = 0.4) -> None:
     assert least * BUDGET < grown_bytes < 1.2 * BUDGET
 
 
-def stored(shape: str) -> tuple[CopiedFiles, str, list[bytes]]:
+def stored(shape: str) -> tuple[CopiedFiles, MetaRangeID, list[bytes]]:
     """A metarange of that shape in files of its own, and its keys."""
     content, breaking = SHAPES[shape]
     files = CopiedFiles()

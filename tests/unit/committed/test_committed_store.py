@@ -8,6 +8,7 @@ import pytest
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.errors import CorruptDataError
+from graveler.model import MetaRangeID
 from graveler.sstable.writer import TableWriter
 from tests.support.memory import MemoryCommittedFiles
 from tests.support.model import NAMESPACE, Records, read, token_value, write
@@ -19,7 +20,7 @@ def records(amount: int) -> Records:
     return {b"k%06d" % number: token_value(f"v{number}") for number in range(amount)}
 
 
-def cold(files: MemoryCommittedFiles, metarange_id: str) -> MetaRange:
+def cold(files: MemoryCommittedFiles, metarange_id: MetaRangeID) -> MetaRange:
     files.reads.clear()
     return MetaRange(Committed(files), NAMESPACE, metarange_id)
 

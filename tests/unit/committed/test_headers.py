@@ -9,13 +9,14 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.entries import range_record
 from graveler.errors import CorruptDataError
-from graveler.model import RangeHeader
+from graveler.model import MetaRangeID, RangeHeader, RangeID
 from graveler.sstable import TableWriter
 from tests.support.memory import MemoryCommittedFiles
 from tests.support.model import NAMESPACE, token_value, write
 
 HEADERS = [
-    RangeHeader(f"{n:064x}", b"%04d" % (10 * n), b"%04d" % (10 * n + 5), 6, 100) for n in range(300)
+    RangeHeader(RangeID(f"{n:064x}"), b"%04d" % (10 * n), b"%04d" % (10 * n + 5), 6, 100)
+    for n in range(300)
 ]
 
 
@@ -68,7 +69,7 @@ def test_a_file_with_other_keys_than_its_metarange_claims_is_corrupt():
         writer = TableWriter("metaranges")
         writer.add(*range_record(wrong))
         files.files[NAMESPACE, "wrong"] = writer.finish()
-        looked_up = MetaRange(Committed(files), NAMESPACE, "wrong")
+        looked_up = MetaRange(Committed(files), NAMESPACE, MetaRangeID("wrong"))
         with pytest.raises(CorruptDataError, match=f"{header.id}.* but its metarange claims"):
             looked_up.get(b"001")
         with pytest.raises(CorruptDataError, match=f"{header.id}.* but its metarange claims"):

@@ -11,7 +11,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.diff.two_way import diff
 from graveler.errors import CorruptDataError
-from graveler.model import Change
+from graveler.model import EMPTY_METARANGE, Change
 from graveler.sstable import WholeTable
 from tests.support.memory import MemoryCommittedFiles
 from tests.support.model import (
@@ -75,7 +75,7 @@ def test_untouched_blocks_of_a_metarange_are_copied(written_by):
 
 def test_a_row_of_small_additions_leaves_blocks_of_usual_size():
     committed, files = committed_in_memory(Breaking(10**9))
-    head = opened(committed, "")
+    head = opened(committed, EMPTY_METARANGE)
     for key, value in many(300).items():
         head = opened(committed, apply_changes(committed, head, [(key, value)]).metarange_id)
     (header,) = head.headers()
@@ -111,7 +111,7 @@ def test_ranges_are_found_among_the_ends_of_a_metarange(pick):
     assert base.range_from(headers[pick].max_key) == headers[pick]
     assert base.range_from(b"") == headers[0]
     assert base.range_from(headers[-1].max_key + b"\x00") is None
-    assert opened(committed, "").range_from(b"") is None
+    assert opened(committed, EMPTY_METARANGE).range_from(b"") is None
 
 
 def test_what_differs_between_metaranges_is_found_without_decoding_the_rest(monkeypatch):
@@ -145,7 +145,7 @@ def test_ranges_are_stored_while_changes_still_come():
             yield key, value
 
     # Into nothing, and among the records of a single range.
-    apply_changes(committed, opened(committed, ""), changes())
+    apply_changes(committed, opened(committed, EMPTY_METARANGE), changes())
     assert stored_at == sorted(set(stored_at))
     stored_at.clear()
     single = write_as_lakefs(files, {b"a": token_value("a"), b"z": token_value("z")}, ())

@@ -9,7 +9,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import RANGE_WEIGHT, Slice, plan
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.writer import breaks_after
-from graveler.model import Change
+from graveler.model import EMPTY_METARANGE, Change
 from tests.support.memory import MemoryCommittedFiles
 from tests.support.model import NAMESPACE, committed_in_memory, opened, read, token_value, write
 
@@ -44,7 +44,7 @@ def test_an_import_into_nothing_is_cut_where_its_ranges_end():
     committed, _ = committed_in_memory(FEW)
     changes = puts(range(300))
     ends = [key for key, _ in changes if breaks_after(key, FEW)]
-    assert [each.end for each in slices(opened(committed, ""), changes)] == [
+    assert [each.end for each in slices(opened(committed, EMPTY_METARANGE), changes)] == [
         *(end + b"\x00" for end in ends),
         None,
     ]

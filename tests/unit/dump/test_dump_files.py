@@ -11,14 +11,14 @@ from graveler.dump.files import read, write
 from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
 from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
 from graveler.identity import make_commit, record_ids
-from graveler.model import Commit
+from graveler.model import EMPTY_METARANGE, Commit, CommitID
 from graveler.sstable import Table
 from tests.support.memory import MemoryCommittedFiles
 
 FOLDER = Path(__file__).parents[2] / "golden" / "vectors"
 VECTORS = json.loads((FOLDER / "refs_dump.json").read_text())
 NAMESPACE = "s3://bucket/repo"
-HEAD = "ab" * 32
+HEAD = CommitID("ab" * 32)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def some_commits(count: int) -> list[Commit]:
         make_commit(
             committer="c",
             message=f"number {number}",
-            metarange_id="",
+            metarange_id=EMPTY_METARANGE,
             creation_date=number,
             metadata={},
             parents=(),
@@ -77,7 +77,7 @@ def test_nothing_is_a_metarange_without_ranges_and_reads_as_nothing(files, commi
     file_id = write(committed, NAMESPACE, TAGS, [])
     assert list(files.files) == [(NAMESPACE, file_id)]
     assert list(read(committed, NAMESPACE, file_id, TAGS)) == []
-    assert list(read(committed, NAMESPACE, "", TAGS)) == []
+    assert list(read(committed, NAMESPACE, EMPTY_METARANGE, TAGS)) == []
 
 
 def test_a_file_is_named_by_its_records_and_by_what_it_says_of_itself(files, committed):

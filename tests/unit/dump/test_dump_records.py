@@ -10,19 +10,21 @@ from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
 from graveler.entries import join_value, split_value
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.identity import make_commit
+from graveler.model import CommitID, MetaRangeID
 from graveler.proto import stored_pb2 as messages
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "golden" / "vectors" / "refs_dump.json").read_text()
 )
 KINDS = [COMMITS, BRANCHES, TAGS]
+HEAD = CommitID("ab" * 32)
 COMMIT = make_commit(
     committer="somebody",
     message="why",
-    metarange_id="ab" * 32,
+    metarange_id=MetaRangeID("ab" * 32),
     creation_date=1_700_000_000,
     metadata={"k": "v", "a": ""},
-    parents=["cd" * 32],
+    parents=[CommitID("cd" * 32)],
     generation=7,
 )
 
@@ -51,9 +53,9 @@ def test_files_say_of_themselves_what_lakefs_says(kind):
     [
         (COMMITS, COMMIT),
         (COMMITS, replace(COMMIT, version=0)),
-        (BRANCHES, NamedCommit("main", "ab" * 32)),
-        (BRANCHES, NamedCommit("_hidden", "ab" * 32, hidden=True)),
-        (TAGS, NamedCommit("v1.0~$é", "ab" * 32)),
+        (BRANCHES, NamedCommit("main", HEAD)),
+        (BRANCHES, NamedCommit("_hidden", HEAD, hidden=True)),
+        (TAGS, NamedCommit("v1.0~$é", HEAD)),
     ],
 )
 def test_what_was_encoded_comes_back(kind, thing):

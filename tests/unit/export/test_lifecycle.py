@@ -14,12 +14,14 @@ from graveler.export.model import (
     ExportState,
     Progress,
 )
+from graveler.model import CommitID
 
 PATH = "s3://out/latest"
 ONCE = ExportConfiguration(PATH)
 ALWAYS = ExportConfiguration(PATH, is_continuous=True)
-RUN = ExportRun("run", "head", ONCE, started_ns=1)
-WHOLE = Destination(PATH, exported_commit="head")
+HEAD, NEXT, OTHER = CommitID("head"), CommitID("next"), CommitID("other")
+RUN = ExportRun("run", HEAD, ONCE, started_ns=1)
+WHOLE = Destination(PATH, exported_commit=HEAD)
 NOW_NS = 1000 * 10**9
 
 NEW = BranchExport("main", ONCE)
@@ -56,7 +58,7 @@ def held(record: BranchExport, until_ns: int) -> BranchExport:
             replace(
                 SUCCEEDED,
                 is_pending=True,
-                destinations=(replace(WHOLE, touched_commits=("other",)),),
+                destinations=(replace(WHOLE, touched_commits=(OTHER,)),),
             ),
             Next.BEGIN,
         ),
@@ -66,19 +68,19 @@ def held(record: BranchExport, until_ns: int) -> BranchExport:
     ],
 )
 def test_the_next_step_follows_from_the_record(record, expected):
-    assert next_step(record, "head", NOW_NS) is expected
+    assert next_step(record, HEAD, NOW_NS) is expected
 
 
 def test_a_new_head_is_exported_if_pending_or_continuous():
-    assert next_step(SUCCEEDED, "next", NOW_NS) is Next.NOTHING
-    assert next_step(replace(SUCCEEDED, is_pending=True), "next", NOW_NS) is Next.BEGIN
-    assert next_step(replace(SUCCEEDED, configuration=ALWAYS), "next", NOW_NS) is Next.BEGIN
+    assert next_step(SUCCEEDED, NEXT, NOW_NS) is Next.NOTHING
+    assert next_step(replace(SUCCEEDED, is_pending=True), NEXT, NOW_NS) is Next.BEGIN
+    assert next_step(replace(SUCCEEDED, configuration=ALWAYS), NEXT, NOW_NS) is Next.BEGIN
 
 
 def test_a_new_run_has_no_progress_and_no_error():
     asked = replace(SUCCEEDED, is_pending=True, error_message="old", configuration=ALWAYS)
-    begun = lifecycle.begun(asked, "lake", "run-2", "next", NOW_NS)
-    assert begun.run == ExportRun("run-2", "next", ALWAYS, NOW_NS)
+    begun = lifecycle.begun(asked, "lake", "run-2", NEXT, NOW_NS)
+    assert begun.run == ExportRun("run-2", NEXT, ALWAYS, NOW_NS)
     assert (begun.state, begun.is_pending) == (ExportState.IN_PROGRESS, False)
     assert begun.error_message == ""
 
@@ -86,7 +88,7 @@ def test_a_new_run_has_no_progress_and_no_error():
 def test_a_run_that_repairs_knows_the_status_file_of_the_one_that_failed():
     reporting = replace(RUN, configuration=replace(ONCE, status_path="s3://out/s"))
     repaired = replace(FAILED, state=ExportState.REPAIRED, run=reporting)
-    begun = lifecycle.begun(repaired, "lake", "run-2", "next", NOW_NS)
+    begun = lifecycle.begun(repaired, "lake", "run-2", NEXT, NOW_NS)
     assert begun.run.repaired_file == "s3://out/s/lake-main-head"
 
 
@@ -97,10 +99,10 @@ def test_a_lease_is_held_for_a_minute_and_released():
 
 
 def test_an_announced_run_has_touched_its_destination():
-    before = replace(AT_WORK, destinations=(replace(WHOLE, exported_commit="old"),))
+    before = replace(AT_WORK, destinations=(replace(WHOLE, exported_commit=OTHER),))
     announced = lifecycle.announced(before, "s3://out/s/_STATUS", 7)
     (known,) = announced.destinations
-    assert (known.exported_commit, known.touched_commits) == ("old", ("head",))
+    assert (known.exported_commit, known.touched_commits) == (OTHER, (HEAD,))
     assert known.status_file == "s3://out/s/_STATUS"
     assert announced.run.is_announced
     assert announced.run.progress.total == 7
@@ -108,7 +110,7 @@ def test_an_announced_run_has_touched_its_destination():
 
 def test_a_commit_is_touched_once_however_often_it_is_announced():
     once = lifecycle.announced(AT_WORK, "", 0)
-    assert lifecycle.announced(once, "", 0).destinations[0].touched_commits == ("head",)
+    assert lifecycle.announced(once, "", 0).destinations[0].touched_commits == (HEAD,)
 
 
 def test_a_destination_remembers_that_it_may_have_success_files():
@@ -170,8 +172,8 @@ def test_a_failure_keeps_what_was_touched():
     [
         ((), None),
         ((WHOLE,), ExportState.SUCCEEDED),
-        ((replace(WHOLE, touched_commits=("x",)),), None),
-        ((Destination(PATH, touched_commits=("x",)),), None),
+        ((replace(WHOLE, touched_commits=(OTHER,)),), None),
+        ((Destination(PATH, touched_commits=(OTHER,)),), None),
     ],
 )
 def test_a_dropped_run_leaves_the_state_of_the_configured_path(known, state):
@@ -193,6 +195,6 @@ def test_a_dropped_run_leaves_the_state_of_the_configured_path(known, state):
     ],
 )
 def test_another_configuration_requests_a_run_if_there_is_work(record, is_pending):
-    changed = lifecycle.configured(record, "main", ALWAYS, "head")
+    changed = lifecycle.configured(record, "main", ALWAYS, HEAD)
     assert changed.configuration == ALWAYS
     assert changed.is_pending is is_pending

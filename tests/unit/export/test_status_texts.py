@@ -12,7 +12,9 @@ from graveler.export.status import (
     status_text,
     superseded_text,
 )
+from graveler.model import CommitID
 
+COMMIT_ID = CommitID("c0ffee")
 CONFIGURATION = ExportConfiguration("s3://out/a", "s3://out/status")
 
 
@@ -30,7 +32,7 @@ def test_a_status_file_has_the_status_and_the_number_of_errors(state, errors, te
 
 def test_a_status_file_is_named_after_repository_branch_and_commit():
     assert (
-        status_file(CONFIGURATION, "lake", "main", "c0ffee") == "s3://out/status/lake-main-c0ffee"
+        status_file(CONFIGURATION, "lake", "main", COMMIT_ID) == "s3://out/status/lake-main-c0ffee"
     )
 
 
@@ -46,7 +48,7 @@ def test_later_runs_have_later_names():
 
 
 def test_without_a_status_path_there_are_no_files():
-    assert status_file(ExportConfiguration("s3://out/a"), "lake", "main", "c0ffee") == ""
+    assert status_file(ExportConfiguration("s3://out/a"), "lake", "main", COMMIT_ID) == ""
     assert latest_file(ExportConfiguration("s3://out/a"), 1) == ""
 
 

@@ -10,11 +10,12 @@ from graveler.aws import wiring
 from graveler.aws.bus import Published
 from graveler.aws.dynamodb.branches import branch_item
 from graveler.aws.dynamodb.records import outbox_item
-from graveler.model import Branch, Event, Repository
+from graveler.model import Branch, CommitID, Event, Repository, RepositoryUID, StagingToken
 from tests.support.invocation import Context
 from tests.support.lines import lines_of
 
-LAKE = Repository("lake", "d8qj3tkbtms0fh2ok8ng", "s3://bucket/lake", "main", 1_700_000_000)
+UID = RepositoryUID("d8qj3tkbtms0fh2ok8ng")
+LAKE = Repository("lake", UID, "s3://bucket/lake", "main", 1_700_000_000)
 CONTEXT = Context("request")
 
 
@@ -72,7 +73,7 @@ def reported(number: int, name: str = "INSERT") -> dict[str, Any]:
 
 
 def moved(number: int) -> dict[str, Any]:
-    branch = Branch("main", "c" * 64, "lake-main:token")
+    branch = Branch("main", CommitID("c" * 64), StagingToken("lake-main:token"))
     return record(number, branch_item(LAKE, branch).serialize(), "MODIFY")
 
 

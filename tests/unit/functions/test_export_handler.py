@@ -19,7 +19,7 @@ from graveler.export.model import (
     ExportState,
     Progress,
 )
-from graveler.model import Event
+from graveler.model import CommitID, Event
 from graveler.operations.engine import Engine
 from tests.support.invocation import Context
 from tests.support.lines import lines_of
@@ -52,7 +52,7 @@ class Exports:
             return None
         run = ExportRun(
             id=f"{request.repository}-{request.branch}-1",
-            commit_id="c" * 64,
+            commit_id=CommitID("c" * 64),
             configuration=ExportConfiguration("s3://out"),
             started_ns=1,
             progress=Progress(done=7, total=9, failed=2, first_errors=("secret/key",)),

@@ -16,7 +16,7 @@ from graveler.errors import (
     NotFoundError,
 )
 from graveler.identity import make_commit
-from graveler.model import Branch
+from graveler.model import EMPTY_METARANGE, NO_COMMIT, Branch, CommitID, MetaRangeID, StagingToken
 from graveler.operations import branches, dumps, garbage, objects, repositories, retention, tags
 from graveler.retention.rules import RetentionRules
 from graveler.staging.listing import PageQuery
@@ -82,7 +82,7 @@ def test_a_dump_has_no_uncommitted_changes(engine):
 def test_hidden_branches_are_dumped_and_stay_hidden(engine):
     repository = engine.refs.repository(REPO)
     head = engine.refs.branch(repository, "main").commit_id
-    hidden = Branch("secret", head, "token", hidden=True)
+    hidden = Branch("secret", head, StagingToken("token"), hidden=True)
     engine.refs.create_branch(repository, hidden, engine.event("branch_created", repository))
     make_bare(engine)
     dumps.restore(engine, "bare", dumps.dump(engine, REPO))
@@ -235,7 +235,7 @@ def test_a_bare_repository_cannot_be_dumped(world, engine):
 
 def test_an_empty_dump_leaves_the_repository_bare(world, engine):
     make_bare(engine)
-    dumps.restore(engine, "bare", RefsDump("", "", ""))
+    dumps.restore(engine, "bare", RefsDump(*[EMPTY_METARANGE] * 3))
     assert refs_of(engine, "bare") == NOTHING
     assert restored(world) == []
 
@@ -256,10 +256,10 @@ def test_a_missing_dump_is_gone_and_a_damaged_one_names_its_file(world, engine):
     for _, file_id in world.files.files:  # as on S3, where both stores are one
         engine.objects.put(f"{NAMESPACE}/_lakefs/{file_id}", b"", "")
     with pytest.raises(GoneError, match="12" * 32):
-        dumps.restore(engine, "bare", replace(dumped, tags_id="12" * 32))
+        dumps.restore(engine, "bare", replace(dumped, tags_id=MetaRangeID("12" * 32)))
     for file_id in ("abc", "../../other/data", "AB" * 32, "12" * 32 + "\n"):
         with pytest.raises(InvalidInputError, match="is not a metarange ID"):
-            dumps.restore(engine, "bare", replace(dumped, commits_id=file_id))
+            dumps.restore(engine, "bare", replace(dumped, commits_id=MetaRangeID(file_id)))
     content = bytearray(world.files.files[NAMESPACE, dumped.branches_id])
     content[3] ^= 1
     world.files.files[NAMESPACE, dumped.branches_id] = bytes(content)
@@ -273,7 +273,7 @@ def child(parents=(), generation=1, **changes):
     made = make_commit(
         committer="c",
         message="m",
-        metarange_id="",
+        metarange_id=EMPTY_METARANGE,
         creation_date=1,
         metadata={},
         parents=[parent.id for parent in parents],
@@ -295,12 +295,13 @@ def stored(engine, commits, heads=(), names=()):
 
 
 ROOT = child()
+MISSING = CommitID("ab" * 32)
 BROKEN = {
     "a parent is missing": ([child([ROOT], 2)], [], []),
     "a parent is no ID": ([child(parents=[replace(ROOT, id="x" * 64)])], [], []),
-    "a branch's commit is missing": ([ROOT], [NamedCommit("main", "ab" * 32)], []),
-    "a tag's commit is missing": ([ROOT], [], [NamedCommit("v1", "ab" * 32)]),
-    "a branch names no commit": ([ROOT], [NamedCommit("main", "")], []),
+    "a branch's commit is missing": ([ROOT], [NamedCommit("main", MISSING)], []),
+    "a tag's commit is missing": ([ROOT], [], [NamedCommit("v1", MISSING)]),
+    "a branch names no commit": ([ROOT], [NamedCommit("main", NO_COMMIT)], []),
     "a commit is not what its ID says": ([replace(ROOT, message="other")], [], []),
     "a generation is 0": ([replace(ROOT, generation=0)], [], []),
     "a branch's name is none": ([ROOT], [NamedCommit("a/b", ROOT.id)], []),

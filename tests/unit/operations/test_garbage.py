@@ -3,7 +3,7 @@
 import pytest
 
 from graveler.errors import CorruptDataError, InvalidInputError, NotFoundError
-from graveler.model import AddressType
+from graveler.model import AddressType, CommitID, MetaRangeID
 from graveler.operations import branches, commits, links, repositories, retention, writes
 from graveler.operations.garbage import (
     active_metaranges,
@@ -37,7 +37,7 @@ def staged(world: MemoryWorld) -> set[str]:
     }
 
 
-def active(world: MemoryWorld) -> dict[str, str]:
+def active(world: MemoryWorld) -> dict[CommitID, MetaRangeID]:
     engine = world.engine()
     return active_metaranges(engine, neighbours(engine, read_repository(engine, REPO)).sharers)
 

@@ -8,12 +8,22 @@ from typing import Any
 
 from graveler.cache import BoundedCache
 from graveler.identity import make_commit
-from graveler.model import Branch, Commit, Event, Repository, Tag
+from graveler.model import (
+    EMPTY_METARANGE,
+    Branch,
+    Commit,
+    CommitID,
+    Event,
+    Repository,
+    RepositoryUID,
+    StagingToken,
+    Tag,
+)
 from graveler.refs.history import CommitCache, History
 from tests.support.memory import MemoryRefStore
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
-REPOSITORY = Repository("lake", "uid-1", "s3://bucket/lake", "main", 1_600_000_000)
+REPOSITORY = Repository("lake", RepositoryUID("uid-1"), "s3://bucket/lake", "main", 1_600_000_000)
 EVENT = Event("e", "test", "lake", 0)
 
 
@@ -43,7 +53,7 @@ def child_of(*parents: Commit, message: str = "", date: int | None = None) -> Co
     return make_commit(
         committer="c",
         message=message,
-        metarange_id="",
+        metarange_id=EMPTY_METARANGE,
         creation_date=latest + 1 if date is None else date,
         metadata={},
         parents=[parent.id for parent in parents],
@@ -65,19 +75,19 @@ class CountingRefs(MemoryRefStore):
     def __init__(self) -> None:
         super().__init__()
         self.requests: list[str] = []
-        self.unindexed: set[str] = set()
+        self.unindexed: set[CommitID] = set()
 
     def add(
         self,
         commits: Iterable[Commit],
-        branches: Mapping[str, str] | None = None,
-        tags: Mapping[str, str] | None = None,
+        branches: Mapping[str, CommitID] | None = None,
+        tags: Mapping[str, CommitID] | None = None,
     ) -> None:
         """Put records as they are, also those that no operation would make."""
         records = self.records_of(REPOSITORY)
         records.commits.update({commit.id: commit for commit in commits})
         for name, commit_id in (branches or {}).items():
-            records.branches[name] = Branch(name, commit_id, f"st-{name}")
+            records.branches[name] = Branch(name, commit_id, StagingToken(f"st-{name}"))
         for name, commit_id in (tags or {}).items():
             records.tags[name] = Tag(name, commit_id)
 
@@ -92,11 +102,11 @@ class CountingRefs(MemoryRefStore):
         self.requests.append("tag")
         return super().tag(repository, name)
 
-    def commits(self, repository: Repository, ids: Sequence[str]) -> Mapping[str, Commit]:
+    def commits(self, repository: Repository, ids: Sequence[CommitID]) -> Mapping[CommitID, Commit]:
         self.requests.append("commits")
         return super().commits(repository, ids)
 
-    def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[str, ...]:
+    def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[CommitID, ...]:
         self.requests.append("prefix")
         return super().commit_ids_with_prefix(repository, prefix)
 
@@ -110,7 +120,7 @@ class CountingRefs(MemoryRefStore):
 
 def refs_of_vectors(
     commits: Sequence[Mapping[str, Any]],
-) -> tuple[CountingRefs, Callable[[str], str]]:
+) -> tuple[CountingRefs, Callable[[str], CommitID]]:
     """The store that holds these commits, and their IDs by the names that the vectors use."""
     refs = CountingRefs()
     refs.add(map(commit_of_vector, commits))

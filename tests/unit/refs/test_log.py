@@ -3,6 +3,7 @@
 import pytest
 
 from graveler.errors import CorruptDataError
+from graveler.model import Commit, CommitID
 from graveler.refs.log import log
 from graveler.refs.resolve import resolve_commit_id
 from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
@@ -45,14 +46,15 @@ def test_pages_join_to_the_whole_log():
     refs.add(commits)
     whole = log(refs.history(), merge.id, amount=1000).results
     assert sorted(commit.id for commit in whole) == sorted(commit.id for commit in commits)
-    joined, after = [], ""
+    joined: list[Commit] = []
+    after: CommitID | None = None
     while True:
         page = log(refs.history(), merge.id, amount=7, after=after)
         joined += page.results
         if not page.has_more:
             break
-        after = page.next_after
-        assert after == page.results[-1].id
+        after = page.results[-1].id
+        assert page.next_after == after
     assert tuple(joined) == whole
 
 
@@ -60,7 +62,7 @@ def test_a_log_after_an_unknown_commit_is_empty():
     refs = CountingRefs()
     commits = chain(3)
     refs.add(commits)
-    assert log(refs.history(), commits[-1].id, amount=10, after="f" * 64).results == ()
+    assert log(refs.history(), commits[-1].id, amount=10, after=CommitID("f" * 64)).results == ()
 
 
 def test_stop_at_is_the_last_commit_listed():

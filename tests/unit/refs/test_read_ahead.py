@@ -4,6 +4,7 @@ import pytest
 
 from graveler.cache import BoundedCache
 from graveler.errors import CorruptDataError
+from graveler.model import CommitID
 from graveler.refs.log import log
 from tests.unit.refs.graphs import CountingRefs, chain, child_of
 
@@ -23,12 +24,12 @@ def test_of_commits_that_may_not_exist_those_that_do_are_found():
     refs = CountingRefs()
     commits = chain(2)
     refs.add(commits)
-    assert refs.history().find(["0" * 64, commits[0].id]) == {commits[0].id: commits[0]}
+    assert refs.history().find([CommitID("0" * 64), commits[0].id]) == {commits[0].id: commits[0]}
 
 
 def test_a_named_commit_that_does_not_exist_is_corruption():
     with pytest.raises(CorruptDataError, match="commit 0000"):
-        CountingRefs().history().commit("0000")
+        CountingRefs().history().commit(CommitID("0000"))
 
 
 def test_a_commit_that_the_index_does_not_show_yet_costs_one_read():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import InvalidInputError, NotFoundError
-from graveler.model import Commit
+from graveler.model import Commit, RepositoryUID
 from graveler.refs.history import History
 from graveler.refs.resolve import Staging, resolve, resolve_commit, resolve_commit_id
 from tests.unit.refs.graphs import (
@@ -158,6 +158,6 @@ def test_a_commit_of_another_repository_is_not_found_through_the_shared_cache(li
     history = refs.history()
     resolve(refs, history, commits[5].id)
     elsewhere = CountingRefs()
-    other = History(elsewhere, replace(REPOSITORY, uid="uid-2"), history._cache)
+    other = History(elsewhere, replace(REPOSITORY, uid=RepositoryUID("uid-2")), history._cache)
     with pytest.raises(NotFoundError):
         resolve(elsewhere, other, commits[5].id)

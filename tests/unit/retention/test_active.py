@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graveler.errors import CorruptDataError
-from graveler.model import Commit
+from graveler.model import Commit, CommitID, MetaRangeID
 from graveler.retention.active import SECONDS_PER_DAY, active_commits, first_parent
 from graveler.retention.rules import RetentionRules, make_rules
 
@@ -17,7 +17,8 @@ NOW_S = 1_700_000_000
 
 
 def commit(name: str, creation_date: int, *parents: str, version: int = 1) -> Commit:
-    return Commit(name, "", "", f"metarange of {name}", creation_date, parents, version=version)
+    metarange_id, ids = MetaRangeID(f"metarange of {name}"), tuple(map(CommitID, parents))
+    return Commit(CommitID(name), "", "", metarange_id, creation_date, ids, version=version)
 
 
 def in_days(name: str, age_days: float, *parents: str) -> Commit:
@@ -27,7 +28,8 @@ def in_days(name: str, age_days: float, *parents: str) -> Commit:
 def active_names(
     commits: list[Commit], heads: dict[str, str], rules: RetentionRules, now_s: int = NOW_S
 ) -> set[str]:
-    return set(active_commits(commits, heads.items(), rules, now_s))
+    ids = [(branch, CommitID(name)) for branch, name in heads.items()]
+    return set(active_commits(commits, ids, rules, now_s))
 
 
 @pytest.mark.parametrize("case", json.loads((VECTORS / "gc.json").read_text()))
@@ -127,7 +129,7 @@ def test_branches_of_one_head_retain_by_the_larger_number() -> None:
 
 def test_a_branch_that_moved_while_it_was_read_has_both_heads() -> None:
     commits = [in_days("a", 30), in_days("b", 20, "a"), in_days("c", 10, "a")]
-    heads = [("main", "b"), ("main", "c")]
+    heads = [("main", CommitID("b")), ("main", CommitID("c"))]
     assert set(active_commits(commits, heads, make_rules(1, []), NOW_S)) == {"b", "c"}
 
 
@@ -180,7 +182,7 @@ def test_each_commit_is_judged_by_its_own_date_and_its_childs() -> None:
 
 def test_each_active_commit_comes_with_its_metarange() -> None:
     commits = [in_days("a", 30), in_days("b", 20, "a")]
-    found = active_commits(commits, [("main", "b")], make_rules(7, []), NOW_S)
+    found = active_commits(commits, [("main", CommitID("b"))], make_rules(7, []), NOW_S)
     assert found == {"b": "metarange of b"}
 
 
@@ -190,18 +192,18 @@ def test_each_active_commit_comes_with_its_metarange() -> None:
 def test_a_missing_parent_is_corrupt_even_where_nothing_would_be_retained() -> None:
     commits = [in_days("b", 900, "a"), in_days("c", 800, "b")]
     with pytest.raises(CorruptDataError, match="commit a is missing, the parent of b"):
-        active_commits(commits, [("main", "c")], make_rules(0, []), NOW_S)
+        active_commits(commits, [("main", CommitID("c"))], make_rules(0, []), NOW_S)
 
 
 def test_a_missing_head_is_corrupt() -> None:
     with pytest.raises(CorruptDataError, match="commit b is missing, the head of branch 'main'"):
-        active_commits([in_days("a", 1)], [("main", "b")], make_rules(0, []), NOW_S)
+        active_commits([in_days("a", 1)], [("main", CommitID("b"))], make_rules(0, []), NOW_S)
 
 
 def test_a_circle_of_commits_is_corrupt() -> None:
     commits = [in_days("a", 2, "b"), in_days("b", 1, "a"), in_days("c", 1)]
     with pytest.raises(CorruptDataError, match="own ancestors"):
-        active_commits(commits, [("main", "c")], make_rules(0, []), NOW_S)
+        active_commits(commits, [("main", CommitID("c"))], make_rules(0, []), NOW_S)
 
 
 def test_a_second_parent_may_be_missing() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graveler.model import AddressType, Entry
+from graveler.model import AddressType, CommitID, Entry, MetaRangeID
 from graveler.retention import files
 from graveler.retention.liveness import address_in_namespace
 
@@ -14,7 +14,8 @@ def test_files_have_lakefss_names() -> None:
 
 
 def test_the_list_of_commits_is_lakefss_csv() -> None:
-    active = {"b" * 64: "2" * 64, "a" * 64: "", "c": "1"}
+    ids = {"b" * 64: "2" * 64, "a" * 64: "", "c": "1"}
+    active = {CommitID(commit): MetaRangeID(metarange) for commit, metarange in ids.items()}
     assert files.encode_commits(active) == (
         b"commit_id,expired,metarange_id\n"
         + b"a" * 64

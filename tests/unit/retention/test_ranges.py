@@ -7,7 +7,7 @@ import pytest
 
 from graveler.entries import entry_value, join_value
 from graveler.errors import CorruptDataError, InvalidInputError
-from graveler.model import AddressType, Entry, RangeHeader
+from graveler.model import AddressType, Entry, MetaRangeID, RangeHeader
 from graveler.retention.liveness import live_addresses
 from graveler.retention.ranges import RangeReader, read_metarange
 from graveler.sstable import TableWriter
@@ -130,4 +130,4 @@ def test_another_range_in_its_place(files: Files) -> None:
 
 def test_a_metarange_of_no_ranges() -> None:
     content = TableWriter("metaranges").finish()
-    assert read_metarange(lambda _namespace, _id: content, NAMESPACE, "empty") == []
+    assert read_metarange(lambda _namespace, _id: content, NAMESPACE, MetaRangeID("empty")) == []

@@ -9,10 +9,22 @@ from graveler.aws.dynamodb.branches import branch_item, branch_of
 from graveler.aws.dynamodb.records import event_of, outbox_item
 from graveler.aws.dynamodb.repositories import _repository_item, repository_of
 from graveler.export.model import BranchExport, ExportConfiguration
-from graveler.model import Branch, Commit, Event, Repository
+from graveler.model import (
+    Branch,
+    Commit,
+    CommitID,
+    Event,
+    MetaRangeID,
+    Repository,
+    RepositoryUID,
+    StagingToken,
+)
 
-LAKE = Repository("lake", "d8qj3tkbtms0fh2ok8ng", "s3://bucket/lake", "main", 1_700_000_000)
-MAIN = Branch(name="main", commit_id="c" * 64, staging_token="token", sealed_tokens=("b", "a"))
+UID = RepositoryUID("d8qj3tkbtms0fh2ok8ng")
+HEAD = CommitID("c" * 64)
+NEW, SEALED, OLD = map(StagingToken, ("token", "b", "a"))
+LAKE = Repository("lake", UID, "s3://bucket/lake", "main", 1_700_000_000)
+MAIN = Branch(name="main", commit_id=HEAD, staging_token=NEW, sealed_tokens=(SEALED, OLD))
 EVENT = Event("id", "tag_created", "lake", 1_700_000_000_000_000_000, {"tag": "v1"})
 
 OF_ITEMS = [
@@ -37,7 +49,7 @@ def test_attributes_that_an_item_did_not_have_are_passed_over(item, read, expect
     [
         EVENT,
         BranchExport("main", ExportConfiguration("s3://bucket/path")),
-        Commit("c" * 64, "somebody", "why", "m" * 64, 1_700_000_000, ()),
+        Commit(HEAD, "somebody", "why", MetaRangeID("m" * 64), 1_700_000_000, ()),
     ],
     ids=lambda record: type(record).__name__,
 )
