@@ -42,7 +42,7 @@ from graveler.export.model import (
     ExportState,
 )
 from graveler.export.settings import ExportSettings
-from graveler.model import AddressType, Change, Entry
+from graveler.model import EMPTY_METARANGE, AddressType, Change, CommitID, Entry
 from graveler.operations import commits, repositories
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
@@ -90,7 +90,7 @@ class Lake:
             "text/plain",
         )
         value = entry_value(self.entry)
-        self._head = ""
+        self._head = EMPTY_METARANGE
         self.head_commit = self._commit((key, value) for key in self._dataset.keys())  # noqa: SIM118
 
     def change(self, count: int) -> None:
@@ -99,7 +99,7 @@ class Lake:
         value = entry_value(replace(self.entry, content_type="text/csv"))
         self._commit((self._dataset.key(number), value) for number in numbers)
 
-    def _commit(self, changes: Iterator[Change]) -> str:
+    def _commit(self, changes: Iterator[Change]) -> CommitID:
         base = self.engine.metarange(self._repository, self._head)
         self._head = apply_changes(self.engine.committed, base, changes).metarange_id
         request = commits.CommitRequest("why", "somebody", source_metarange=self._head)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 # A process that takes longer has failed.
 _READY_S_MAX = 1800
@@ -66,8 +68,8 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def in_fresh_process(measure: Callable[..., Iterator[Figure]], *args: object) -> Iterator[Figure]:
-    """Yield the figures of measure(*args), run in a new process, as they come.
+def in_fresh_process(measure: Callable[..., Iterator[T]], *args: object) -> Iterator[T]:
+    """Yield the figures, or other results, of measure(*args), run in a new process, as they come.
 
     Caches are cold there, and memory is its own.
     """
@@ -85,7 +87,7 @@ def in_fresh_process(measure: Callable[..., Iterator[Figure]], *args: object) ->
 
 
 def _send_figures(
-    results: Connection, measure: Callable[..., Iterator[Figure]], *args: object
+    results: Connection, measure: Callable[..., Iterator[object]], *args: object
 ) -> None:
     for figure in measure(*args):
         results.send(figure)

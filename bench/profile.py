@@ -17,6 +17,7 @@ from bench.repository import FOLDER, NAMESPACE, Repository, make_repository, ope
 from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import diff
+from graveler.model import MetaRangeID
 
 _SHOWN = 25
 _CHANGES = 1_000
@@ -40,7 +41,7 @@ def _commit_or_diff(repository: Repository, *, commit: bool) -> None:
     with repository.scratch() as files:
         committed = repository.committed(files)
         base = repository.content(committed)
-        made: list[str] = []
+        made: list[MetaRangeID] = []
 
         def apply() -> None:
             made.append(apply_changes(committed, base, changes).metarange_id)

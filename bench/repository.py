@@ -18,6 +18,7 @@ from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.limits import RANGE_RAGGEDNESS_RECORDS
+from graveler.model import EMPTY_METARANGE, MetaRangeID
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ class Repository:
     objects: int
     seed: int
     raggedness: int
-    metarange_id: str
+    metarange_id: MetaRangeID
     making: Making
 
     @property
@@ -123,7 +124,7 @@ def make_repository(
     records = Timed(Dataset(objects, seed).records())
     with spent() as times:
         metarange_id = apply_changes(
-            committed, MetaRange(committed, NAMESPACE, ""), records
+            committed, MetaRange(committed, NAMESPACE, EMPTY_METARANGE), records
         ).metarange_id
     making = Making(
         cpu_s=times.cpu_s - records.cpu_s,

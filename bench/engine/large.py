@@ -20,7 +20,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Slice, SliceResult, plan
 from graveler.committed.store import Committed
 from graveler.merge import merge_changes, plan_merge
-from graveler.model import Change
+from graveler.model import EMPTY_METARANGE, Change
 
 _DESTINATION_CHANGES = 100
 _STRATEGY = "source-wins"
@@ -121,7 +121,7 @@ def measure_large_import(repository: Repository, scale: Scale) -> Iterator[Figur
     amount = scale.large_changes
     work = _made_up(
         f"import of {amount:,} into an empty repository",
-        lambda committed: MetaRange(committed, NAMESPACE + "/new", ""),
+        lambda committed: MetaRange(committed, NAMESPACE + "/new", EMPTY_METARANGE),
         MadeUp(repository.dataset, range(amount), version=None),
     )
     with repository.scratch() as files:

@@ -7,6 +7,7 @@ from bench.figures import Figure, peak_memory_mb, spent
 from bench.repository import NAMESPACE, Repository, Timed
 from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
+from graveler.model import EMPTY_METARANGE
 
 
 def measure_writing(repository: Repository, scale: Scale) -> Iterator[Figure]:
@@ -28,7 +29,9 @@ def measure_writing(repository: Repository, scale: Scale) -> Iterator[Figure]:
         committed = repository.committed(files)
         records = Timed(repository.dataset.records(end=amount))
         with spent() as times:
-            apply_changes(committed, MetaRange(committed, NAMESPACE + "/new", ""), records)
+            apply_changes(
+                committed, MetaRange(committed, NAMESPACE + "/new", EMPTY_METARANGE), records
+            )
     yield Figure(
         f"write {amount:,} records", amount / (times.cpu_s - records.cpu_s), "records/s cpu"
     )

@@ -19,7 +19,7 @@ from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import SliceResult
 from graveler.committed.store import Breaking, Committed
-from graveler.model import Change, RangeHeader
+from graveler.model import EMPTY_METARANGE, Change, MetaRangeID, RangeHeader, RangeID
 
 _TRIES = 5
 
@@ -67,16 +67,18 @@ def measure_metarange(
 
 def _write_range(committed: Committed, dataset: Dataset, first: int, end: int) -> RangeHeader:
     alone = apply_changes(
-        committed, MetaRange(committed, NAMESPACE, ""), dataset.records(first, end + 1)
+        committed, MetaRange(committed, NAMESPACE, EMPTY_METARANGE), dataset.records(first, end + 1)
     )
     (header,) = MetaRange(committed, NAMESPACE, alone.metarange_id).headers()
     return header
 
 
-def _write_metarange(committed: Committed, headers: Iterator[RangeHeader]) -> str:
+def _write_metarange(committed: Committed, headers: Iterator[RangeHeader]) -> MetaRangeID:
     edits = tuple((header.max_key, header) for header in headers)
     made = SliceResult(edits, Counts(added=len(edits)))
-    return assemble(committed, MetaRange(committed, NAMESPACE, ""), [made]).metarange_id
+    return assemble(
+        committed, MetaRange(committed, NAMESPACE, EMPTY_METARANGE), [made]
+    ).metarange_id
 
 
 def _headers(dataset: Dataset, model: Model, written: RangeHeader) -> Iterator[RangeHeader]:
@@ -84,7 +86,7 @@ def _headers(dataset: Dataset, model: Model, written: RangeHeader) -> Iterator[R
     first = 0
     for end, records in zip(model.ends.tolist(), model.records.tolist(), strict=True):
         header = RangeHeader(
-            id=sha256(b"%d" % first).hexdigest(),
+            id=RangeID(sha256(b"%d" % first).hexdigest()),
             min_key=dataset.key(first),
             max_key=dataset.key(end),
             count=records,

@@ -221,7 +221,10 @@ class Client:
     def cherry_pick(self) -> Record:
         record = self._after_commit("cherry_pick")
         ref, is_merge = self.a_commit(1)
-        body = {"ref": ref, "commit_overrides": {"message": f"#{record.id}"}}
+        body: dict[str, object] = {
+            "ref": ref,
+            "commit_overrides": {"message": f"#{record.id}"},
+        }
         if is_merge:
             body["parent_number"] = 1
         reply = self.ask(record, "POST", f"/branches/{record.branch}/cherry-pick", body=body)

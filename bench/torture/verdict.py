@@ -95,9 +95,9 @@ def resolve(world: World, client: Client, records: list[Record], last: str) -> l
             made[record.id] = (each.id, each.parent)
             if len(each.events) > 1:
                 world.ledger.problem(f"{len(each.events)} events of commit {each.id}")
-    for each in records:  # what commits hold is seen first: it tells addresses
-        if each.id in made:
-            for commit_id in made[each.id]:
+    for record in records:  # what commits hold is seen first: it names addresses
+        if record.id in made:
+            for commit_id in made[record.id]:
                 world.holding(client, commit_id)
     translator = Translator(world.ledger, made, lambda commit: world.holding(client, commit))
     # An acknowledged operation without a commit was reported above.

@@ -11,14 +11,9 @@ import msgspec
 from botocore.config import Config
 
 from graveler.aws.dynamodb.client import DynamoDB
-from graveler.aws.dynamodb.http_client import (
-    CONNECT_TIMEOUT_S,
-    READ_TIMEOUT_S,
-    HttpClient,
-    Pending,
-)
+from graveler.aws.dynamodb.http_client import HttpClient, Pending
 from graveler.aws.environment import import_function
-from graveler.aws.retries import Retries
+from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
 

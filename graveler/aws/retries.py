@@ -1,12 +1,14 @@
-"""How often and how long requests are retried."""
+"""How long a request may take, and how often and how long requests are retried."""
 
 import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-# API Gateway ends a request after 30 s, which several calls share. The margin of an export's lease
-# is longer than a call (graveler/export/lifecycle.py).
+# Of all clients of AWS. API Gateway ends a request after 30 s, which several calls share. The
+# margin of an export's lease is longer than a call with its retries (graveler/export/lifecycle.py).
+CONNECT_TIMEOUT_S = 2.0
+READ_TIMEOUT_S = 10.0
 RETRY_S_MAX = 8.0
 
 

@@ -14,10 +14,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
-# Of all clients of AWS. The margin of an export's lease is longer than a call
-# (graveler/export/lifecycle.py).
-CONNECT_TIMEOUT_S = 2.0
-READ_TIMEOUT_S = 10.0
+from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S
 
 # The service closes idle connections after a minute or less. A request sent while it closes may or
 # may not have been read, so old connections are not used.

@@ -90,8 +90,8 @@ class Lease:
         """
 
         def attempt() -> None:
-            changed = transition(self.record)
             try:
+                changed = transition(self.record)
                 self.record = self.engine.exports.replace_branch_export(
                     self.repository, self.record, changed, event
                 )

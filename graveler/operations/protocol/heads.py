@@ -76,8 +76,8 @@ def move_head(
 
     def attempt() -> Move:
         nonlocal current
-        move = plan(current)
         try:
+            move = plan(current)
             engine.refs.move_branch(
                 repository,
                 move.branch,

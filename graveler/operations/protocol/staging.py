@@ -164,11 +164,11 @@ def stage_in_place(
 
     def attempt() -> bytes:
         nonlocal current
-        content = engine.content(repository, current.commit_id)
-        staged = engine.staging.get(current.staging_token, path)
-        below = View(engine, repository, current.sealed_tokens, content)
-        value = make(below.get(path) if staged is None else staged.value)
         try:
+            content = engine.content(repository, current.commit_id)
+            staged = engine.staging.get(current.staging_token, path)
+            below = View(engine, repository, current.sealed_tokens, content)
+            value = make(below.get(path) if staged is None else staged.value)
             engine.staging.stage_if(repository, current, path, value, staged)
         except StaleVersionError:
             current = read_branch(engine, repository, branch.name)

@@ -2,7 +2,13 @@
 
 import pytest
 
-from graveler.errors import AlreadyExistsError, ForbiddenError, InvalidInputError, NotFoundError
+from graveler.errors import (
+    AlreadyExistsError,
+    ForbiddenError,
+    InvalidInputError,
+    NotFoundError,
+    StaleVersionError,
+)
 from graveler.limits import RESTORED_MAX
 from graveler.operations import branches, commits, diffs, repositories, tags, writes
 from graveler.operations.protocol import heads, lookup
@@ -241,6 +247,23 @@ def test_tags_are_listed_and_deleted(engine):
         with pytest.raises(NotFoundError):
             gone(engine, REPO, "v1")
     tags.create(engine, REPO, name="v1", ref="v2")
+
+
+def test_a_plan_that_finds_its_branch_stale_is_made_again_on_a_fresh_read(engine):
+    repository, old = lookup.current_branch(engine, REPO, "main")
+    upload(engine, b"a", b"1")
+    head = commit(engine)
+    seen = []
+
+    def plan(branch):
+        seen.append(branch.commit_id)
+        if branch.commit_id != head.id:
+            raise StaleVersionError("moved")
+        return heads.Move(branch, old.commit_id, ())
+
+    heads.move_head(engine, repository, old, plan)
+    assert seen == [old.commit_id, head.id]
+    assert named(engine, "main") == old.commit_id
 
 
 def test_a_tag_that_was_replaced_meanwhile_is_deleted(engine):

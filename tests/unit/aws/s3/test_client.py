@@ -12,8 +12,7 @@ from botocore.exceptions import (
     SSLError,
 )
 
-from graveler.aws.dynamodb.http_client import CONNECT_TIMEOUT_S, READ_TIMEOUT_S
-from graveler.aws.retries import Retries
+from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
 from graveler.aws.s3.client import S3, Location, S3Error
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
