@@ -32,10 +32,12 @@ class Reply:
 
     @property
     def message(self) -> str:
+        """What an error says, with its details."""
         try:
-            return str(self.json.get("message", ""))
+            body = self.json
         except ValueError:
             return self.body[:100].decode(errors="replace")
+        return ": ".join(body[name] for name in ("message", "details") if name in body)
 
 
 class Http:

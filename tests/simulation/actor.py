@@ -266,14 +266,22 @@ def _outcome(op: Op, error: GravelerError) -> str:
     if isinstance(error, _UNKNOWN):
         return "unknown"
     if isinstance(error, NotFoundError):
-        if "not found: no object" in error.message:
+        said = str(error)  # the details name what is missing
+        if "not found: no object" in said:
             return "absent" if op.kind in ("set_metadata", "get", "get_head") else "refused"
         # Operations name other refs, too, which may be missing.
         is_read = ACTIONS[op.kind].reads_only
-        missing = ["repository not found", f"branch not found: {op.branch!r}"]
+        missing = [
+            "repository not found",
+            f"branch not found: {op.branch!r}",
+            f"branch {op.branch!r} not found",
+        ]
         if is_read:
             missing.append(f"no branch, tag or commit {op.branch!r}")
-        return "no_branch" if any(text in error.message for text in missing) else "refused"
+        if any(text in said for text in missing):
+            return "no_branch"
+        assert op.kind not in ("get", "get_head"), f"{op}: what is missing? {said}"
+        return "refused"
     if isinstance(error, InvalidInputError) and op.kind.startswith("commit"):
         return "no_changes" if "no changes" in error.message else "refused"
     return kinds.get(type(error), "refused")
