@@ -12,6 +12,7 @@ process evicted is a miss.
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from concurrent.futures import Future
 from functools import lru_cache
 from hashlib import sha256
@@ -98,8 +99,7 @@ class CachedFiles:
             forgotten = list(self._sizes)
             self._sizes.clear()
             self._bytes = 0
-        for name in forgotten:
-            (self._folder / name).unlink(missing_ok=True)
+        self._delete(forgotten)
 
     def _size(self, name: str) -> int | None:
         with self._lock:
@@ -121,8 +121,11 @@ class CachedFiles:
         if len(content) == length:
             usage.count(Counted.CACHE_HITS)
             return content
-        with self._lock:  # another process evicted it
-            self._bytes -= self._sizes.pop(name, 0)
+        with self._lock:
+            # Another process may have evicted it. A file that is there must stay counted: another
+            # thread may have kept it since the attempt to open it.
+            if not (self._folder / name).exists():
+                self._bytes -= self._sizes.pop(name, 0)
         return None
 
     def _is_wanted_whole(self, name: str) -> bool:
@@ -163,26 +166,30 @@ class CachedFiles:
         partial = self._folder / f"{name}.{uuid4().hex}"
         try:
             partial.write_bytes(content)
-            partial.replace(self._folder / name)
+            with self._lock:  # a file appears and is counted at one moment
+                partial.replace(self._folder / name)
+                evicted = self._account(name, len(content))
         except OSError:
             # With a full disk, reads are slower but right.
             partial.unlink(missing_ok=True)
             return
-        self._account(name, len(content))
+        self._delete(evicted)
 
-    def _account(self, name: str, size: int) -> None:
-        """Count the file, and evict the least recently used until all fit."""
-        with self._lock:
-            self._reads.pop(name, None)
-            self._bytes += size - self._sizes.pop(name, 0)
-            self._sizes[name] = size
-            evicted = []
-            while self._bytes > self._bytes_max:
-                oldest, oldest_size = self._sizes.popitem(last=False)
-                self._bytes -= oldest_size
-                evicted.append(oldest)
-        for oldest in evicted:
-            (self._folder / oldest).unlink(missing_ok=True)
+    def _account(self, name: str, size: int) -> list[str]:
+        """Count the file; return the least recently used ones, which do not fit any more."""
+        self._reads.pop(name, None)
+        self._bytes += size - self._sizes.pop(name, 0)
+        self._sizes[name] = size
+        evicted = []
+        while self._bytes > self._bytes_max:
+            oldest, oldest_size = self._sizes.popitem(last=False)
+            self._bytes -= oldest_size
+            evicted.append(oldest)
+        return evicted
+
+    def _delete(self, names: Iterable[str]) -> None:
+        for name in names:
+            (self._folder / name).unlink(missing_ok=True)
 
     def _find_files(self) -> None:
         """Count the files of earlier processes, and delete partly written ones."""
@@ -197,7 +204,7 @@ class CachedFiles:
                 continue
             found.append((status.st_mtime, path.name, status.st_size))
         for _, name, size in sorted(found):
-            self._account(name, size)
+            self._delete(self._account(name, size))
 
 
 def _name(namespace: str, file_id: str) -> str:

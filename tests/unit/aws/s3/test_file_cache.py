@@ -1,5 +1,6 @@
 """The file cache: bounded, shared by threads and processes, and harmless when it fails."""
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -171,6 +172,23 @@ def test_many_threads_read_right_while_files_come_and_go(
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(read, range(500)))
     assert bytes_in(tmp_path) <= 25
+
+
+def test_a_file_that_cannot_be_opened_for_a_moment_stays_counted(
+    source: MemoryCommittedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        source.files[NAMESPACE, f"g{number}"] = b"%d" % number * 10
+    cache = cache_of(source, tmp_path, bytes_max=25)
+    cache.read_all(NAMESPACE, "g0")
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            os, "open", lambda *_: (_ for _ in ()).throw(OSError("too many open files"))
+        )
+        assert cache.read(NAMESPACE, "g0", 0, 1) == b"0"
+    for number in (1, 2):
+        cache.read_all(NAMESPACE, f"g{number}")
+    assert bytes_in(tmp_path) == 20
 
 
 def test_a_forgotten_file_is_read_from_the_source_again(
