@@ -28,7 +28,7 @@ def main(
         status = run(session(), stores, options)
     except ConflictError as error:
         # Another runner has taken the run that this job was started for: that is no failure.
-        show(error.message)
+        show(str(error))
         return 0 if options.run_id else 1
     except (GravelerError, ValueError) as error:
         show(f"error: {error}")

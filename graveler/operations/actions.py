@@ -53,7 +53,7 @@ def refuse_guarded(
             event = next((event for event in events if action.runs_at(event, branch)), None)
         except InvalidInputError as error:
             raise PreconditionFailedError(
-                f"{events[-1]}: action file {file!r}: {error.message}: correct or remove it"
+                f"{events[-1]}: action file {file!r}: {error}: correct or remove it"
             ) from error
         if event is not None:
             raise PreconditionFailedError(

@@ -94,7 +94,7 @@ def _dump(engine: Engine, repository: Repository) -> RefsDump:
     try:
         _Content(engine, repository, dumped).check()
     except InvalidInputError as error:
-        raise CorruptDataError(f"repository {repository.name!r}: {error.message}") from error
+        raise CorruptDataError(f"repository {repository.name!r}: {error}") from error
     # The namespace of a read-only repository, and the manifest there, may be another's.
     if not repository.read_only:
         _write_manifest(engine, repository, dumped)

@@ -116,4 +116,4 @@ def _rules(engine: Engine, repository: Repository) -> RetentionRules:
         return read_rules(engine, repository)
     except InvalidInputError as error:
         uri = f"{repository.storage_namespace}/{RULES_FILE}"
-        raise InvalidInputError(f"{uri} cannot be read: {error.message}") from error
+        raise InvalidInputError(f"{uri} cannot be read: {error}") from error

@@ -150,7 +150,7 @@ def _check_empty(engine: Engine, namespace: str) -> None:
     try:
         found = next(iter(engine.objects.list_objects(f"{namespace}/{DATA_PREFIX}")), None)
     except InvalidInputError as error:
-        raise Refusal.NAMESPACE_WITHOUT_ACCESS.error(error.message) from error
+        raise Refusal.NAMESPACE_WITHOUT_ACCESS.error(str(error)) from error
     if found is not None:
         raise Refusal.NAMESPACE_IN_USE.error(
             f"it holds data, such as {found.uri!r}: choose another prefix, or create a bare "
