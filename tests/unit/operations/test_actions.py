@@ -10,19 +10,9 @@ from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
 from graveler.model import Commit
 from graveler.operations import branches, links, merges, repositories, tags, writes
 from graveler.operations.engine import Engine
-from tests.support.lake import REPO, commit, named, new_lake, paths, upload
+from tests.support.lake import REPO, commit, named, paths, upload
 
 FILE = b"_lakefs_actions/check.yaml"
-
-
-@pytest.fixture
-def world():
-    return new_lake()
-
-
-@pytest.fixture
-def engine(world):
-    return world.engine()
 
 
 def action(event: str, branch: str = "", name: str = "quality") -> bytes:

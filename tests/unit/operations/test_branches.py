@@ -14,17 +14,7 @@ from graveler.operations import branches, commits, diffs, repositories, tags, wr
 from graveler.operations.protocol import heads, lookup
 from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
-from tests.support.lake import REPO, commit, content, named, new_lake, paths, upload
-
-
-@pytest.fixture
-def world():
-    return new_lake()
-
-
-@pytest.fixture
-def engine(world):
-    return world.engine()
+from tests.support.lake import REPO, commit, content, named, paths, upload
 
 
 def create(engine, name, source="main", **options):

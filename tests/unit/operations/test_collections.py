@@ -18,14 +18,9 @@ from graveler.retention.rules import make_rules
 from tests.support.addresses import address, partition
 from tests.support.counting import engine_around
 from tests.support.engines import MemoryWorld
-from tests.support.lake import NAMESPACE, REPO, commit, content, named, new_lake, upload
+from tests.support.lake import NAMESPACE, REPO, commit, content, named, upload
 from tests.support.memory import CountingNames
 from tests.support.memory_collection import MemoryCollection
-
-
-@pytest.fixture
-def world() -> MemoryWorld:
-    return new_lake()
 
 
 def collection(world: MemoryWorld, name: str = REPO) -> MemoryCollection:

@@ -5,18 +5,8 @@ import pytest
 from graveler.errors import ConflictError, InvalidInputError
 from graveler.operations import diffs, objects, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
-from tests.support.lake import REPO, apart, commit, new_lake
+from tests.support.lake import REPO, apart, commit
 from tests.support.lake import upload as put
-
-
-@pytest.fixture
-def world():
-    return new_lake()
-
-
-@pytest.fixture
-def engine(world):
-    return world.engine()
 
 
 def rows(page):

@@ -41,11 +41,6 @@ def world():
     return prepared_world()
 
 
-@pytest.fixture
-def engine(world):
-    return world.engine()
-
-
 @pytest.fixture(autouse=True)
 def several_batches():
     with small_batches():

@@ -17,14 +17,9 @@ from graveler.retention.files import RULES_FILE
 from graveler.retention.rules import make_rules
 from tests.support.dumps import commits_between_pages
 from tests.support.engines import MemoryWorld
-from tests.support.lake import NAMESPACE, REPO, commit, new_lake, upload
+from tests.support.lake import NAMESPACE, REPO, commit, upload
 
 DAY_S = 24 * 60 * 60
-
-
-@pytest.fixture
-def world() -> MemoryWorld:
-    return new_lake()
 
 
 def staged(world: MemoryWorld) -> set[str]:

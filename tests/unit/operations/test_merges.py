@@ -6,17 +6,7 @@ from graveler.errors import ConflictError, ForbiddenError, InvalidInputError, Me
 from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, diffs, merges, repositories, tags, writes
 from graveler.staging.listing import PageQuery
-from tests.support.lake import REPO, apart, commit, content, history, named, new_lake, paths, upload
-
-
-@pytest.fixture
-def world():
-    return new_lake()
-
-
-@pytest.fixture
-def engine(world):
-    return world.engine()
+from tests.support.lake import REPO, apart, commit, content, history, named, paths, upload
 
 
 @pytest.fixture

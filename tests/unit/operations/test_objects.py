@@ -23,17 +23,7 @@ from graveler.ports import UploadedPart
 from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
 from tests.support.faults import Meanwhile
-from tests.support.lake import NAMESPACE, REPO, commit, content, new_lake, paths, upload
-
-
-@pytest.fixture
-def world():
-    return new_lake()
-
-
-@pytest.fixture
-def engine(world):
-    return world.engine()
+from tests.support.lake import NAMESPACE, REPO, commit, content, paths, upload
 
 
 def put(engine, path, text=b"data", *, content_type="text/plain", **options):

@@ -25,11 +25,6 @@ def world():
     return memory_world()
 
 
-@pytest.fixture
-def engine(world):
-    return world.engine()
-
-
 def create(engine, name="repo", namespace="s3://bucket/repo", **options):
     return repositories.create(engine, name=name, storage_namespace=namespace, **options)
 

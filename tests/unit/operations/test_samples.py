@@ -19,11 +19,6 @@ def world():
     return memory_world()
 
 
-@pytest.fixture
-def engine(world):
-    return world.engine()
-
-
 def create(engine):
     made = repositories.create(engine, name=REPO, storage_namespace=NAMESPACE)
     samples.add(engine, made, "ann")

@@ -23,17 +23,7 @@ from graveler.operations.protocol.lookup import current_branch
 from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
 from tests.support.faults import Crash
-from tests.support.lake import REPO, commit, content, new_lake, paths, upload
-
-
-@pytest.fixture
-def world():
-    return new_lake()
-
-
-@pytest.fixture
-def engine(world):
-    return world.engine()
+from tests.support.lake import REPO, commit, content, paths, upload
 
 
 class At:

@@ -4,19 +4,9 @@ import pytest
 
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.operations import objects, repositories, symlinks
-from tests.support.lake import NAMESPACE, REPO, commit, new_lake, upload
+from tests.support.lake import NAMESPACE, REPO, commit, upload
 
 PLACE = f"{NAMESPACE}/symlinks"
-
-
-@pytest.fixture
-def world():
-    return new_lake()
-
-
-@pytest.fixture
-def engine(world):
-    return world.engine()
 
 
 def manifests(engine, ref: str = "main") -> dict[str, list[str]]:

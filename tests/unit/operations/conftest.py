@@ -1,0 +1,17 @@
+"""The lake that most tests of operations begin with; a module may bring a world of its own."""
+
+import pytest
+
+from graveler.operations.engine import Engine
+from tests.support.engines import MemoryWorld
+from tests.support.lake import new_lake
+
+
+@pytest.fixture
+def world() -> MemoryWorld:
+    return new_lake()
+
+
+@pytest.fixture
+def engine(world: MemoryWorld) -> Engine:
+    return world.engine()
