@@ -15,7 +15,9 @@
     ├ UnsupportedError         a part of lakeFS's API that this system does not serve
     ├ ContentionError          too many lost races; try again later
     │ └ StaleVersionError      lost one compare-and-swap; retried inside the engine
+    │   └ StaleTaskError       the same for the task that a transaction would end
     ├ ThrottledError           the store asks for fewer requests; try again later
+    │ └ StillRunningError      a task does the work, and has not ended; repeat the request to join
     ├ UnknownOutcomeError      a write may have landed: read back, never guess
     └ CorruptDataError         stored bytes are not what was written: alarm, never retry
 
@@ -141,10 +143,29 @@ class StaleVersionError(ContentionError):
     code = "stale_version"
 
 
+class StaleTaskError(StaleVersionError):
+    """Another writer changed the task whose end is part of the transaction."""
+
+    code = "stale_task"
+
+
 class ThrottledError(GravelerError):
     """A store throttles requests; retry later."""
 
     code = "throttled"
+
+
+class StillRunningError(ThrottledError):
+    """A task does what the request asks, and goes on; task_id names it."""
+
+    code = "still_running"
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(
+            f"task {task_id} is doing this and has not ended yet: repeat the same request to wait "
+            "for it, nothing is done twice"
+        )
+        self.task_id = task_id
 
 
 class UnknownOutcomeError(GravelerError):
@@ -168,3 +189,18 @@ def in_file(name: str) -> Iterator[None]:
         if name in error.message:
             raise
         raise error.within(name) from error
+
+
+def error_of_code(code: str, message: str, details: str = "") -> GravelerError:
+    """Return the error of the class with that code; an unknown code gives the root class."""
+    pending: list[type[GravelerError]] = [GravelerError]
+    kind = GravelerError
+    while pending:
+        each = pending.pop()
+        pending += each.__subclasses__()
+        if each.code == code:
+            kind = each
+    # Without __init__, whose arguments differ between classes.
+    error = kind.__new__(kind, message)
+    error.message, error.details = message, details
+    return error

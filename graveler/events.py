@@ -33,6 +33,11 @@ DETAIL_TYPES: Mapping[str, str] = {
     "export_requested": "Export Requested",
     "export_finished": "Export Finished",
     "garbage_collection_finished": "Garbage Collection Finished",
+    "task_started": "Task Started",
+    "task_progressed": "Task Progressed",
+    "task_completed": "Task Completed",
+    "task_failed": "Task Failed",
+    "task_cancelled": "Task Cancelled",
 }
 
 # The kinds after which an export may have work to do: the bus sends them to the export queue. Not
@@ -47,6 +52,9 @@ EXPORT_TRIGGERS = (
     "branch_deleted",
     "export_requested",
 )
+
+# The kinds that name a task to run: the bus sends them to the queue of tasks.
+TASK_TRIGGERS = ("task_started",)
 
 # EventBridge and SQS carry 256 KB at most; both wrap the detail in some hundred bytes.
 DETAIL_BYTES_MAX = 240 * 1024

@@ -17,3 +17,8 @@ def committed_key(file_id: str) -> str:
 def committed_uri(namespace: str, file_id: str) -> str:
     """Return the URI of a range or metarange: its place in the store, and its name in caches."""
     return f"{namespace}/{METADATA_FOLDER}{file_id}"
+
+
+def task_folder(namespace: str, task_id: str) -> str:
+    """Return the URI, with a slash, of the folder for a task's intermediate results."""
+    return f"{namespace}/{METADATA_FOLDER}tasks/{task_id}/"

@@ -148,20 +148,6 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """Work that a client started and polls: in progress, or done with a result or an error.
-
-    The ID begins with letters for the kind of work.
-    """
-
-    id: str
-    update_time_ns: int
-    is_done: bool = False
-    result: Mapping[str, str] = field(default_factory=dict)
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
     """One page of a listing; next_after is exclusive, and "" if there are no more pages."""
 

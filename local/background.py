@@ -20,10 +20,11 @@ import boto3
 from functions.cleanup.handler import handler as clean_up
 from functions.events.handler import handler as publish_events
 from functions.export.handler import handler as export
+from functions.tasks.handler import handler as run_tasks
 from graveler.aws import wiring
-from graveler.events import EXPORT_TRIGGERS, SOURCE, detail_type
+from graveler.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from local.bus import EventBus, Rule
-from local.config import EVENT_BUS, EXPORT_QUEUE
+from local.config import EVENT_BUS, EXPORT_QUEUE, TASK_QUEUE
 from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT, Delivery
 from local.lambda_runtime import Function
 from local.messaging import Services, server
@@ -38,24 +39,30 @@ INTERVAL_S = 30.0
 TIMEOUT_S = 15 * 60.0
 EVENTS_TIMEOUT_S = 60.0
 
-# Branches that are exported at the same time.
+# Branches that are exported, and tasks that run, at the same time.
 EXPORTS_AT_ONCE = 4
+TASKS_AT_ONCE = 4
 RECEIVES_MAX = 5
-
-DEAD_LETTERS = f"{EXPORT_QUEUE}-dead-letters"
 
 SCHEDULED = (Function("graveler-cleanup", clean_up, TIMEOUT_S),)
 EVENTS = Function("graveler-events", publish_events, EVENTS_TIMEOUT_S)
 EXPORT = Function("graveler-export", export, TIMEOUT_S)
+TASKS = Function("graveler-tasks", run_tasks, TIMEOUT_S)
 
-QUEUES = (
-    Queue(
-        name=EXPORT_QUEUE,
-        visibility_timeout_s=round(VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT * TIMEOUT_S),
-        receives_max=RECEIVES_MAX,
-        dead_letters=DEAD_LETTERS,
-    ),
-    Queue(name=DEAD_LETTERS),
+# The queues of functions, each with the queue of its dead letters.
+_SERVED = (EXPORT_QUEUE, TASK_QUEUE)
+QUEUES = tuple(
+    queue
+    for name in _SERVED
+    for queue in (
+        Queue(
+            name=name,
+            visibility_timeout_s=round(VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT * TIMEOUT_S),
+            receives_max=RECEIVES_MAX,
+            dead_letters=f"{name}-dead-letters",
+        ),
+        Queue(name=f"{name}-dead-letters"),
+    )
 )
 
 OUTBOX_ITEMS = {
@@ -67,6 +74,11 @@ OUTBOX_ITEMS = {
 CALLS_FOR_EXPORT = Rule(
     {"source": [SOURCE], "detail-type": [detail_type(kind) for kind in EXPORT_TRIGGERS]},
     EXPORT_QUEUE,
+)
+# The event of a new task: its first message may be lost.
+CALLS_FOR_TASKS = Rule(
+    {"source": [SOURCE], "detail-type": [detail_type(kind) for kind in TASK_TRIGGERS]},
+    TASK_QUEUE,
 )
 
 
@@ -104,25 +116,29 @@ def _queues(data: Path) -> Iterator[Queues]:
     """Open the queues. Messages that are in flight at the start belonged to a dead process."""
     queues = Queues(data / "queues.sqlite", QUEUES)
     # Count that receive: a message that kills the process must not be received forever.
-    queues.take_back(EXPORT_QUEUE, counts=True)
+    for name in _SERVED:
+        queues.take_back(name, counts=True)
     try:
         yield queues
     finally:
-        queues.take_back(EXPORT_QUEUE, counts=False)
+        for name in _SERVED:
+            queues.take_back(name, counts=False)
 
 
 def main(port: int, journal: Path) -> None:
     """Serve and deliver until a signal arrives or a part ends."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with _queues(journal.parent) as queues:
-        bus = EventBus(EVENT_BUS, [CALLS_FOR_EXPORT], queues, journal)
+        bus = EventBus(EVENT_BUS, [CALLS_FOR_EXPORT, CALLS_FOR_TASKS], queues, journal)
         http = server(Services(bus, queues, f"http://{HOST}:{port}"), port)
         wiring.engine()  # made here, because several threads would make it at the same time
         exports = Delivery(queues, EXPORT_QUEUE, EXPORT)
+        tasks = Delivery(queues, TASK_QUEUE, TASKS)
         _run_all(
             http.serve_forever,
             stream_delivery(journal.parent).deliver_forever,
             *[exports.deliver_forever] * EXPORTS_AT_ONCE,
+            *[tasks.deliver_forever] * TASKS_AT_ONCE,
             _schedule_forever,
         )
 

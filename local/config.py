@@ -17,6 +17,11 @@ ROOT = Path(__file__).parent.parent
 
 EVENT_BUS = "graveler"
 EXPORT_QUEUE = "graveler-export"
+TASK_QUEUE = "graveler-tasks"
+SLICE_FUNCTION = "graveler-slices"
+
+# Slices that are applied at the same time: each has a process.
+SLICES_AT_ONCE = 2
 
 # The functions' environment, in the data folder while the stack runs.
 ENVIRONMENT = "environment.json"
@@ -33,6 +38,7 @@ class Config:
     s3_port: int
     dynamodb_port: int
     messaging_port: int
+    slices_port: int
     data: Path
     keys: AccessKey
 
@@ -54,6 +60,7 @@ class Config:
             s3_port=s3_port,
             dynamodb_port=free_port(),
             messaging_port=free_port(),
+            slices_port=free_port(),
             data=data,
             keys=key_pair(data / "keys.json", environment),
         )
@@ -105,7 +112,11 @@ class Config:
             "GRAVELER_EVENT_BUS": EVENT_BUS,
             "GRAVELER_EVENTS_ENDPOINT": self.messaging_endpoint,
             "GRAVELER_EXPORT_QUEUE_URL": queue_url(self.messaging_endpoint, EXPORT_QUEUE),
+            "GRAVELER_TASK_QUEUE_URL": queue_url(self.messaging_endpoint, TASK_QUEUE),
             "GRAVELER_SQS_ENDPOINT": self.messaging_endpoint,
+            "GRAVELER_SLICE_FUNCTION": SLICE_FUNCTION,
+            "GRAVELER_SLICES_AT_ONCE": str(SLICES_AT_ONCE),
+            "GRAVELER_LAMBDA_ENDPOINT": f"http://{HOST}:{self.slices_port}",
             # Exports may go anywhere: every destination is on this machine.
             "GRAVELER_EXPORT_PREFIXES": "s3://",
             "GRAVELER_CIPHER": "local.cipher:local_cipher",

@@ -95,6 +95,8 @@ class _Stack:
         port = config.messaging_port
         background = self._keep(self._python("background", str(port), str(config.journal)))
         background.wait_until(lambda: is_listening(port))
+        slices = self._keep(self._python("slices", str(config.slices_port)))
+        slices.wait_until(lambda: is_listening(config.slices_port))
         api = self._keep(self._python("api", str(config.port)))
         api.wait_until(lambda: is_healthy(config.port))
 

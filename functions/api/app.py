@@ -45,6 +45,7 @@ from functions.api.routes import (
     retention,
     staging,
     tags,
+    tasks,
     uploads,
 )
 from functions.api.routing import Operation, Route, Template
@@ -54,9 +55,10 @@ from functions.telemetry import Record, Telemetry
 from graveler.errors import (
     CorruptDataError,
     GravelerError,
+    StillRunningError,
     TooLargeError,
 )
-from graveler.http import s3
+from graveler.http import s3, waiting
 from graveler.http.auth import Authenticator
 from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
@@ -86,6 +88,7 @@ _RESOURCES = (
     metadata,
     exports,
     dumps,
+    tasks,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table
@@ -165,6 +168,7 @@ def build_app(
     log_out = Template("GET", "/logout", "logout", public=True)
     resolver.get(log_out.path)(_bound(accounts.log_out, log_out, services))
     resolver.exception_handler(GravelerError)(_of_error)
+    resolver.exception_handler(StillRunningError)(_of_waiting)
     resolver.exception_handler(CorruptDataError)(partial(_of_corruption, engine))
     resolver.exception_handler(Exception)(_of_bug)
     resolver.not_found(lambda _: _without_route(services))
@@ -324,6 +328,15 @@ def _too_large() -> dict[str, Any]:
 def _of_error(error: GravelerError) -> Answer:
     _record.get().error = error
     return answers.of_error(error)
+
+
+def _of_waiting(error: StillRunningError) -> Answer:
+    """Ask the client to wait again for a task that outlasts its request."""
+    location = waiting.location_of(error, _event.get().raw_event.get("rawQueryString") or "")
+    if location is None:
+        return _of_error(error)
+    body = ErrorBody(error.message)
+    return answers.of_json(body, 307, {"Location": location})
 
 
 def _of_corruption(engine: Engine, error: CorruptDataError) -> Answer:

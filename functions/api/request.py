@@ -10,11 +10,12 @@ from urllib.parse import quote, unquote_to_bytes
 
 from functions.api.settings import Settings
 from graveler.errors import InvalidInputError, TooLargeError
-from graveler.http import requests
+from graveler.http import requests, waiting
 from graveler.http.auth import Authenticator
 from graveler.http.query import Query
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.operations.engine import Engine
+from graveler.operations.tasks.waiting import Patience
 from graveler.ports import AccountStore
 
 T = TypeVar("T")
@@ -85,6 +86,11 @@ class Request:
     @cached_property
     def branch(self) -> str:
         return self.name("branch")
+
+    @cached_property
+    def patience(self) -> Patience:
+        """How the client waits for an outcome: the redirect that it follows says so."""
+        return waiting.patience_of(self.query)
 
     @cached_property
     def body(self) -> bytes:

@@ -13,6 +13,7 @@ from botocore.config import Config
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.http_client import HttpClient, Pending
 from graveler.aws.environment import import_function
+from graveler.aws.functions import LambdaClient
 from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
@@ -180,3 +181,25 @@ def sqs_client(settings: Settings) -> "SQSClient":
 def glue_client(settings: Settings) -> "GlueClient":
     """Return a client of Glue in the deployment's region."""
     return _session().client("glue", region_name=settings.region, config=_RETRIED)
+
+
+# A slice takes seconds, and as much as a function may if its part of the repository cannot be cut.
+_SLICE_TIMEOUT_S = 15 * 60
+
+
+def lambda_client(settings: Settings) -> LambdaClient:
+    """Return a client of Lambda in the deployment's region, which does not retry."""
+    config = _CONFIG.merge(
+        Config(
+            read_timeout=_SLICE_TIMEOUT_S,
+            max_pool_connections=settings.slices_at_once,
+            retries={"total_max_attempts": 1},
+        )
+    )
+    client: LambdaClient = _session().client(
+        "lambda",
+        region_name=settings.region,
+        endpoint_url=settings.lambda_endpoint,
+        config=config,
+    )
+    return client

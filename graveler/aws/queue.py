@@ -1,20 +1,21 @@
-"""The export function's queue, on SQS."""
+"""Queues of messages to functions, on SQS."""
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
 from graveler.aws.errors import service_call
-from graveler.export.model import ExportRequest
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
+Message_contra = TypeVar("Message_contra", contravariant=True)
 
-class SqsExportQueue:
-    """`graveler.export.ports.ExportQueue` over a standard queue of SQS.
+
+class SqsQueue(Generic[Message_contra]):
+    """`graveler.export.ports.ExportQueue` or `graveler.ports.TaskQueue` over a standard queue.
 
     It connects when it sends the first message: most processes never send one.
     """
@@ -27,8 +28,8 @@ class SqsExportQueue:
     def _client(self) -> "SQSClient":
         return self._connect()
 
-    def send(self, request: ExportRequest, delay_s: int = 0) -> None:
-        body = msgspec.json.encode(request).decode()
+    def send(self, message: Message_contra, delay_s: int = 0) -> None:
+        body = msgspec.json.encode(message).decode()
         with service_call("SQS"):
             self._client.send_message(
                 QueueUrl=self._queue_url, MessageBody=body, DelaySeconds=delay_s

@@ -24,6 +24,7 @@ class Settings(FromEnvironment):
     s3_endpoint: str | None = None
     events_endpoint: str | None = None
     sqs_endpoint: str | None = None
+    lambda_endpoint: str | None = None
     # Where clients reach the objects, if not at s3_endpoint.
     s3_public_endpoint: str | None = None
 
@@ -39,6 +40,14 @@ class Settings(FromEnvironment):
     # The Glue job that runs exports of so many objects or more; "" where none is deployed.
     export_job: str = ""
     export_job_objects_min: int = _EXPORT.batch_objects_min
+
+    # The queue of tasks; "" where none is deployed. Then requests do all of their work.
+    task_queue_url: str = ""
+    # What a request leaves to a task: work that takes it longer than this.
+    request_work_s: int = 4
+    # The function that applies slices of large changes, "" for none, and how many run for a task.
+    slice_function: str = ""
+    slices_at_once: int = 8
 
     # Let operations that action files guard with hooks succeed, although no hook runs.
     ignore_actions: bool = False

@@ -15,10 +15,11 @@ from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.environment import import_function
+from graveler.aws.functions import LambdaSliceFunction
 from graveler.aws.jobs import GlueBatchJobs
 from graveler.aws.kms import KmsCipher
 from graveler.aws.names import SystemNames
-from graveler.aws.queue import SqsExportQueue
+from graveler.aws.queue import SqsQueue
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.file_cache import CachedFiles
@@ -28,6 +29,7 @@ from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.export.settings import ExportSettings
 from graveler.operations.engine import Engine
 from graveler.ports import AccountStore
+from graveler.tasks import TaskSettings
 from graveler.threads import ContextThreads
 
 # Files that one process stores at the same time. They wait for S3, not for the CPU.
@@ -108,13 +110,25 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
         names=SystemNames(clock),
         signing_key=signing_key,
         exports=DynamoExportStore(stores),
-        export_queue=SqsExportQueue(
-            partial(connect.sqs_client, deployment), deployment.export_queue_url
-        ),
+        export_queue=SqsQueue(partial(connect.sqs_client, deployment), deployment.export_queue_url),
         batch_jobs=GlueBatchJobs(partial(connect.glue_client, deployment), deployment.export_job),
         export_settings=ExportSettings(
             allowed_prefixes=deployment.export_prefixes,
             batch_objects_min=deployment.export_job_objects_min,
         ),
+        task_queue=SqsQueue(partial(connect.sqs_client, deployment), deployment.task_queue_url),
+        slice_function=_slice_function(deployment),
+        task_settings=TaskSettings(
+            request_work_s=deployment.request_work_s if deployment.task_queue_url else None,
+            slices_at_once=deployment.slices_at_once,
+        ),
         ignores_actions=deployment.ignore_actions,
+    )
+
+
+def _slice_function(deployment: Settings) -> LambdaSliceFunction | None:
+    if not deployment.slice_function:
+        return None
+    return LambdaSliceFunction(
+        partial(connect.lambda_client, deployment), deployment.slice_function
     )

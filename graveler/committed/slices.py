@@ -28,7 +28,7 @@ and from_json carry them to another process.
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graveler.committed.counts import Counts
@@ -48,10 +48,14 @@ SLICE_WEIGHT = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The keys from start up to, but not including, end; None: no end."""
+    """The keys from start up to, but not including, end; None: no end.
+
+    keys: how many changes the plan expects there.
+    """
 
     start: bytes = b""
     end: bytes | None = None
+    keys: int = field(default=0, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return the value as JSON types."""
@@ -120,22 +124,23 @@ def plan(
     """
     if touched is None:
         touched = (key for key, _ in changes(b"", None))
-    start, weight = b"", 0
+    start, weight, keys = b"", 0, 0
     header: RangeHeader | None = None  # of base, around the key or behind it
     for key in touched:
         if header is not None and key > header.max_key:
             if weight >= slice_weight and _lives_on(base, changes, header.max_key):
-                yield Slice(start, _after(header.max_key))
-                start, weight = _after(header.max_key), 0
+                yield Slice(start, _after(header.max_key), keys)
+                start, weight, keys = _after(header.max_key), 0, 0
             header = None
         if header is None and key <= base.last_key:
             header = base.range_from(key)
             weight += RANGE_WEIGHT
         weight += key_weight
+        keys += key_weight
         if weight >= slice_weight and breaks_after(key, breaking) and _is_added(base, changes, key):
-            yield Slice(start, _after(key))
-            start, weight = _after(key), 0
-    yield Slice(start)
+            yield Slice(start, _after(key), keys)
+            start, weight, keys = _after(key), 0, 0
+    yield Slice(start, None, keys)
 
 
 def _after(key: bytes) -> bytes:

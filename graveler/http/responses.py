@@ -132,7 +132,8 @@ class UiConfig(Struct, frozen=True):
 
 
 class CapabilitiesConfig(Struct, frozen=True):
-    pass
+    # lakectl 1.75 to 1.80 then commits and merges by tasks.
+    async_ops: bool = True
 
 
 class Config(Struct, frozen=True):

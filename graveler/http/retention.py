@@ -46,10 +46,6 @@ class PreparedCommits(Struct, frozen=True):
     gc_commits_presigned_url: str
 
 
-class TaskCreated(Struct, frozen=True):
-    id: str
-
-
 class PrepareCommitsStatus(Struct, frozen=True, omit_defaults=True):
     task_id: str
     completed: bool

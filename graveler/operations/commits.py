@@ -1,9 +1,11 @@
 """Commits: make one, read one, read the log."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
-from graveler.committed.apply import apply_changes
+import msgspec
+
 from graveler.diff.two_way import diff
 from graveler.entries import same_content
 from graveler.errors import CorruptDataError, GravelerError, NotFoundError
@@ -12,21 +14,37 @@ from graveler.messages import Refusal, within
 from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
 from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.changes import Apply, Staged, apply_at_once
 from graveler.operations.protocol.heads import (
+    Ending,
     Move,
+    check_commit_size,
     commit_event,
+    has_staged,
     move_head,
     new_commit,
+    newest_sealed,
     require_clean,
     seal,
     seal_restored,
 )
 from graveler.operations.protocol.lookup import current_branch, in_repository
 from graveler.operations.protocol.protection import check_can_commit
-from graveler.operations.protocol.views import View
+from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.requests import start, status
+from graveler.operations.tasks.slices import apply_by_slices
+from graveler.operations.tasks.waiting import (
+    FIRST_REQUEST,
+    Patience,
+    Watch,
+    Work,
+    commit_of,
+    result_in_time,
+)
 from graveler.refs import log as refs_log
 from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end
+from graveler.tasks import Task, TaskKind
 
 _EVENTS = ("prepare-commit", "pre-commit")
 
@@ -44,8 +62,16 @@ class CommitRequest:
     source_metarange: MetaRangeID | None = None
 
 
-def commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Commit:
+def commit(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    request: CommitRequest,
+    patience: Patience = FIRST_REQUEST,
+) -> Commit:
     """Commit what is staged on the branch, or the metarange that the request names.
+
+    A large commit is left to a task, which this waits for.
 
     Raises:
         InvalidInputError: there are no changes, and the request does not allow that; a name is
@@ -55,31 +81,122 @@ def commit(engine: Engine, repository: str, branch: str, request: CommitRequest)
         ForbiddenError: the branch is protected, or the repository is read-only.
         PreconditionFailedError: an action file guards commits to the branch.
         ContentionError: other writers came first in each try.
+        StillRunningError: a task makes the commit, and has not ended in time.
     """
-    found, current = current_branch(engine, repository, branch)
-    check_can_commit(found, branch, force=request.force)
+    found, current = _committable(engine, repository, branch, request)
     if request.source_metarange is not None:
         return _commit_metarange(engine, found, current, request)
-    current = seal(engine, found, current)
+
+    def at_once(watch: Watch) -> Commit:
+        sealed = seal(engine, found, current)
+        work.covers = newest_sealed(sealed)
+        return _commit_sealed(engine, found, sealed, request, apply_at_once(engine, watch.over))
+
+    def is_covered(task: Task) -> bool:
+        if work.covers:
+            return task.covers == work.covers
+        return newest_sealed(current) in ("", task.covers) and not has_staged(engine, current)
+
+    work = Work(
+        kind=TaskKind.COMMIT,
+        user=request.committer,
+        branch=branch,
+        request=asdict(request),
+        at_once=at_once,
+        result_of=partial(commit_of, engine, found),
+        is_covered=is_covered,
+    )
+    return result_in_time(engine, found, work, patience)
+
+
+def start_commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Task:
+    """Start a task that commits what is staged on the branch now; return it.
+
+    Raises:
+        InvalidInputError, NotFoundError, ForbiddenError: as commit, but for missing changes, which
+            the task reports.
+    """
+    found, current = _committable(engine, repository, branch, request)
+    covers = newest_sealed(seal(engine, found, current))
+    return start(
+        engine,
+        found,
+        TaskKind.COMMIT,
+        asdict(request),
+        user=request.committer,
+        branch=branch,
+        covers=covers,
+        is_covered=lambda task: task.covers == covers,
+    )
+
+
+def task_status(
+    engine: Engine, repository: str, task_id: str, kind: TaskKind
+) -> tuple[Task, Commit | None]:
+    """Return the current state of a task of that kind, and the commit that it made, if any.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist, or has no such task.
+    """
+    task = status(engine, repository, task_id, kind)
+    if not task.result:
+        return task, None
+    return task, in_repository(engine, repository, lambda found: commit_of(engine, found, task))
+
+
+def run_commit(hold: Hold) -> None:
+    """Do the work of a commit's task, and end it with the commit.
+
+    Raises:
+        GravelerError: as commit.
+        StoppedError: this runner must not continue.
+    """
+    engine, branch = hold.engine, hold.task.branch
+    request = msgspec.convert(hold.task.request, CommitRequest)
+    found, current = _committable(engine, hold.repository.name, branch, request)
+    if request.source_metarange is not None:
+        _commit_metarange(engine, found, current, request, hold)
+    else:
+        _commit_sealed(engine, found, current, request, apply_by_slices(hold), hold)
+
+
+def _committable(
+    engine: Engine, repository: str, branch: str, request: CommitRequest
+) -> tuple[Repository, Branch]:
+    found, current = current_branch(engine, repository, branch)
+    check_can_commit(found, branch, force=request.force)
+    check_commit_size(request.message, request.metadata)
+    return found, current
+
+
+def _commit_sealed(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    request: CommitRequest,
+    apply: Apply,
+    ending: Ending | None = None,
+) -> Commit:
+    """Commit the branch's sealed tokens."""
 
     def plan(now: Branch) -> Move:
-        now = seal_restored(engine, found, now)
-        head = engine.history(found).commit(now.commit_id)
-        base = engine.metarange(found, head.metarange_id)
-        changes = View(engine, found, now.sealed_tokens, base).changes()
-        applied = apply_changes(engine.committed, base, changes)
+        now = seal_restored(engine, repository, now)
+        head = engine.history(repository).commit(now.commit_id)
+        base = engine.metarange(repository, head.metarange_id)
+        applied = apply(repository, base, Staged(now.sealed_tokens, now.version))
         if not applied.total and not request.allow_empty:
             if not now.sealed_tokens:
-                raise _no_changes(branch)
+                raise _no_changes(branch.name)
             # The tokens change nothing: take them off, so that they do not slow readers down.
             return Move(now, now.commit_id, now.sealed_tokens)
-        content = engine.metarange(found, applied.metarange_id)
-        refuse_guarded(engine, found, content, branch, *_EVENTS)
-        return _move_to(engine, found, now, head, applied.metarange_id, request)
+        content = engine.metarange(repository, applied.metarange_id)
+        refuse_guarded(engine, repository, content, branch.name, *_EVENTS)
+        return _move_to(engine, repository, now, head, applied.metarange_id, request)
 
-    move = move_head(engine, found, current, plan)
+    move = move_head(engine, repository, branch, plan, ending)
     if move.commit is None:
-        raise _no_changes(branch)
+        raise _no_changes(branch.name)
     return move.commit
 
 
@@ -109,7 +226,11 @@ def _no_changes(branch: str) -> GravelerError:
 
 
 def _commit_metarange(
-    engine: Engine, repository: Repository, branch: Branch, request: CommitRequest
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    request: CommitRequest,
+    ending: Ending | None = None,
 ) -> Commit:
     """Commit a metarange that exists in the repository's namespace, on a clean branch."""
     metarange_id = request.source_metarange or EMPTY_METARANGE
@@ -126,7 +247,7 @@ def _commit_metarange(
         move = _move_to(engine, repository, clean, head, metarange_id, request)
         return replace(move, is_clean=True)
 
-    move = move_head(engine, repository, branch, plan)
+    move = move_head(engine, repository, branch, plan, ending)
     assert move.commit is not None
     return move.commit
 

@@ -17,11 +17,13 @@ whose first commit is stored. Several requests can thus finish a restore that is
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
 from json import dumps
 from typing import TypeVar
+
+import msgspec
 
 from graveler.dump.check import BATCH_COMMITS, Checked, check
 from graveler.dump.files import RefsDump, read, write
@@ -35,39 +37,56 @@ from graveler.errors import (
 )
 from graveler.identity import is_id
 from graveler.layout import committed_uri
-from graveler.model import Branch, Commit, MetaRangeID, Repository, Tag, Task
-from graveler.operations import tasks
+from graveler.model import Branch, Commit, MetaRangeID, Repository, Tag
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import every_branch, every_tag, missing_ancestors
 from graveler.operations.protocol.retries import retry_stale
+from graveler.operations.protocol.watching import Watching
+from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.requests import covers_nothing_new, start
+from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Work, result_in_time
 from graveler.refs.closure import CommitSet
+from graveler.tasks import Task, TaskKind
 
 T = TypeVar("T")
 
 # lakeFS writes a dump's IDs to the same file; `lakectl refs-restore` reads it.
 MANIFEST = "_lakefs/refs_manifest.json"
 
-# Prefixes of task IDs, as in lakeFS.
-_DUMP_TASK = "DR"
-_RESTORE_TASK = "RR"
-
 # Branches or tags of one call to the store, which puts them one by one.
 _NAMES_AT_ONCE = 200
 
 
-def dump(engine: Engine, name: str) -> RefsDump:
+def dump(engine: Engine, name: str, user: str = "", patience: Patience = FIRST_REQUEST) -> RefsDump:
     """Store all branches, hidden ones too, all tags and all commits of the repository.
 
     A dump holds no uncommitted changes, settings or metadata. Its IDs are also written to MANIFEST
-    in the namespace, so that they can be found when the repository is lost.
+    in the namespace, so that they can be found when the repository is lost. A large dump is left to
+    a task, which this waits for.
 
     Raises:
         NotFoundError: the repository does not exist, or was deleted meanwhile.
         InvalidInputError: it is bare, or the name is malformed.
         CorruptDataError: a commit is missing or does not match its ID, so no restore would take it.
     """
-    return _dump(engine, _dumpable(engine, name))
+    repository = _dumpable(engine, name)
+
+    def result_of(task: Task) -> RefsDump:
+        dumped = dump_of(task)
+        assert dumped is not None
+        return dumped
+
+    work = Work(
+        kind=TaskKind.DUMP,
+        user=user,
+        branch="",
+        request={},
+        at_once=lambda watch: _dump(engine, repository, watch.over),
+        result_of=result_of,
+        is_covered=covers_nothing_new,
+    )
+    return result_in_time(engine, repository, work, patience)
 
 
 def _dumpable(engine: Engine, name: str) -> Repository:
@@ -78,21 +97,21 @@ def _dumpable(engine: Engine, name: str) -> Repository:
     return repository
 
 
-def _dump(engine: Engine, repository: Repository) -> RefsDump:
+def _dump(engine: Engine, repository: Repository, watching: Watching) -> RefsDump:
     store = partial(write, engine.committed, repository.storage_namespace)
-    branches = every_branch(engine, repository)
-    tags = every_tag(engine, repository)
+    branches = watching(every_branch(engine, repository))
+    tags = watching(every_tag(engine, repository))
     branches_id = store(BRANCHES, (NamedCommit(b.name, b.commit_id, b.hidden) for b in branches))
     tags_id = store(TAGS, (NamedCommit(tag.name, tag.commit_id) for tag in tags))
     dumped = RefsDump(
-        commits_id=_dump_commits(engine, repository, partial(store, COMMITS)),
+        commits_id=_dump_commits(engine, repository, partial(store, COMMITS), watching),
         branches_id=branches_id,
         tags_id=tags_id,
     )
     # A deletion removes the name first: while that exists, the listings were complete.
     _check_same(read_repository(engine, repository.name), repository)
     try:
-        _Content(engine, repository, dumped).check()
+        _Content(engine, repository, dumped, watching).check()
     except InvalidInputError as error:
         raise CorruptDataError(f"repository {repository.name!r}: {error}") from error
     # The namespace of a read-only repository, and the manifest there, may be another's.
@@ -102,17 +121,21 @@ def _dump(engine: Engine, repository: Repository) -> RefsDump:
 
 
 def _dump_commits(
-    engine: Engine, repository: Repository, store: Callable[[Iterable[Commit]], MetaRangeID]
+    engine: Engine,
+    repository: Repository,
+    store: Callable[[Iterable[Commit]], MetaRangeID],
+    watching: Watching,
 ) -> MetaRangeID:
     """Store the commits by ID, each with its ancestors; return the file's ID."""
     known = CommitSet()
-    commits_id = store(known.watch(engine.refs.every_commit(repository)))
+    commits_id = store(known.watch(watching(engine.refs.every_commit(repository))))
     if not known.missing:
         return commits_id
     for _ in missing_ancestors(engine, repository, known):
         pass
     # Commits are never deleted, so the scan returns all of the set; it may return newer ones too.
-    return store(commit for commit in engine.refs.every_commit(repository) if commit.id in known)
+    commits = watching(engine.refs.every_commit(repository))
+    return store(commit for commit in commits if commit.id in known)
 
 
 def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
@@ -125,10 +148,31 @@ def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) ->
     engine.objects.put(uri, dumps(manifest, indent=2).encode(), "application/json")
 
 
-def restore(engine: Engine, name: str, dumped: RefsDump, *, force: bool = False) -> None:
+@dataclass(frozen=True, slots=True)
+class _Restore:
+    """What the task of a restore is asked for."""
+
+    dumped: RefsDump
+    force: bool
+
+
+def _request(dumped: RefsDump, *, force: bool) -> Mapping[str, object]:
+    return asdict(_Restore(dumped, force))
+
+
+def restore(
+    engine: Engine,
+    name: str,
+    dumped: RefsDump,
+    *,
+    force: bool = False,
+    user: str = "",
+    patience: Patience = FIRST_REQUEST,
+) -> None:
     """Restore the commits, branches and tags of a dump in a bare repository's namespace.
 
-    A repetition after a failure resumes. An empty dump leaves the repository bare.
+    A repetition after a failure resumes. An empty dump leaves the repository bare. A large restore
+    is left to a task, which this waits for.
 
     Raises:
         NotFoundError: the repository does not exist, or was deleted meanwhile.
@@ -140,7 +184,16 @@ def restore(engine: Engine, name: str, dumped: RefsDump, *, force: bool = False)
         CorruptDataError: a file of the dump is damaged.
         ContentionError: the repository changed in each try.
     """
-    _restore(engine, _restorable(engine, name, dumped, force=force), dumped)
+    repository = _restorable(engine, name, dumped, force=force)
+    work: Work[None] = Work(
+        kind=TaskKind.RESTORE,
+        user=user,
+        branch="",
+        request=_request(dumped, force=force),
+        at_once=lambda watch: _restore(engine, repository, dumped, watch.over),
+        result_of=lambda _: None,
+    )
+    result_in_time(engine, repository, work, patience)
 
 
 def _restorable(engine: Engine, name: str, dumped: RefsDump, *, force: bool) -> Repository:
@@ -164,20 +217,20 @@ def _claim_of(dumped: RefsDump) -> str:
     return f"commits {dumped.commits_id}, branches {dumped.branches_id} and tags {dumped.tags_id}"
 
 
-def _restore(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
-    content = _Content(engine, repository, dumped)
+def _restore(engine: Engine, repository: Repository, dumped: RefsDump, watching: Watching) -> None:
+    content = _Content(engine, repository, dumped, watching)
     checked = content.check()
     if not checked.commits:
         return
     _claim(engine, repository, dumped)
-    _store_commits(engine, repository, content.commits(), checked)
-    for branches in _batches(content.branches(), _NAMES_AT_ONCE):
+    _store_commits(engine, repository, watching(content.commits()), checked)
+    for branches in _batches(watching(content.branches()), _NAMES_AT_ONCE):
         token = partial(engine.names.new_staging_token, repository)
         engine.refs.restore_branches(
             repository,
             [Branch(b.name, b.commit_id, token(b.name), hidden=b.hidden) for b in branches],
         )
-    for tags in _batches(content.tags(), _NAMES_AT_ONCE):
+    for tags in _batches(watching(content.tags()), _NAMES_AT_ONCE):
         engine.refs.restore_tags(repository, [Tag(tag.name, tag.commit_id) for tag in tags])
     _finish(engine, repository, checked)
 
@@ -224,8 +277,11 @@ def _check_same(current: Repository, repository: Repository) -> None:
 class _Content:
     """The records of a dump; each call reads its file again."""
 
-    def __init__(self, engine: Engine, repository: Repository, dumped: RefsDump) -> None:
+    def __init__(
+        self, engine: Engine, repository: Repository, dumped: RefsDump, watching: Watching
+    ) -> None:
         self._engine = engine
+        self._watching = watching
         self._repository = repository
         self._dumped = dumped
         reader = partial(read, engine.committed, repository.storage_namespace)
@@ -242,7 +298,7 @@ class _Content:
             GoneError: a file does not exist.
         """
         try:
-            return check(self.commits(), self.branches(), self.tags())
+            return check(self._watching(self.commits()), self.branches(), self.tags())
         except CorruptDataError as error:
             dumped = self._dumped
             for file_id in filter(None, (dumped.commits_id, dumped.branches_id, dumped.tags_id)):
@@ -270,22 +326,28 @@ def _batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-# As tasks (`graveler.operations.tasks`). Errors found before the dump is read are raised at once.
+# As tasks. Errors found before the dump is read are raised at once.
 
 
-def dump_as_task(engine: Engine, name: str) -> Task:
-    """Dump the repository as a task; return the task, which has ended. dump_of has its result.
+def start_dump(engine: Engine, name: str, user: str) -> Task:
+    """Start a task that dumps the repository; dump_of has its result.
 
     Raises:
         NotFoundError: the repository does not exist.
         InvalidInputError: it is bare, or the name is malformed.
     """
     repository = _dumpable(engine, name)
+    return start(engine, repository, TaskKind.DUMP, {}, user=user, is_covered=covers_nothing_new)
 
-    def work() -> Mapping[str, str]:
-        return asdict(_dump(engine, repository))
 
-    return tasks.run(engine, repository, tasks.start(engine, repository, _DUMP_TASK), work)
+def run_dump(hold: Hold) -> Mapping[str, str]:
+    """Do the work of a dump's task; return its result.
+
+    Raises:
+        GravelerError: as dump.
+        StoppedError: this runner must not continue.
+    """
+    return asdict(_dump(hold.engine, _dumpable(hold.engine, hold.repository.name), hold.watched))
 
 
 def dump_of(task: Task) -> RefsDump | None:
@@ -294,8 +356,10 @@ def dump_of(task: Task) -> RefsDump | None:
     return RefsDump(**ids) if ids else None
 
 
-def restore_as_task(engine: Engine, name: str, dumped: RefsDump, *, force: bool = False) -> Task:
-    """Restore the dump as a task; return the task, which has ended.
+def start_restore(
+    engine: Engine, name: str, dumped: RefsDump, user: str, *, force: bool = False
+) -> Task:
+    """Start a task that restores the dump.
 
     Raises:
         NotFoundError: the repository does not exist.
@@ -304,29 +368,21 @@ def restore_as_task(engine: Engine, name: str, dumped: RefsDump, *, force: bool 
         ConflictError: the restore of another dump has begun.
     """
     repository = _restorable(engine, name, dumped, force=force)
-
-    def work() -> Mapping[str, str]:
-        _restore(engine, repository, dumped)
-        return {}
-
-    return tasks.run(engine, repository, tasks.start(engine, repository, _RESTORE_TASK), work)
+    return start(engine, repository, TaskKind.RESTORE, _request(dumped, force=force), user=user)
 
 
-def dump_task(engine: Engine, name: str, task_id: str) -> Task:
-    """Return the state of a dump's task.
+def run_restore(hold: Hold) -> Mapping[str, str]:
+    """Do the work of a restore's task.
 
     Raises:
-        InvalidInputError: the repository's name is malformed.
-        NotFoundError: the repository or the task does not exist.
+        GravelerError: as restore.
+        StoppedError: this runner must not continue.
     """
-    return tasks.status(engine, read_repository(engine, name), _DUMP_TASK, task_id)
-
-
-def restore_task(engine: Engine, name: str, task_id: str) -> Task:
-    """Return the state of a restore's task.
-
-    Raises:
-        InvalidInputError: the repository's name is malformed.
-        NotFoundError: the repository or the task does not exist.
-    """
-    return tasks.status(engine, read_repository(engine, name), _RESTORE_TASK, task_id)
+    request = msgspec.convert(hold.task.request, _Restore)
+    engine, name = hold.engine, hold.repository.name
+    current = read_repository(engine, name)
+    # A runner before this one may have finished the restore, and died before it ended the task.
+    if current.is_bare or hold.task.takes == 1:
+        repository = _restorable(engine, name, request.dumped, force=request.force)
+        _restore(engine, repository, request.dumped, hold.watched)
+    return {}

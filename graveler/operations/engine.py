@@ -16,8 +16,17 @@ from graveler.model import (
     RepositoryUID,
     StagingToken,
 )
-from graveler.ports import Clock, Names, ObjectStore, RefStore, StagingStore
+from graveler.ports import (
+    Clock,
+    Names,
+    ObjectStore,
+    RefStore,
+    SliceFunction,
+    StagingStore,
+    TaskQueue,
+)
 from graveler.refs.history import CommitCache, History
+from graveler.tasks import TaskSettings
 from graveler.times import NS_PER_S
 
 _COMMIT_CACHE_BYTES = 32 * 1024 * 1024
@@ -47,6 +56,10 @@ class Engine:
     export_queue: ExportQueue
     batch_jobs: BatchJobs
     export_settings: ExportSettings
+    task_queue: TaskQueue
+    # Applies slices elsewhere; None: in this process.
+    slice_function: SliceFunction | None = None
+    task_settings: TaskSettings = field(default_factory=TaskSettings)
     # Hooks are not served. True lets the operations that action files guard succeed without them.
     ignores_actions: bool = False
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))

@@ -1,22 +1,23 @@
 """Retention rules of a repository, and the commits that they keep active."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from graveler.addresses import newest_first
 from graveler.errors import GoneError, InvalidInputError
 from graveler.messages import Refusal
-from graveler.model import CommitID, MetaRangeID, Repository, Task
-from graveler.operations import tasks
+from graveler.model import CommitID, MetaRangeID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import closed_commits, every_branch
+from graveler.operations.protocol.watching import Watching, unwatched
+from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.requests import covers_nothing_new, start
+from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Work, result_in_time
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
-
-# Prefix of these tasks' IDs, as in lakeFS.
-_TASK_KIND = "GCPC"
+from graveler.tasks import Task, TaskKind
 
 
 def get_rules(engine: Engine, name: str) -> RetentionRules:
@@ -101,8 +102,12 @@ class PreparedCommits:
     addresses_uri: str
 
 
-def prepare_commits(engine: Engine, name: str) -> PreparedCommits:
+def prepare_commits(
+    engine: Engine, name: str, user: str = "", patience: Patience = FIRST_REQUEST
+) -> PreparedCommits:
     """Write the list of active commits for a garbage collection.
+
+    A long list is left to a task, which this waits for.
 
     Raises:
         InvalidInputError: the name is malformed, or the repository is bare.
@@ -111,19 +116,34 @@ def prepare_commits(engine: Engine, name: str) -> PreparedCommits:
         CorruptDataError: the rules cannot be decoded, or a commit is missing.
     """
     repository = changeable_repository(engine, name)
-    return _prepare(engine, repository, read_rules(engine, repository))
+    rules = read_rules(engine, repository)
+    work = Work(
+        kind=TaskKind.PREPARE_COMMITS,
+        user=user,
+        branch="",
+        request={},
+        at_once=lambda watch: _prepare(engine, repository, rules, watch.over),
+        result_of=lambda task: PreparedCommits(**task.result),
+        is_covered=covers_nothing_new,
+    )
+    return result_in_time(engine, repository, work, patience)
 
 
-def _prepare(engine: Engine, repository: Repository, rules: RetentionRules) -> PreparedCommits:
+def _prepare(
+    engine: Engine, repository: Repository, rules: RetentionRules, watching: Watching
+) -> PreparedCommits:
     run_id = newest_first(engine.names.new_uid())
-    active = active_commit_ids(engine, repository, rules)
+    active = active_commit_ids(engine, repository, rules, watching)
     uri = _uri(repository, commits_file(run_id))
     engine.objects.put(uri, encode_commits(active), "text/csv")
     return PreparedCommits(run_id, uri, _uri(repository, ADDRESSES_FOLDER))
 
 
 def active_commit_ids(
-    engine: Engine, repository: Repository, rules: RetentionRules
+    engine: Engine,
+    repository: Repository,
+    rules: RetentionRules,
+    watching: Watching = unwatched,
 ) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that are active now, each with its metarange's ID.
 
@@ -136,7 +156,8 @@ def active_commit_ids(
     # List branches twice. During one listing, users may create a branch at a name that it has
     # passed, and delete the old one that it has not reached. One of two listings has the head.
     heads = {*_heads(engine, repository), *_heads(engine, repository)}
-    return active_commits(closed_commits(engine, repository), heads, rules, now_s)
+    commits = watching(closed_commits(engine, repository))
+    return active_commits(commits, heads, rules, now_s)
 
 
 def refuse_bare(repository: Repository) -> None:
@@ -157,11 +178,8 @@ def _heads(engine: Engine, repository: Repository) -> Iterator[tuple[str, Commit
         yield branch.name, branch.commit_id
 
 
-# Preparing as a task (`graveler.operations.tasks`).
-
-
-def start_task(engine: Engine, name: str) -> Task:
-    """Return a new task that prepares the commits of the repository, not begun.
+def start_prepare(engine: Engine, name: str, user: str) -> Task:
+    """Start a task that prepares the commits of the repository; prepared_by has its result.
 
     Raises:
         InvalidInputError: the name is malformed.
@@ -171,29 +189,31 @@ def start_task(engine: Engine, name: str) -> Task:
     """
     repository = changeable_repository(engine, name)
     read_rules(engine, repository)
-    return tasks.start(engine, repository, _TASK_KIND)
+    return start(
+        engine,
+        repository,
+        TaskKind.PREPARE_COMMITS,
+        {},
+        user=user,
+        is_covered=covers_nothing_new,
+    )
 
 
-def run_task(engine: Engine, name: str, task: Task) -> Task:
-    """Do the task; store and return it with what it prepared, or with its error's message.
-
-    Raises:
-        NotFoundError: the repository does not exist.
-    """
-    repository = read_repository(engine, name)
-    return tasks.run(engine, repository, task, lambda: asdict(prepare_commits(engine, name)))
-
-
-def task_status(engine: Engine, name: str, task_id: str) -> tuple[Task, PreparedCommits | None]:
-    """Return the current state of the task, and what it prepared if it succeeded.
+def run_prepare(hold: Hold) -> Mapping[str, str]:
+    """Do the work of a task that prepares commits; return its result.
 
     Raises:
-        InvalidInputError: the repository's name is malformed.
-        NotFoundError: the repository or the task does not exist.
+        GravelerError: as prepare_commits.
+        StoppedError: this runner must not continue.
     """
-    repository = read_repository(engine, name)
-    task = tasks.status(engine, repository, _TASK_KIND, task_id)
-    return task, PreparedCommits(**task.result) if task.result else None
+    repository = changeable_repository(hold.engine, hold.repository.name)
+    rules = read_rules(hold.engine, repository)
+    return asdict(_prepare(hold.engine, repository, rules, hold.watched))
+
+
+def prepared_by(task: Task) -> PreparedCommits | None:
+    """Return what the task prepared, None if it runs or failed."""
+    return PreparedCommits(**task.result) if task.result else None
 
 
 def _uri(repository: Repository, key: str) -> str:

@@ -36,6 +36,7 @@ from graveler.ports.refs import (
     TaskStore,
 )
 from graveler.ports.staging import Staged, StagingStore
+from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
 
 __all__ = [
@@ -59,9 +60,11 @@ __all__ = [
     "RefStore",
     "RepositoryStore",
     "RestoreStore",
+    "SliceFunction",
     "Staged",
     "StagingStore",
     "TagStore",
+    "TaskQueue",
     "TaskStore",
     "UnfinishedUpload",
     "UploadedPart",

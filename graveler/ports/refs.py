@@ -13,8 +13,8 @@ from graveler.model import (
     Repository,
     StagingToken,
     Tag,
-    Task,
 )
+from graveler.tasks import Task, TaskEnd
 
 
 class RepositoryStore(Protocol):
@@ -112,6 +112,7 @@ class BranchStore(Protocol):
         drop_after_ns: int,
         restored: Sequence[Change] = (),
         is_clean: bool = False,
+        ends: TaskEnd | None = None,
     ) -> None:
         """Move the branch's head in one transaction, which finishes a commit, merge or reset.
 
@@ -120,11 +121,13 @@ class BranchStore(Protocol):
         of old's sealed tokens, newest first. A reset gives new_staging_token, which replaces the
         staging token. Every removed token is registered to be dropped after drop_after_ns.
         restored (at most RESTORED_MAX changes) replace entries that are marked as restored.
+        ends is the end of the task whose effect this is.
 
         Raises:
             StaleVersionError: the version differs from old's. With new_staging_token or restored:
                 the staging token differs. With is_clean: the edits differ. With restored: an
                 entry to replace is not marked as restored.
+            StaleTaskError: another writer changed the task that this ends.
             NotFoundError: the branch was deleted.
         """
 
@@ -182,13 +185,39 @@ class CommitStore(Protocol):
 
 
 class TaskStore(Protocol):
-    """Tasks of a repository; each expires a week after its last update."""
+    """Tasks of a repository; each expires a week after its last change."""
 
     def task(self, repository: Repository, task_id: str) -> Task | None:
         """Return the task at its current state."""
 
-    def put_task(self, repository: Repository, task: Task) -> None:
-        """Store a new task, or a task's progress; only the worker of a task stores it."""
+    def joinable_task(self, repository: Repository, digest: str) -> Task | None:
+        """Return the last task that was created with the digest."""
+
+    def tasks(self, repository: Repository, after: str, amount: int) -> Page[Task]:
+        """Return tasks, newest first; after is a task's ID."""
+
+    def create_task(
+        self, repository: Repository, task: Task, joinable: Task | None, event: Event
+    ) -> None:
+        """Store a new task and the event, in one transaction.
+
+        joinable is the last task with the digest, as it was read.
+
+        Raises:
+            StaleVersionError: another task with the digest was created since.
+        """
+
+    def replace_task(
+        self, repository: Repository, old: Task, new: Task, event: Event | None = None
+    ) -> Task:
+        """Replace old by new, and store the event in the same transaction.
+
+        Returns:
+            new as it is stored, with the next version.
+
+        Raises:
+            StaleVersionError: another writer changed the task.
+        """
 
 
 class RestoreStore(Protocol):

@@ -1,10 +1,11 @@
 """Engines over the memory fakes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from graveler.committed.store import Breaking, Committed
 from graveler.export.settings import ExportSettings
 from graveler.operations.engine import Engine
+from graveler.tasks import TaskSettings
 from tests.support.memory import (
     CountingNames,
     FixedClock,
@@ -14,6 +15,7 @@ from tests.support.memory import (
     MemoryStagingStore,
 )
 from tests.support.memory_exports import MemoryBatchJobs, MemoryExportQueue, MemoryExportStore
+from tests.support.tasks import MemoryTaskQueue
 
 # One request at a time, so that every run is the same.
 EXPORT_SETTINGS = ExportSettings(allowed_prefixes=("s3://",), requests_at_once=1)
@@ -32,8 +34,11 @@ class MemoryWorld:
     exports: MemoryExportStore
     export_queue: MemoryExportQueue
     batch_jobs: MemoryBatchJobs
+    task_queue: MemoryTaskQueue
     breaking: Breaking
     export_settings: ExportSettings = EXPORT_SETTINGS
+    # Requests do all of their work, unless a test lets them leave some to tasks.
+    task_settings: TaskSettings = field(default_factory=TaskSettings)
 
     def fork(self) -> "MemoryWorld":
         """Return an independent copy of every store."""
@@ -48,6 +53,7 @@ class MemoryWorld:
             files=self.files.fork(),
             exports=self.exports.fork(refs),
             export_queue=self.export_queue.fork(clock),
+            task_queue=self.task_queue.fork(clock),
         )
 
     def engine(self, committed: Committed | None = None) -> Engine:
@@ -63,6 +69,8 @@ class MemoryWorld:
             export_queue=self.export_queue,
             batch_jobs=self.batch_jobs,
             export_settings=self.export_settings,
+            task_queue=self.task_queue,
+            task_settings=self.task_settings,
         )
 
 
@@ -80,5 +88,6 @@ def memory_world(breaking: Breaking | None = None, step_ns: int = 10**9) -> Memo
         exports=MemoryExportStore(refs),
         export_queue=MemoryExportQueue(clock),
         batch_jobs=MemoryBatchJobs(),
+        task_queue=MemoryTaskQueue(clock),
         breaking=breaking or Breaking(),
     )

@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
+from graveler.errors import AlreadyExistsError, NotFoundError, StaleTaskError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import (
     Branch,
@@ -25,12 +25,12 @@ from graveler.model import (
     StagingToken,
     Tag,
 )
+from graveler.tasks import TaskEnd
 from tests.support.memory_objects import (
     FixedClock,
     MemoryAccountStore,
     MemoryCommittedFiles,
     MemoryObjectStore,
-    nothing,
 )
 from tests.support.memory_records import Attachments, CountingNames, page_of
 from tests.support.memory_staging import MemoryStagingStore
@@ -62,7 +62,6 @@ class MemoryRefStore(Attachments):
 
     def __init__(self) -> None:
         super().__init__()
-        self.between: Callable[[], None] = nothing
         self.page_amount = 1000
         self.lagging: set[str] = set()
         # Set by the staging store, whose table takes part in the same transactions.
@@ -72,7 +71,6 @@ class MemoryRefStore(Attachments):
         self.check_restored: Callable[[StagingToken, Sequence[Change]], None] = (
             lambda _token, _changes: None
         )
-        self.events: list[Event] = []
         self.cleanups: list[tuple[int, StagingToken]] = []  # due time in ns, staging token
         self._repositories: dict[str, Repository] = {}
         self._ending: dict[str, Repository] = {}  # being deleted
@@ -258,6 +256,7 @@ class MemoryRefStore(Attachments):
         drop_after_ns: int,
         restored: Sequence[Change] = (),
         is_clean: bool = False,
+        ends: TaskEnd | None = None,
     ) -> None:
         kept = len(old.sealed_tokens) - len(applied_tokens)
         assert tuple(applied_tokens) == old.sealed_tokens[kept:]
@@ -274,6 +273,8 @@ class MemoryRefStore(Attachments):
             if now.sealed_tokens[kept:] != tuple(applied_tokens):
                 raise StaleVersionError(f"branch {old.name} is another branch of that name")
             records = self.records_of(repository)
+            if ends is not None and records.tasks[ends.old.id].version != ends.old.version:
+                raise StaleTaskError(f"task {ends.old.id} changed")
             if commit is not None:
                 stored = records.commits.setdefault(commit.id, commit)
                 if stored.generation != commit.generation:
@@ -288,6 +289,8 @@ class MemoryRefStore(Attachments):
             dropped = [*applied_tokens, *([old.staging_token] if reset else [])]
             self.cleanups += [(drop_after_ns, token) for token in dropped]
             self.put_restored(old.staging_token, restored)
+            if ends is not None:
+                self.replace_task(repository, ends.old, ends.new, ends.event)
             if event is not None:
                 self.events.append(event)
 

@@ -2,23 +2,25 @@
 
 import base64
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from graveler.errors import StaleVersionError
 from graveler.model import (
     Branch,
     Commit,
     CommitID,
+    Event,
     Page,
     Repository,
     RepositoryUID,
     StagingToken,
     Tag,
-    Task,
 )
 from graveler.ports import Clock
-from tests.support.memory_objects import FixedClock
+from graveler.tasks import Task
+from tests.support.memory_objects import FixedClock, nothing
 
 T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
@@ -62,6 +64,7 @@ class Records:
     commits: dict[CommitID, Commit] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
+    joinable: dict[str, str] = field(default_factory=dict)  # task IDs by digest
 
     def fork(self) -> "Records":
         return Records(
@@ -70,6 +73,7 @@ class Records:
             dict(self.commits),
             dict(self.metadata),
             dict(self.tasks),
+            dict(self.joinable),
         )
 
 
@@ -81,10 +85,12 @@ def page_of(records: Mapping[Name, T], prefix: str, after: str, amount: int) -> 
 
 
 class Attachments:
-    """Metadata and tasks of a repository: no transaction changes them with other records."""
+    """Metadata and tasks of a repository."""
 
     def __init__(self) -> None:
         self.records: dict[tuple[str, RepositoryUID], Records] = {}  # by name and uid
+        self.events: list[Event] = []
+        self.between: Callable[[], None] = nothing
         self._lock = threading.RLock()
 
     def records_of(self, repository: Repository) -> Records:
@@ -107,6 +113,41 @@ class Attachments:
         with self._lock:
             return self.records_of(repository).tasks.get(task_id)
 
-    def put_task(self, repository: Repository, task: Task) -> None:
+    def joinable_task(self, repository: Repository, digest: str) -> Task | None:
         with self._lock:
-            self.records_of(repository).tasks[task.id] = task
+            task_id = self.records_of(repository).joinable.get(digest)
+        self.between()
+        return None if task_id is None else self.task(repository, task_id)
+
+    def tasks(self, repository: Repository, after: str, amount: int) -> Page[Task]:
+        with self._lock:
+            tasks = self.records_of(repository).tasks
+            newest = sorted(tasks.values(), key=lambda task: task.id[-20:], reverse=True)
+        found = [task for task in newest if not after or task.id[-20:] < after[-20:]]
+        more = len(found) > amount
+        return Page(tuple(found[:amount]), found[amount - 1].id if more else "")
+
+    def create_task(
+        self, repository: Repository, task: Task, joinable: Task | None, event: Event
+    ) -> None:
+        with self._lock:
+            records = self.records_of(repository)
+            last = records.joinable.get(task.digest) if task.digest else None
+            if task.id in records.tasks or last not in (None, joinable and joinable.id):
+                raise StaleVersionError("another task was created")
+            records.tasks[task.id] = task
+            if task.digest:
+                records.joinable[task.digest] = task.id
+            self.events.append(event)
+
+    def replace_task(
+        self, repository: Repository, old: Task, new: Task, event: Event | None = None
+    ) -> Task:
+        with self._lock:
+            tasks = self.records_of(repository).tasks
+            if old.id not in tasks or tasks[old.id].version != old.version:
+                raise StaleVersionError(f"task {old.id} changed")
+            tasks[old.id] = replace(new, version=old.version + 1)
+            if event is not None:
+                self.events.append(event)
+            return tasks[old.id]

@@ -5,7 +5,7 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
-from graveler.operations import branches, merges
+from graveler.operations import branches, replays
 
 operations = Operations()
 
@@ -86,11 +86,11 @@ def hard_reset_branch(request: Request) -> Answer:
 @operations.add("POST", f"{_BRANCH}/revert", "revertBranch")
 def revert_branch(request: Request) -> Answer:
     body = request.decode(requests.RevertCreation)
-    merges.revert(
+    replays.revert(
         request.engine,
         request.repository,
         request.branch,
-        merges.RevertRequest(
+        replays.RevertRequest(
             ref=body.ref,
             committer=request.user,
             parent_number=body.parent_number,
@@ -99,6 +99,7 @@ def revert_branch(request: Request) -> Answer:
             force=body.force,
             allow_empty=body.allow_empty,
         ),
+        request.patience,
     )
     return answers.empty()
 
@@ -106,11 +107,11 @@ def revert_branch(request: Request) -> Answer:
 @operations.add("POST", f"{_BRANCH}/cherry-pick", "cherryPick")
 def cherry_pick(request: Request) -> Answer:
     body = request.decode(requests.CherryPickCreation)
-    made = merges.cherry_pick(
+    made = replays.cherry_pick(
         request.engine,
         request.repository,
         request.branch,
-        merges.CherryPickRequest(
+        replays.CherryPickRequest(
             ref=body.ref,
             committer=request.user,
             parent_number=body.parent_number,
@@ -118,5 +119,6 @@ def cherry_pick(request: Request) -> Answer:
             metadata=body.commit_overrides.metadata,
             force=body.force,
         ),
+        request.patience,
     )
     return answers.of_json(responses.commit_row(made), 201)

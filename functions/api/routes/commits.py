@@ -5,30 +5,57 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
+from graveler.http.tasks import TaskCreated, async_status
 from graveler.model import Commit, MetaRangeID
 from graveler.operations import commit_records, commits
+from graveler.tasks import TaskKind
 
 operations = Operations()
 
 
-@operations.add("POST", "/repositories/<repository>/branches/<branch>/commits", "commit")
+_COMMITS = "/repositories/<repository>/branches/<branch>/commits"
+
+
+@operations.add("POST", _COMMITS, "commit")
 def commit(request: Request) -> Answer:
-    body = request.decode(requests.CommitCreation)
     made = commits.commit(
         request.engine,
         request.repository,
         request.branch,
-        commits.CommitRequest(
-            message=body.message,
-            committer=request.user,
-            metadata=body.metadata,
-            date_s=body.date,
-            allow_empty=body.allow_empty,
-            force=body.force,
-            source_metarange=MetaRangeID(request.query.text("source_metarange")) or None,
-        ),
+        _commit_request(request),
+        request.patience,
     )
     return answers.of_json(responses.commit_row(made), 201)
+
+
+@operations.add("POST", f"{_COMMITS}/async", "commitAsync")
+def commit_async(request: Request) -> Answer:
+    task = commits.start_commit(
+        request.engine, request.repository, request.branch, _commit_request(request)
+    )
+    return answers.of_json(TaskCreated(task.id), 202)
+
+
+@operations.add("GET", f"{_COMMITS}/async/<task_id>/status", "commitAsyncStatus")
+def commit_async_status(request: Request) -> Answer:
+    task, made = commits.task_status(
+        request.engine, request.repository, request.name("task_id"), TaskKind.COMMIT
+    )
+    row = None if made is None else responses.commit_row(made)
+    return answers.of_json(async_status(task, row, 201))
+
+
+def _commit_request(request: Request) -> commits.CommitRequest:
+    body = request.decode(requests.CommitCreation)
+    return commits.CommitRequest(
+        message=body.message,
+        committer=request.user,
+        metadata=body.metadata,
+        date_s=body.date,
+        allow_empty=body.allow_empty,
+        force=body.force,
+        source_metarange=MetaRangeID(request.query.text("source_metarange")) or None,
+    )
 
 
 @operations.add("POST", "/repositories/<repository>/commits", "CreateCommitRecord")

@@ -5,9 +5,10 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import dumps as bodies
-from graveler.http.retention import TaskCreated
-from graveler.model import Task
+from graveler.http.tasks import TaskCreated, error_of
 from graveler.operations import dumps
+from graveler.operations.tasks import requests as tasks
+from graveler.tasks import Task, TaskKind
 from graveler.times import rfc3339
 
 operations = Operations()
@@ -17,30 +18,34 @@ _REPOSITORY = "/repositories/<repository>"
 
 @operations.add("PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs")
 def dump_refs(request: Request) -> Answer:
-    dumped = dumps.dump(request.engine, request.repository)
+    dumped = dumps.dump(request.engine, request.repository, request.user, request.patience)
     return answers.of_json(bodies.dump_body(dumped), 201)
 
 
 @operations.add("PUT", f"{_REPOSITORY}/refs/restore", "restoreRefs")
 def restore_refs(request: Request) -> Answer:
     body = request.decode(bodies.RefsRestore)
-    dumps.restore(request.engine, request.repository, bodies.dump_of(body), force=body.force)
+    dumps.restore(
+        request.engine,
+        request.repository,
+        bodies.dump_of(body),
+        force=body.force,
+        user=request.user,
+        patience=request.patience,
+    )
     return answers.empty(200)
-
-
-# Each task ends inside the request that submits it, which has 30 seconds.
 
 
 @operations.add("POST", f"{_REPOSITORY}/dump", "dumpSubmit")
 def dump_submit(request: Request) -> Answer:
-    task = dumps.dump_as_task(request.engine, request.repository)
+    task = dumps.start_dump(request.engine, request.repository, request.user)
     return answers.of_json(TaskCreated(task.id), 202)
 
 
 @operations.add("GET", f"{_REPOSITORY}/dump", "dumpStatus")
 def dump_status(request: Request) -> Answer:
     task_id = request.query.required_text("task_id")
-    task = dumps.dump_task(request.engine, request.repository, task_id)
+    task = tasks.status(request.engine, request.repository, task_id, TaskKind.DUMP)
     dumped = dumps.dump_of(task)
     return _status(task, None if dumped is None else bodies.dump_body(dumped))
 
@@ -48,24 +53,31 @@ def dump_status(request: Request) -> Answer:
 @operations.add("POST", f"{_REPOSITORY}/restore", "restoreSubmit")
 def restore_submit(request: Request) -> Answer:
     body = request.decode(bodies.RefsRestore)
-    dumped = bodies.dump_of(body)
-    task = dumps.restore_as_task(request.engine, request.repository, dumped, force=body.force)
+    task = dumps.start_restore(
+        request.engine,
+        request.repository,
+        bodies.dump_of(body),
+        request.user,
+        force=body.force,
+    )
     return answers.of_json(TaskCreated(task.id), 202)
 
 
 @operations.add("GET", f"{_REPOSITORY}/restore", "restoreStatus")
 def restore_status(request: Request) -> Answer:
     task_id = request.query.required_text("task_id")
-    return _status(dumps.restore_task(request.engine, request.repository, task_id))
+    task = tasks.status(request.engine, request.repository, task_id, TaskKind.RESTORE)
+    return _status(task)
 
 
 def _status(task: Task, refs: bodies.RefsDumpBody | None = None) -> Answer:
+    error = error_of(task)
     return answers.of_json(
         bodies.TaskStatus(
             id=task.id,
-            done=task.is_done,
+            done=task.has_ended,
             update_time=rfc3339(task.update_time_ns),
-            error=task.error,
+            error=": ".join(filter(None, (error.message, error.details))) if error else "",
             refs=refs,
         )
     )

@@ -8,9 +8,11 @@ from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import MergeConflictError
 from graveler.http import requests, responses
+from graveler.http.tasks import TaskCreated, async_status
 from graveler.messages import Refusal
-from graveler.operations import diffs, merges, symlinks
+from graveler.operations import commits, diffs, merges, symlinks
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
+from graveler.tasks import TaskKind
 
 operations = Operations()
 
@@ -44,27 +46,53 @@ def diff_refs(request: Request) -> Answer:
 
 @operations.add("POST", _MERGE, "mergeIntoBranch")
 def merge_into_branch(request: Request) -> Answer:
-    body = request.decode(requests.Merge) if request.body else requests.Merge()
     try:
         made = merges.merge(
             request.engine,
             request.repository,
             request.name("source_ref"),
             request.name("destination_branch"),
-            merges.MergeRequest(
-                message=body.message,
-                committer=request.user,
-                metadata=body.metadata,
-                strategy=body.strategy,
-                force=body.force,
-                allow_empty=body.allow_empty,
-                squash=body.squash_merge,
-            ),
+            _merge_request(request),
+            request.patience,
         )
     except MergeConflictError:
         # Not an error body: for a conflict, lakeFS returns a result without a reference.
         return answers.of_json(responses.MergeResult(""), 409)
     return answers.of_json(responses.MergeResult(made.id))
+
+
+@operations.add("POST", f"{_MERGE}/async", "mergeIntoBranchAsync")
+def merge_into_branch_async(request: Request) -> Answer:
+    task = merges.start_merge(
+        request.engine,
+        request.repository,
+        request.name("source_ref"),
+        request.name("destination_branch"),
+        _merge_request(request),
+    )
+    return answers.of_json(TaskCreated(task.id), 202)
+
+
+@operations.add("GET", f"{_MERGE}/async/<task_id>/status", "mergeIntoBranchAsyncStatus")
+def merge_into_branch_async_status(request: Request) -> Answer:
+    task, made = commits.task_status(
+        request.engine, request.repository, request.name("task_id"), TaskKind.MERGE
+    )
+    row = None if made is None else responses.MergeResult(made.id)
+    return answers.of_json(async_status(task, row, 200))
+
+
+def _merge_request(request: Request) -> merges.MergeRequest:
+    body = request.decode(requests.Merge) if request.body else requests.Merge()
+    return merges.MergeRequest(
+        message=body.message,
+        committer=request.user,
+        metadata=body.metadata,
+        strategy=body.strategy,
+        force=body.force,
+        allow_empty=body.allow_empty,
+        squash=body.squash_merge,
+    )
 
 
 @operations.add("GET", _MERGE, "findMergeBase")

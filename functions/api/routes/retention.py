@@ -5,10 +5,12 @@ from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import retention as bodies
-from graveler.http.errors import ErrorBody
+from graveler.http.tasks import TaskCreated, error_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import retention
+from graveler.operations.tasks import requests as tasks
 from graveler.operations.uncommitted_addresses import prepare_uncommitted
+from graveler.tasks import TaskKind
 from graveler.times import rfc3339
 
 operations = Operations()
@@ -47,7 +49,9 @@ def set_rules_preflight(request: Request) -> Answer:
 
 @operations.add("POST", f"{_COLLECTION}/prepare_commits", "prepareGarbageCollectionCommits")
 def prepare_commits(request: Request) -> Answer:
-    prepared = retention.prepare_commits(request.engine, request.repository)
+    prepared = retention.prepare_commits(
+        request.engine, request.repository, request.user, request.patience
+    )
     return answers.of_json(_prepared_row(request, prepared), 201)
 
 
@@ -55,26 +59,24 @@ def prepare_commits(request: Request) -> Answer:
     "POST", f"{_COLLECTION}/prepare_commits/async", "prepareGarbageCollectionCommitsAsync"
 )
 def prepare_commits_async(request: Request) -> Answer:
-    task = retention.start_task(request.engine, request.repository)
-    # Run it in this request: a list of active commits takes seconds, and a request has 30.
-    retention.run_task(request.engine, request.repository, task)
-    return answers.of_json(bodies.TaskCreated(task.id), 202)
+    task = retention.start_prepare(request.engine, request.repository, request.user)
+    return answers.of_json(TaskCreated(task.id), 202)
 
 
 @operations.add(
     "GET", f"{_COLLECTION}/prepare_commits/status", "prepareGarbageCollectionCommitsStatus"
 )
 def prepare_commits_status(request: Request) -> Answer:
-    task, prepared = retention.task_status(
-        request.engine, request.repository, request.query.required_text("id")
-    )
+    task_id = request.query.required_text("id")
+    task = tasks.status(request.engine, request.repository, task_id, TaskKind.PREPARE_COMMITS)
+    prepared = retention.prepared_by(task)
     return answers.of_json(
         bodies.PrepareCommitsStatus(
             task_id=task.id,
-            completed=task.is_done,
+            completed=task.has_ended,
             update_time=rfc3339(task.update_time_ns),
             result=None if prepared is None else _prepared_row(request, prepared),
-            error=ErrorBody(task.error) if task.error else None,
+            error=error_of(task),
         )
     )
 

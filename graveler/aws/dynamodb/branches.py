@@ -17,14 +17,17 @@ from graveler.aws.dynamodb.models import (
 )
 from graveler.aws.dynamodb.records import Records, cleanup_item, outbox_item
 from graveler.aws.dynamodb.tables import Raw, Tables, key
+from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import (
     AlreadyExistsError,
     NotFoundError,
+    StaleTaskError,
     StaleVersionError,
     UnknownOutcomeError,
 )
 from graveler.model import Branch, Change, Commit, CommitID, Event, Page, Repository, StagingToken
+from graveler.tasks import Task, TaskEnd
 
 # An update expression has at most 4 KB; removing one list element takes about ten bytes of it.
 _REMOVALS_MAX = 300
@@ -172,6 +175,7 @@ class BranchRecords(Records):
         drop_after_ns: int,
         restored: Sequence[Change] = (),
         is_clean: bool = False,
+        ends: TaskEnd | None = None,
     ) -> None:
         actions, condition = _move(old, commit_id, applied_tokens, new_staging_token)
         if is_clean:
@@ -194,6 +198,10 @@ class BranchRecords(Records):
             writes.append(
                 {"Put": self.tables.put(commit_item(repository, commit), is_new | is_same)}
             )
+        if ends is not None:
+            replaced = task_replacement(self.tables, repository, ends.old, ends.new)
+            ended = self.tables.put(outbox_item(repository, ends.event))
+            writes += [{"Put": replaced}, {"Put": ended}]
         if event is None:
             is_done = self._transact(writes, cleanup)
         else:
@@ -206,7 +214,14 @@ class BranchRecords(Records):
             raise NotFoundError(f"branch {old.name} does not exist any more")
         if commit is not None:
             self._require_no_other(repository, commit)
+        if ends is not None:
+            self._require_unchanged(repository, ends.old)
         raise StaleVersionError(f"branch {old.name} changed since it was read")
+
+    def _require_unchanged(self, repository: Repository, task: Task) -> None:
+        stored = self.tables.get(partition_of(repository), task_key(task.id))
+        if stored is None or task_of(stored).version != task.version:
+            raise StaleTaskError(f"task {task.id} changed since it was read")
 
     def _require_no_other(self, repository: Repository, commit: Commit) -> None:
         stored = self.tables.get(partition_of(repository), COMMIT + commit.id)

@@ -33,6 +33,7 @@ COMMIT = "commit#"
 OUTBOX = "outbox#"
 EXPORT = "export#"
 TASK = "task#"
+JOINABLE = "joinable#"
 LEASE = "lease#"
 METADATA = "metadata"
 
@@ -143,9 +144,18 @@ class ListedExportItem(RefsItem):
 
 
 class TaskItem(RefsItem):
-    """Partition of the repository / `task#<task id>`; the task is JSON."""
+    """Partition of the repository / `task#<xid of the task>`; the task is JSON."""
 
     task = UnicodeAttribute()
+    version = NumberAttribute()
+    write = UnicodeAttribute()  # unique for each write
+    expires_at = NumberAttribute()  # Unix seconds
+
+
+class JoinableItem(RefsItem):
+    """Partition of the repository / `joinable#<digest>`: the last task for such a request."""
+
+    task_id = UnicodeAttribute()
     expires_at = NumberAttribute()  # Unix seconds
 
 

@@ -1,15 +1,59 @@
 """Tasks in DynamoDB."""
 
+from dataclasses import replace
+from uuid import uuid4
+
 import msgspec
 
-from graveler.aws.dynamodb.models import TASK, TaskItem, partition_of
-from graveler.aws.dynamodb.records import Records
-from graveler.model import Repository, Task
+from graveler.aws.dynamodb.models import (
+    JOINABLE,
+    TASK,
+    JoinableItem,
+    TaskItem,
+    partition_of,
+)
+from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
+from graveler.aws.errors import ConditionFailedError
+from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.model import Event, Page, Repository
+from graveler.tasks import Task
 from graveler.times import NS_PER_S
 
-_TASK = msgspec.json.Decoder(Task)
-
 _TASK_LIFE_S = 7 * 24 * 60 * 60
+
+# An ID ends with an xid, which begins with the time.
+_XID_LENGTH = 20
+
+
+def task_of(raw: Raw) -> Task:
+    """Return the task that the raw item stores."""
+    # A decoder made in advance would cost every process time, and few processes need it.
+    task = msgspec.json.decode(raw["task"]["S"], type=Task)
+    return replace(task, version=int(raw["version"]["N"]))
+
+
+def task_item(repository: Repository, task: Task) -> TaskItem:
+    """Return the item that stores the task."""
+    return TaskItem(
+        partition_of(repository),
+        task_key(task.id),
+        task=msgspec.json.encode(task).decode(),
+        version=task.version,
+        write=str(uuid4()),
+        expires_at=task.update_time_ns // NS_PER_S + _TASK_LIFE_S,
+    )
+
+
+def task_replacement(tables: Tables, repository: Repository, old: Task, new: Task) -> Request:
+    """Return the parameters of a Put that replaces the task if it is unchanged."""
+    item = task_item(repository, replace(new, version=old.version + 1))
+    return tables.put(item, TaskItem.version == old.version)
+
+
+def task_key(task_id: str) -> str:
+    """Return the sort key of the task's item."""
+    return TASK + task_id[-_XID_LENGTH:]
 
 
 class TaskRecords(Records):
@@ -18,14 +62,79 @@ class TaskRecords(Records):
     __slots__ = ()
 
     def task(self, repository: Repository, task_id: str) -> Task | None:
-        raw = self.tables.get(partition_of(repository), TASK + task_id)
-        return None if raw is None else _TASK.decode(raw["task"]["S"])
+        raw = self.tables.get(partition_of(repository), task_key(task_id))
+        task = None if raw is None else task_of(raw)
+        return task if task is not None and task.id == task_id else None
 
-    def put_task(self, repository: Repository, task: Task) -> None:
-        item = TaskItem(
-            partition_of(repository),
-            TASK + task.id,
-            task=msgspec.json.encode(task).decode(),
-            expires_at=task.update_time_ns // NS_PER_S + _TASK_LIFE_S,
-        )
-        self.tables.dynamodb.call("PutItem", self.tables.put(item))
+    def joinable_task(self, repository: Repository, digest: str) -> Task | None:
+        raw = self.tables.get(partition_of(repository), JOINABLE + digest)
+        return None if raw is None else self.task(repository, raw["task_id"]["S"])
+
+    def tasks(self, repository: Repository, after: str, amount: int) -> Page[Task]:
+        partition = partition_of(repository)
+        request = self.tables.query(partition, TASK, limit=amount + 1)
+        request["ScanIndexForward"] = False
+        if after:
+            request["ExclusiveStartKey"] = key(partition, task_key(after))
+        found: list[Task] = []
+        for raws in self.tables.pages(request):
+            found += map(task_of, raws)
+            if len(found) > amount:
+                return Page(tuple(found[:amount]), found[amount - 1].id)
+        return Page(tuple(found))
+
+    def create_task(
+        self, repository: Repository, task: Task, joinable: Task | None, event: Event
+    ) -> None:
+        item = task_item(repository, task)
+        writes = [{"Put": self.tables.put(item, TaskItem.sort.does_not_exist())}]
+        if task.digest:
+            named = JoinableItem(
+                partition_of(repository),
+                JOINABLE + task.digest,
+                task_id=task.id,
+                expires_at=item.expires_at,
+            )
+            unchanged = JoinableItem.sort.does_not_exist()
+            if joinable is not None:
+                unchanged |= JoinableItem.task_id == joinable.id
+            writes.append({"Put": self.tables.put(named, unchanged)})
+        if not self._transact(writes, outbox_item(repository, event)):
+            raise StaleVersionError("another request of that kind created a task")
+
+    def replace_task(
+        self, repository: Repository, old: Task, new: Task, event: Event | None = None
+    ) -> Task:
+        put = task_replacement(self.tables, repository, old, new)
+        stored = replace(new, version=old.version + 1)
+        if event is not None:
+            is_done = self._transact([{"Put": put}], outbox_item(repository, event))
+        else:
+            is_done = self._put(repository, put)
+        if not is_done:
+            raise StaleVersionError(f"task {old.id} changed since it was read")
+        return stored
+
+    def _put(self, repository: Repository, put: Request) -> bool:
+        """Put the item; return False if its condition did not hold.
+
+        Raises:
+            UnknownOutcomeError: the answer was lost, and the item is not stored.
+        """
+        item: Raw = put["Item"]
+        try:
+            self.tables.dynamodb.call(
+                "PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+            )
+        except ConditionFailedError as error:
+            return _is_same_write(error.item, item)
+        except UnknownOutcomeError:
+            if not _is_same_write(
+                self.tables.get(partition_of(repository), item["sort"]["S"]), item
+            ):
+                raise
+        return True
+
+
+def _is_same_write(raw: Raw | None, item: Raw) -> bool:
+    return raw is not None and bool(raw["write"] == item["write"])

@@ -8,8 +8,9 @@ files in the object store have no name yet, and sealed tokens stay readable unti
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from graveler.errors import InvalidInputError, StaleVersionError
+from graveler.errors import InvalidInputError, StaleTaskError, StaleVersionError
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RETENTION_S
 from graveler.messages import Refusal
@@ -28,6 +29,7 @@ from graveler.operations.protocol.lookup import branch_not_found
 from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import view_of_branch
 from graveler.staging.overlay import effective_changes
+from graveler.tasks import TaskEnd
 from graveler.times import NS_PER_S
 
 
@@ -54,18 +56,33 @@ class Move:
     is_clean: bool = False
 
 
+class Ending(Protocol):
+    """A task that a new commit ends: both are stored in one transaction."""
+
+    def end_with(self, commit: Commit) -> TaskEnd:
+        """Return the end of the task whose result is the commit."""
+
+    def read_again(self) -> None:
+        """Read the task again, which another writer changed; raise if this runner must stop."""
+
+
 def drop_after_ns(engine: Engine) -> int:
     """Return the time, in Unix ns, when tokens that are taken off a branch now can be dropped."""
     return engine.clock.now_ns() + TOKEN_RETENTION_S * NS_PER_S
 
 
 def move_head(
-    engine: Engine, repository: Repository, branch: Branch, plan: Callable[[Branch], Move]
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    plan: Callable[[Branch], Move],
+    ending: Ending | None = None,
 ) -> Move:
     """Plan against the current head and move it; plan again if another writer moved it.
 
     The first try plans against branch, later ones against a fresh read. plan returns the move for
-    the version of the branch that it gets; move_head returns the move that was made.
+    the version of the branch that it gets; move_head returns the move that was made. A new commit
+    ends the task of ending.
 
     Raises:
         ContentionError: other writers moved the head in each try.
@@ -78,6 +95,27 @@ def move_head(
         nonlocal current
         try:
             move = plan(current)
+            _make(engine, repository, move, ending if move.commit is not None else None)
+        except StaleVersionError:
+            current = read_branch(engine, repository, branch.name)
+            raise
+        return move
+
+    made = retry_stale(attempt, f"branch {branch.name!r}")
+    if made.commit is not None:
+        engine.history(repository).keep(made.commit)
+    return made
+
+
+def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | None) -> None:
+    """Make the move; only a change of the branch makes it stale, a change of the task does not.
+
+    Raises:
+        StaleVersionError: another writer moved the head.
+        NotFoundError: the branch was deleted.
+    """
+    while True:
+        try:
             engine.refs.move_branch(
                 repository,
                 move.branch,
@@ -89,16 +127,19 @@ def move_head(
                 drop_after_ns=drop_after_ns(engine),
                 restored=move.restored,
                 is_clean=move.is_clean,
+                ends=ending.end_with(move.commit) if ending and move.commit else None,
             )
-        except StaleVersionError:
-            current = read_branch(engine, repository, branch.name)
-            raise
-        return move
+        except StaleTaskError:
+            assert ending is not None
+            ending.read_again()
+        else:
+            return
 
-    made = retry_stale(attempt, f"branch {branch.name!r}")
-    if made.commit is not None:
-        engine.history(repository).keep(made.commit)
-    return made
+
+def made_commit(move: Move) -> Commit:
+    """Return the commit of a move that always makes one."""
+    assert move.commit is not None
+    return move.commit
 
 
 def read_branch(engine: Engine, repository: Repository, name: str) -> Branch:
@@ -124,7 +165,7 @@ def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
         ContentionError: changes were restored in each try.
         NotFoundError: the branch was deleted.
     """
-    if branch.sealed_tokens and not _has_staged(engine, branch):
+    if branch.sealed_tokens and not has_staged(engine, branch):
         return branch
     return seal_restored(engine, repository, replace_token(engine, repository, branch))
 
@@ -165,7 +206,13 @@ def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Bra
     return sealed
 
 
-def _has_staged(engine: Engine, branch: Branch) -> bool:
+def newest_sealed(branch: Branch) -> str:
+    """Return the branch's newest sealed token, "" if it has none."""
+    return branch.sealed_tokens[0] if branch.sealed_tokens else ""
+
+
+def has_staged(engine: Engine, branch: Branch) -> bool:
+    """Whether the branch's staging token holds anything."""
     return next(engine.staging.scan(branch.staging_token, b"", None), None) is not None
 
 
@@ -182,14 +229,14 @@ def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Bra
         NotFoundError: the branch was deleted.
     """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        has_staged = _has_staged(engine, branch)
-        if has_staged or branch.sealed_tokens:
+        is_staged = has_staged(engine, branch)
+        if is_staged or branch.sealed_tokens:
             view = view_of_branch(engine, repository, branch)
             if any(effective_changes(view.changes(), view.committed)):
                 raise Refusal.DIRTY_BRANCH.error(
                     f"commit or reset the changes on branch {branch.name!r} first"
                 )
-        if not has_staged:
+        if not is_staged:
             return branch
         branch = seal(engine, repository, branch)
     raise contention(f"branch {branch.name!r}")

@@ -1,0 +1,34 @@
+"""Tasks of any kind: list, show and cancel them. lakeFS has no such operations."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import responses
+from graveler.http.tasks import task_row
+from graveler.operations.tasks import requests as tasks
+
+operations = Operations()
+
+_TASKS = "/repositories/<repository>/tasks"
+_TASK = f"{_TASKS}/<task_id>"
+
+
+@operations.add("GET", _TASKS, "listTasks")
+def list_tasks(request: Request) -> Answer:
+    query = request.query
+    page = tasks.listed(request.engine, request.repository, query.text("after"), query.amount())
+    rows = [task_row(task) for task in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+@operations.add("GET", _TASK, "getTask")
+def get_task(request: Request) -> Answer:
+    task = tasks.status(request.engine, request.repository, request.name("task_id"))
+    return answers.of_json(task_row(task))
+
+
+@operations.add("DELETE", _TASK, "cancelTask")
+def cancel_task(request: Request) -> Answer:
+    task = tasks.cancel(request.engine, request.repository, request.name("task_id"))
+    return answers.of_json(task_row(task))

@@ -1,0 +1,1 @@
+"""The function that applies slices of large changes."""

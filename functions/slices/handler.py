@@ -1,0 +1,23 @@
+"""The Lambda function: the runner of a task invokes `handler` for each slice of a large change."""
+
+from typing import Any
+
+import msgspec
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from functions.telemetry import Telemetry
+from graveler.aws import wiring
+from graveler.operations.tasks.slices import SliceJob, apply_job
+
+telemetry = Telemetry("graveler-slices")
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Apply the slice of the job; return its result or the error that ended it."""
+    job = msgspec.convert(event, SliceJob)
+    with telemetry.record("slice", context, repository=job.repository, task_id=job.task) as record:
+        answer = apply_job(wiring.engine(), job)
+        if answer.failure is not None:
+            record.add(problem=answer.failure.code)
+    result: dict[str, Any] = msgspec.to_builtins(answer)
+    return result

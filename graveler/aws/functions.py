@@ -1,0 +1,46 @@
+"""Functions that the engine invokes and waits for, on Lambda."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Protocol
+
+import msgspec
+
+from graveler.aws.errors import service_call
+from graveler.errors import ThrottledError
+
+
+class LambdaClient(Protocol):
+    """The part of boto3's client that is used here."""
+
+    def invoke(self, *, FunctionName: str, Payload: bytes) -> Mapping[str, Any]:  # noqa: N803
+        """Invoke the function and wait for its answer."""
+
+
+class LambdaSliceFunction:
+    """`graveler.ports.SliceFunction` over a Lambda function.
+
+    It connects when it invokes the function for the first time.
+    """
+
+    def __init__(self, connect: Callable[[], LambdaClient], function_name: str) -> None:
+        self._connect = connect
+        self._function_name = function_name
+
+    @cached_property
+    def _client(self) -> LambdaClient:
+        return self._connect()
+
+    def invoke(self, job: Mapping[str, Any]) -> Mapping[str, Any]:
+        with service_call("Lambda"):
+            answer = self._client.invoke(
+                FunctionName=self._function_name, Payload=msgspec.json.encode(job)
+            )
+        content: bytes = answer["Payload"].read()
+        if "FunctionError" in answer:
+            # It ran out of time or memory, or has a bug: its log says which.
+            raise ThrottledError(
+                f"function {self._function_name} failed: {content[:500].decode(errors='replace')}"
+            )
+        decoded: Mapping[str, Any] = msgspec.json.decode(content)
+        return decoded

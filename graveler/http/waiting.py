@@ -1,0 +1,41 @@
+"""How clients wait for work that outlasts their request.
+
+The request is answered 307 with its own URL and the task's ID. Go's and Java's clients and the
+Python SDK follow such a redirect with the same method and body, and so wait again. The Python SDK
+follows three; the request after the last one is answered 503 with Retry-After. lakectl repeats such
+a request by itself, other clients tell their users; it then joins the task without a name.
+"""
+
+from urllib.parse import quote
+
+from graveler.errors import StillRunningError
+from graveler.http.query import Query
+from graveler.operations.tasks.waiting import Patience
+
+# In the query of a request after such a redirect: the task's ID, a colon, and which redirect it is.
+_PARAMETER = "graveler-task"
+_REDIRECTS_MAX = 3
+
+
+def patience_of(query: Query) -> Patience:
+    """Return how the client that sent the query waits."""
+    task_id, number = _parts(query.text(_PARAMETER))
+    return Patience(task_id, is_last=number >= _REDIRECTS_MAX)
+
+
+def location_of(error: StillRunningError, raw_query: str) -> str | None:
+    """Return where the client of a request with that query has to ask again.
+
+    Returns:
+        A reference relative to the request's URL; None after the last redirect.
+    """
+    kept = [part for part in raw_query.split("&") if part and not part.startswith(_PARAMETER)]
+    _, number = _parts(Query(raw_query).text(_PARAMETER))
+    if number >= _REDIRECTS_MAX:
+        return None
+    return "?" + "&".join([*kept, f"{_PARAMETER}={quote(error.task_id)}:{number + 1}"])
+
+
+def _parts(text: str) -> tuple[str, int]:
+    task_id, _, number = text.partition(":")
+    return task_id, int(number) if number.isascii() and number.isdigit() else 0

@@ -1,0 +1,92 @@
+"""Large changes of a metarange, described so that any process can read them from any key.
+
+A change has a base, which is a metarange, and a source: where its changes come from. Sources name
+only immutable things: sealed staging tokens and metaranges. So two processes that read a source see
+the same changes.
+"""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from graveler.committed.apply import Applied, apply_changes
+from graveler.committed.counts import Counts
+from graveler.committed.metarange import MetaRange
+from graveler.committed.slices import Changes, Slice, plan
+from graveler.merge import merge_changes, plan_merge
+from graveler.model import Change, MetaRangeID, Repository, StagingToken
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.views import View
+from graveler.operations.protocol.watching import Watching
+
+
+class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
+    """What sealed tokens hold, newest first.
+
+    version: the branch's, which rises when a token may hold a change that no scan has seen.
+    """
+
+    tokens: tuple[StagingToken, ...]
+    version: int
+
+    def changes(self, engine: Engine, repository: Repository, base: MetaRange) -> Changes:
+        """Return the function that reads the changes from one key to another."""
+        return View(engine, repository, self.tokens, base).changes
+
+    def plan(self, engine: Engine, repository: Repository, base: MetaRange) -> Iterator[Slice]:
+        """Yield slices that cover all changes."""
+        return plan(base, engine.committed.breaking, self.changes(engine, repository, base))
+
+
+class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
+    """What a metarange changed since another one, merged into the base (`graveler.merge`)."""
+
+    since: MetaRangeID
+    theirs: MetaRangeID
+    strategy: str = ""
+
+    def changes(self, engine: Engine, repository: Repository, base: MetaRange) -> Changes:
+        """Return the function that reads the changes from one key to another."""
+        since, theirs = self._sides(engine, repository)
+
+        def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
+            return merge_changes(since, theirs, base, self.strategy, start, end)
+
+        return changes
+
+    def plan(self, engine: Engine, repository: Repository, base: MetaRange) -> Iterator[Slice]:
+        """Yield slices that cover all changes."""
+        since, theirs = self._sides(engine, repository)
+        return plan_merge(engine.committed, since, theirs, base, self.strategy)
+
+    def _sides(self, engine: Engine, repository: Repository) -> tuple[MetaRange, MetaRange]:
+        return engine.metarange(repository, self.since), engine.metarange(repository, self.theirs)
+
+
+# Where changes come from. As JSON, a source names its kind.
+Source = Staged | Merged
+
+# Applies a source's changes to a base, and stores the resulting metarange.
+Apply = Callable[[Repository, MetaRange, Source], Applied]
+
+
+def apply_at_once(engine: Engine, watching: Watching) -> Apply:
+    """Return the function that applies changes in one pass, in this process."""
+
+    def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
+        changes = source.changes(engine, repository, base)(b"", None)
+        return apply_changes(engine.committed, base, watching(changes))
+
+    return apply
+
+
+def apply_merge(apply: Apply, repository: Repository, base: MetaRange, source: Merged) -> Applied:
+    """Apply a merge. If only the source changed something, the result is the source.
+
+    Raises:
+        MergeConflictError: both sides changed a key differently, and there is no strategy.
+    """
+    if base.id == source.since and source.since != source.theirs:
+        # The count only says that something changed.
+        return Applied(source.theirs, Counts(changed=1))
+    return apply(repository, base, source)

@@ -1,0 +1,263 @@
+"""Revert and cherry-pick: merges that replay one commit's changes, backwards or forwards.
+
+operation     base              source             destination
+merge         merge base        source ref         branch head
+revert        the ref           a parent of it     branch head
+cherry-pick   a parent of it    the ref            branch head
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+
+import msgspec
+
+from graveler.messages import Refusal, within
+from graveler.model import Branch, Commit, CommitID, Repository
+from graveler.operations.actions import refuse_guarded
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.changes import Apply, Merged, apply_at_once, apply_merge
+from graveler.operations.protocol.heads import (
+    Ending,
+    Move,
+    check_commit_size,
+    commit_event,
+    made_commit,
+    move_head,
+    new_commit,
+    require_clean,
+)
+from graveler.operations.protocol.lookup import check_writable, current_branch
+from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.slices import apply_by_slices
+from graveler.operations.tasks.waiting import (
+    FIRST_REQUEST,
+    Patience,
+    Work,
+    commit_of,
+    result_in_time,
+)
+from graveler.refs.resolve import resolve_commit
+from graveler.tasks import TaskKind
+
+
+@dataclass(frozen=True, slots=True)
+class _Replay:
+    """What changed from base to source, to be committed on top of a branch."""
+
+    base: CommitID
+    source: CommitID
+    message: str
+    metadata: Mapping[str, str]
+    committer: str
+    event: str
+    guarded_by: str
+    force: bool
+    allow_empty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RevertRequest:
+    """Which commit to undo; parent_number counts from 1, and may be 0 if there is one parent."""
+
+    ref: str
+    committer: str
+    parent_number: int = 0
+    message: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    force: bool = False
+    allow_empty: bool = False
+
+
+def revert(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    request: RevertRequest,
+    patience: Patience = FIRST_REQUEST,
+) -> Commit:
+    """Undo what a commit changed against its parent; return the new commit.
+
+    A large revert is left to a task, which this waits for.
+
+    Raises:
+        MergeConflictError: the branch changed the same objects since.
+        ConflictError: it is a merge commit, and no parent is chosen.
+        InvalidInputError: nothing is left to undo, the commit has no such parent, the branch has
+            uncommitted changes, a name or the ref is malformed, or message and metadata are too
+            large.
+        NotFoundError: the repository or the branch does not exist, or the ref names no commit.
+        ForbiddenError: the repository is read-only.
+        PreconditionFailedError: an action file guards reverts on the branch.
+        ContentionError: other writers came first in each try.
+        StillRunningError: a task does it, and has not ended in time.
+    """
+    found, current = current_branch(engine, repository, branch)
+    check_writable(found, force=request.force)
+    undone = _commit_of(engine, found, request.ref)
+    if len(undone.parents) > 1 and request.parent_number <= 0:
+        raise Refusal.REVERT_WITHOUT_PARENT.error(f"1 to {len(undone.parents)} of {undone.id}")
+    number = request.parent_number or 1
+    parent = _parent(engine, found, undone, number, Refusal.REVERT_BEYOND_PARENTS)
+    message = request.message or f"Revert {request.ref}"
+    asked = _Replay(
+        base=undone.id,
+        source=parent.id,
+        message=message,
+        metadata=request.metadata,
+        committer=request.committer,
+        event="revert_completed",
+        guarded_by="pre-revert",
+        force=request.force,
+        allow_empty=request.allow_empty,
+    )
+    return _in_time(engine, found, current, TaskKind.REVERT, asked, patience)
+
+
+def _commit_of(engine: Engine, repository: Repository, ref: str) -> Commit:
+    with within(f"get commit from ref {ref}"):
+        return resolve_commit(engine.refs, engine.history(repository), ref)
+
+
+def _parent(
+    engine: Engine, repository: Repository, commit: Commit, number: int, refusal: Refusal
+) -> Commit:
+    if not 1 <= number <= len(commit.parents):
+        numbers = f"parents of commit {commit.id}: {len(commit.parents)}"
+        raise refusal.error(numbers, number=number)
+    return engine.history(repository).commit(commit.parents[number - 1])
+
+
+@dataclass(frozen=True, slots=True)
+class CherryPickRequest:
+    """Which commit to repeat; a commit with several parents needs parent_number, from 1."""
+
+    ref: str
+    committer: str
+    parent_number: int | None = None
+    message: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    force: bool = False
+
+
+def cherry_pick(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    request: CherryPickRequest,
+    patience: Patience = FIRST_REQUEST,
+) -> Commit:
+    """Repeat what a commit changed against its parent, on the branch; return the new commit.
+
+    The new commit may change nothing, if the branch has the changes already. Message and metadata
+    default to the picked commit's. A large change is left to a task, which this waits for.
+
+    Raises:
+        MergeConflictError: the branch changed the same objects differently.
+        InvalidInputError: the picked commit changed nothing, no parent is chosen, or it has no such
+            parent; the branch has uncommitted changes; a name or the ref is malformed; or message
+            and metadata are too large.
+        NotFoundError: the repository or the branch does not exist, or the ref names no commit.
+        ForbiddenError: the repository is read-only.
+        PreconditionFailedError: an action file guards cherry-picks on the branch.
+        ContentionError: other writers came first in each try.
+        StillRunningError: a task does it, and has not ended in time.
+    """
+    found, current = current_branch(engine, repository, branch)
+    check_writable(found, force=request.force)
+    picked = _commit_of(engine, found, request.ref)
+    if len(picked.parents) > 1 and not request.parent_number:
+        raise Refusal.PICK_WITHOUT_PARENT.error(f"1 to {len(picked.parents)} of {picked.id}")
+    number = request.parent_number or 1
+    parent = _parent(engine, found, picked, number, Refusal.PICK_BEYOND_PARENTS)
+    metadata = {
+        **picked.metadata,
+        **request.metadata,
+        "cherry-pick-origin": picked.id,
+        "cherry-pick-committer": picked.committer,
+    }
+    asked = _Replay(
+        base=parent.id,
+        source=picked.id,
+        message=request.message or picked.message,
+        metadata=metadata,
+        committer=request.committer,
+        event="cherry_pick_completed",
+        guarded_by="pre-cherry-pick",
+        force=request.force,
+        allow_empty=picked.metarange_id != parent.metarange_id,
+    )
+    return _in_time(engine, found, current, TaskKind.CHERRY_PICK, asked, patience)
+
+
+def _in_time(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    kind: TaskKind,
+    asked: _Replay,
+    patience: Patience,
+) -> Commit:
+    check_commit_size(asked.message, asked.metadata)
+    work = Work(
+        kind=kind,
+        user=asked.committer,
+        branch=branch.name,
+        request=asdict(asked),
+        at_once=lambda watch: _replay(
+            engine, repository, branch, asked, apply_at_once(engine, watch.over)
+        ),
+        result_of=partial(commit_of, engine, repository),
+    )
+    return result_in_time(engine, repository, work, patience)
+
+
+def run_replay(hold: Hold) -> None:
+    """Do the work of a revert's or a cherry-pick's task, and end it with the new commit.
+
+    Raises:
+        GravelerError: as revert and cherry_pick.
+        StoppedError: this runner must not continue.
+    """
+    asked = msgspec.convert(hold.task.request, _Replay)
+    found, current = current_branch(hold.engine, hold.repository.name, hold.task.branch)
+    check_writable(found, force=asked.force)
+    _replay(hold.engine, found, current, asked, apply_by_slices(hold), hold)
+
+
+def _replay(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    asked: _Replay,
+    apply: Apply,
+    ending: Ending | None = None,
+) -> Commit:
+    """Commit what changed from base to source on top of the branch's head."""
+    history = engine.history(repository)
+    base, source = history.commit(asked.base), history.commit(asked.source)
+
+    def plan(now: Branch) -> Move:
+        now = require_clean(engine, repository, now)
+        head = history.commit(now.commit_id)
+        destination = engine.metarange(repository, head.metarange_id)
+        merged = apply_merge(
+            apply, repository, destination, Merged(base.metarange_id, source.metarange_id)
+        )
+        if merged.metarange_id == destination.id and not asked.allow_empty:
+            raise Refusal.NOTHING_TO_REPEAT.error(
+                f"branch {branch.name!r} already has that content"
+            )
+        refuse_guarded(engine, repository, destination, branch.name, asked.guarded_by)
+        made = new_commit(
+            engine,
+            committer=asked.committer,
+            message=asked.message,
+            metarange_id=merged.metarange_id,
+            metadata=asked.metadata,
+            parents=(head,),
+        )
+        event = commit_event(engine, asked.event, repository, branch.name, made)
+        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True)
+
+    return made_commit(move_head(engine, repository, branch, plan, ending))

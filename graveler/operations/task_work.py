@@ -1,0 +1,17 @@
+"""The work of each kind of task."""
+
+from collections.abc import Mapping
+
+from graveler.operations import commits, dumps, merges, replays, retention
+from graveler.operations.tasks.advance import Work
+from graveler.tasks import TaskKind
+
+WORK: Mapping[TaskKind, Work] = {
+    TaskKind.COMMIT: commits.run_commit,
+    TaskKind.MERGE: merges.run_merge,
+    TaskKind.REVERT: replays.run_replay,
+    TaskKind.CHERRY_PICK: replays.run_replay,
+    TaskKind.DUMP: dumps.run_dump,
+    TaskKind.RESTORE: dumps.run_restore,
+    TaskKind.PREPARE_COMMITS: retention.run_prepare,
+}

@@ -1,0 +1,1 @@
+"""Tasks: starting them, waiting for them, and running them."""

@@ -1,0 +1,156 @@
+"""Find out what a task needs, and do it.
+
+Messages arrive at least once, late and in any order, so they only name a task, and its record
+decides. A runner sends a message that arrives after its lease before it takes the task. So while
+the task is open, a message is always on its way, and finds the task ended, held or abandoned.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from graveler import tasks
+from graveler.errors import (
+    ContentionError,
+    GravelerError,
+    StaleVersionError,
+    ThrottledError,
+    UnknownOutcomeError,
+)
+from graveler.model import Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.retries import retry_stale
+from graveler.operations.tasks.hold import (
+    TIME_TO_END_S,
+    Hold,
+    LostError,
+    OutOfTimeError,
+    UnwantedError,
+    end_event,
+)
+from graveler.operations.tasks.slices import delete_results
+from graveler.tasks import LEASE_S, TAKES_MAX, Task, TaskKind, TaskMessage
+from graveler.times import NS_PER_S
+
+# Does the work of a held task. Returns the result; None if the work has ended the task itself, in
+# one transaction with its effect.
+Work = Callable[[Hold], Mapping[str, str] | None]
+
+# With less time than this, a runner does not take a task.
+_TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
+
+# Another runner may succeed after these errors.
+_PASSING = (ThrottledError, ContentionError, UnknownOutcomeError)
+
+
+def advance(
+    engine: Engine,
+    message: TaskMessage,
+    work: Mapping[TaskKind, Work],
+    *,
+    runner: str,
+    time_left_s: Callable[[], float],
+) -> Task | None:
+    """Do what the task needs now, and return its record as last seen.
+
+    Args:
+        engine: where everything is stored.
+        message: the task to look at.
+        work: the work of each kind.
+        runner: a name that no other runner has at the same time.
+        time_left_s: returns how many seconds this call may still take.
+
+    Returns:
+        None if the repository or the task does not exist.
+
+    Raises:
+        GravelerError: a store failed; repeat the call later.
+    """
+    repository = engine.refs.repository(message.repository)
+    if repository is None:
+        return None
+
+    def attempt() -> Task | Hold | None:
+        task = engine.refs.task(repository, message.task_id)
+        if task is None or task.has_ended:
+            return task
+        return _take(engine, repository, task, message, runner, time_left_s)
+
+    taken = retry_stale(attempt, f"task {message.task_id}")
+    if not isinstance(taken, Hold):
+        return taken
+    _carry_out(taken, message, work)
+    return taken.task
+
+
+def _take(
+    engine: Engine,
+    repository: Repository,
+    task: Task,
+    message: TaskMessage,
+    runner: str,
+    time_left_s: Callable[[], float],
+) -> Task | Hold:
+    """Take the open task unless another runner holds it, or it has to end.
+
+    Raises:
+        StaleVersionError: another writer changed the task.
+    """
+    now_ns = engine.clock.now_ns()
+    if task.is_held(now_ns):
+        left_s = (task.lease_until_ns - now_ns) // NS_PER_S + 1
+        engine.task_queue.send(message, left_s)
+        return task
+    if task.is_unwanted or task.takes >= TAKES_MAX:
+        if task.is_unwanted:
+            ended = tasks.cancelled(task, now_ns)
+        else:
+            ended = tasks.failed(task, _never_ends(task), now_ns)
+        event = end_event(engine, repository, ended)
+        return engine.refs.replace_task(repository, task, ended, event)
+    if time_left_s() < _TIME_TO_BEGIN_S:
+        engine.task_queue.send(message)
+        return task
+    engine.task_queue.send(message, LEASE_S + 1)
+    held = engine.refs.replace_task(repository, task, tasks.taken(task, runner, now_ns))
+    return Hold(engine, repository, held, time_left_s)
+
+
+def _never_ends(task: Task) -> GravelerError:
+    return ThrottledError(
+        f"{task.takes} workers stopped at this task without progress, the last one was "
+        f"{task.runner}: read its log, then start the task again"
+    )
+
+
+def _carry_out(hold: Hold, message: TaskMessage, work: Mapping[TaskKind, Work]) -> None:
+    """Do the work of the held task, and end or release it."""
+    engine = hold.engine
+    try:
+        result = work[hold.task.kind](hold)
+        if result is not None:
+            hold.complete(result)
+    except UnwantedError:
+        with suppress(LostError):
+            hold.end(lambda task: tasks.cancelled(task, engine.clock.now_ns()))
+    except OutOfTimeError:
+        _leave_to_next(hold, message)
+    except LostError:
+        return  # whoever holds it ends it
+    except GravelerError as error:
+        if isinstance(error, _PASSING) and hold.task.takes < TAKES_MAX:
+            _leave_to_next(hold, message, delay_s=hold.task.takes)
+            return
+        failure = error
+        with suppress(LostError):
+            hold.end(lambda task: tasks.failed(task, failure, engine.clock.now_ns()))
+    except Exception:
+        with suppress(LostError, GravelerError):
+            hold.release()
+        raise
+    delete_results(engine, hold.repository, hold.task.id)
+
+
+def _leave_to_next(hold: Hold, message: TaskMessage, delay_s: int = 0) -> None:
+    with suppress(LostError, StaleVersionError):
+        hold.release()
+    hold.engine.task_queue.send(message, delay_s)

@@ -1,0 +1,181 @@
+"""One runner's hold on a task: reports, and the end.
+
+Work calls `report` at least every few seconds. That extends the lease, stores the progress, and
+stops the work if it is unwanted, if another runner has taken it, or if time is up.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+from graveler import tasks
+from graveler.errors import StaleVersionError
+from graveler.model import Commit, Event, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.retries import retry_stale
+from graveler.tasks import REPORT_S, Task, TaskEnd
+from graveler.times import NS_PER_S
+
+T = TypeVar("T")
+
+# With less time than this, a runner leaves the rest to the next one.
+TIME_TO_END_S = 30
+
+Transition = Callable[[Task], Task]
+
+
+class StoppedError(Exception):
+    """This runner must not continue the task; the message says why."""
+
+
+class LostError(StoppedError):
+    """Another runner holds the task, or has ended it."""
+
+
+class UnwantedError(StoppedError):
+    """A user cancelled the task."""
+
+
+class OutOfTimeError(StoppedError):
+    """The function's invocation is about to end."""
+
+
+class Hold:
+    """A runner's hold on a task, with the record as this runner saw it last."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        repository: Repository,
+        task: Task,
+        time_left_s: Callable[[], float],
+    ) -> None:
+        """Hold a task that this runner has just taken."""
+        self.engine = engine
+        self.repository = repository
+        self.task = task
+        self._time_left_s = time_left_s
+        self._stored_ns = task.update_time_ns
+        self._passed = 0
+
+    def report(self, done: int, known: int) -> None:
+        """Report so many objects done, of those known so far.
+
+        Raises:
+            UnwantedError: a user cancelled the task.
+            LostError: another runner holds the task.
+            OutOfTimeError: the function's invocation is about to end.
+        """
+        if self._time_left_s() < TIME_TO_END_S:
+            raise OutOfTimeError("the function is about to be ended")
+        now_ns = self.engine.clock.now_ns()
+        if now_ns - self._stored_ns < REPORT_S * NS_PER_S:
+            return
+        self._change(
+            lambda task: tasks.reported(task, now_ns, done, known),
+            lambda task: task_event(self.engine, "task_progressed", self.repository, task),
+        )
+        self._stored_ns = now_ns
+        self._refuse_unwanted()
+
+    def watched(self, things: Iterable[T], /) -> Iterator[T]:
+        """Pass the things on, and report meanwhile; each counts as one more object known and done.
+
+        Raises:
+            StoppedError: as report.
+        """
+        for thing in things:
+            self.report(self._passed, self._passed)
+            self._passed += 1
+            yield thing
+
+    def end_with(self, commit: Commit) -> TaskEnd:
+        """Return the end of the task whose result is the commit."""
+        now_ns = self.engine.clock.now_ns()
+        ended = tasks.completed(self.task, {"commit_id": commit.id}, now_ns)
+        event = task_event(self.engine, "task_completed", self.repository, ended)
+        return TaskEnd(self.task, ended, event)
+
+    def read_again(self) -> None:
+        """Read the task again, which another writer changed.
+
+        Raises:
+            LostError: another runner holds the task, or it has ended.
+            UnwantedError: a user cancelled it.
+        """
+        self._read_again()
+        self._refuse_unwanted()
+
+    def complete(self, result: Mapping[str, str]) -> None:
+        """End the task with its result.
+
+        Raises:
+            LostError: another runner holds the task, or it has ended.
+        """
+        now_ns = self.engine.clock.now_ns()
+        self.end(lambda task: tasks.completed(task, result, now_ns))
+
+    def end(self, transition: Transition) -> None:
+        """End the task as the transition says.
+
+        Raises:
+            LostError: another runner holds the task, or it has ended.
+        """
+        self._change(transition, lambda task: end_event(self.engine, self.repository, task))
+
+    def release(self) -> None:
+        """Let another runner take the task at once.
+
+        Raises:
+            LostError: another runner holds the task, or it has ended.
+        """
+        now_ns = self.engine.clock.now_ns()
+        self._change(lambda task: tasks.released(task, now_ns))
+
+    def _change(
+        self, transition: Transition, event_of: Callable[[Task], Event] | None = None
+    ) -> None:
+        def attempt() -> None:
+            changed = transition(self.task)
+            event = None if event_of is None else event_of(changed)
+            try:
+                self.task = self.engine.refs.replace_task(
+                    self.repository, self.task, changed, event
+                )
+            except StaleVersionError:
+                self._read_again()
+                raise
+
+        retry_stale(attempt, f"task {self.task.id}")
+
+    def _read_again(self) -> None:
+        current = self.engine.refs.task(self.repository, self.task.id)
+        if current is None or current.has_ended or current.runner != self.task.runner:
+            raise LostError("another runner holds the task, or it has ended")
+        self.task = current
+
+    def _refuse_unwanted(self) -> None:
+        if self.task.is_unwanted:
+            raise UnwantedError("a user cancelled the task")
+
+
+def task_event(engine: Engine, kind: str, repository: Repository, task: Task) -> Event:
+    """Return the event that describes a task."""
+    failure = task.failure
+    return engine.event(
+        kind,
+        repository,
+        task_id=task.id,
+        task_kind=task.kind,
+        branch=task.branch,
+        user=task.user,
+        state=task.state,
+        done=task.done,
+        known=task.known,
+        result=task.result,
+        error="" if failure is None else str(failure.error),
+    )
+
+
+def end_event(engine: Engine, repository: Repository, task: Task) -> Event:
+    """Return the event of the task's end: `task_completed`, `task_failed` or `task_cancelled`."""
+    return task_event(engine, f"task_{task.state}", repository, task)

@@ -1,0 +1,168 @@
+"""What users ask of tasks: to start, show, list and cancel them."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from graveler import tasks
+from graveler.errors import ConflictError, GravelerError, InvalidInputError
+from graveler.limits import COMMIT_BYTES_MAX
+from graveler.messages import Refusal
+from graveler.model import Page, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.lookup import known_repository, read_repository
+from graveler.operations.protocol.retries import retry_stale
+from graveler.operations.tasks.hold import end_event, task_event
+from graveler.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage
+from graveler.times import NS_PER_S
+
+# How long a client may take to repeat a request and still learn the outcome of the first one.
+OUTCOME_LIFE_S = 600
+
+# A commit's message and metadata, and the JSON around them.
+_REQUEST_BYTES_MAX = COMMIT_BYTES_MAX + 32 * 1024
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+def digest_of(kind: TaskKind, branch: str, request: Mapping[str, Any]) -> str:
+    """Return the digest that equal requests share."""
+    return sha256(_encode([kind, branch, request])).hexdigest()
+
+
+def covers_equal_requests(_task: Task) -> bool:
+    """Return True: the effect of an open task is all that an equal request asks for."""
+    return True
+
+
+def covers_nothing_new(_task: Task) -> bool:
+    """Return False: an open task may have read what has changed since."""
+    return False
+
+
+def start(
+    engine: Engine,
+    repository: Repository,
+    kind: TaskKind,
+    request: Mapping[str, Any],
+    *,
+    user: str,
+    branch: str = "",
+    covers: str = "",
+    is_covered: Callable[[Task], bool] = covers_equal_requests,
+) -> Task:
+    """Start a task, or join an open one with an equal request; return it.
+
+    Args:
+        engine: where everything is stored.
+        repository: whose task it is.
+        kind: decides the work.
+        request: what the work decodes, as JSON.
+        user: who asks.
+        branch: on which the task works, "" if on none.
+        covers: the newest sealed token of a commit.
+        is_covered: whether the effect of an open task includes all that this request asks for.
+
+    Raises:
+        InvalidInputError: the request is too large to store.
+        ContentionError: others started equal tasks in each try.
+    """
+    if len(_encode(request)) > _REQUEST_BYTES_MAX:
+        raise InvalidInputError(
+            f"the request is too large for a task: shorten it to {_REQUEST_BYTES_MAX} bytes of JSON"
+        )
+    digest = digest_of(kind, branch, request)
+
+    def attempt() -> Task:
+        last = engine.refs.joinable_task(repository, digest)
+        if last is not None and not last.has_ended and is_joinable(engine, last, is_covered):
+            return last
+        now_ns = engine.clock.now_ns()
+        task = Task(
+            id=ID_PREFIXES[kind] + engine.names.new_uid(),
+            kind=kind,
+            user=user,
+            create_time_ns=now_ns,
+            update_time_ns=now_ns,
+            branch=branch,
+            request=request,
+            digest=digest,
+            covers=covers,
+        )
+        event = task_event(engine, "task_started", repository, task)
+        engine.refs.create_task(repository, task, last, event)
+        return task
+
+    task = retry_stale(attempt, f"tasks of repository {repository.name!r}")
+    # The event leads to the same message, only later. So the task runs even if this fails.
+    with suppress(GravelerError):
+        engine.task_queue.send(TaskMessage(repository.name, task.id))
+    return task
+
+
+def is_joinable(engine: Engine, task: Task, is_covered: Callable[[Task], bool]) -> bool:
+    """Whether an equal request gets the task's outcome, instead of another task."""
+    if task.has_ended:
+        return task.is_called_back and age_s(engine, task) < OUTCOME_LIFE_S
+    return not task.is_unwanted and (task.is_called_back or is_covered(task))
+
+
+def age_s(engine: Engine, task: Task) -> int:
+    """Return the seconds since the task changed last."""
+    return (engine.clock.now_ns() - task.update_time_ns) // NS_PER_S
+
+
+def status(engine: Engine, repository: str, task_id: str, *kinds: TaskKind) -> Task:
+    """Return the current state of the task; it is of one of the kinds, if any are given.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist, or has no such task.
+    """
+    return _task(engine, known_repository(engine, repository), task_id, kinds)
+
+
+def _task(
+    engine: Engine, repository: Repository, task_id: str, kinds: tuple[TaskKind, ...]
+) -> Task:
+    task = engine.refs.task(repository, task_id) if task_id else None
+    if task is None or (kinds and task.kind not in kinds):
+        raise Refusal.NOT_FOUND.error(f"no task {task_id!r} in repository {repository.name!r}")
+    return task
+
+
+def listed(engine: Engine, repository: str, after: str, amount: int) -> Page[Task]:
+    """Return tasks of the last week, newest first.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
+    return engine.refs.tasks(read_repository(engine, repository), after, amount)
+
+
+def cancel(engine: Engine, repository: str, task_id: str, *kinds: TaskKind) -> Task:
+    """Cancel the task: it has no effect, unless it ended before. Return its new state.
+
+    A running task stops within seconds.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist, or has no such task.
+        ConflictError: the task has ended.
+        ContentionError: the task changed in each try.
+    """
+    found = read_repository(engine, repository)
+
+    def attempt() -> Task:
+        task = _task(engine, found, task_id, kinds)
+        if task.has_ended:
+            raise ConflictError(f"task {task_id} has ended: it is {task.state}")
+        changed = tasks.unwanted(task, engine.clock.now_ns())
+        event = end_event(engine, found, changed) if changed.has_ended else None
+        return engine.refs.replace_task(found, task, changed, event)
+
+    return retry_stale(attempt, f"task {task_id}")

@@ -1,0 +1,194 @@
+"""Applying a large change by slices: a coordinator plans, workers apply side by side.
+
+Theory of operation. The runner of a task is the coordinator. It plans slices one after another,
+and invokes the slice function for each; several run at a time. A worker stores the ranges of its
+slice, and then its result under a name that follows from the job. So a slice that was applied is
+not applied again, whoever asks: another invocation, or another runner after a crash. The
+coordinator assembles the metarange from the results, and deletes them when the task has ended.
+"""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from graveler.committed.apply import Applied, apply_slice, assemble
+from graveler.committed.metarange import MetaRange
+from graveler.committed.slices import Slice, SliceResult
+from graveler.errors import GoneError, GravelerError, ThrottledError
+from graveler.layout import task_folder
+from graveler.limits import DELETE_OBJECTS_MAX
+from graveler.model import MetaRangeID, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.changes import Apply, Merged, Source
+from graveler.operations.protocol.lookup import repository_not_found
+from graveler.operations.tasks.hold import Hold
+from graveler.tasks import Failure
+from graveler.threads import ContextThreads
+
+# A slice that no worker could apply in so many tries fails its task.
+_TRIES_MAX = 5
+_FIRST_PAUSE_S = 0.5
+
+# The coordinator looks at its clock this often while it waits for workers.
+_TICK_S = 1.0
+
+# Slices that are planned ahead of the workers.
+_AHEAD = 2
+
+
+class SliceJob(msgspec.Struct, frozen=True):
+    """The job of one worker: which slice of which change, of which task."""
+
+    repository: str
+    uid: str
+    namespace: str
+    task: str
+    base: MetaRangeID
+    source: Source
+    start: str  # base64, as in `Slice.to_json`
+    end: str | None
+
+    @property
+    def result_uri(self) -> str:
+        """The URI of the slice's result."""
+        digest = sha256(msgspec.json.encode(self)).hexdigest()
+        return f"{task_folder(self.namespace, self.task)}{digest}.json"
+
+
+class SliceAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer of a worker: a result, or the error that ended it."""
+
+    result: dict[str, Any] = {}
+    failure: Failure | None = None
+
+
+def apply_job(engine: Engine, job: SliceJob) -> SliceAnswer:
+    """Apply a slice, unless it was applied before, and return its result; called in a worker."""
+    try:
+        repository = engine.refs.repository(job.repository)
+        if repository is None or repository.uid != job.uid:
+            raise repository_not_found(job.repository)
+        with suppress(GoneError):
+            return msgspec.json.decode(engine.objects.get(job.result_uri), type=SliceAnswer)
+        base = engine.metarange(repository, job.base)
+        part = Slice.from_json({"start": job.start, "end": job.end})
+        changes = job.source.changes(engine, repository, base)(part.start, part.end)
+        answer = SliceAnswer(apply_slice(engine.committed, base, part, changes).to_json())
+        engine.objects.put(job.result_uri, msgspec.json.encode(answer), "application/json")
+    except GravelerError as error:
+        return SliceAnswer(failure=Failure.of(error))
+    return answer
+
+
+def apply_by_slices(hold: Hold) -> Apply:
+    """Return the function that applies changes by slices, for a runner of a task.
+
+    Like `report` of the hold, it may raise StoppedError.
+    """
+
+    def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
+        at_once = hold.engine.task_settings.slices_at_once
+        with ContextThreads(at_once) as pool:
+            run = _Run(hold, repository, base, source, pool, at_once)
+            try:
+                run.apply_all()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+        return assemble(hold.engine.committed, base, run.results())
+
+    return apply
+
+
+@dataclass
+class _Run:
+    """One change on its way through the workers."""
+
+    hold: Hold
+    repository: Repository
+    base: MetaRange
+    source: Source
+    pool: Executor
+    at_once: int
+    planned: list[tuple[Slice, "Future[SliceResult]"]] = field(default_factory=list)
+    waiting: "dict[Future[SliceResult], Slice]" = field(default_factory=dict)
+    done: int = 0
+
+    def apply_all(self) -> None:
+        """Plan and apply; return when every slice is applied.
+
+        Raises:
+            StoppedError: this runner must not continue.
+            GravelerError: a worker raised it.
+        """
+        for part in self.source.plan(self.hold.engine, self.repository, self.base):
+            future = self.pool.submit(self._applied, self._job(part))
+            self.planned.append((part, future))
+            self.waiting[future] = part
+            self._report()
+            while len(self.waiting) >= self.at_once + _AHEAD:
+                self._await_one()
+        while self.waiting:
+            self._await_one()
+
+    def results(self) -> Iterator[SliceResult]:
+        """Return the results, in the order of their keys."""
+        return (future.result() for _, future in self.planned)
+
+    def _await_one(self) -> None:
+        ended, _ = wait(self.waiting, _TICK_S, FIRST_COMPLETED)
+        for future in ended:
+            part = self.waiting.pop(future)
+            result = future.result()
+            # A merge plans by ranges, so it knows its objects only afterwards.
+            is_merge = isinstance(self.source, Merged)
+            self.done += result.counts.total if is_merge else part.keys
+        self._report()
+
+    def _report(self) -> None:
+        expected = sum(part.keys for part in self.waiting.values())
+        self.hold.report(self.done, self.done + expected)
+
+    def _job(self, part: Slice) -> SliceJob:
+        repository = self.repository
+        return SliceJob(
+            repository=repository.name,
+            uid=repository.uid,
+            namespace=repository.storage_namespace,
+            task=self.hold.task.id,
+            base=self.base.id,
+            source=self.source,
+            **part.to_json(),
+        )
+
+    def _applied(self, job: SliceJob) -> SliceResult:
+        engine = self.hold.engine
+        for number in range(_TRIES_MAX):
+            if number:
+                engine.clock.sleep(_FIRST_PAUSE_S * 2**number)
+            with suppress(ThrottledError):
+                answer = self._answer(job)
+                if answer.failure is not None:
+                    raise answer.failure.error
+                return SliceResult.from_json(answer.result)
+        raise ThrottledError(f"no worker could apply a slice of task {job.task}: retry")
+
+    def _answer(self, job: SliceJob) -> SliceAnswer:
+        engine = self.hold.engine
+        if engine.slice_function is None:
+            return apply_job(engine, job)
+        answer: Mapping[str, Any] = engine.slice_function.invoke(msgspec.to_builtins(job))
+        return msgspec.convert(answer, SliceAnswer)
+
+
+def delete_results(engine: Engine, repository: Repository, task_id: str) -> None:
+    """Delete the results of an ended task's slices, without raising if the object store fails."""
+    with suppress(GravelerError):
+        folder = task_folder(repository.storage_namespace, task_id)
+        uris = [found.uri for found in engine.objects.list_objects(folder)]
+        for first in range(0, len(uris), DELETE_OBJECTS_MAX):
+            engine.objects.delete_many(uris[first : first + DELETE_OBJECTS_MAX])

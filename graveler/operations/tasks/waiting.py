@@ -1,0 +1,224 @@
+"""Requests that may take longer than a request can: they leave their work to a task, and wait.
+
+Theory of operation. A request does its work itself for `request_work_s`. What takes longer is left
+to a task, and the request waits for it. If the task outlasts the request, the client is asked to
+come back (StillRunningError): by a redirect that names the task, or by repeating the request. A
+repeated request finds the task by its digest, joins it, and learns its outcome, even if the task
+has ended meanwhile. So a client that repeats its request learns the outcome, and the work is done
+once.
+
+Equal requests may also come from clients that know nothing of each other. Such a request joins an
+open task only if the task's effect includes all that the request asks for.
+
+A client may go away before it reads the answer. If it then repeats a request that has nothing left
+to do, and the branch's head is still the task's commit, it gets that commit again.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from graveler.errors import ConflictError, InvalidInputError, StillRunningError
+from graveler.model import Commit, CommitID, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.retries import retry_stale
+from graveler.operations.tasks.requests import (
+    OUTCOME_LIFE_S,
+    age_s,
+    covers_equal_requests,
+    digest_of,
+    is_joinable,
+    start,
+)
+from graveler.tasks import Task, TaskKind, TaskState
+from graveler.times import NS_PER_S
+
+T = TypeVar("T")
+
+# A waiting request looks at its task after this time, then after twice the time, and so on.
+_FIRST_LOOK_S = 0.1
+_LOOKS_S_MAX = 1.0
+
+
+class TakesLongError(Exception):
+    """The work takes longer than a request may work by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How a client waits for an outcome.
+
+    task_id: the task that an earlier answer to this client named, "" if none did.
+    is_last: if the task outlasts this request, the client has to repeat it without the name.
+    """
+
+    task_id: str = ""
+    is_last: bool = True
+
+
+FIRST_REQUEST = Patience()
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Stops the work of a request when it takes too long."""
+
+    engine: Engine
+    until_ns: int | None
+
+    def over(self, things: Iterable[T], /) -> Iterator[T]:
+        """Pass the things on.
+
+        Raises:
+            TakesLongError: the time is up.
+        """
+        now_ns, until_ns = self.engine.clock.now_ns, self.until_ns
+        for thing in things:
+            if until_ns is not None and now_ns() > until_ns:
+                raise TakesLongError
+            yield thing
+
+
+@dataclass(slots=True)
+class Work(Generic[T]):
+    """What a request asks for, and the two ways to it.
+
+    request: what a task decodes.
+    at_once: does it in this request, under the watch.
+    result_of: returns the result of a completed task.
+    is_covered: whether the effect of an open task includes all that the request asks for.
+    covers: the newest sealed token of a commit; at_once sets it.
+    """
+
+    kind: TaskKind
+    user: str
+    branch: str
+    request: Mapping[str, Any]
+    at_once: Callable[[Watch], T]
+    result_of: Callable[[Task], T]
+    is_covered: Callable[[Task], bool] = covers_equal_requests
+    covers: str = ""
+
+
+def result_in_time(engine: Engine, repository: Repository, work: Work[T], patience: Patience) -> T:
+    """Return the result of the work, done by this request or by a task.
+
+    Raises:
+        StillRunningError: a task does the work, and has not ended in time.
+        ConflictError: the task was cancelled.
+        GravelerError: whatever the work raises.
+    """
+    work_s = engine.task_settings.request_work_s
+    if work_s is None:
+        return work.at_once(Watch(engine, None))
+    begun_ns = engine.clock.now_ns()
+    named = _named_task(engine, repository, work, patience)
+    last = named or engine.refs.joinable_task(repository, _digest(work))
+    if last is not None and (named or is_joinable(engine, last, work.is_covered)):
+        task = last
+    else:
+        try:
+            return work.at_once(Watch(engine, begun_ns + int(work_s * NS_PER_S)))
+        except TakesLongError:
+            task = _start(engine, repository, work)
+        except InvalidInputError:
+            if last is None or not _is_still_true(engine, repository, work, last):
+                raise
+            return work.result_of(last)
+    wait_s = engine.task_settings.request_wait_s
+    return _outcome(engine, repository, work, task, begun_ns + int(wait_s * NS_PER_S), patience)
+
+
+def _digest(work: Work[T]) -> str:
+    return digest_of(work.kind, work.branch, work.request)
+
+
+def _named_task(
+    engine: Engine, repository: Repository, work: Work[T], patience: Patience
+) -> Task | None:
+    """Return the task that an earlier answer named, if this is the same request."""
+    task = engine.refs.task(repository, patience.task_id) if patience.task_id else None
+    return task if task is not None and task.digest == _digest(work) else None
+
+
+def _start(engine: Engine, repository: Repository, work: Work[T]) -> Task:
+    return start(
+        engine,
+        repository,
+        work.kind,
+        work.request,
+        user=work.user,
+        branch=work.branch,
+        covers=work.covers,
+        is_covered=work.is_covered,
+    )
+
+
+def _is_still_true(engine: Engine, repository: Repository, work: Work[T], task: Task) -> bool:
+    """Whether the outcome of the last such task is the branch's present state."""
+    if task.state is not TaskState.COMPLETED or age_s(engine, task) > OUTCOME_LIFE_S:
+        return False
+    branch = engine.refs.branch(repository, work.branch) if work.branch else None
+    commit_id = CommitID(task.result.get("commit_id", ""))
+    return branch is not None and branch.commit_id == commit_id
+
+
+def _outcome(
+    engine: Engine,
+    repository: Repository,
+    work: Work[T],
+    task: Task,
+    until_ns: int,
+    patience: Patience,
+) -> T:
+    """Wait for the task, and return its result.
+
+    Raises:
+        StillRunningError: it has not ended in time.
+        ConflictError: it was cancelled.
+        GravelerError: it failed.
+    """
+    ended = _wait(engine, repository, task, until_ns)
+    if ended is None:
+        if patience.is_last:
+            _call_back(engine, repository, task, is_called_back=True)
+        raise StillRunningError(task.id)
+    if ended.is_called_back:
+        _call_back(engine, repository, ended, is_called_back=False)
+    if ended.failure is not None:
+        raise ended.failure.error
+    if ended.state is TaskState.CANCELLED:
+        raise ConflictError(f"task {ended.id}, which was doing this, was cancelled")
+    return work.result_of(ended)
+
+
+def _wait(engine: Engine, repository: Repository, task: Task, until_ns: int) -> Task | None:
+    """Return the task when it has ended, None if it does not end in time."""
+    pause_s = _FIRST_LOOK_S
+    while not task.has_ended:
+        if engine.clock.now_ns() + int(pause_s * NS_PER_S) > until_ns:
+            return None
+        engine.clock.sleep(pause_s)
+        pause_s = min(2 * pause_s, _LOOKS_S_MAX)
+        current = engine.refs.task(repository, task.id)
+        if current is None:
+            raise ConflictError(f"task {task.id} was deleted with its repository")
+        task = current
+    return task
+
+
+def _call_back(engine: Engine, repository: Repository, task: Task, *, is_called_back: bool) -> None:
+    """Note whether a client is asked to come back for the outcome."""
+
+    def attempt() -> None:
+        current = engine.refs.task(repository, task.id)
+        if current is not None and current.is_called_back != is_called_back:
+            changed = replace(current, is_called_back=is_called_back)
+            engine.refs.replace_task(repository, current, changed)
+
+    retry_stale(attempt, f"task {task.id}")
+
+
+def commit_of(engine: Engine, repository: Repository, task: Task) -> Commit:
+    """Return the commit that a completed task made."""
+    return engine.history(repository).commit(CommitID(task.result["commit_id"]))

@@ -1,0 +1,215 @@
+"""Tasks: work that outlives the request that asks for it.
+
+Theory of operation. A task has a record, changed only by compare-and-swap on its version:
+
+    waiting ──taken──► running ──► completed | failed | cancelled
+
+A message on a queue only names a task, so it may arrive late, twice or never. The record decides
+what to do. A runner takes the task for LEASE_S and extends that with each report. When it dies,
+another runner takes the task over. Two runners do no harm: the effect of a task is made in one
+transaction with the record's end, or it can be repeated. So a task has one effect or none, and a
+task that was cancelled first has none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from graveler.errors import GravelerError, error_of_code
+from graveler.model import Event
+from graveler.times import NS_PER_S
+
+# A runner reports this often, and is believed dead after this long. lakectl gives an import up
+# after 25 seconds without a report.
+REPORT_S = 4
+LEASE_S = 20
+
+# Runners that stop without progress before the task fails: its work may be what kills them.
+TAKES_MAX = 5
+
+
+class TaskState(StrEnum):
+    """The states of a task, as the API shows them."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class TaskKind(StrEnum):
+    """The kinds of work that tasks do."""
+
+    COMMIT = "commit"
+    MERGE = "merge"
+    REVERT = "revert"
+    CHERRY_PICK = "cherry-pick"
+    IMPORT = "import"
+    DUMP = "dump"
+    RESTORE = "restore"
+    PREPARE_COMMITS = "prepare-commits"
+
+
+# The capital letters before the xid in a task's ID; those of dumps, restores and prepared commits
+# are lakeFS's.
+ID_PREFIXES: Mapping[TaskKind, str] = {
+    TaskKind.COMMIT: "CA",
+    TaskKind.MERGE: "MA",
+    TaskKind.REVERT: "RV",
+    TaskKind.CHERRY_PICK: "CP",
+    TaskKind.IMPORT: "IM",
+    TaskKind.DUMP: "DR",
+    TaskKind.RESTORE: "RR",
+    TaskKind.PREPARE_COMMITS: "GCPC",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error as a record keeps it: the error's code, message and details."""
+
+    code: str
+    message: str
+    details: str = ""
+
+    @classmethod
+    def of(cls, error: GravelerError) -> "Failure":
+        return cls(error.code, error.message, error.details)
+
+    @property
+    def error(self) -> GravelerError:
+        """The error, for the callers of another process."""
+        return error_of_code(self.code, self.message, self.details)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The record of a task.
+
+    request: what the kind's work decodes.
+    digest: names equal requests: a request may join a task that has its digest.
+    covers: the newest sealed token that a commit includes.
+    is_called_back: a client was asked to repeat its request, and has not learnt the outcome yet.
+    is_unwanted: a user cancelled it, and its runner has to stop.
+    takes: runners that took it since its last progress.
+    done, known: objects done, of the objects known so far.
+    """
+
+    id: str
+    kind: TaskKind
+    user: str
+    create_time_ns: int
+    update_time_ns: int
+    branch: str = ""
+    request: Mapping[str, Any] = field(default_factory=dict)
+    digest: str = ""
+    covers: str = ""
+    is_called_back: bool = False
+    state: TaskState = TaskState.WAITING
+    is_unwanted: bool = False
+    runner: str = ""
+    lease_until_ns: int = 0
+    takes: int = 0
+    done: int = 0
+    known: int = 0
+    result: Mapping[str, str] = field(default_factory=dict)
+    failure: Failure | None = None
+    version: int = 1
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state not in (TaskState.WAITING, TaskState.RUNNING)
+
+    def is_held(self, now_ns: int) -> bool:
+        """Whether a runner works on it, as far as the record tells."""
+        return not self.has_ended and now_ns < self.lease_until_ns
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnd:
+    """The end of a task, to be stored in one transaction with its effect."""
+
+    old: Task
+    new: Task
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMessage:
+    """Look at this task. An event of a task has the same fields."""
+
+    repository: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSettings:
+    """How requests and tasks share work.
+
+    request_work_s: a request that works for longer leaves its work to a task; None: never.
+    request_wait_s: a request answers after this time at the latest.
+    slices_at_once: slices of one task that are applied at the same time.
+    """
+
+    request_work_s: float | None = None
+    request_wait_s: float = 24.0
+    slices_at_once: int = 1
+
+
+def taken(task: Task, runner: str, now_ns: int) -> Task:
+    """Return the task in the hands of the runner."""
+    return replace(
+        task,
+        state=TaskState.RUNNING,
+        runner=runner,
+        lease_until_ns=now_ns + LEASE_S * NS_PER_S,
+        update_time_ns=now_ns,
+        takes=task.takes + 1,
+    )
+
+
+def reported(task: Task, now_ns: int, done: int, known: int) -> Task:
+    """Return the task with its runner's progress and a new lease."""
+    return replace(
+        task,
+        lease_until_ns=now_ns + LEASE_S * NS_PER_S,
+        update_time_ns=now_ns,
+        takes=1 if done > task.done else task.takes,
+        done=done,
+        known=max(done, known),
+    )
+
+
+def released(task: Task, now_ns: int) -> Task:
+    """Return the task without a runner, so that another can take it at once."""
+    return replace(task, lease_until_ns=0, update_time_ns=now_ns)
+
+
+def unwanted(task: Task, now_ns: int) -> Task:
+    """Return the task after a user cancelled it: one that waits ends, a running one has to stop."""
+    if task.state is TaskState.WAITING:
+        return _ended(task, TaskState.CANCELLED, now_ns)
+    return replace(task, is_unwanted=True)
+
+
+def completed(task: Task, result: Mapping[str, str], now_ns: int) -> Task:
+    """Return the task with its result; everything known is done."""
+    done = max(task.done, task.known)
+    ended = _ended(task, TaskState.COMPLETED, now_ns)
+    return replace(ended, result=result, done=done, known=done)
+
+
+def failed(task: Task, error: GravelerError, now_ns: int) -> Task:
+    """Return the task with the error that ended it."""
+    return replace(_ended(task, TaskState.FAILED, now_ns), failure=Failure.of(error))
+
+
+def cancelled(task: Task, now_ns: int) -> Task:
+    """Return the task, which stopped because a user cancelled it."""
+    return _ended(task, TaskState.CANCELLED, now_ns)
+
+
+def _ended(task: Task, state: TaskState, now_ns: int) -> Task:
+    return replace(task, state=state, lease_until_ns=0, update_time_ns=now_ns)

@@ -1,0 +1,51 @@
+"""Runs tasks over the memory fakes: a queue that a test empties, and runners."""
+
+from collections.abc import Callable
+from math import inf
+
+from graveler.operations.engine import Engine
+from graveler.operations.task_work import WORK
+from graveler.operations.tasks.advance import advance
+from graveler.ports import Clock
+from graveler.tasks import Task, TaskMessage
+
+# SQS's limit.
+DELAY_S_MAX = 900
+
+
+class MemoryTaskQueue:
+    """TaskQueue as a list of waiting messages, each with the time in ns when it is due."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.waiting: list[tuple[int, TaskMessage]] = []
+        self._clock = clock
+
+    def fork(self, clock: Clock) -> "MemoryTaskQueue":
+        made = MemoryTaskQueue(clock)
+        made.waiting = list(self.waiting)
+        return made
+
+    def send(self, message: TaskMessage, delay_s: int = 0) -> None:
+        assert 0 <= delay_s <= DELAY_S_MAX
+        self.waiting.append((self._clock.now_ns() + delay_s * 10**9, message))
+
+
+def run(
+    engine: Engine,
+    message: TaskMessage,
+    *,
+    runner: str = "runner",
+    time_left_s: Callable[[], float] = lambda: inf,
+) -> Task | None:
+    """Deliver a message to a runner, which does what its task needs."""
+    return advance(engine, message, WORK, runner=runner, time_left_s=time_left_s)
+
+
+def run_all(queue: MemoryTaskQueue, engine: Engine) -> None:
+    """Deliver all messages, those that are sent meanwhile too, in the order of their times."""
+    number = 0
+    while queue.waiting:
+        queue.waiting.sort(key=lambda each: each[0])
+        _, message = queue.waiting.pop(0)
+        number += 1
+        run(engine, message, runner=f"runner-{number}")
