@@ -71,6 +71,9 @@ def advance(
 
     def attempt() -> Task | Hold | None:
         task = engine.refs.task(repository, message.task_id)
+        if task is not None and task.has_ended:
+            # The runner that ended it may have died at once.
+            delete_results(engine, repository, task.id)
         if task is None or task.has_ended:
             return task
         return _take(engine, repository, task, message, runner, time_left_s)
