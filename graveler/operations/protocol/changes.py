@@ -37,9 +37,8 @@ class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
         self, engine: Engine, repository: Repository, base: MetaRange, watching: Watching
     ) -> Iterator[Slice]:
         """Yield slices that cover all changes."""
-        changes = self.changes(engine, repository, base)
-        touched = (key for key, _ in watching(changes(b"", None)))
-        return plan(base, engine.committed.breaking, changes, touched)
+        view = View(engine, repository, self.tokens, base)
+        return plan(base, engine.committed.breaking, view.changes, watching(view.changed_paths()))
 
 
 class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
