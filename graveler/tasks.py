@@ -194,9 +194,8 @@ def unwanted(task: Task, now_ns: int) -> Task:
     return replace(task, is_unwanted=True)
 
 
-def completed(task: Task, result: Mapping[str, str], now_ns: int) -> Task:
-    """Return the task with its result; everything known is done."""
-    done = max(task.done, task.known)
+def completed(task: Task, result: Mapping[str, str], now_ns: int, done: int) -> Task:
+    """Return the task with its result, and with so many objects done: all that are known."""
     ended = _ended(task, TaskState.COMPLETED, now_ns)
     return replace(ended, result=result, done=done, known=done)
 

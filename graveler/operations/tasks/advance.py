@@ -82,7 +82,7 @@ def advance(
     if not isinstance(taken, Hold):
         return taken
     _carry_out(taken, message, work)
-    return taken.task
+    return engine.refs.task(repository, message.task_id)
 
 
 def _take(

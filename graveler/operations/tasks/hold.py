@@ -55,6 +55,7 @@ class Hold:
         self.task = task
         self._time_left_s = time_left_s
         self._stored_ns = task.update_time_ns
+        self._done = self._known = task.done
         self._passed = 0
 
     def report(self, done: int, known: int) -> None:
@@ -65,6 +66,7 @@ class Hold:
             LostError: another runner holds the task.
             OutOfTimeError: the function's invocation is about to end.
         """
+        self._done, self._known = done, known
         if self._time_left_s() < TIME_TO_END_S:
             raise OutOfTimeError("the function is about to be ended")
         now_ns = self.engine.clock.now_ns()
@@ -90,10 +92,12 @@ class Hold:
 
     def end_with(self, commit: Commit) -> TaskEnd:
         """Return the end of the task whose result is the commit."""
-        now_ns = self.engine.clock.now_ns()
-        ended = tasks.completed(self.task, {"commit_id": commit.id}, now_ns)
-        event = task_event(self.engine, "task_completed", self.repository, ended)
-        return TaskEnd(self.task, ended, event)
+        ended = self._completed(self.task, {"commit_id": commit.id})
+        return TaskEnd(self.task, ended, end_event(self.engine, self.repository, ended))
+
+    def _completed(self, task: Task, result: Mapping[str, str]) -> Task:
+        known = max(self._done, self._known)
+        return tasks.completed(task, result, self.engine.clock.now_ns(), known)
 
     def read_again(self) -> None:
         """Read the task again, which another writer changed.
@@ -111,8 +115,7 @@ class Hold:
         Raises:
             LostError: another runner holds the task, or it has ended.
         """
-        now_ns = self.engine.clock.now_ns()
-        self.end(lambda task: tasks.completed(task, result, now_ns))
+        self.end(lambda task: self._completed(task, result))
 
     def end(self, transition: Transition) -> None:
         """End the task as the transition says.
