@@ -96,6 +96,7 @@ class Task:
     done, known: objects done, of the objects known so far. After a lost race, work begins anew.
     furthest: the most objects that were ever done.
     takes: runners that took it since more were done than ever before.
+    saved: what the work stored for the next runner, as JSON.
     """
 
     id: str
@@ -116,6 +117,7 @@ class Task:
     done: int = 0
     known: int = 0
     furthest: int = 0
+    saved: Mapping[str, Any] = field(default_factory=dict)
     result: Mapping[str, str] = field(default_factory=dict)
     failure: Failure | None = None
     version: int = 1

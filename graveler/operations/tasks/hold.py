@@ -5,7 +5,8 @@ stops the work if it is unwanted, if another runner has taken it, or if time is 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from graveler import tasks
 from graveler.errors import StaleVersionError
@@ -75,6 +76,20 @@ class Hold:
         self._change(
             lambda task: tasks.reported(task, now_ns, done, known),
             lambda task: task_event(self.engine, "task_progressed", self.repository, task),
+        )
+        self._stored_ns = now_ns
+        self._refuse_unwanted()
+
+    def save(self, saved: Mapping[str, Any]) -> None:
+        """Store what the next runner needs to go on from here.
+
+        Raises:
+            UnwantedError: a user cancelled the task.
+            LostError: another runner holds the task.
+        """
+        now_ns = self.engine.clock.now_ns()
+        self._change(
+            lambda task: replace(tasks.reported(task, now_ns, self._done, self._known), saved=saved)
         )
         self._stored_ns = now_ns
         self._refuse_unwanted()
