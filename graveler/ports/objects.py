@@ -38,6 +38,7 @@ class ListedObject:
     uri: str
     size_bytes: int
     last_modified_ns: int
+    checksum: str  # the ETag without quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,15 @@ class ObjectData(Protocol):
 class ObjectListing(Protocol):
     """Lists objects, folders and unfinished uploads; iterators fetch page by page."""
 
-    def list_objects(self, prefix_uri: str) -> Iterator[ListedObject]:
-        """Return every object whose URI begins with prefix_uri, by key."""
+    def list_objects(self, prefix_uri: str, start_after_uri: str = "") -> Iterator[ListedObject]:
+        """Return every object whose URI begins with prefix_uri, in the order of the keys' bytes.
+
+        prefix_uri may be a whole bucket, `s3://bucket/`. With start_after_uri, only the objects
+        behind that URI are returned.
+
+        Raises:
+            InvalidInputError: the bucket does not exist or denies access.
+        """
 
     def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
         """Return the folder's direct content: objects, and folders as URIs that end in a slash."""

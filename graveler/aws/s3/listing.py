@@ -1,8 +1,8 @@
 """Lists objects and uploads in S3, page by page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from graveler.aws.s3.answers import Answer, time_ns
+from graveler.aws.s3.answers import Answer, checksum_of, time_ns
 from graveler.aws.s3.client import S3, Location
 from graveler.ports import ListedObject, UnfinishedUpload
 
@@ -12,24 +12,23 @@ class S3Listing:
 
     _s3: S3
 
-    def list_objects(self, prefix_uri: str) -> Iterator[ListedObject]:
-        prefix = Location.of(prefix_uri)
-        for page in self._object_pages(prefix, ""):
+    def list_objects(self, prefix_uri: str, start_after_uri: str = "") -> Iterator[ListedObject]:
+        prefix = Location.of_prefix(prefix_uri)
+        begin = {"StartAfter": Location.of(start_after_uri).key} if start_after_uri else {}
+        for page in self._object_pages(prefix, begin):
             for item in page.get("Contents", ()):
                 yield _listed(prefix.bucket, item)
 
     def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
         folder = Location.of(folder_uri)
-        for page in self._object_pages(folder, "/"):
+        for page in self._object_pages(folder, {"Delimiter": "/"}):
             for item in page.get("Contents", ()):
                 yield _listed(folder.bucket, item)
             for item in page.get("CommonPrefixes", ()):
                 yield f"s3://{folder.bucket}/{item['Prefix']}"
 
-    def _object_pages(self, prefix: Location, delimiter: str) -> Iterator[Answer]:
-        parameters = {"Prefix": prefix.key}
-        if delimiter:
-            parameters["Delimiter"] = delimiter
+    def _object_pages(self, prefix: Location, options: Mapping[str, str]) -> Iterator[Answer]:
+        parameters = {"Prefix": prefix.key, **options}
         while True:
             page = self._s3.call("list_objects_v2", prefix.whole_bucket, **parameters)
             yield page
@@ -52,4 +51,5 @@ class S3Listing:
 
 
 def _listed(bucket: str, item: Answer) -> ListedObject:
-    return ListedObject(f"s3://{bucket}/{item['Key']}", item["Size"], time_ns(item["LastModified"]))
+    uri = f"s3://{bucket}/{item['Key']}"
+    return ListedObject(uri, item["Size"], time_ns(item["LastModified"]), checksum_of(item))

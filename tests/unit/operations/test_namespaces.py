@@ -61,7 +61,7 @@ def test_a_prefix_is_refused_after_its_first_object(world):
         def list_objects(self, prefix_uri):
             for number in range(10**9):
                 taken.append(number)
-                yield ListedObject(f"{prefix_uri}{number}", 1, 0)
+                yield ListedObject(f"{prefix_uri}{number}", 1, 0, "0")
 
     engine = replace(world.engine(), objects=Endless())
     with pytest.raises(InvalidInputError):
