@@ -106,8 +106,9 @@ class Config:
             "GRAVELER_EVENTS_ENDPOINT": self.messaging_endpoint,
             "GRAVELER_EXPORT_QUEUE_URL": queue_url(self.messaging_endpoint, EXPORT_QUEUE),
             "GRAVELER_SQS_ENDPOINT": self.messaging_endpoint,
-            # Exports may go anywhere: every destination is on this machine.
+            # Every bucket is on this machine: objects may be exported and imported anywhere.
             "GRAVELER_EXPORT_PREFIXES": "s3://",
+            "GRAVELER_IMPORT_PREFIXES": "s3://",
             "GRAVELER_CIPHER": "local.cipher:local_cipher",
             "GRAVELER_CIPHER_KEY_FILE": str(self.data / "cipher.key"),
             "GRAVELER_FILE_CACHE_FOLDER": str(self.data / "cache"),

@@ -37,6 +37,7 @@ from functions.api.routes import (
     content,
     dumps,
     exports,
+    imports,
     metadata,
     objects,
     protection,
@@ -86,6 +87,7 @@ _RESOURCES = (
     metadata,
     exports,
     dumps,
+    imports,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table

@@ -116,5 +116,6 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
             allowed_prefixes=deployment.export_prefixes,
             batch_objects_min=deployment.export_job_objects_min,
         ),
+        import_prefixes=deployment.import_prefixes,
         ignores_actions=deployment.ignore_actions,
     )

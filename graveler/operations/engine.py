@@ -47,6 +47,8 @@ class Engine:
     export_queue: ExportQueue
     batch_jobs: BatchJobs
     export_settings: ExportSettings
+    # Imports may read objects under these URIs only; with none, no import is allowed.
+    import_prefixes: tuple[str, ...] = ()
     # Hooks are not served. True lets the operations that action files guard succeed without them.
     ignores_actions: bool = False
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))

@@ -63,6 +63,7 @@ class MemoryWorld:
             export_queue=self.export_queue,
             batch_jobs=self.batch_jobs,
             export_settings=self.export_settings,
+            import_prefixes=("s3://",),
         )
 
 

@@ -12,8 +12,9 @@ from jsonschema import Draft202012Validator
 
 from graveler.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_type
 from graveler.export.model import ExportConfiguration, ExportRequest
+from graveler.imports.request import ImportRequest
 from graveler.model import Event
-from graveler.operations import branches, merges, repositories, tags
+from graveler.operations import branches, imports, merges, repositories, tags
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from local.patterns import matches
@@ -59,6 +60,7 @@ def reported() -> list[Event]:
     merges.merge(engine, REPO, "source", "main", merges.MergeRequest("somebody"))
     request = merges.RevertRequest("main", "somebody", parent_number=1)
     merges.revert(engine, REPO, "main", request)
+    imports.start(engine, REPO, "main", ImportRequest((), "somebody"))
     branches.hard_reset(engine, REPO, "main", ref="main~1")
     requests.configure(engine, REPO, "main", ExportConfiguration("s3://out/latest"))
     advance(engine, ExportRequest(REPO, "main"), runner="runner", time_left_s=lambda: 900)

@@ -1,0 +1,286 @@
+"""Imports replace what is at their destinations, in one commit, or change nothing."""
+
+from dataclasses import replace
+
+import pytest
+
+from graveler.committed.store import Breaking, Committed
+from graveler.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+)
+from graveler.imports.request import ImportRequest, SourceType, source_of
+from graveler.model import EMPTY_METARANGE
+from graveler.operations import commits, imports, objects, repositories
+from graveler.operations.protocol.lookup import read_repository
+from tests.support.lake import NAMESPACE, REPO, commit, content, history, named, paths, upload
+from tests.support.memory import MemoryObjectStore
+
+RAW = "s3://raw"
+
+
+class StoppedError(Exception):
+    """What the caller of a test raises to stop the work."""
+
+
+class Recorder:
+    """A watch that remembers what it is told, and stops after some reports."""
+
+    def __init__(self, stop_after=10**9):
+        self.done, self.saved, self.left = [], [], stop_after
+
+    def report(self, done, known):
+        assert known == done
+        self.done.append(done)
+        self.left -= 1
+        if self.left < 0:
+            raise StoppedError
+
+    def save(self, listed):
+        self.saved.append(listed)
+
+
+def put(engine, *keys):
+    for key in keys:
+        engine.objects.put(f"{RAW}/{key}", f"raw {key}".encode(), "text/plain")
+
+
+def request(*sources, **fields):
+    """Sources as (key, destination) of prefixes, with `=` before the key of a single object."""
+    made = [
+        source_of(SourceType.OBJECT, f"{RAW}/{key[1:]}", to)
+        if key.startswith("=")
+        else source_of(SourceType.PREFIX, f"{RAW}/{key}", to)
+        for key, to in sources
+    ]
+    return ImportRequest(tuple(made), "ann", **fields)
+
+
+def run(engine, *sources, **fields):
+    task = imports.start(engine, REPO, "main", request(*sources, **fields))
+    return imports.status(engine, REPO, task.id)
+
+
+def test_imported_objects_are_read_where_they_are(engine):
+    put(engine, "in/a", "in/b/c")
+    status = run(engine, ("in/", "to/"))
+    assert status.objects == 2
+    assert paths(engine, "main") == [b"to/a", b"to/b/c"]
+    stat = objects.stat(engine, REPO, "main", b"to/a")
+    assert stat.physical_address == f"{RAW}/in/a"
+    assert content(engine, "main", b"to/a") == b"raw in/a"
+
+
+def test_an_import_replaces_its_destinations_and_nothing_else(engine):
+    for path in (b"to/old", b"to/a", b"top", b"file", b"file2", b"x"):
+        upload(engine, path, b"old")
+    commit(engine)
+    put(engine, "in/a", "one")
+    run(engine, ("in/", "to"), ("=one", "file"))
+    assert paths(engine, "main") == [b"file", b"file2", b"to/a", b"top", b"x"]
+    assert content(engine, "main", b"to/a") == b"raw in/a"
+    assert content(engine, "main", b"file") == b"raw one"
+    assert content(engine, "main", b"file2") == b"old"
+
+
+def test_a_prefix_without_objects_empties_its_destination(engine):
+    upload(engine, b"to/old", b"old")
+    upload(engine, b"x", b"old")
+    commit(engine)
+    assert run(engine, ("nothing/", "to/")).objects == 0
+    assert paths(engine, "main") == [b"x"]
+    run(engine, ("nothing/", ""))
+    assert paths(engine, "main") == []
+
+
+def test_a_later_source_is_imported_over_an_earlier_one(engine):
+    put(engine, "one/a", "one/b", "two/a")
+    run(engine, ("one/", "to"), ("two/", "to"), ("=one/b", "to/a"))
+    assert content(engine, "main", b"to/a") == b"raw one/b"
+    run(engine, ("one/", "to"), ("two/", "to"))
+    assert content(engine, "main", b"to/a") == b"raw two/a"
+
+
+def test_the_same_content_at_another_address_is_imported(engine):
+    engine.objects.put(f"{RAW}/one/a", b"same", "a/b")
+    engine.objects.put(f"{RAW}/two/a", b"same", "a/b")
+    run(engine, ("one/", ""))
+    run(engine, ("two/", ""))
+    assert objects.stat(engine, REPO, "main", b"a").physical_address == f"{RAW}/two/a"
+
+
+def test_the_commit_has_the_requests_fields_and_lakefs_key(engine):
+    before = named(engine, "main")
+    metadata = {"k": "v", ".lakefs.merge.strategy": "mine"}
+    made = run(engine, message="why", metadata=metadata).commit
+    assert (made.committer, made.message, made.parents) == ("ann", "why", (before,))
+    assert made.metadata == {"k": "v", ".lakefs.merge.strategy": "source-wins"}
+    assert run(engine).commit.message == "Import objects"
+    assert repositories.metadata(engine, REPO)[imports.LAST_IMPORT] == str(
+        commits.get(engine, REPO, "main").creation_date
+    )
+
+
+def test_an_import_that_changes_nothing_is_a_commit_too(engine):
+    put(engine, "in/a")
+    run(engine, ("in/", "to/"))
+    metarange_id = commits.get(engine, REPO, "main").metarange_id
+    again = run(engine, ("in/", "to/")).commit
+    assert again.metarange_id == metarange_id
+    assert history(engine, "main")[0] == again.id
+
+
+def test_the_event_is_stored_with_the_commit(world, engine):
+    made = run(engine).commit
+    event = world.refs.events[-1]
+    assert (event.kind, event.detail["commit_id"]) == ("import_completed", made.id)
+
+
+def test_a_branch_with_uncommitted_changes_is_refused_before_the_work_begins(engine):
+    upload(engine, b"a", b"staged")
+    with pytest.raises(InvalidInputError, match="dirty branch"):
+        run(engine)
+    assert paths(engine, "main") == [b"a"]
+
+
+def test_changes_staged_while_the_sources_are_listed_fail_the_import(engine):
+    put(engine, "in/a")
+    asked = request(("in/", ""))
+    found, _ = imports.check_start(engine, REPO, "main", asked)
+    listed = imports.list_sources(engine, found, asked, Recorder())
+    upload(engine, b"b", b"staged")
+    with pytest.raises(InvalidInputError, match="dirty branch"):
+        imports.commit_import(engine, REPO, "main", asked, listed)
+    assert paths(engine, "main") == [b"b"]
+
+
+def test_a_read_only_repository_is_imported_into_by_force_only(engine):
+    repositories.create(engine, name="reader", storage_namespace="s3://other/r", read_only=True)
+    with pytest.raises(ForbiddenError, match="read-only"):
+        imports.start(engine, "reader", "main", request())
+    imports.start(engine, "reader", "main", request(force=True))
+    assert commits.get(engine, "reader", "main").message == "Import objects"
+
+
+def test_a_source_that_the_deployment_does_not_allow_is_refused(engine):
+    strict = replace(engine, import_prefixes=("s3://elsewhere",))
+    with pytest.raises(ForbiddenError, match="GRAVELER_IMPORT_PREFIXES"):
+        run(strict, ("in/", ""))
+
+
+def test_a_commit_hook_guards_imports(engine):
+    upload(engine, b"_lakefs_actions/a.yaml", GUARD)
+    engine_without = replace(engine, ignores_actions=True)
+    commit(engine_without)
+    task = imports.start(engine, REPO, "main", request())
+    assert imports.status(engine, REPO, task.id).commit is None
+    with pytest.raises(PreconditionFailedError):
+        imports.commit_import(engine, REPO, "main", request(), EMPTY_METARANGE)
+    assert run(engine_without).commit is not None
+
+
+GUARD = b"""
+name: check
+on: {pre-commit: {}}
+hooks: [{id: one, type: webhook, properties: {url: "http://127.0.0.1"}}]
+"""
+
+
+def test_a_failed_import_shows_its_error_and_changes_nothing(engine):
+    before = named(engine, "main")
+    status = run(engine, ("=missing", "to"))
+    assert (status.task.is_done, status.commit) == (True, None)
+    assert status.task.error == f"{RAW}/missing does not exist: it cannot be imported"
+    assert named(engine, "main") == before
+
+
+def test_an_unknown_import_is_not_found(engine):
+    for ask in (imports.status, imports.cancel):
+        with pytest.raises(NotFoundError):
+            ask(engine, REPO, "IMunknown")
+
+
+def test_an_import_that_has_succeeded_cannot_be_cancelled(engine):
+    task = imports.start(engine, REPO, "main", request())
+    with pytest.raises(ConflictError, match="conflict found"):
+        imports.cancel(engine, REPO, task.id)
+
+
+def test_a_cancelled_import_stops_and_changes_nothing(world, engine, monkeypatch):
+    before = named(engine, "main")
+    put(engine, "in/a")
+    started = []
+    put_task = world.refs.put_task
+
+    def put_and_remember(found, task):
+        started.append(task)
+        put_task(found, task)
+
+    monkeypatch.setattr(world.refs, "put_task", put_and_remember)
+
+    class Cancelling(MemoryObjectStore):
+        def list_objects(self, prefix_uri, start_after_uri=""):
+            for _ in range(2):
+                imports.cancel(world.engine(), REPO, started[0].id)
+            return world.objects.list_objects(prefix_uri, start_after_uri)
+
+    status = run(replace(engine, objects=Cancelling()), ("in/", ""))
+    assert (status.task.error, status.commit) == ("Canceled", None)
+    assert named(engine, "main") == before
+    imports.cancel(engine, REPO, status.task.id)  # as in lakeFS, no error
+
+
+# Phase 1 in parts
+
+
+@pytest.fixture
+def small(world):
+    """An engine with many small ranges, and objects that fill several saves."""
+    put(world.engine(), *[f"in/{number:05}" for number in range(4000)])
+    return world.engine(Committed(world.files, breaking=Breaking(20)))
+
+
+def test_progress_is_reported_for_each_page(small):
+    found = read_repository(small, REPO)
+    watch = Recorder()
+    imports.list_sources(small, found, request(("in/", "to")), watch)
+    assert watch.done == [1000, 2000, 3000, 4000, 4000]
+
+
+@pytest.mark.parametrize("reports", range(5))
+def test_a_stopped_listing_continues_where_it_was_saved(small, reports):
+    found = read_repository(small, REPO)
+    asked = request(("in/", "to"))
+    whole = imports.list_sources(small, found, asked, Recorder())
+    stopped = Recorder(stop_after=reports)
+    with pytest.raises(StoppedError):
+        imports.list_sources(small, found, asked, stopped)
+    saved = stopped.saved[-1] if stopped.saved else EMPTY_METARANGE
+    rest = Recorder()
+    assert imports.list_sources(small, found, asked, rest, saved) == whole
+    before = sum(header.count for header in small.metarange(found, saved).headers())
+    assert before >= 1000 * (reports - 1)
+    assert rest.done[0] == before + min(1000, 4000 - before)
+    assert rest.done[-1] == 4000
+
+
+def test_a_finished_listing_lists_nothing_again(small):
+    found = read_repository(small, REPO)
+    asked = request(("in/", "to"))
+    watch = Recorder()
+    whole = imports.list_sources(small, found, asked, watch)
+    assert watch.saved[-1] == whole
+    again = Recorder()
+    assert imports.list_sources(small, found, asked, again, whole) == whole
+    assert again.done == [4000]
+
+
+def test_an_import_leaves_the_sources_and_the_namespace_alone(world, engine):
+    put(engine, "in/a")
+    before = world.objects.contents()
+    run(engine, ("in/", ""))
+    assert world.objects.contents() == before
+    assert all(uri.startswith((RAW, NAMESPACE)) for uri in before)
