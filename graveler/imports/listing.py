@@ -14,6 +14,7 @@ from typing import NamedTuple
 from graveler.entries import entry_value
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.imports.request import Source
+from graveler.imports.tree import list_tree
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.model import AddressType, Entry, Record
 from graveler.names import check_checksum, check_path, leaves_its_folder
@@ -73,13 +74,13 @@ def _found(objects: ObjectStore, source: Source, order: int, after: bytes) -> It
 def _listed(objects: ObjectStore, source: Source, after: bytes) -> Iterable[ListedObject]:
     prefix = source.path_prefix
     if after < prefix:
-        return objects.list_objects(source.uri)
+        return list_tree(objects, source.uri)
     if not after.startswith(prefix):  # behind all paths of the source
         return ()
     relative = after.removeprefix(prefix).decode()
     start_after = source.folder_uri + relative
     # S3 takes no empty key here.
-    return objects.list_objects(source.uri, start_after if start_after > source.uri else "")
+    return list_tree(objects, source.uri, start_after if start_after > source.uri else "")
 
 
 def _existing(objects: ObjectStore, uri: str) -> ListedObject:

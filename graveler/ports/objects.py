@@ -38,7 +38,7 @@ class ListedObject:
     uri: str
     size_bytes: int
     last_modified_ns: int
-    checksum: str  # the ETag without quotes
+    checksum: str  # the ETag without quotes; "" if the store does not list it
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,11 @@ class ObjectListing(Protocol):
         """
 
     def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
-        """Return the folder's direct content: objects, and folders as URIs that end in a slash."""
+        """Return the folder's direct content: objects, and folders as URIs that end in a slash.
+
+        They come in the order of their URIs' bytes. If folder_uri does not end in a slash, it is
+        the beginning of names, as in list_objects.
+        """
 
     def list_uploads(self, prefix_uri: str) -> Iterator[UnfinishedUpload]:
         """Return every unfinished upload to a URI that begins with prefix_uri."""

@@ -85,6 +85,17 @@ def test_the_direct_content_of_a_folder(objects: ObjectStore) -> None:
     assert [each.uri for each in listed if isinstance(each, ListedObject)] == [DIRECT]
 
 
+def test_a_folder_is_listed_in_order_by_the_beginning_of_names(objects: ObjectStore) -> None:
+    found = objects.list_folder(f"s3://{BUCKET}/listed/d")
+    assert list(found) == [FOLDER, f"s3://{BUCKET}/listed/data2/"]
+    mixed = [each if isinstance(each, str) else each.uri for each in objects.list_folder(FOLDER)]
+    assert mixed == [DIRECT, f"{FOLDER}odd/", f"{FOLDER}p/"]
+    assert [each if isinstance(each, str) else each.uri for each in objects.list_folder(WHOLE)] == [
+        f"{WHOLE}a/",
+        f"{WHOLE}c",
+    ]
+
+
 def test_a_missing_bucket(objects: ObjectStore) -> None:
     with pytest.raises(InvalidInputError, match="absent-bucket"):
         list(objects.list_objects("s3://absent-bucket/data/"))

@@ -14,6 +14,7 @@ from graveler.imports.changes import apply_import, import_changes, plan_import
 from graveler.imports.keys import KeyInterval, union
 from graveler.imports.listing import records_after
 from graveler.imports.request import Source, SourceType, source_of
+from graveler.imports.tree import list_tree
 from tests.support.memory import MemoryObjectStore
 from tests.support.model import (
     NAMESPACE,
@@ -146,6 +147,25 @@ def test_ranges_outside_the_destinations_are_not_read(base: Records, breaking: B
 
 
 # Listings
+
+
+@given(
+    st.sets(st.text(st.sampled_from("ab/-0"), min_size=1, max_size=6), max_size=40),
+    st.sampled_from(["", "a", "a/", "b/a"]),
+    st.text(st.sampled_from("ab/-0"), max_size=4),
+    st.integers(1, 4),
+    st.integers(1, 5),
+)
+def test_a_tree_that_is_listed_by_folders_is_the_same_list(
+    keys: set[str], prefix: str, after: str, page: int, ahead: int
+) -> None:
+    objects = MemoryObjectStore()
+    for key in keys:
+        objects.put(f"s3://lake/{key}", key.encode(), "a/b")
+    span = f"s3://lake/{prefix}", f"s3://lake/{after}"
+    found = list_tree(objects, *span, page_objects=page, ahead_objects=ahead)
+    assert list(found) == list(objects.list_objects(*span))
+
 
 names = st.text(st.sampled_from("ab/é\U00010000"), min_size=1, max_size=4)
 prefix_sources = st.builds(
