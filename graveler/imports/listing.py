@@ -7,13 +7,13 @@ different destinations are listed one after another. A resumed import begins eac
 last path that it has.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from typing import NamedTuple
 
 from graveler.entries import entry_value
 from graveler.errors import InvalidInputError, NotFoundError
-from graveler.imports.request import Source
+from graveler.imports.request import Source, SourceType
 from graveler.imports.tree import list_tree
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.model import AddressType, Entry, Record
@@ -33,22 +33,49 @@ class _Found(NamedTuple):
 
 
 def records_after(
-    objects: ObjectStore, sources: Sequence[Source], after: bytes = b""
+    objects: ObjectStore,
+    sources: Sequence[Source],
+    after: bytes = b"",
+    inventories: Mapping[int, Iterable[Record]] | None = None,
 ) -> Iterator[Record]:
     """Yield the records of all sources with paths behind `after`, in order.
 
     If several sources have one path, the last of them counts. lakeFS lets either win.
+
+    inventories: the records behind `after` of the sources that are inventories, by their numbers.
 
     Raises:
         InvalidInputError: a bucket cannot be listed, or an object cannot be imported.
         NotFoundError: the object of a source does not exist.
     """
     last = after
-    streams = [_found(objects, source, -number, after) for number, source in enumerate(sources)]
+    streams = [
+        _found(objects, source, -number, after)
+        for number, source in enumerate(sources)
+        if source.type is not SourceType.INVENTORY
+    ]
+    for number, records in (inventories or {}).items():
+        streams.append(_sorted(records, -number))
     for path, _, value in merge(*streams):
         if value is not None and path > last:
             yield path, value
             last = path
+
+
+def _sorted(records: Iterable[Record], order: int) -> Iterator[_Found]:
+    return (_Found(path, order, value) for path, value in records)
+
+
+def record_in(source: Source, listed: ListedObject) -> Record:
+    """Return the record of an object that an inventory lists.
+
+    Raises:
+        InvalidInputError: the object cannot be imported.
+    """
+    key = listed.uri.removeprefix("s3://").partition("/")[2]
+    path = source.path_prefix + key.encode()
+    _check_importable(path, listed)
+    return path, _value_of(listed)
 
 
 def _found(objects: ObjectStore, source: Source, order: int, after: bytes) -> Iterator[_Found]:
@@ -66,7 +93,7 @@ def _found(objects: ObjectStore, source: Source, order: int, after: bytes) -> It
         if path <= last:
             # A directory bucket of S3 Express lists by no order.
             raise InvalidInputError(f"{source.uri} cannot be imported: it is not listed by key")
-        check_importable(path, listed)
+        _check_importable(path, listed)
         yield _Found(path, order, _value_of(listed))
         last = path
 
@@ -90,7 +117,7 @@ def _existing(objects: ObjectStore, uri: str) -> ListedObject:
     return ListedObject(uri, info.size_bytes, info.last_modified_ns, info.checksum)
 
 
-def check_importable(path: bytes, listed: ListedObject) -> None:
+def _check_importable(path: bytes, listed: ListedObject) -> None:
     """Check that the object can be imported to the path.
 
     Raises:

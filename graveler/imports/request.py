@@ -30,13 +30,15 @@ class SourceType(StrEnum):
 
     PREFIX = "common_prefix"
     OBJECT = "object"
+    INVENTORY = "inventory"  # not lakeFS's: the manifest of an S3 Inventory report
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """Objects to import, and where to.
 
-    uri: of one object, or the beginning of the URIs of many. With a whole bucket it ends in "/".
+    uri: of one object, or the beginning of the URIs of many. With a whole bucket it ends in "/". Or
+        of the manifest of an inventory, whose objects are imported by their whole keys.
     destination: the object's path, or a prefix of paths.
     """
 
@@ -112,9 +114,9 @@ def source_of(source_type: SourceType, uri: str, destination: str) -> Source:
             f"{OBJECT_KEY_BYTES_MAX} bytes"
         )
     source = Source(source_type, f"s3://{parts[1]}/{key}", destination)
+    if not key and source_type is not SourceType.PREFIX:
+        raise InvalidInputError(f"import path {uri!r} is a bucket: use type common_prefix")
     if source.is_object:
-        if not key:
-            raise InvalidInputError(f"import path {uri!r} is a bucket: use type common_prefix")
         check_path(source.path_prefix)
     elif len(source.path_prefix) > PATH_BYTES_MAX:
         raise Refusal.LONG_PATH.error(size=len(source.path_prefix), most=PATH_BYTES_MAX)
@@ -129,8 +131,9 @@ def check_request(request: ImportRequest, namespace: str, allowed_prefixes: Sequ
         ForbiddenError: the deployment does not allow to import from a source.
     """
     for source in request.sources:
-        _check_outside(source, namespace)
-        _check_allowed(source, allowed_prefixes)
+        check_source(source.uri, namespace, allowed_prefixes)
+        if source.type is SourceType.PREFIX and f"{namespace}/".startswith(source.uri):
+            raise Refusal.IMPORT_OVER_NAMESPACE.error(path=source.uri, namespace=namespace)
     prefixes = sum(not source.is_object for source in request.sources)
     if prefixes > IMPORT_PREFIXES_MAX:
         raise InvalidInputError(
@@ -145,24 +148,23 @@ def check_request(request: ImportRequest, namespace: str, allowed_prefixes: Sequ
         )
 
 
-def _check_outside(source: Source, namespace: str) -> None:
-    """Check that no listed object is in the namespace: its objects would be deleted as garbage.
+def check_source(uri: str, namespace: str, allowed_prefixes: Iterable[str]) -> None:
+    """Check that the object, or the objects that begin with the URI, may be imported.
 
-    Unlike lakeFS, a sibling whose name begins with the namespace's is no part of it.
+    Objects of the namespace may not: they would be deleted as garbage. Unlike lakeFS, a sibling
+    whose name begins with the namespace's is no part of it.
+
+    Raises:
+        InvalidInputError: the URI is in the repository's namespace.
+        ForbiddenError: the deployment does not allow to import it.
     """
-    folder = namespace + "/"
-    if source.uri == namespace or source.uri.startswith(folder):
-        raise Refusal.IMPORT_FROM_NAMESPACE.error(path=source.uri, namespace=namespace)
-    if not source.is_object and folder.startswith(source.uri):
-        raise Refusal.IMPORT_OVER_NAMESPACE.error(path=source.uri, namespace=namespace)
-
-
-def _check_allowed(source: Source, allowed_prefixes: Iterable[str]) -> None:
+    if f"{uri}/".startswith(f"{namespace}/"):
+        raise Refusal.IMPORT_FROM_NAMESPACE.error(path=uri, namespace=namespace)
     folders = [f"{prefix.rstrip('/')}/" for prefix in allowed_prefixes if prefix]
-    if not any(source.uri.startswith(folder) for folder in folders):
+    if not uri.startswith(tuple(folders)):
         allowed = f"only from {', '.join(folders)}" if folders else "from nowhere"
         raise ForbiddenError(
-            f"import path {source.uri!r} is not allowed: this deployment imports {allowed} "
+            f"import path {uri!r} is not allowed: this deployment imports {allowed} "
             "(setting GRAVELER_IMPORT_PREFIXES)"
         )
 

@@ -14,26 +14,37 @@ Both phases can be repeated after a crash. Before the second one ends, nothing i
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Protocol
 
-from graveler.committed.apply import assemble
-from graveler.committed.counts import Counts
-from graveler.committed.metarange import MetaRange
-from graveler.committed.slices import SliceResult
 from graveler.committed.writer import FileWriter
 from graveler.errors import ConflictError, GravelerError
 from graveler.imports.changes import apply_import
-from graveler.imports.listing import records_after
-from graveler.imports.request import DEFAULT_MESSAGE, ImportRequest, check_request
+from graveler.imports.inventory import listed_in, read_manifest
+from graveler.imports.listing import record_in, records_after
+from graveler.imports.request import (
+    DEFAULT_MESSAGE,
+    ImportRequest,
+    SourceType,
+    check_request,
+    check_source,
+)
+from graveler.imports.runs import (
+    BATCH_RECORDS,
+    SORTED_RECORDS,
+    Found,
+    extended,
+    merged_runs,
+    with_run,
+)
 from graveler.messages import Refusal
 from graveler.model import (
-    EMPTY_METARANGE,
     Branch,
     Commit,
     CommitID,
     MetaRangeID,
-    RangeHeader,
+    Record,
     Repository,
     Task,
 )
@@ -50,14 +61,13 @@ from graveler.operations.protocol.heads import (
 )
 from graveler.operations.protocol.lookup import check_writable, current_branch, read_repository
 
-# Records between two reports: a page of S3.
-_BATCH_RECORDS = 1000
 # Ranges between two saves. These are about 130,000 objects, which take some ten seconds to list.
 _RANGES_OF_A_SAVE = 16
 
 # lakeFS sets this key of the repository's metadata to the time of the last import, in Unix seconds.
 LAST_IMPORT = ".lakefs.last.import.timestamp"
 
+_NOTHING = Found()
 _IMPORT_TASK = "IM"
 _CANCELED = "Canceled"
 
@@ -66,10 +76,13 @@ class Watch(Protocol):
     """What list_sources tells its caller; a method may raise to stop the work."""
 
     def report(self, done: int, known: int) -> None:
-        """Take note of the progress, in objects. It is called for each page of a listing."""
+        """Take note of the progress, in objects. It is called for each page of a listing.
 
-    def save(self, listed: MetaRangeID) -> None:
-        """Store the metarange of what is listed so far. list_sources can begin behind it."""
+        known grows with done: the store does not tell how many objects follow.
+        """
+
+    def save(self, found: Found) -> None:
+        """Store what is found so far. list_sources can continue behind it."""
 
 
 def check_start(
@@ -95,7 +108,7 @@ def list_sources(
     repository: Repository,
     request: ImportRequest,
     watch: Watch,
-    saved: MetaRangeID = EMPTY_METARANGE,
+    saved: Found = _NOTHING,
 ) -> MetaRangeID:
     """Store the metarange of all objects of the sources; return its ID.
 
@@ -104,32 +117,83 @@ def list_sources(
 
     Raises:
         InvalidInputError: a bucket cannot be listed, or an object cannot be imported.
+        ForbiddenError: an inventory lists an object that the deployment does not allow.
         NotFoundError: the object of a source does not exist.
+        CorruptDataError: a file of an inventory is missing or damaged.
     """
-    listed = engine.metarange(repository, saved)
-    done = sum(header.count for header in listed.headers())
-    writer = FileWriter(engine.committed, listed.namespace, breaking=engine.committed.breaking)
-    records = records_after(engine.objects, request.sources, listed.last_key)
-    while batch := list(islice(records, _BATCH_RECORDS)):
+    found = sort_inventories(engine, repository, request, watch, saved)
+    committed = engine.committed
+    listed = engine.metarange(repository, found.listed)
+    done = _count(engine, repository, listed.id)
+    known = sum(_count(engine, repository, run.metarange_id) for run in found.runs)
+    writer = FileWriter(committed, listed.namespace, breaking=committed.breaking)
+    after = listed.last_key
+    inventories = {
+        number: merged_runs(
+            committed,
+            listed.namespace,
+            [run for run in found.runs if run.source == number],
+            after + b"\x00",
+        )
+        for number in {run.source for run in found.runs}
+    }
+    records = records_after(engine.objects, request.sources, after, inventories)
+    while batch := list(islice(records, BATCH_RECORDS)):
         keys, values = zip(*batch, strict=True)
         writer.write_records(keys, values)
         done += len(batch)
-        watch.report(done, done)
+        watch.report(done, max(done, known))
         if writer.ended >= _RANGES_OF_A_SAVE:
-            listed = _extended(engine, listed, writer.take_stored())
-            watch.save(listed.id)
-    listed = _extended(engine, listed, writer.finish())
+            listed = extended(committed, listed, writer.take_stored())
+            watch.save(replace(found, listed=listed.id))
+    listed = extended(committed, listed, writer.finish())
     watch.report(done, done)
-    watch.save(listed.id)
+    watch.save(replace(found, listed=listed.id))
     return listed.id
 
 
-def _extended(engine: Engine, listed: MetaRange, ranges: list[RangeHeader]) -> MetaRange:
-    """Store and return the metarange with more ranges behind its last one."""
-    edits = tuple((header.max_key, header) for header in ranges)
-    added = Counts(added=sum(header.count for header in ranges))
-    extended = assemble(engine.committed, listed, [SliceResult(edits, added)])
-    return MetaRange(engine.committed, listed.namespace, extended.metarange_id)
+def _count(engine: Engine, repository: Repository, metarange_id: MetaRangeID) -> int:
+    return sum(header.count for header in engine.metarange(repository, metarange_id).headers())
+
+
+def sort_inventories(
+    engine: Engine, repository: Repository, request: ImportRequest, watch: Watch, saved: Found
+) -> Found:
+    """Store the objects of all inventories as sorted runs; nothing to do without inventories.
+
+    Raises:
+        GravelerError: whatever list_sources raises.
+    """
+    namespace = repository.storage_namespace
+    found, at = saved, 0
+    known = sum(_count(engine, repository, run.metarange_id) for run in saved.runs)
+
+    def report() -> None:
+        watch.report(0, known)
+
+    store = partial(with_run, engine.committed, namespace, report)
+    for number, source in enumerate(request.sources):
+        if source.type is not SourceType.INVENTORY:
+            continue
+        inventory = read_manifest(engine.objects, source.uri)
+        for file in range(len(inventory.files)):
+            at += 1
+            if at <= found.files:
+                continue
+            runs, records = found.runs, list[Record]()
+            for listed in listed_in(engine.objects, inventory, file):
+                check_source(listed.uri, namespace, engine.import_prefixes)
+                records.append(record_in(source, listed))
+                known += 1
+                if known % BATCH_RECORDS == 0:
+                    report()
+                if len(records) == SORTED_RECORDS:
+                    runs, records = store(runs, number, records), []
+            if records:
+                runs = store(runs, number, records)
+            found = replace(found, runs=runs, files=at)
+            watch.save(found)
+    return found
 
 
 def commit_import(
@@ -224,7 +288,7 @@ class _StopIfCanceled:
         if task is not None and task.is_done:
             raise ConflictError(_CANCELED)
 
-    def save(self, listed: MetaRangeID) -> None:
+    def save(self, found: Found) -> None:
         """Do nothing: the task does not outlive the request."""
 
 
@@ -240,7 +304,7 @@ def start(engine: Engine, repository: str, branch: str, request: ImportRequest) 
     def work() -> Mapping[str, str]:
         watch = _StopIfCanceled(engine, found, task.id)
         listed = list_sources(engine, found, request, watch)
-        objects = sum(header.count for header in engine.metarange(found, listed).headers())
+        objects = _count(engine, found, listed)
         commit = commit_import(engine, repository, branch, request, listed)
         return {"commit_id": commit.id, "objects": str(objects)}
 

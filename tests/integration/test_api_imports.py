@@ -9,6 +9,7 @@ from lakefs_sdk import models
 from functions.api.app import build_app
 from functions.api.settings import Settings
 from tests.support.api import ApiClient, Reply
+from tests.support.inventories import MANIFEST, put_inventory
 
 MAIN = "/repositories/repo/branches/main"
 IMPORT = f"{MAIN}/import"
@@ -66,6 +67,13 @@ def test_an_imported_object_is_shown_as_lakefs_shows_it(api):
     assert (stat["size_bytes"], stat["metadata"]) == (4, {})
     content = api.ask("GET", "/repositories/repo/refs/main/objects", path="a")
     assert content.content == b"in/a"
+
+
+def test_an_inventory_is_imported(api):
+    put_inventory(api.engine.objects, [[("in/a", 4, "2026-11-20T00:00:00.000Z")]])
+    found = status(api, start(api, location(MANIFEST, "to/", "inventory")))
+    assert (found["completed"], found["ingested_objects"]) == (True, 1)
+    assert api.paths() == ["to/in/a"]
 
 
 def test_an_import_of_no_paths_is_a_commit(api):

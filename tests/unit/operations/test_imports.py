@@ -13,9 +13,11 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.imports.request import ImportRequest, SourceType, source_of
+from graveler.imports.runs import Found
 from graveler.model import EMPTY_METARANGE
 from graveler.operations import commits, imports, objects, repositories
 from graveler.operations.protocol.lookup import read_repository
+from tests.support.inventories import MANIFEST, put_inventory
 from tests.support.lake import NAMESPACE, REPO, commit, content, history, named, paths, upload
 from tests.support.memory import MemoryObjectStore
 
@@ -258,10 +260,10 @@ def test_a_stopped_listing_continues_where_it_was_saved(small, reports):
     stopped = Recorder(stop_after=reports)
     with pytest.raises(StoppedError):
         imports.list_sources(small, found, asked, stopped)
-    saved = stopped.saved[-1] if stopped.saved else EMPTY_METARANGE
+    saved = stopped.saved[-1] if stopped.saved else Found()
     rest = Recorder()
     assert imports.list_sources(small, found, asked, rest, saved) == whole
-    before = sum(header.count for header in small.metarange(found, saved).headers())
+    before = sum(header.count for header in small.metarange(found, saved.listed).headers())
     assert before >= 1000 * (reports - 1)
     assert rest.done[0] == before + min(1000, 4000 - before)
     assert rest.done[-1] == 4000
@@ -272,9 +274,9 @@ def test_a_finished_listing_lists_nothing_again(small):
     asked = request(("in/", "to"))
     watch = Recorder()
     whole = imports.list_sources(small, found, asked, watch)
-    assert watch.saved[-1] == whole
+    assert watch.saved[-1] == Found(whole)
     again = Recorder()
-    assert imports.list_sources(small, found, asked, again, whole) == whole
+    assert imports.list_sources(small, found, asked, again, Found(whole)) == whole
     assert again.done == [4000]
 
 
@@ -284,3 +286,69 @@ def test_an_import_leaves_the_sources_and_the_namespace_alone(world, engine):
     run(engine, ("in/", ""))
     assert world.objects.contents() == before
     assert all(uri.startswith((RAW, NAMESPACE)) for uri in before)
+
+
+# Inventories
+
+
+def inventory_of(keys):
+    return [(key, len(key), "2026-11-20T00:00:00.000Z") for key in keys]
+
+
+def asked_for_inventory(destination="", *more):
+    source = source_of(SourceType.INVENTORY, MANIFEST, destination)
+    return ImportRequest((*more, source), "ann")
+
+
+def test_an_inventory_is_imported_by_whole_keys_and_replaces_its_destination(engine):
+    upload(engine, b"to/old", b"old")
+    commit(engine)
+    put_inventory(engine.objects, [inventory_of(["z", "b/2"]), inventory_of(["a", "b/1"])])
+    put(engine, "in/a")
+    more = source_of(SourceType.PREFIX, f"{RAW}/in/", "to/in")
+    task = imports.start(engine, REPO, "main", asked_for_inventory("to", more))
+    assert imports.status(engine, REPO, task.id).objects == 5
+    assert paths(engine, "main") == [b"to/a", b"to/b/1", b"to/b/2", b"to/in/a", b"to/z"]
+    assert objects.stat(engine, REPO, "main", b"to/b/2").physical_address == f"{RAW}/b/2"
+
+
+@pytest.mark.parametrize("key", ["data/x", ""])
+def test_an_inventory_of_what_may_not_be_imported_is_refused(engine, key):
+    put_inventory(engine.objects, [inventory_of([f"in/{key}"])])
+    strict = replace(engine, import_prefixes=("s3://raw/inventory",))
+    task = imports.start(strict, REPO, "main", asked_for_inventory())
+    assert "GRAVELER_IMPORT_PREFIXES" in task.error
+    repositories.create(engine, name="inside", storage_namespace="s3://raw/in")
+    task = imports.start(engine, "inside", "main", asked_for_inventory())
+    assert "in repository namespace (s3://raw/in)" in task.error
+
+
+@pytest.mark.parametrize("reports", range(0, 12, 2))
+def test_a_stopped_import_of_an_inventory_continues(world, monkeypatch, reports):
+    monkeypatch.setattr(imports, "SORTED_RECORDS", 700)
+    engine = world.engine(Committed(world.files, breaking=Breaking(20)))
+    keys = [f"{number * 7919 % 3001:05}" for number in range(3000)]
+    put_inventory(engine.objects, [inventory_of(keys[n : n + 1000]) for n in (0, 1000, 2000)])
+    found = read_repository(engine, REPO)
+    asked = asked_for_inventory("to")
+    whole = imports.list_sources(engine, found, asked, WithoutOrder())
+    assert [key for key, _ in engine.metarange(found, whole).records()] == sorted(
+        f"to/{key}".encode() for key in keys
+    )
+    stopped = WithoutOrder(stop_after=reports)
+    with pytest.raises(StoppedError):
+        imports.list_sources(engine, found, asked, stopped)
+    saved = stopped.saved[-1] if stopped.saved else Found()
+    rest = WithoutOrder()
+    assert imports.list_sources(engine, found, asked, rest, saved) == whole
+    # Files that were sorted are not read again.
+    sorted_again = [each.files for each in rest.saved if not each.listed]
+    assert sorted_again == list(range(saved.files + 1, 4))
+
+
+class WithoutOrder(Recorder):
+    """A recorder that is told of more objects than are done."""
+
+    def report(self, done, known):
+        super().report(done, done)
+        assert known >= done
