@@ -4,7 +4,8 @@ Theory of operation. An import has two phases:
 
 1. List: the sources are listed into a metarange of their own, range by range (`list_sources`). From
    time to time the metarange of what is listed so far is stored and saved with the caller. A
-   repetition continues behind its last key, so no listing is too long for one function.
+   repetition continues behind its last key, so no listing is too long for one function. The objects
+   of inventories, which have no order, are sorted before (`sort_inventories`).
 2. Commit: the imported metarange replaces what the branch's head has at the destinations
    (`graveler.imports.changes`), and the head moves in one transaction (`commit_import`).
 
@@ -19,7 +20,7 @@ from itertools import islice
 from typing import Protocol
 
 from graveler.committed.writer import FileWriter
-from graveler.errors import ConflictError, GravelerError
+from graveler.errors import ConflictError, GravelerError, NotFoundError
 from graveler.imports.changes import apply_import
 from graveler.imports.inventory import listed_in, read_manifest
 from graveler.imports.listing import record_in, records_after
@@ -197,20 +198,26 @@ def sort_inventories(
 
 
 def commit_import(
-    engine: Engine, repository: str, branch: str, request: ImportRequest, listed: MetaRangeID
+    engine: Engine,
+    repository: Repository,
+    branch: str,
+    request: ImportRequest,
+    listed: MetaRangeID,
 ) -> Commit:
     """Replace the destinations' content by the listed objects; return the commit.
 
     There is a commit even if nothing changes.
 
     Raises:
-        InvalidInputError: the branch has uncommitted changes, or a name is malformed.
-        NotFoundError: the repository or the branch does not exist.
+        InvalidInputError: the branch has uncommitted changes, or its name is malformed.
+        NotFoundError: the repository or the branch was deleted.
         ForbiddenError: the repository is read-only.
         PreconditionFailedError: an action file guards commits on the branch.
         ContentionError: other writers came first in each try.
     """
-    found, current = current_branch(engine, repository, branch)
+    found, current = current_branch(engine, repository.name, branch)
+    if found.uid != repository.uid:
+        raise NotFoundError(f"repository {found.name!r} was deleted and created again")
     check_writable(found, force=request.force)
     imported = engine.metarange(found, listed)
     replaced = [source.replaced for source in request.sources]
@@ -305,7 +312,7 @@ def start(engine: Engine, repository: str, branch: str, request: ImportRequest) 
         watch = _StopIfCanceled(engine, found, task.id)
         listed = list_sources(engine, found, request, watch)
         objects = _count(engine, found, listed)
-        commit = commit_import(engine, repository, branch, request, listed)
+        commit = commit_import(engine, found, branch, request, listed)
         return {"commit_id": commit.id, "objects": str(objects)}
 
     return tasks.run(engine, found, task, work)

@@ -155,8 +155,20 @@ def test_changes_staged_while_the_sources_are_listed_fail_the_import(engine):
     listed = imports.list_sources(engine, found, asked, Recorder())
     upload(engine, b"b", b"staged")
     with pytest.raises(InvalidInputError, match="dirty branch"):
-        imports.commit_import(engine, REPO, "main", asked, listed)
+        imports.commit_import(engine, found, "main", asked, listed)
     assert paths(engine, "main") == [b"b"]
+
+
+def test_a_repository_that_was_created_again_meanwhile_gets_nothing(engine):
+    put(engine, "in/a")
+    asked = request(("in/", ""))
+    found, _ = imports.check_start(engine, REPO, "main", asked)
+    listed = imports.list_sources(engine, found, asked, Recorder())
+    repositories.delete(engine, REPO)
+    repositories.create(engine, name=REPO, storage_namespace="s3://bucket/other")
+    with pytest.raises(NotFoundError, match="created again"):
+        imports.commit_import(engine, found, "main", asked, listed)
+    assert paths(engine, "main") == []
 
 
 def test_a_read_only_repository_is_imported_into_by_force_only(engine):
@@ -179,8 +191,9 @@ def test_a_commit_hook_guards_imports(engine):
     commit(engine_without)
     task = imports.start(engine, REPO, "main", request())
     assert imports.status(engine, REPO, task.id).commit is None
+    found = read_repository(engine, REPO)
     with pytest.raises(PreconditionFailedError):
-        imports.commit_import(engine, REPO, "main", request(), EMPTY_METARANGE)
+        imports.commit_import(engine, found, "main", request(), EMPTY_METARANGE)
     assert run(engine_without).commit is not None
 
 
