@@ -33,7 +33,7 @@ TUNING = {
 }
 TABLES = {"refs_table", "staging_table"}
 EVERY = {"metrics"}  # read by functions.telemetry
-ENGINE = TABLES | {"kms_key_id", "export_prefixes"}
+ENGINE = TABLES | {"kms_key_id", "export_prefixes", "import_prefixes"}
 EXPECTED = {
     # It only writes requests into the outbox: no queue, no job.
     "api": ENGINE | {"ignore_actions"} | {field.name for field in fields(ApiSettings)},
@@ -124,6 +124,14 @@ def test_exports_go_where_the_settings_say(dev, prod):
     for name in ("api", "export"):
         assert allowed(dev, name) == ""
         assert allowed(prod, name) == "s3://company-published/exports/"
+
+
+def test_imports_come_from_where_the_settings_say(dev, prod):
+    def allowed(deployment):
+        return functions(deployment)["api"]["Environment"]["Variables"]["GRAVELER_IMPORT_PREFIXES"]
+
+    assert allowed(dev) == ""
+    assert allowed(prod) == "s3://company-source/in/"
 
 
 @pytest.mark.parametrize("name", NAMES)
