@@ -6,7 +6,7 @@ from hashlib import md5
 from urllib.parse import quote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graveler.committed.store import Breaking
@@ -98,6 +98,7 @@ def test_a_damaged_file_is_an_error_that_names_it(objects, damage):
         rows_of(objects)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.lists(st.tuples(paths, values), min_size=1, max_size=8), max_size=12),
     st.integers(2, 4),
