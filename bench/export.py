@@ -232,6 +232,7 @@ def counted(made: Deployment, requests: Counter[str]) -> Engine:
         export_queue=Unsent(),
         batch_jobs=made.engine.batch_jobs,
         export_settings=_SETTINGS,
+        task_queue=made.engine.task_queue,
     )
 
 

@@ -20,8 +20,15 @@ _REGION = "us-east-1"
 @contextmanager
 def servers() -> Iterator[Deployment]:
     """A deployment on its own servers, with its data in a temporary folder."""
+    with served_folder() as (made, _):
+        yield made
+
+
+@contextmanager
+def served_folder(beside: Path | None = None) -> Iterator[tuple[Deployment, Path]]:
+    """As `servers`, in a folder in beside; also the folder of the S3 server's buckets."""
     keys = key_pairs.generate()
-    with TemporaryDirectory(prefix="bench-") as name:
+    with TemporaryDirectory(prefix="bench-", dir=beside) as name:
         folder = Path(name)
         dynamodb = start_dynamodb(free_port(), data=None, log=folder / "dynamodb.log")
         s3 = start_s3proxy(free_port(), folder / "objects", keys, folder / "s3proxy.log")
@@ -39,7 +46,7 @@ def servers() -> Iterator[Deployment]:
                 file_cache_folder=str(folder / "cache"),
             )
             Tables("refs", "staging", connect.dynamodb(settings)).create()
-            yield deployment(settings)
+            yield deployment(settings), folder / "objects"
         finally:
             dynamodb.child.kill()
             s3.child.kill()

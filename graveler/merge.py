@@ -19,7 +19,7 @@ The rules are those of lakeFS's documentation (A, B, C: contents; X: no object):
 A strategy settles every conflict for one side, its deletions included.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from graveler.committed.apply import Applied, apply_changes
 from graveler.committed.counts import Counts
@@ -80,8 +80,11 @@ def plan_merge(
     strategy: str = "",
     *,
     slice_weight: int = SLICE_WEIGHT,
+    watching: Callable[[Iterator[bytes]], Iterator[bytes]] = iter,
 ) -> Iterator[Slice]:
     """Yield slices of a large merge; the caller applies merge_changes of each to destination.
+
+    watching passes the last keys of the differing ranges on, and may raise to stop the plan.
 
     The plan reads no diff: the ranges that differ between base and source show where the work is.
 
@@ -92,7 +95,7 @@ def plan_merge(
     def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
         return merge_changes(base, source, destination, strategy, start, end)
 
-    touched = changed_ranges(base, source)
+    touched = watching(changed_ranges(base, source))
     return plan(
         destination,
         committed.breaking,

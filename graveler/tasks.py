@@ -93,8 +93,10 @@ class Task:
     covers: the newest sealed token that a commit includes.
     is_called_back: a client was asked to repeat its request, and has not learnt the outcome yet.
     is_unwanted: a user cancelled it, and its runner has to stop.
-    takes: runners that took it since its last progress.
-    done, known: objects done, of the objects known so far.
+    done, known: objects done, of the objects known so far. After a lost race, work begins anew.
+    furthest: the most objects that were ever done.
+    takes: runners that took it since more were done than ever before.
+    saved: what the work stored for the next runner, as JSON.
     """
 
     id: str
@@ -114,6 +116,8 @@ class Task:
     takes: int = 0
     done: int = 0
     known: int = 0
+    furthest: int = 0
+    saved: Mapping[str, Any] = field(default_factory=dict)
     result: Mapping[str, str] = field(default_factory=dict)
     failure: Failure | None = None
     version: int = 1
@@ -176,7 +180,8 @@ def reported(task: Task, now_ns: int, done: int, known: int) -> Task:
         task,
         lease_until_ns=now_ns + LEASE_S * NS_PER_S,
         update_time_ns=now_ns,
-        takes=1 if done > task.done else task.takes,
+        takes=1 if done > task.furthest else task.takes,
+        furthest=max(done, task.furthest),
         done=done,
         known=max(done, known),
     )
@@ -194,9 +199,8 @@ def unwanted(task: Task, now_ns: int) -> Task:
     return replace(task, is_unwanted=True)
 
 
-def completed(task: Task, result: Mapping[str, str], now_ns: int) -> Task:
-    """Return the task with its result; everything known is done."""
-    done = max(task.done, task.known)
+def completed(task: Task, result: Mapping[str, str], now_ns: int, done: int) -> Task:
+    """Return the task with its result, and with so many objects done: all that are known."""
     ended = _ended(task, TaskState.COMPLETED, now_ns)
     return replace(ended, result=result, done=done, known=done)
 

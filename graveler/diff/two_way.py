@@ -17,7 +17,7 @@ A metarange is a file of records like a range, so both are walked alike (`gravel
 Ranges and blocks end after keys chosen by hash, so equal content is mostly in equal blocks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -116,11 +116,16 @@ class _Side:
 
 
 def diff(
-    left: MetaRange, right: MetaRange, start: bytes = b"", end: bytes | None = None
+    left: MetaRange,
+    right: MetaRange,
+    start: bytes = b"",
+    end: bytes | None = None,
+    passed: Callable[[bytes], None] | None = None,
 ) -> Iterator[Difference]:
     """Yield the keys with start <= key < end whose content differs, in order.
 
-    Content is compared by identity: a record that differs in its address only is equal.
+    Content is compared by identity: a record that differs in its address only is equal. So long
+    stretches may yield nothing; passed gets keys up to which everything was compared.
 
     Raises:
         CorruptDataError: a file is missing, or is not what was written.
@@ -139,6 +144,8 @@ def diff(
             if end is not None and difference.key >= end:
                 return
             yield difference
+        if passed is not None:
+            passed(last)
 
 
 def changed_ranges(left: MetaRange, right: MetaRange) -> Iterator[bytes]:

@@ -7,14 +7,15 @@ from graveler.committed.metarange import MetaRange
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import Difference, diff
 from graveler.messages import within
-from graveler.model import Repository
+from graveler.model import Change, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import current_branch, in_repository
 from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
 from graveler.refs.merge_base import merge_base
 from graveler.refs.resolve import Resolved, Staging, resolve, resolve_commit
-from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, list_page
+from graveler.staging.listing import CommonPrefix, ListPage, PageOverError, PageQuery, list_page
 from graveler.staging.overlay import effective_changes, overlaid_differences
+from graveler.times import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,11 @@ def uncommitted(
     found, current = current_branch(engine, repository, branch)
     view = view_of_branch(engine, found, current)
     staged = view.staged(query.start, query.end)
+    limit = _TimeLimit(engine)
 
     def items(start: bytes, _: bytes | None) -> Iterator[_Found]:
-        for difference in effective_changes(staged.from_path(start), view.committed):
+        changes = limit.over(staged.from_path(start))
+        for difference in effective_changes(changes, view.committed):
             yield _Found(difference, difference.kind)
 
     return _page(found, list_page(items, _key, query))
@@ -114,7 +117,7 @@ def between_refs(
         with within(f"get commit by ref {right_ref}" if not two_dot else ""):
             resolved = resolve(engine.refs, history, right_ref)
         left_content = engine.metarange(found, left.metarange_id)
-        right = _Right(engine, found, resolved)
+        right = _Right(engine, found, resolved, _TimeLimit(engine))
         if two_dot:
             items = right.differences(left_content, query)
             return _page(found, list_page(lambda s, e: _kinds(items(s, e)), _key, query))
@@ -130,28 +133,63 @@ def between_refs(
 class _Right:
     """The right side of a diff: a commit; for `branch$`, with the staged changes over it."""
 
-    def __init__(self, engine: Engine, repository: Repository, resolved: Resolved) -> None:
+    def __init__(
+        self, engine: Engine, repository: Repository, resolved: Resolved, limit: "_TimeLimit"
+    ) -> None:
         tokens = resolved.tokens if resolved.staging is Staging.ONLY else ()
         content = engine.content(repository, resolved.commit_id)
         self._view = View(engine, repository, tokens, content)
+        self._limit = limit
 
     def differences(self, base: MetaRange, query: PageQuery) -> "_Items":
-        return _Items(base, self._view, query)
+        return _Items(base, self._view, query, self._limit)
 
 
 class _Items:
     """Differences from base to a view, from any key on; later calls start at later keys."""
 
-    def __init__(self, base: MetaRange, view: View, query: PageQuery) -> None:
+    def __init__(self, base: MetaRange, view: View, query: PageQuery, limit: "_TimeLimit") -> None:
         self._base = base
+        self._limit = limit
         self._view = view
         self._staged = view.staged(query.start, query.end) if view.tokens else None
 
     def __call__(self, start: bytes, end: bytes | None) -> Iterator[Difference]:
-        committed = diff(self._base, self._view.committed, start, end)
-        if self._staged is None:
-            return committed
-        return overlaid_differences(committed, self._staged.from_path(start), self._base)
+        view, staged = self._view, self._staged
+        if staged is None:
+            passed = self._limit.check
+            return diff(self._base, view.committed, start, end, passed)
+        committed = diff(self._base, view.committed, start, end)
+        changes = self._limit.over(staged.from_path(start))
+        return overlaid_differences(committed, changes, self._base)
+
+
+class _TimeLimit:
+    """Ends a page that takes too long: a diff may read much and find little."""
+
+    def __init__(self, engine: Engine) -> None:
+        settings, self._clock = engine.task_settings, engine.clock
+        wait_s = None if settings.request_work_s is None else settings.request_wait_s
+        self._until_ns = None if wait_s is None else self._clock.now_ns() + int(wait_s * NS_PER_S)
+
+    def check(self, key: bytes) -> None:
+        """Check that the page may go on after the key.
+
+        Raises:
+            PageOverError: the time is up.
+        """
+        if self._until_ns is not None and self._clock.now_ns() > self._until_ns:
+            raise PageOverError(key)
+
+    def over(self, changes: Iterator[Change]) -> Iterator[Change]:
+        """Pass the changes on.
+
+        Raises:
+            PageOverError: the time is up; all changes up to its key were passed on.
+        """
+        for change in changes:
+            yield change
+            self.check(change[0])
 
 
 def _kinds(differences: Iterator[Difference]) -> Iterator[_Found]:

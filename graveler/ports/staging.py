@@ -81,6 +81,9 @@ class StagingStore(Protocol):
     ) -> Iterator[tuple[bytes, bytes | None]]:
         """Return the token's changes with start <= path < end, by path, fetched page by page."""
 
+    def scan_paths(self, token: StagingToken, start: bytes, end: bytes | None) -> Iterator[bytes]:
+        """Return the paths of the changes that `scan` returns, with less to transfer."""
+
     def scan_with_branch(
         self,
         repository: Repository,

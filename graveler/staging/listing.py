@@ -68,13 +68,37 @@ class ListPage(Generic[T]):
     next_after: bytes
 
 
+class PageOverError(Exception):
+    """A page takes too long: it ends after this key, and the next one goes on."""
+
+    def __init__(self, after: bytes) -> None:
+        super().__init__(after)
+        self.after = after
+
+
 def list_page(
     items: Callable[[bytes, bytes | None], Iterator[T]],
     key_of: Callable[[T], bytes],
     query: PageQuery,
 ) -> ListPage[T]:
-    """Return the page; items(start, end) returns the items with start <= key < end, by key."""
+    """Return the page; items(start, end) returns the items with start <= key < end, by key.
+
+    If items raises PageOverError, the page has what was found so far, and there are more.
+    """
     results: list[T | CommonPrefix] = []
+    try:
+        return ListPage(results, _fill(results, items, key_of, query))
+    except PageOverError as over:
+        return ListPage(results, over.after)
+
+
+def _fill(
+    results: list[T | CommonPrefix],
+    items: Callable[[bytes, bytes | None], Iterator[T]],
+    key_of: Callable[[T], bytes],
+    query: PageQuery,
+) -> bytes:
+    """Add the page's items and common prefixes; return the page's next_after."""
     start: bytes | None = query.start
     end = query.end
     last = b""
@@ -83,7 +107,7 @@ def list_page(
         for item in items(start, end):
             key = key_of(item)
             if len(results) == query.amount:
-                return ListPage(results, last)
+                return last
             folded = query.folded(key)
             if folded is None:
                 results.append(item)
@@ -94,4 +118,4 @@ def list_page(
                 resume = prefix_end(folded)
                 break
         start = resume
-    return ListPage(results, b"")
+    return b""

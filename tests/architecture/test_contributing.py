@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from functions.api.app import OPERATIONS
-from functions.api.routes import exports
+from functions.api.routes import exports, tasks
 from functions.api.routing import Operation
 from functions.api.unserved import UNSERVED
 from graveler.events import DETAIL_TYPES
@@ -110,8 +110,10 @@ def documented() -> dict[str, set[str]]:
     """Return the operations of each route module, as the tables of docs/api.md name them."""
     rows = re.findall(r"^\| [^|]+ \| ([^|]+) \| `(\w+)` \|$", section(API, "Served"), re.MULTILINE)
     by_module = {module: set(re.findall(r"\w+", names)) - {"deprecated"} for names, module in rows}
-    ours = re.findall(r"^\| (\w+) \| `[A-Z]+ /", section(API, "Continuous export"), re.MULTILINE)
-    return by_module | {"exports": set(ours)}
+    for module, heading in (("exports", "Continuous export"), ("tasks", "Tasks")):
+        ours = re.findall(r"^\| (\w+) \| `[A-Z]+ /", section(API, heading), re.MULTILINE)
+        by_module[module] = set(ours)
+    return by_module
 
 
 def test_the_api_page_names_every_operation_with_its_module():
@@ -119,7 +121,7 @@ def test_the_api_page_names_every_operation_with_its_module():
 
 
 def test_the_counts_of_the_api_page_are_right():
-    ours = len(exports.operations.table)
+    ours = len(exports.operations.table) + len(tasks.operations.table)
     of_lakefs = len(OPERATIONS) - ours
     assert f"## Served: {of_lakefs} operations" in API
     assert f"its {of_lakefs + len(UNSERVED)} operations" in API

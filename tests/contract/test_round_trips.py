@@ -127,6 +127,10 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     "staging close": (lambda s, _, b: s.staging.close(b.staging_token), ["BatchWriteItem"]),
     "bump_version": (lambda s, r, b: s.refs.bump_version(r, b.name, new_token()), ["UpdateItem"]),
     "staging scan": (lambda s, _, b: list(s.staging.scan(b.staging_token, b"", None)), ["Query"]),
+    "staging scan_paths": (
+        lambda s, _, b: list(s.staging.scan_paths(b.staging_token, b"", None)),
+        ["Query"],
+    ),
     "staging scan of nothing": (
         lambda s, _r, _b: list(s.staging.scan(new_token(), b"b", b"a")),
         [],

@@ -264,6 +264,8 @@ class TestScan:
             if path >= start and (end is None or path < end)
         ]
         assert list(stores.staging.scan(token, start, end)) == expected
+        paths = [path for path, _ in expected]
+        assert list(stores.staging.scan_paths(token, start, end)) == paths
 
     def test_it_goes_on_over_many_pages(self, stores: Stores) -> None:
         token = new_token()
@@ -271,6 +273,17 @@ class TestScan:
         stores.staging.stage(token, changes)
         assert list(stores.staging.scan(token, b"", None)) == changes
         assert list(stores.staging.scan(token, b"01200", b"02400")) == changes[1_200:2_400]
+        paths = [path for path, _ in changes]
+        assert list(stores.staging.scan_paths(token, b"", None)) == paths
+        assert list(stores.staging.scan_paths(token, b"01200", b"02400")) == paths[1_200:2_400]
+
+    def test_it_goes_on_after_the_longest_path(self, stores: Stores) -> None:
+        token = new_token()
+        paths = [b"%05d" % n for n in range(999)]
+        paths += [b"1".ljust(PATH_BYTES_MAX, end) for end in (b"\x00", b"\x01")] + [b"2"]
+        stores.staging.stage(token, [(path, None) for path in paths])
+        assert list(stores.staging.scan(token, b"", None)) == [(path, None) for path in paths]
+        assert list(stores.staging.scan_paths(token, b"", b"2")) == paths[:-1]
 
     def test_it_comes_with_the_branch(self, stores: Stores, repository: Repository) -> None:
         branch = stores.refs.branch(repository, "main")

@@ -184,7 +184,7 @@ def test_the_configuration_shows_what_the_server_supports():
     assert storage["pre_sign_multipart_upload"]
     assert not storage["import_support"]
     assert config["storage_config_list"] == []
-    assert config["capabilities_config"] == {}
+    assert config["capabilities_config"] == {"async_ops": True}
     assert api.ask("GET", "/config/storage").json == storage
     assert api.ask("GET", "/config/version").json == config["version_config"]
     assert api.ask("GET", "/config/garbage-collection").json == {"grace_period": 86400}

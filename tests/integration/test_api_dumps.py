@@ -53,6 +53,9 @@ def task_of(api: ApiClient, kind: str, repository: str, body: object = None) -> 
     submitted = api.ask("POST", path, body)
     assert submitted.status == 202
     assert list(submitted.json) == ["id"]
+    asked = api.ask("GET", path, task_id=submitted.json["id"]).json
+    assert not asked["done"]
+    api.run_tasks()
     found = api.ask("GET", path, task_id=submitted.json["id"])
     assert found.status == 200
     assert found.json["id"] == submitted.json["id"]

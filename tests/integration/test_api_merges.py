@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from lakefs_sdk import models
 
-from graveler.operations import merges
-from graveler.operations.merges import CherryPickRequest, MergeRequest, RevertRequest
+from graveler.operations import merges, replays
+from graveler.operations.merges import MergeRequest
+from graveler.operations.replays import CherryPickRequest, RevertRequest
+from graveler.operations.tasks.waiting import Patience
 from tests.support.api import ApiClient
 
 REPO = "/repositories/repo"
@@ -46,11 +48,14 @@ REQUESTS = [
             "allow_empty": True,
             "squash_merge": True,
         },
+        merges,
         "merge",
         ("dev", "main", MergeRequest("ann", "mine", {"k": "v"}, "source-wins", True, True, True)),
         id="merge",
     ),
-    pytest.param(MERGE, None, "merge", ("dev", "main", MergeRequest("ann")), id="merge, no body"),
+    pytest.param(
+        MERGE, None, merges, "merge", ("dev", "main", MergeRequest("ann")), id="merge, no body"
+    ),
     pytest.param(
         f"{MAIN}/revert",
         {
@@ -60,6 +65,7 @@ REQUESTS = [
             "allow_empty": True,
             "commit_overrides": {"message": "mine", "metadata": {"k": "v"}},
         },
+        replays,
         "revert",
         ("main", RevertRequest("main~0", "ann", 1, "mine", {"k": "v"}, True, True)),
         id="revert",
@@ -67,6 +73,7 @@ REQUESTS = [
     pytest.param(
         f"{MAIN}/revert",
         {"ref": "main", "parent_number": 0},
+        replays,
         "revert",
         ("main", RevertRequest("main", "ann")),
         id="revert, required fields",
@@ -79,6 +86,7 @@ REQUESTS = [
             "force": True,
             "commit_overrides": {"message": "mine", "metadata": {"k": "v"}},
         },
+        replays,
         "cherry_pick",
         ("main", CherryPickRequest("dev", "ann", 1, "mine", {"k": "v"}, True)),
         id="cherry-pick",
@@ -86,6 +94,7 @@ REQUESTS = [
     pytest.param(
         f"{MAIN}/cherry-pick",
         {"ref": "dev"},
+        replays,
         "cherry_pick",
         ("main", CherryPickRequest("dev", "ann")),
         id="cherry-pick, required fields",
@@ -93,17 +102,19 @@ REQUESTS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "body", "operation", "expected"), REQUESTS)
+@pytest.mark.parametrize(("path", "body", "module", "operation", "expected"), REQUESTS)
 def test_every_field_of_a_request_reaches_the_operation(
-    api, monkeypatch, path, body, operation, expected
+    api, monkeypatch, path, body, module, operation, expected
 ):
-    run, requests = getattr(merges, operation), []
+    run, requests = getattr(module, operation), []
 
     def record(engine, repository, *request):
-        requests.append(request)
+        *asked, patience = request
+        assert patience == Patience(is_last=False)
+        requests.append(tuple(asked))
         return run(engine, repository, *request)
 
-    monkeypatch.setattr(merges, operation, record)
+    monkeypatch.setattr(module, operation, record)
     assert api.ask("POST", path, body).status in {200, 201, 204}
     assert requests == [expected]
 

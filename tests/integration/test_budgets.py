@@ -17,6 +17,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import new_commit
 from graveler.operations.protocol.lookup import current_branch
 from graveler.staging.listing import PageQuery
+from graveler.tasks import TaskSettings
 from tests.support.server_world import ServerWorld, open_world
 from tests.support.stack import BUCKET
 
@@ -208,6 +209,13 @@ def test_commit_keeps_its_budget(meter: Meter) -> None:
     assert round_trips == 5, meter.requests
     assert to_s3["PUT"] <= 2, meter.requests
     assert to_s3["GET"] <= 2, meter.requests
+
+
+def test_a_commit_that_may_become_a_task_looks_for_one_that_it_can_join(meter: Meter) -> None:
+    """To DynamoDB: one read more, of the last task with the same request."""
+    engine = replace(meter.engine, task_settings=TaskSettings(request_work_s=4))
+    round_trips, _ = meter.cost(lambda: meter.commit(engine=engine))
+    assert round_trips == 6, meter.requests
 
 
 def test_merge_keeps_its_budget(meter: Meter) -> None:

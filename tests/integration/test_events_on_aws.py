@@ -10,7 +10,7 @@ from moto import mock_aws
 
 from graveler.aws import connect
 from graveler.aws.bus import EventBus, Published
-from graveler.aws.queue import SqsExportQueue
+from graveler.aws.queue import SqsQueue
 from graveler.aws.settings import Settings
 from graveler.export.model import ExportRequest
 from graveler.model import Event
@@ -47,7 +47,7 @@ def test_events_are_taken() -> None:
 
 
 def test_a_request_to_look_after_an_export_is_a_message(queue_url: str) -> None:
-    queue = SqsExportQueue(lambda: connect.sqs_client(SETTINGS), queue_url)
+    queue = SqsQueue[ExportRequest](lambda: connect.sqs_client(SETTINGS), queue_url)
     queue.send(ExportRequest("lake", "feature/é"))
     queue.send(ExportRequest("lake", "later"), delay_s=900)
     assert received(queue_url) == [{"repository": "lake", "branch": "feature/é"}]

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from graveler.errors import ContentionError, GravelerError
-from graveler.operations import branches, links, merges, writes
+from graveler.operations import branches, links, merges, replays, writes
 from tests.support.collected import DAY_S, MARKS, Collected, world
 from tests.support.server_world import ServerWorld
 from tests.support.spark import spark_session
@@ -89,8 +89,8 @@ class Raced:
         branches.create(self.lake.engine, self.lake.name, name="back", source="branched~2")
 
     def revert(self) -> None:
-        request = merges.RevertRequest("reverted~1", "somebody")
-        merges.revert(self.lake.engine, self.lake.name, "reverted", request)
+        request = replays.RevertRequest("reverted~1", "somebody")
+        replays.revert(self.lake.engine, self.lake.name, "reverted", request)
 
     def retain_longer(self) -> None:
         self.lake.set_rules(1, longer=30)

@@ -71,6 +71,7 @@ def test_functions_see_nothing_of_the_users_own_aws_account_or_proxy(tmp_path):
         s3_port=2,
         dynamodb_port=3,
         messaging_port=4,
+        slices_port=5,
         data=tmp_path,
         keys=AccessKey("key", "secret"),
     )

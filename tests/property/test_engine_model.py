@@ -17,7 +17,7 @@ from graveler.errors import (
 )
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Commit
-from graveler.operations import branches, commits, merges, objects, tags, writes
+from graveler.operations import branches, commits, merges, objects, replays, tags, writes
 from graveler.operations.protocol import heads, lookup
 from tests.support.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
 from tests.support.model import same_records
@@ -220,10 +220,10 @@ class EngineMachine(EngineBesideModel):
 
         def do() -> Commit:
             if pick:
-                picking = merges.CherryPickRequest(ref, "committer", parent_number=number or None)
-                return merges.cherry_pick(self.engine, REPO, branch, picking)
-            reverting = merges.RevertRequest(ref, "committer", parent_number=number)
-            return merges.revert(self.engine, REPO, branch, reverting)
+                picking = replays.CherryPickRequest(ref, "committer", parent_number=number or None)
+                return replays.cherry_pick(self.engine, REPO, branch, picking)
+            reverting = replays.RevertRequest(ref, "committer", parent_number=number)
+            return replays.revert(self.engine, REPO, branch, reverting)
 
         if len(commit.parents) > 1 and not number:
             self.attempt(InvalidInputError if pick else ConflictError, do)

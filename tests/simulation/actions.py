@@ -15,6 +15,7 @@ from graveler.operations import (
     links,
     merges,
     objects,
+    replays,
     repositories,
     writes,
 )
@@ -141,13 +142,13 @@ def _merge(actor: "Actor", op: Op) -> str:
 
 
 def _revert(actor: "Actor", op: Op) -> str:
-    request = merges.RevertRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
-    return merges.revert(actor.engine, REPO, op.branch, request).id
+    request = replays.RevertRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
+    return replays.revert(actor.engine, REPO, op.branch, request).id
 
 
 def _cherry_pick(actor: "Actor", op: Op) -> str:
-    request = merges.CherryPickRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
-    return merges.cherry_pick(actor.engine, REPO, op.branch, request).id
+    request = replays.CherryPickRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
+    return replays.cherry_pick(actor.engine, REPO, op.branch, request).id
 
 
 def _reset(actor: "Actor", op: Op) -> None:

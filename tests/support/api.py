@@ -13,6 +13,7 @@ from functions.api.settings import Settings
 from graveler.ports import Credential, User
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.memory import MemoryAccountStore
+from tests.support.tasks import run_all
 
 ACCESS_KEY_ID = "AKIAJTESTTESTTESTTEQ"
 SECRET = "dGVzdCBzZWNyZXQgdGVzdCBzZWNyZXQgdGVzdCBz"
@@ -132,6 +133,10 @@ class ApiClient:
                 body=sent,
             )
         )
+
+    def run_tasks(self) -> None:
+        """Run all tasks to their end."""
+        run_all(self.world.task_queue, self.engine)
 
     # What most tests begin with
 

@@ -8,7 +8,7 @@ from typing import Any
 from graveler.committed.store import Breaking, Committed
 from graveler.operations.engine import Engine
 
-PORTS = ("refs", "staging", "objects", "exports", "export_queue", "batch_jobs")
+PORTS = ("refs", "staging", "objects", "exports", "export_queue", "batch_jobs", "task_queue")
 
 
 # How a call of a port is passed on: around(name, method, arguments, options).

@@ -168,6 +168,9 @@ class MemoryStagingStore:
             start = page[-1][0] + b"\0"
             self.between()
 
+    def scan_paths(self, token: StagingToken, start: bytes, end: bytes | None) -> Iterator[bytes]:
+        return (path for path, _ in self.scan(token, start, end))
+
     def scan_with_branch(
         self,
         repository: Repository,

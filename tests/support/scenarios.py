@@ -20,6 +20,7 @@ from graveler.operations import (
     links,
     merges,
     objects,
+    replays,
     repositories,
     tags,
     uploads,
@@ -232,11 +233,11 @@ _OPERATIONS: Mapping[str, Operation] = {
     "merge into what has not moved": lambda engine: merges.merge(
         engine, REPO, "main", "dev", merges.MergeRequest("somebody", strategy="dest-wins")
     ),
-    "revert": lambda engine: merges.revert(
-        engine, REPO, "dev", merges.RevertRequest("on-dev", "somebody")
+    "revert": lambda engine: replays.revert(
+        engine, REPO, "dev", replays.RevertRequest("on-dev", "somebody")
     ),
-    "cherry-pick": lambda engine: merges.cherry_pick(
-        engine, REPO, "clean", merges.CherryPickRequest("v1", "somebody")
+    "cherry-pick": lambda engine: replays.cherry_pick(
+        engine, REPO, "clean", replays.CherryPickRequest("v1", "somebody")
     ),
     "reset": lambda engine: branches.reset(engine, REPO, "main", kind="reset"),
     "reset of a prefix": lambda engine: branches.reset(

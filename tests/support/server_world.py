@@ -110,6 +110,8 @@ class ServerWorld:
             export_queue=self.memory.export_queue,
             batch_jobs=self.memory.batch_jobs,
             export_settings=self.memory.export_settings,
+            task_queue=self.memory.task_queue,
+            task_settings=self.memory.task_settings,
         )
 
     def new_repository(self, bucket: str = "bucket") -> str:

@@ -13,11 +13,14 @@ from jsonschema import Draft202012Validator
 from graveler.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_type
 from graveler.export.model import ExportConfiguration, ExportRequest
 from graveler.model import Event
-from graveler.operations import branches, merges, repositories, tags
+from graveler.operations import branches, commits, merges, replays, repositories, tags
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
+from graveler.operations.tasks.requests import cancel
 from local.patterns import matches
+from tests.support.engines import MemoryWorld
 from tests.support.lake import REPO, commit, named, new_lake, upload
+from tests.support.tasks import run_all
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs/events.md").read_text()
@@ -42,6 +45,17 @@ def examples() -> Iterator[tuple[str, dict[str, Any]]]:
         yield words, json.loads(block)
 
 
+def report_tasks(world: MemoryWorld) -> None:
+    """Run a task that reports progress, one that fails, and one that a user cancels."""
+    engine = world.engine()
+    upload(engine, b"d", b"4")
+    for message in ("completed", "nothing left"):
+        commits.start_commit(engine, REPO, "main", commits.CommitRequest(message, "somebody"))
+        run_all(world.task_queue, engine)
+    task = commits.start_commit(engine, REPO, "main", commits.CommitRequest("unwanted", "somebody"))
+    cancel(engine, REPO, task.id)
+
+
 @pytest.fixture(scope="module")
 def reported() -> list[Event]:
     """What the engine reports when everything is done once that is worth an event."""
@@ -53,15 +67,16 @@ def reported() -> list[Event]:
     upload(engine, b"b", b"2", "source")
     commit(engine, "source")
     picked = named(engine, "source")
-    merges.cherry_pick(engine, REPO, "main", merges.CherryPickRequest(picked, "somebody"))
+    replays.cherry_pick(engine, REPO, "main", replays.CherryPickRequest(picked, "somebody"))
     upload(engine, b"c", b"3", "source")
     commit(engine, "source")
     merges.merge(engine, REPO, "source", "main", merges.MergeRequest("somebody"))
-    request = merges.RevertRequest("main", "somebody", parent_number=1)
-    merges.revert(engine, REPO, "main", request)
+    request = replays.RevertRequest("main", "somebody", parent_number=1)
+    replays.revert(engine, REPO, "main", request)
     branches.hard_reset(engine, REPO, "main", ref="main~1")
     requests.configure(engine, REPO, "main", ExportConfiguration("s3://out/latest"))
     advance(engine, ExportRequest(REPO, "main"), runner="runner", time_left_s=lambda: 900)
+    report_tasks(world)
     tags.create(engine, REPO, name="v1", ref="main")
     tags.delete(engine, REPO, "v1")
     branches.delete(engine, REPO, "source")
@@ -77,7 +92,9 @@ def kinds_in(room: str) -> set[str]:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    is_kind = re.compile("[a-z_]+_(created|deleted|reset|completed|requested|finished)")
+    is_kind = re.compile(
+        "[a-z_]+_(created|deleted|reset|completed|requested|finished|started|progressed)"
+    )
     return {text for text in texts if is_kind.fullmatch(text)}
 
 
@@ -118,11 +135,13 @@ def test_what_the_engine_reports_is_as_described(reported: list[Event]) -> None:
 def test_everything_that_the_engine_reports_was_tried(reported: list[Event]) -> None:
     kinds = kinds_in("graveler/operations")
     assert kinds <= set(DETAIL_TYPES)
-    assert {each.kind for each in reported} == kinds
+    # The kinds of ends are put together from the states of tasks.
+    ends = {"task_completed", "task_failed", "task_cancelled"}
+    assert {each.kind for each in reported} == kinds | ends
 
 
 def test_an_event_of_a_newer_version_has_words() -> None:
-    assert detail_type("task_finished") == "Task Finished"
+    assert detail_type("planet_finished") == "Planet Finished"
 
 
 @pytest.mark.parametrize("letter", ["x", "é", "😀", "\x01", '"'])

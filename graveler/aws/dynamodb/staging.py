@@ -7,10 +7,14 @@ checks one gate, which the path's hash selects. Closing a token closes its gates
 other. Writes at different gates do not conflict; a write that conflicts is sent again.
 
 A transaction carries a client request token, so a repeated request has no second effect.
+
+A scan's next page begins with a condition on the path, and has a limit. DynamoDB does not care. But
+DynamoDB Local reads everything before an ExclusiveStartKey and everything up to the limit, so that
+a scan of a million entries would take it an hour.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -32,8 +36,9 @@ from graveler.ports import Staged
 from graveler.threads import ContextThreads
 
 # A listing shows at most 1,000 paths, so the first page needs no more items. Further pages are
-# DynamoDB's full ones, of 1 MB.
+# about as large as DynamoDB's full ones, of 1 MB.
 _FIRST_PAGE_ITEMS = 1_000
+_PAGE_ITEMS = 4_000
 
 # A transaction has at most 4 MB and 100 parts; one part is the check of the gate.
 _CHANGES_MAX = 99
@@ -50,14 +55,27 @@ class _Change(msgspec.Struct):
     value: _Binary | None = None
 
 
-class _Changes(msgspec.Struct):
+class _Page(msgspec.Struct):
     """A page of a query, decoded straight to bytes: scans read thousands of items."""
 
     Items: list[_Change]
-    LastEvaluatedKey: Mapping[str, Any] | None = None
+    LastEvaluatedKey: _Change | None = None
 
 
-_CHANGES = msgspec.json.Decoder(_Changes)
+_PAGE = msgspec.json.Decoder(_Page)
+
+# What a scan reads of each item. DynamoDB refuses names that no expression uses.
+_PATH_NAMES = {"#t": "token", "#p": "path"}
+_PATHS: Request = {"ProjectionExpression": "#p", "ExpressionAttributeNames": _PATH_NAMES}
+_CHANGES: Request = {
+    "ProjectionExpression": "#p, #v",
+    "ExpressionAttributeNames": {**_PATH_NAMES, "#v": "value"},
+}
+_RESTORED_PATHS: Request = {
+    "ProjectionExpression": "#p",
+    "FilterExpression": "attribute_exists(#r)",
+    "ExpressionAttributeNames": {**_PATH_NAMES, "#r": "restored"},
+}
 
 
 class DynamoStagingStore:
@@ -174,13 +192,8 @@ class DynamoStagingStore:
         return branch
 
     def restored_paths(self, token: StagingToken) -> Iterator[bytes]:
-        request = self._scan_request(token, b"", None)
-        assert request is not None
-        request["FilterExpression"] = "attribute_exists(#r)"
-        request["ExpressionAttributeNames"]["#r"] = "restored"
-        del request["Limit"]
-        for raws in self._tables.pages(request):
-            yield from (binary(raw["path"]) for raw in raws)
+        for items in self._pages(token, b"", None, _RESTORED_PATHS):
+            yield from (item.path.B for item in items)
 
     def close(self, token: StagingToken) -> None:
         closed = [{"PutRequest": {"Item": key}} for key in gates.keys(token)]
@@ -189,11 +202,11 @@ class DynamoStagingStore:
     def scan(
         self, token: StagingToken, start: bytes, end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
-        request = self._scan_request(token, start, end)
-        if request is None:
-            return
-        page = self._dynamodb.call("Query", request, _CHANGES)
-        yield from self._changes(request, page, start, end)
+        return _changes_of(self._pages(token, start, end, _CHANGES))
+
+    def scan_paths(self, token: StagingToken, start: bytes, end: bytes | None) -> Iterator[bytes]:
+        for items in self._pages(token, start, end, _PATHS):
+            yield from (item.path.B for item in items)
 
     def scan_with_branch(
         self,
@@ -208,38 +221,55 @@ class DynamoStagingStore:
             "Key": branch_key(repository, branch),
             "ConsistentRead": True,
         }
-        request = self._scan_request(token, start, end)
-        if request is None:
+        if end is not None and start >= end:
             raw = self._dynamodb.call("GetItem", branch_request).get("Item")
             return (None if raw is None else branch_of(raw)), iter(())
-        answer, page = self._dynamodb.call_together(
-            Call("GetItem", branch_request), Call("Query", request, _CHANGES)
+        request = self._page_request(token, start, end, _CHANGES, _FIRST_PAGE_ITEMS)
+        answer, first = self._dynamodb.call_together(
+            Call("GetItem", branch_request), Call("Query", request, _PAGE)
         )
         raw = answer.get("Item")
-        changes = self._changes(request, page, start, end)
+        changes = _changes_of(self._pages(token, start, end, _CHANGES, first))
         return (None if raw is None else branch_of(raw)), changes
 
     def drop(self, token: StagingToken) -> None:
-        request = self._scan_request(token, b"", None)
-        if request is None:
-            return
-        # Deleting needs the whole key and nothing else.
-        request["ExpressionAttributeNames"] = {"#t": "token", "#p": "path"}
-        request["ProjectionExpression"] = "#t, #p"
-        del request["Limit"]
         # Delete the gates last: until then no writer can stage an entry that this scan would miss.
-        for raws in chain(self._tables.pages(request), [gates.keys(token)]):
-            self._tables.write_batch(
-                self._tables.staging, [{"DeleteRequest": {"Key": raw}} for raw in raws]
-            )
+        for items in self._pages(token, b"", None, _PATHS):
+            self._delete([_key(token, item.path.B) for item in items])
+        self._delete(gates.keys(token))
 
-    def _scan_request(self, token: StagingToken, start: bytes, end: bytes | None) -> Request | None:
-        """Return the request of the interval's first page; None if the interval is empty.
+    def _delete(self, keys: Sequence[Raw]) -> None:
+        deletions = [{"DeleteRequest": {"Key": key}} for key in keys]
+        self._tables.write_batch(self._tables.staging, deletions)
 
-        The page may hold a few paths outside of the interval.
-        """
-        if end is not None and start >= end:
-            return None
+    def _pages(
+        self,
+        token: StagingToken,
+        start: bytes,
+        end: bytes | None,
+        wanted: Request,
+        first: _Page | None = None,
+    ) -> Iterator[list[_Change]]:
+        """Yield the items with start <= path < end in pages; first is the first one, if known."""
+        page, limit = first, _FIRST_PAGE_ITEMS
+        while end is None or start < end:
+            if page is None:
+                request = self._page_request(token, start, end, wanted, limit)
+                page = self._dynamodb.call("Query", request, _PAGE)
+                limit = _PAGE_ITEMS
+            yield [
+                item
+                for item in page.Items
+                if start <= item.path.B and (end is None or end > item.path.B)
+            ]
+            if page.LastEvaluatedKey is None:
+                return
+            start, page = page.LastEvaluatedKey.path.B + b"\0", None
+
+    def _page_request(
+        self, token: StagingToken, start: bytes, end: bytes | None, wanted: Request, limit: int
+    ) -> Request:
+        """Return the request of a page, which may hold a path at either end of the interval."""
         condition = "#t = :t"
         values: dict[str, Any] = {":t": {"S": token}}
         # A bound may be longer than a key can be. Cut off, it still includes the interval.
@@ -253,29 +283,19 @@ class DynamoStagingStore:
             condition += " AND #p >= :start"
         elif end is not None:
             condition += " AND #p <= :end"
-        return {
+        return wanted | {
             "TableName": self._tables.staging,
             "KeyConditionExpression": condition,
-            "ProjectionExpression": "#p, #v",
-            "ExpressionAttributeNames": {"#t": "token", "#p": "path", "#v": "value"},
             "ExpressionAttributeValues": values,
             "ConsistentRead": True,
-            "Limit": _FIRST_PAGE_ITEMS,
+            "Limit": limit,
         }
 
-    def _changes(
-        self, request: Request, page: _Changes, start: bytes, end: bytes | None
-    ) -> Iterator[tuple[bytes, bytes | None]]:
-        while True:
-            for item in page.Items:
-                path = item.path.B
-                if path >= start and (end is None or path < end):
-                    yield path, None if item.value is None else item.value.B
-            if page.LastEvaluatedKey is None:
-                return
-            request = {**request, "ExclusiveStartKey": page.LastEvaluatedKey}
-            request.pop("Limit", None)
-            page = self._dynamodb.call("Query", request, _CHANGES)
+
+def _changes_of(pages: Iterable[list[_Change]]) -> Iterator[Change]:
+    for items in pages:
+        for item in items:
+            yield item.path.B, None if item.value is None else item.value.B
 
 
 def _key(token: StagingToken, path: bytes) -> Request:

@@ -33,9 +33,12 @@ class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
         """Return the function that reads the changes from one key to another."""
         return View(engine, repository, self.tokens, base).changes
 
-    def plan(self, engine: Engine, repository: Repository, base: MetaRange) -> Iterator[Slice]:
+    def plan(
+        self, engine: Engine, repository: Repository, base: MetaRange, watching: Watching
+    ) -> Iterator[Slice]:
         """Yield slices that cover all changes."""
-        return plan(base, engine.committed.breaking, self.changes(engine, repository, base))
+        view = View(engine, repository, self.tokens, base)
+        return plan(base, engine.committed.breaking, view.changes, watching(view.changed_paths()))
 
 
 class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
@@ -54,10 +57,12 @@ class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
 
         return changes
 
-    def plan(self, engine: Engine, repository: Repository, base: MetaRange) -> Iterator[Slice]:
+    def plan(
+        self, engine: Engine, repository: Repository, base: MetaRange, watching: Watching
+    ) -> Iterator[Slice]:
         """Yield slices that cover all changes."""
         since, theirs = self._sides(engine, repository)
-        return plan_merge(engine.committed, since, theirs, base, self.strategy)
+        return plan_merge(engine.committed, since, theirs, base, self.strategy, watching=watching)
 
     def _sides(self, engine: Engine, repository: Repository) -> tuple[MetaRange, MetaRange]:
         return engine.metarange(repository, self.since), engine.metarange(repository, self.theirs)

@@ -6,6 +6,7 @@ readable for longer than any request lives, so the record works as a snapshot.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import merge as heap_merge
 
 from graveler.addresses import physical_uri
 from graveler.committed.metarange import MetaRange
@@ -53,6 +54,15 @@ class View:
         """Return the staged changes with start <= path < end, the newest of each path."""
         scan = self.engine.staging.scan
         return newest_changes([scan(token, start, end) for token in self.tokens])
+
+    def changed_paths(self) -> Iterator[bytes]:
+        """Return the paths of the staged changes, with less to transfer."""
+        scan = self.engine.staging.scan_paths
+        latest = None
+        for path in heap_merge(*(scan(token, b"", None) for token in self.tokens)):
+            if path != latest:
+                latest = path
+                yield path
 
     def records(self, staged: StagedChanges, start: bytes, end: bytes | None) -> Iterator[Record]:
         """Return the records that a reader sees with start <= path < end."""

@@ -71,6 +71,9 @@ def advance(
 
     def attempt() -> Task | Hold | None:
         task = engine.refs.task(repository, message.task_id)
+        if task is not None and task.has_ended:
+            # The runner that ended it may have died at once.
+            delete_results(engine, repository, task.id)
         if task is None or task.has_ended:
             return task
         return _take(engine, repository, task, message, runner, time_left_s)
@@ -79,7 +82,7 @@ def advance(
     if not isinstance(taken, Hold):
         return taken
     _carry_out(taken, message, work)
-    return taken.task
+    return engine.refs.task(repository, message.task_id)
 
 
 def _take(

@@ -5,7 +5,8 @@ stops the work if it is unwanted, if another runner has taken it, or if time is 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from graveler import tasks
 from graveler.errors import StaleVersionError
@@ -55,6 +56,7 @@ class Hold:
         self.task = task
         self._time_left_s = time_left_s
         self._stored_ns = task.update_time_ns
+        self._done = self._known = task.done
         self._passed = 0
 
     def report(self, done: int, known: int) -> None:
@@ -65,6 +67,7 @@ class Hold:
             LostError: another runner holds the task.
             OutOfTimeError: the function's invocation is about to end.
         """
+        self._done, self._known = done, known
         if self._time_left_s() < TIME_TO_END_S:
             raise OutOfTimeError("the function is about to be ended")
         now_ns = self.engine.clock.now_ns()
@@ -73,6 +76,20 @@ class Hold:
         self._change(
             lambda task: tasks.reported(task, now_ns, done, known),
             lambda task: task_event(self.engine, "task_progressed", self.repository, task),
+        )
+        self._stored_ns = now_ns
+        self._refuse_unwanted()
+
+    def save(self, saved: Mapping[str, Any]) -> None:
+        """Store what the next runner needs to go on from here.
+
+        Raises:
+            UnwantedError: a user cancelled the task.
+            LostError: another runner holds the task.
+        """
+        now_ns = self.engine.clock.now_ns()
+        self._change(
+            lambda task: replace(tasks.reported(task, now_ns, self._done, self._known), saved=saved)
         )
         self._stored_ns = now_ns
         self._refuse_unwanted()
@@ -90,10 +107,12 @@ class Hold:
 
     def end_with(self, commit: Commit) -> TaskEnd:
         """Return the end of the task whose result is the commit."""
-        now_ns = self.engine.clock.now_ns()
-        ended = tasks.completed(self.task, {"commit_id": commit.id}, now_ns)
-        event = task_event(self.engine, "task_completed", self.repository, ended)
-        return TaskEnd(self.task, ended, event)
+        ended = self._completed(self.task, {"commit_id": commit.id})
+        return TaskEnd(self.task, ended, end_event(self.engine, self.repository, ended))
+
+    def _completed(self, task: Task, result: Mapping[str, str]) -> Task:
+        known = max(self._done, self._known)
+        return tasks.completed(task, result, self.engine.clock.now_ns(), known)
 
     def read_again(self) -> None:
         """Read the task again, which another writer changed.
@@ -111,8 +130,7 @@ class Hold:
         Raises:
             LostError: another runner holds the task, or it has ended.
         """
-        now_ns = self.engine.clock.now_ns()
-        self.end(lambda task: tasks.completed(task, result, now_ns))
+        self.end(lambda task: self._completed(task, result))
 
     def end(self, transition: Transition) -> None:
         """End the task as the transition says.

@@ -7,12 +7,12 @@ not applied again, whoever asks: another invocation, or another runner after a c
 coordinator assembles the metarange from the results, and deletes them when the task has ended.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -29,6 +29,8 @@ from graveler.operations.protocol.lookup import repository_not_found
 from graveler.operations.tasks.hold import Hold
 from graveler.tasks import Failure
 from graveler.threads import ContextThreads
+
+T = TypeVar("T")
 
 # A slice that no worker could apply in so many tries fails its task.
 _TRIES_MAX = 5
@@ -93,12 +95,13 @@ def apply_by_slices(hold: Hold) -> Apply:
 
     def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
         at_once = hold.engine.task_settings.slices_at_once
-        with ContextThreads(at_once) as pool:
-            run = _Run(hold, repository, base, source, pool, at_once)
-            try:
-                run.apply_all()
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        pool = ContextThreads(at_once)
+        run = _Run(hold, repository, base, source, pool, at_once)
+        try:
+            run.apply_all()
+        finally:
+            # A runner that has to stop does not wait for its workers.
+            pool.shutdown(wait=False, cancel_futures=True)
         return assemble(hold.engine.committed, base, run.results())
 
     return apply
@@ -117,6 +120,7 @@ class _Run:
     planned: list[tuple[Slice, "Future[SliceResult]"]] = field(default_factory=list)
     waiting: "dict[Future[SliceResult], Slice]" = field(default_factory=dict)
     done: int = 0
+    expected: int = 0  # in the slices that wait
 
     def apply_all(self) -> None:
         """Plan and apply; return when every slice is applied.
@@ -125,15 +129,22 @@ class _Run:
             StoppedError: this runner must not continue.
             GravelerError: a worker raised it.
         """
-        for part in self.source.plan(self.hold.engine, self.repository, self.base):
+        engine = self.hold.engine
+        for part in self.source.plan(engine, self.repository, self.base, self._watched):
             future = self.pool.submit(self._applied, self._job(part))
             self.planned.append((part, future))
             self.waiting[future] = part
+            self.expected += part.keys
             self._report()
             while len(self.waiting) >= self.at_once + _AHEAD:
                 self._await_one()
         while self.waiting:
             self._await_one()
+
+    def _watched(self, things: Iterable[T], /) -> Iterator[T]:
+        for thing in things:
+            self._report()
+            yield thing
 
     def results(self) -> Iterator[SliceResult]:
         """Return the results, in the order of their keys."""
@@ -143,6 +154,7 @@ class _Run:
         ended, _ = wait(self.waiting, _TICK_S, FIRST_COMPLETED)
         for future in ended:
             part = self.waiting.pop(future)
+            self.expected -= part.keys
             result = future.result()
             # A merge plans by ranges, so it knows its objects only afterwards.
             is_merge = isinstance(self.source, Merged)
@@ -150,8 +162,7 @@ class _Run:
         self._report()
 
     def _report(self) -> None:
-        expected = sum(part.keys for part in self.waiting.values())
-        self.hold.report(self.done, self.done + expected)
+        self.hold.report(self.done, self.done + self.expected)
 
     def _job(self, part: Slice) -> SliceJob:
         repository = self.repository

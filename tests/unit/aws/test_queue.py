@@ -5,7 +5,7 @@ import json
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 
-from graveler.aws.queue import SqsExportQueue
+from graveler.aws.queue import SqsQueue
 from graveler.errors import ThrottledError
 from graveler.export.model import ExportRequest
 from tests.unit.aws.scripted_service import ScriptedService
@@ -16,7 +16,7 @@ REQUEST = ExportRequest("lake", "feature/é")
 
 def test_a_request_waits_as_long_as_it_shall() -> None:
     service = ScriptedService("sqs", {"MessageId": "1"})
-    queue = SqsExportQueue(service.connect, URL)
+    queue = SqsQueue[ExportRequest](service.connect, URL)
     queue.send(REQUEST)
     queue.send(REQUEST, delay_s=900)
     assert [request["DelaySeconds"] for request in service.requests] == [0, 900]
@@ -29,7 +29,7 @@ def test_it_connects_when_it_sends_the_first_message() -> None:
     def connect() -> None:
         raise AssertionError
 
-    SqsExportQueue(connect, URL)  # type: ignore[arg-type]
+    SqsQueue(connect, URL)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_it_connects_when_it_sends_the_first_message() -> None:
     ],
 )
 def test_a_problem_that_may_pass_is_throttling(problem: tuple[int, str] | Exception) -> None:
-    queue = SqsExportQueue(ScriptedService("sqs", problem).connect, URL)
+    queue = SqsQueue[ExportRequest](ScriptedService("sqs", problem).connect, URL)
     with pytest.raises(ThrottledError, match="SQS"):
         queue.send(REQUEST)
 
@@ -50,4 +50,4 @@ def test_a_problem_that_may_pass_is_throttling(problem: tuple[int, str] | Except
 def test_an_unknown_queue_is_reported_as_such() -> None:
     service = ScriptedService("sqs", (400, "com.amazonaws.sqs#QueueDoesNotExist"))
     with pytest.raises(ClientError, match="QueueDoesNotExist"):
-        SqsExportQueue(service.connect, URL).send(REQUEST)
+        SqsQueue[ExportRequest](service.connect, URL).send(REQUEST)

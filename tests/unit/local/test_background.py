@@ -7,12 +7,13 @@ import pytest
 
 from graveler.events import DETAIL_TYPES
 from local import background
-from local.background import CALLS_FOR_EXPORT, OUTBOX_ITEMS, QUEUES
+from local.background import CALLS_FOR_EXPORT, CALLS_FOR_TASKS, OUTBOX_ITEMS, QUEUES
 from local.bus import EventBus
 from local.patterns import matches
 from local.queues import Queues
 
 EXPORT_QUEUE = "graveler-export"
+TASK_QUEUE = "graveler-tasks"
 
 
 def record(sort, kind="INSERT"):
@@ -35,12 +36,21 @@ def test_exports_are_called_by_what_moves_a_branch_and_never_by_their_own_end(tm
     assert len(queues.receive(EXPORT_QUEUE)) == (kind in moves)
 
 
+@pytest.mark.parametrize("kind", DETAIL_TYPES)
+def test_a_new_task_is_run_even_if_its_first_message_was_lost(tmp_path, kind):
+    queues = Queues(tmp_path / "queues.sqlite", QUEUES)
+    bus = EventBus("graveler", [CALLS_FOR_TASKS], queues, tmp_path / "events.jsonl")
+    bus.put("graveler", DETAIL_TYPES[kind], {})
+    assert len(queues.receive(TASK_QUEUE)) == (kind == "task_started")
+
+
 def test_no_other_event_calls_for_exports():
     assert not matches(CALLS_FOR_EXPORT.pattern, {"source": "x", "detail-type": "Commit Created"})
 
 
-def test_a_message_is_invisible_for_six_times_as_long_as_the_function_may_run():
-    (queue,) = [queue for queue in QUEUES if queue.name == EXPORT_QUEUE]
+@pytest.mark.parametrize("name", [EXPORT_QUEUE, TASK_QUEUE])
+def test_a_message_is_invisible_for_six_times_as_long_as_the_function_may_run(name):
+    (queue,) = [queue for queue in QUEUES if queue.name == name]
     assert queue.visibility_timeout_s == 6 * background.TIMEOUT_S
 
 
@@ -65,7 +75,7 @@ def test_a_message_under_way_at_a_crash_is_tried_again_but_not_forever(tmp_path)
         assert [message.receives for message in queues.receive(EXPORT_QUEUE)] == [receives]
     with background._queues(tmp_path) as queues:
         assert queues.receive(EXPORT_QUEUE) == []
-        assert [m.body for m in queues.receive(background.DEAD_LETTERS)] == ["deadly"]
+        assert [m.body for m in queues.receive(f"{EXPORT_QUEUE}-dead-letters")] == ["deadly"]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -8,7 +8,7 @@ import pytest
 from graveler.errors import AlreadyExistsError, InvalidInputError, PreconditionFailedError
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
 from graveler.model import Commit
-from graveler.operations import branches, links, merges, repositories, tags, writes
+from graveler.operations import branches, links, merges, replays, repositories, tags, writes
 from graveler.operations.engine import Engine
 from tests.support.lake import REPO, commit, named, paths, upload
 
@@ -118,10 +118,10 @@ def test_a_revert_is_guarded_by_the_branch(engine):
     commit(engine)
     upload(engine, b"data", b"1")
     made = commit(engine)
-    request = merges.RevertRequest(made.id, "somebody")
-    assert "pre-revert" in guarded(lambda: merges.revert(engine, REPO, "main", request))
+    request = replays.RevertRequest(made.id, "somebody")
+    assert "pre-revert" in guarded(lambda: replays.revert(engine, REPO, "main", request))
     branches.create(engine, REPO, name="dev", source="main")
-    merges.revert(engine, REPO, "dev", request)
+    replays.revert(engine, REPO, "dev", request)
 
 
 def test_a_cherry_pick_is_guarded_by_the_branch(engine):
@@ -129,9 +129,9 @@ def test_a_cherry_pick_is_guarded_by_the_branch(engine):
     commit(engine)
     branches.create(engine, REPO, name="dev", source="main")
     upload(engine, b"data", b"1", branch="dev")
-    request = merges.CherryPickRequest(commit(engine, "dev").id, "somebody")
-    assert "pre-cherry-pick" in guarded(lambda: merges.cherry_pick(engine, REPO, "main", request))
-    merges.cherry_pick(engine, REPO, "dev", request)
+    request = replays.CherryPickRequest(commit(engine, "dev").id, "somebody")
+    assert "pre-cherry-pick" in guarded(lambda: replays.cherry_pick(engine, REPO, "main", request))
+    replays.cherry_pick(engine, REPO, "dev", request)
 
 
 def test_the_source_commit_guards_a_new_branch(engine):

@@ -1,10 +1,13 @@
 """Diffs: uncommitted changes and differences between refs, folded by prefix and paged."""
 
+from dataclasses import replace
+
 import pytest
 
 from graveler.errors import ConflictError, InvalidInputError
 from graveler.operations import diffs, objects, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
+from graveler.tasks import TaskSettings
 from tests.support.lake import REPO, apart, commit
 from tests.support.lake import upload as put
 
@@ -87,3 +90,37 @@ def test_a_listing_sees_writes_of_another_process(world, engine):
         page = objects.list_objects(reader, REPO, "main", PageQuery(10, delimiter=b"x"))
         assert len(page.results) == number + 1
     assert not any(isinstance(item, CommonPrefix) for item in page.results)
+
+
+@pytest.mark.parametrize("delimiter", [b"", b"/"])
+def test_a_diff_that_takes_long_comes_in_short_pages_that_miss_nothing(engine, delimiter):
+    for path in (b"a", b"d/1", b"d/2", b"e/1", b"f"):
+        put(engine, path, b"data")
+    commit(engine)
+    put(engine, b"d/1", b"data")  # the same content again: no difference
+    put(engine, b"e/1", b"changed")
+    writes.delete(engine, REPO, "main", b"f")
+    put(engine, b"g/1", b"data")
+    hurried = replace(
+        engine, task_settings=TaskSettings(request_work_s=0, request_wait_s=0, slices_at_once=1)
+    )
+
+    def uncommitted(engine, query):
+        return diffs.uncommitted(engine, REPO, "main", query)
+
+    def staged(engine, query):
+        return diffs.between_refs(engine, REPO, "main", "main$", query, two_dot=True)
+
+    for pages in (uncommitted, staged):
+        whole = rows(pages(engine, PageQuery(100, delimiter=delimiter)))
+        found, after, lengths = [], b"", []
+        while True:
+            page = pages(hurried, PageQuery(100, after=after, delimiter=delimiter))
+            found += rows(page)
+            lengths.append(len(page.results))
+            if not page.next_after:
+                break
+            assert page.next_after > after
+            after = page.next_after
+        assert found == whole
+        assert len(lengths) > 1

@@ -18,6 +18,7 @@ from graveler.errors import (
 from graveler.identity import make_commit
 from graveler.model import EMPTY_METARANGE, NO_COMMIT, Branch, CommitID, MetaRangeID, StagingToken
 from graveler.operations import branches, dumps, garbage, objects, repositories, retention, tags
+from graveler.operations.tasks.requests import status
 from graveler.retention.rules import RetentionRules
 from graveler.staging.listing import PageQuery
 from tests.support.counting import Calls, engine_around
@@ -31,6 +32,7 @@ from tests.support.dumps import (
 )
 from tests.support.faults import Meanwhile
 from tests.support.scenarios import NAMESPACE, REPO, commit, contents, prepared_world, upload
+from tests.support.tasks import run_all
 
 MANIFEST = f"{NAMESPACE}/_lakefs/refs_manifest.json"
 
@@ -45,6 +47,12 @@ def world():
 def several_batches():
     with small_batches():
         yield
+
+
+def ended(world, task, repository=REPO):
+    """Run the task to its end."""
+    run_all(world.task_queue, world.engine())
+    return status(world.engine(), repository, task.id)
 
 
 def names_of(engine):
@@ -97,9 +105,12 @@ def test_the_same_refs_give_the_same_dump(world, engine):
     assert changed == replace(first, tags_id=changed.tags_id) != first
 
 
-def test_the_manifest_in_the_namespace_names_the_newest_dump(engine):
-    for dump in (dumps.dump, lambda *names: dumps.dump_of(dumps.dump_as_task(*names))):
-        dumped = dump(engine, REPO)
+def test_the_manifest_in_the_namespace_names_the_newest_dump(world, engine):
+    def dump_by_task():
+        return dumps.dump_of(ended(world, dumps.start_dump(engine, REPO, "somebody")))
+
+    for dump in (partial(dumps.dump, engine, REPO), dump_by_task):
+        dumped = dump()
         assert json.loads(engine.objects.get(MANIFEST)) == {
             "commits_meta_range_id": dumped.commits_id,
             "tags_meta_range_id": dumped.tags_id,
@@ -184,7 +195,7 @@ def test_deleting_a_repository_meanwhile_never_spoils_its_last_dump(world):
 def test_only_a_bare_repository_can_be_restored_into(engine):
     dumped = dumps.dump(engine, REPO)
     before = refs_of(engine, REPO)
-    for restore in (dumps.restore, dumps.restore_as_task):
+    for restore in (dumps.restore, partial(dumps.start_restore, user="somebody")):
         with pytest.raises(InvalidInputError, match="can only restore into a bare repository"):
             restore(engine, REPO, dumped)
     make_bare(engine)
@@ -223,7 +234,7 @@ def test_a_repository_deleted_by_mistake_comes_back_from_its_dump(engine):
 
 def test_a_bare_repository_cannot_be_dumped(world, engine):
     make_bare(engine)
-    for dump in (dumps.dump, dumps.dump_as_task):
+    for dump in (dumps.dump, partial(dumps.start_dump, user="somebody")):
         with pytest.raises(InvalidInputError, match="'bare' is bare"):
             dump(engine, "bare")
 
@@ -238,7 +249,7 @@ def test_an_empty_dump_leaves_the_repository_bare(world, engine):
 def test_a_read_only_repository_is_restored_by_force_only(engine):
     dumped = dumps.dump(engine, REPO)
     make_bare(engine, read_only=True)
-    for restore in (dumps.restore, dumps.restore_as_task):
+    for restore in (dumps.restore, partial(dumps.start_restore, user="somebody")):
         with pytest.raises(ForbiddenError, match="read-only"):
             restore(engine, "bare", dumped)
     dumps.restore(engine, "bare", dumped, force=True)
@@ -311,9 +322,8 @@ def test_a_dump_that_does_not_hold_together_changes_nothing(world, engine, broke
     with pytest.raises(InvalidInputError):
         dumps.restore(engine, "bare", dumped)
     assert refs_of(engine, "bare") == NOTHING
-    task = dumps.restore_as_task(engine, "bare", dumped)
-    assert task.is_done
-    assert task.error
+    task = ended(world, dumps.start_restore(engine, "bare", dumped, "somebody"), "bare")
+    assert task.failure.code == "invalid_input"
     dumps.restore(engine, "bare", stored(engine, [ROOT, child([ROOT], 2)], whole, whole))
     assert restored(world) == ["bare"]
 
@@ -326,7 +336,7 @@ def test_exchanged_ids_of_branches_and_tags_are_refused(engine):
         dumps.restore(engine, "bare", exchanged)
 
 
-def test_nothing_in_a_bare_repositorys_namespace_is_garbage(engine):
+def test_nothing_in_a_bare_repositorys_namespace_is_garbage(world, engine):
     """Nor is it for another repository with the namespace: only a restore shows what is live."""
     retention.set_rules(engine, REPO, RetentionRules(1, {}))
     dumped, original = dumps.dump(engine, REPO), engine.refs.repository(REPO)
@@ -340,8 +350,8 @@ def test_nothing_in_a_bare_repositorys_namespace_is_garbage(engine):
         InvalidInputError, match="'bare' is bare, so nothing in its namespace can be collected"
     ):
         retention.prepare_commits(engine, "bare")
-    task = retention.run_task(engine, "bare", retention.start_task(engine, "bare"))
-    assert "nothing in its namespace" in task.error
+    task = ended(world, retention.start_prepare(engine, "bare", "somebody"), "bare")
+    assert "nothing in its namespace" in str(task.failure.error)
     retention.prepare_commits(engine, REPO)
     dumps.restore(engine, "bare", dumped)
     assert len(garbage.neighbours(engine, original).sharers) == 2

@@ -1,5 +1,6 @@
 """A restore that crashed, or runs twice at once, has the same result as a single one."""
 
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -7,12 +8,15 @@ import pytest
 from graveler.errors import ConflictError, InvalidInputError, NotFoundError, ThrottledError
 from graveler.model import ProtectionRule, Repository
 from graveler.operations import branches, commits, dumps, repositories, tags
+from graveler.operations.tasks.requests import status
+from graveler.tasks import LEASE_S, TaskKind, TaskMessage, TaskState
 from tests.support.counting import Calls, engine_around
 from tests.support.dumps import NOTHING, make_bare, refs_of, restored, small_batches
 from tests.support.engines import MemoryWorld
 from tests.support.faults import Crash, CrashAt, FailAt, Meanwhile
 from tests.support.memory import MemoryRefStore
 from tests.support.scenarios import NAMESPACE, REPO, commit, prepared_world, upload
+from tests.support.tasks import run, run_all
 
 
 @pytest.fixture(autouse=True)
@@ -164,7 +168,7 @@ def test_another_dump_cannot_be_mixed_into_a_restore_that_has_begun():
     lake = stopped_at("refs.restore_commits")
     tags.create(lake.engine, REPO, name="another", ref="main")
     second = dumps.dump(lake.engine, REPO)
-    for restore in (dumps.restore, dumps.restore_as_task):
+    for restore in (dumps.restore, partial(dumps.start_restore, user="somebody")):
         with pytest.raises(ConflictError, match=lake.dumped.commits_id):
             restore(lake.engine, "bare", second)
     tags.delete(lake.engine, REPO, "another")
@@ -202,37 +206,41 @@ def test_settings_made_meanwhile_stay(number):
 
 def test_a_task_reports_its_result():
     lake = Lake()
-    made = dumps.dump_as_task(lake.engine, REPO)
-    found = dumps.dump_task(lake.engine, REPO, made.id)
-    assert found == made
-    assert (found.is_done, found.error, dumps.dump_of(found)) == (True, "", lake.dumped)
-    ended = dumps.restore_as_task(lake.engine, "bare", lake.dumped)
-    assert dumps.restore_task(lake.engine, "bare", ended.id) == ended
-    assert (ended.is_done, ended.error) == (True, "")
+    dump = dumps.start_dump(lake.engine, REPO, "somebody")
+    restore = dumps.start_restore(lake.engine, "bare", lake.dumped, "somebody")
+    run_all(lake.world.task_queue, lake.engine)
+    found = status(lake.engine, REPO, dump.id, TaskKind.DUMP)
+    assert (found.state, found.failure) == (TaskState.COMPLETED, None)
+    assert dumps.dump_of(found) == lake.dumped
+    found = status(lake.engine, "bare", restore.id, TaskKind.RESTORE)
+    assert (found.state, found.failure) == (TaskState.COMPLETED, None)
     assert lake.is_restored()
-    for look, task_id in ((dumps.dump_task, ended.id), (dumps.restore_task, "RRnone")):
+    for kind, task_id in ((TaskKind.DUMP, restore.id), (TaskKind.RESTORE, "RRnone")):
         with pytest.raises(NotFoundError):
-            look(lake.engine, "bare", task_id)
+            status(lake.engine, "bare", task_id, kind)
 
 
-def test_a_task_whose_worker_died_ends_with_an_error_in_time(monkeypatch):
+def calls_of_a_task() -> list[str]:
+    calls = Calls()
+    with small_batches():
+        lake = Lake()
+        dumps.start_restore(lake.engine, "bare", lake.dumped, "somebody")
+        run_all(lake.world.task_queue, engine_around(lake.engine, calls))
+    return calls.names
+
+
+@pytest.mark.parametrize("number", range(1, len(calls_of_a_task()) + 1))
+def test_a_restore_whose_runner_died_is_completed_by_the_next_one(number):
     lake = Lake()
-    stored = []
-    put_task = lake.world.refs.put_task
-
-    def record(repository, task):
-        stored.append(task.id)
-        put_task(repository, task)
-
-    monkeypatch.setattr(lake.world.refs, "put_task", record)
-    with pytest.raises(Crash):
-        dumps.restore_as_task(engine_around(lake.engine, CrashAt(5)), "bare", lake.dumped)
-    (task_id,) = lake.world.refs.records_of(lake.bare).tasks
-    assert not dumps.restore_task(lake.engine, "bare", task_id).is_done
-    lake.world.clock.tick(16 * 60)
-    ended = dumps.restore_task(lake.engine, "bare", task_id)
-    assert ended.is_done
-    assert "start it again" in ended.error
+    task = dumps.start_restore(lake.engine, "bare", lake.dumped, "somebody")
+    message = TaskMessage("bare", task.id)
+    with suppress(Crash):
+        run(engine_around(lake.engine, CrashAt(number)), message, runner="first")
+    lake.world.clock.tick(LEASE_S + 1)
+    run(lake.engine, message, runner="second")
+    assert status(lake.engine, "bare", task.id).state is TaskState.COMPLETED
+    assert lake.is_restored()
+    assert restored(lake.world) == ["bare"]
 
 
 def test_work_goes_on_in_a_restored_repository():

@@ -4,7 +4,16 @@ import pytest
 
 from graveler.errors import ConflictError, ForbiddenError, InvalidInputError, MergeConflictError
 from graveler.model import ProtectionRule
-from graveler.operations import branches, commits, diffs, merges, repositories, tags, writes
+from graveler.operations import (
+    branches,
+    commits,
+    diffs,
+    merges,
+    replays,
+    repositories,
+    tags,
+    writes,
+)
 from graveler.staging.listing import PageQuery
 from tests.support.lake import REPO, apart, commit, content, history, named, paths, upload
 
@@ -21,12 +30,12 @@ def merge(engine, source="source", **options):
 
 
 def revert(engine, ref, **options):
-    return merges.revert(engine, REPO, "main", merges.RevertRequest(ref, "somebody", **options))
+    return replays.revert(engine, REPO, "main", replays.RevertRequest(ref, "somebody", **options))
 
 
 def pick(engine, ref, **options):
-    request = merges.CherryPickRequest(ref, "picker", **options)
-    return merges.cherry_pick(engine, REPO, "main", request)
+    request = replays.CherryPickRequest(ref, "picker", **options)
+    return replays.cherry_pick(engine, REPO, "main", request)
 
 
 @pytest.mark.parametrize(

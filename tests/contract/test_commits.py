@@ -1,8 +1,8 @@
-"""The contract of every RefStore for commits, and of every TaskStore."""
+"""The contract of every RefStore for commits."""
 
 from dataclasses import replace
 
-from graveler.model import Branch, Commit, CommitID, Repository, Task
+from graveler.model import Branch, Commit, CommitID, Repository
 from tests.contract.conftest import Stores, create, new_commit
 
 
@@ -94,21 +94,3 @@ class TestCommits:
         assert {commit.id for commit in before} < {*ids}
         for commit in seen:
             assert stores.refs.commits(repository, [commit.id]) == {commit.id: commit}
-
-
-class TestTasks:
-    def test_a_task_is_what_was_last_said_of_it(
-        self, stores: Stores, repository: Repository
-    ) -> None:
-        assert stores.refs.task(repository, "T1") is None
-        begun = Task("T1", 1_700_000_000 * 10**9 + 1)
-        stores.refs.put_task(repository, begun)
-        assert stores.refs.task(repository, "T1") == begun
-        done = replace(begun, update_time_ns=begun.update_time_ns + 5, is_done=True)
-        for task in (replace(done, result={"a": "é"}), replace(done, error="why")):
-            stores.refs.put_task(repository, task)
-            assert stores.refs.task(repository, "T1") == task
-
-    def test_a_task_is_its_repositorys(self, stores: Stores, repository: Repository) -> None:
-        stores.refs.put_task(repository, Task("T1", 1))
-        assert stores.refs.task(create(stores), "T1") is None
