@@ -229,6 +229,7 @@ def test_a_session_with_tasks(run, prints, repository, main, commit_async):
     shown = fields(prints("tasks", "wait", uri, made))
     assert (shown["Task-ID"], shown["Kind"], shown["State"]) == (made, "commit", "completed")
     assert shown["Commit"] == main.get_commit().id
+    assert shown["Progress"] == "3 of 3 objects"
     assert fields(prints("tasks", "show", uri, made)) == shown
 
     empty = commit_async()
