@@ -207,6 +207,7 @@ def task_event(engine: Engine, kind: str, repository: Repository, task: Task) ->
         known=task.known,
         result=task.result,
         error="" if failure is None else str(failure.error),
+        error_code="" if failure is None else failure.code,
     )
 
 
