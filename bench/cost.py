@@ -33,13 +33,18 @@ from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import AddressType, Entry
 from graveler.operations import branches, commits, links, merges, objects, writes
 from graveler.operations.engine import Engine
+from graveler.operations.task_work import WORK
+from graveler.operations.tasks.advance import advance
 from graveler.staging.listing import PageQuery
+from graveler.tasks import TaskMessage
 from graveler.times import NS_PER_S
 
 REPOSITORY = "exported"  # as bench.export calls it
 OBJECTS = 100_000
 EXPORTED = 2_000
 COMMITTED = (1, 100, 10_000)
+LEFT_TO_A_TASK = 100_000
+_BY_A_TASK = " by a task"
 TRIES = 5
 
 # Requests to a lake that is read more than written, with as many changes as its commits take. The
@@ -55,7 +60,7 @@ MIX: Mapping[str, float] = {
 }
 
 # Alarms by the metrics that they watch: two for each table, whose alarm adds two up.
-ALARM_METRICS = 21
+ALARM_METRICS = 28
 # Our own metrics that always report: the cleanup's latency and requests (`metrics=service`).
 METRICS = 2
 EXPORT_AT_ONCE = ExportSettings().requests_at_once
@@ -164,11 +169,20 @@ class Work:
 Measured = tuple[str, Usage]
 
 
-def operations(objects_: int, committed: Sequence[int]) -> Iterator[Measured]:
+class _Silence:
+    """A queue that drops its messages: the measurement runs the task itself."""
+
+    def send(self, message: TaskMessage, delay_s: int = 0) -> None:
+        pass
+
+
+def operations(objects_: int, committed: Sequence[int], large: int) -> Iterator[Measured]:
     """Yield the usage of operations over a repository of so many objects, in a warm process."""
     with servers() as made:
         Lake(made.engine, objects_)
-        yield from measured(Work(made.settings, objects_), committed).items()
+        work = Work(made.settings, objects_)
+        yield from measured(work, committed).items()
+        yield by_a_task(work, large)
 
 
 def measured(work: Work, committed: Sequence[int]) -> dict[str, Usage]:
@@ -220,6 +234,23 @@ def of_commits(work: Work, changes: int) -> Iterator[Measured]:
     yield f"cleanup after a commit of {changes:,}", dropped.in_background()
 
 
+def by_a_task(work: Work, changes: int) -> Measured:
+    """Measure a commit of so many neighbouring changes that a task makes, slice after slice."""
+    work.commit("main")
+    work.clean_up()
+    work.stage("main", [work.new_path() for _ in range(changes)])
+    engine = replace(work.engine, task_queue=_Silence())
+
+    def run() -> None:
+        request = commits.CommitRequest("why", "somebody")
+        task = commits.start_commit(engine, REPOSITORY, "main", request)
+        message = TaskMessage(REPOSITORY, task.id)
+        advance(engine, message, WORK, runner="runner", time_left_s=lambda: 900.0)
+
+    # Of the task's start and end, and of the commit.
+    return f"commit of {changes:,}{_BY_A_TASK}", work.meter.use(run, events=3)
+
+
 def export(objects_: int) -> Iterator[Measured]:
     """Measure a whole export of so many objects by the function."""
     with servers() as made:
@@ -262,9 +293,13 @@ def examples(found: Mapping[str, Usage], exported: Usage, objects_: int) -> Iter
     million = mixed(found, 1e6)
     yield _sum("a million requests of the mix", cost(million))
     for name in found:
-        if name.startswith("commit of "):
+        if name.startswith("commit of ") and not name.endswith(_BY_A_TASK):
             after = found.get(f"cleanup after a {name}", Usage(requests=0))
             yield _sum(f"one {name}, and the cleanup after it", cost(found[name] + after), 9)
+        elif name.startswith("commit of "):
+            changes = int(name.split()[2].replace(",", ""))
+            large = found[name].in_background().times(1e6 / changes)
+            yield _sum("a commit of a million objects by a task", cost(large), 4)
     whole = exported.times(100_000 / objects_)
     yield _sum("an export of 100,000 objects", cost(whole, EXPORT_AT_ONCE))
     yield f"a garbage collection, 2 workers for 5 minutes: {glue_run(2, 5):.2f} USD"
@@ -287,9 +322,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--objects", type=int, default=OBJECTS, help="of the repository")
     parser.add_argument("--exported", type=int, default=EXPORTED, help="of the export")
     parser.add_argument("--committed", type=int, nargs="+", default=COMMITTED)
+    parser.add_argument("--by-a-task", type=int, default=LEFT_TO_A_TASK)
     given = parser.parse_args(arguments)
     # Credentials belong to a process, so each process has its own servers.
-    found = dict(in_fresh_process(operations, given.objects, given.committed))
+    found = dict(in_fresh_process(operations, given.objects, given.committed, given.by_a_task))
     exported = dict(in_fresh_process(export, given.exported))["export"]
     for line in (*rows(found), "", *examples(found, exported, given.exported)):
         print(line)

@@ -121,8 +121,8 @@ def idle_month(alarms: int, metrics: int) -> dict[str, float]:
     minutes = MONTH_HOURS * 60
     cleanups = Usage(round_trips=1, read_units=0.5, cpu_ms=2, requests=0).times(minutes / 5)
     cleanup_ms = 512 / 1024 / FUNCTION_GB * cost(cleanups)["Lambda"]
-    # Lambda polls the queue with five requests at a time, each twenty seconds long.
-    polls = 5 * 3 * minutes
+    # Lambda polls each of two queues with five requests at a time, each twenty seconds long.
+    polls = 2 * 5 * 3 * minutes
     return {
         "key and setup token": PRICES["KMS key and month"]
         + PRICES["Secrets Manager secret and month"],
@@ -131,7 +131,7 @@ def idle_month(alarms: int, metrics: int) -> dict[str, float]:
         "cleanup every five minutes": cost(cleanups)["DynamoDB"]
         + cleanup_ms
         + minutes / 5 * PRICES["Lambda call"],
-        "looking into the export queue": polls * PRICES["SQS request"],
+        "looking into the queues": polls * PRICES["SQS request"],
     }
 
 

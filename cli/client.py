@@ -79,6 +79,7 @@ class Server:
         names: Mapping[str, str],
         shape: type[T],
         body: object = None,
+        query: Mapping[str, str] | None = None,
     ) -> T:
         """Return the answer of an operation that the SDK has no method for; an empty one is "".
 
@@ -88,6 +89,7 @@ class Server:
             names: the values of the template's names.
             shape: the type of the answer.
             body: the request's body.
+            query: the parameters of the request's query.
 
         Raises:
             CommandError: the server refused the request, or could not be reached.
@@ -98,6 +100,7 @@ class Server:
                 template,
                 method,
                 dict(names),
+                list((query or {}).items()),
                 header_params={"Accept": "application/json", "Content-Type": "application/json"},
                 body=msgspec.to_builtins(body),
                 response_types_map={"2XX": "object"},

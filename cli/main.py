@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import export, fs, gc
+from cli.commands import export, fs, gc, tasks
 from cli.grammar import Program
 from cli.session import CONFIG_VARIABLE, Session
 
@@ -19,6 +19,7 @@ app = typer.Typer(
 app.add_typer(export.app, name="export")
 app.add_typer(fs.app, name="fs")
 app.add_typer(gc.app, name="gc")
+app.add_typer(tasks.app, name="tasks")
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - as Typer calls it

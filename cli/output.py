@@ -1,6 +1,6 @@
 """The output of commands: plain lines for scripts, the same with and without a terminal."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -13,6 +13,15 @@ def fields(pairs: Iterable[tuple[str, object]]) -> None:
     """Print a line `Label: value` for each pair."""
     for label, value in pairs:
         typer.echo(f"{label}: {value}" if value != "" else f"{label}:")
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a line for the heads and one for each row, in columns."""
+    lines = [heads, *([str(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())
 
 
 def local_time(unix_s: int) -> str:
@@ -32,7 +41,7 @@ def human_size(size_bytes: int) -> str:
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on stderr; yield a function that updates it.
+    """Show a bar on stderr, drawn once a second; yield a function that updates it.
 
     The function takes the amount done and the total, which is 0 if it is not known yet. Without a
     terminal, nothing is shown.
@@ -54,6 +63,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         console=console,
+        refresh_per_second=1,
         transient=True,
         disable=not console.is_terminal,
     )

@@ -45,6 +45,8 @@ _USE_TABLES_KEY = (
     "kms:ReEncryptFrom",
     "kms:ReEncryptTo",
 )
+# What Lambda needs to take messages off a function's queue.
+_RECEIVE = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
 # A multipart upload needs PutObject, and AbortMultipartUpload if it fails.
 _PUT = ("s3:AbortMultipartUpload", "s3:PutObject")
 
@@ -66,7 +68,7 @@ class Access:
 
     # Roles
 
-    def api(self) -> list[iam.PolicyStatement]:
+    def api(self, tasks_arn: str) -> list[iam.PolicyStatement]:
         """Return the api function's: all that users do. It deletes no object but its own mark."""
         return [
             self._refs((*_READ_ITEMS, *_CHANGE_ITEMS)),
@@ -77,6 +79,40 @@ class Access:
             *self._read_lakes(),
             self._objects("PutObjects", _PUT, self.namespaces),
             self._in_namespaces("DeleteMarks", ("s3:DeleteObject",), "_lakefs/dummy"),
+            _statement("StartTasks", ("sqs:SendMessage",), [tasks_arn]),
+            *self._bucket_keys(),
+        ]
+
+    def tasks(self, queue_arn: str, slices_arn: str) -> list[iam.PolicyStatement]:
+        """Return the tasks function's: what users' large changes do, and nothing to users' data."""
+        return [
+            self._refs(
+                (*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:UpdateItem"), (CLEANUPS, *_OF_REPOSITORIES)
+            ),
+            self._index(),
+            # It seals what is restored while it runs.
+            self._staging(("dynamodb:BatchWriteItem", "dynamodb:Query")),
+            self._tables_key(),
+            *self._read_installation(),
+            *self._read_lakes(),
+            self._in_namespaces("WriteMetadata", ("s3:PutObject",), "_lakefs/*"),
+            self._in_namespaces("DeleteResults", ("s3:DeleteObject",), "_lakefs/tasks/*"),
+            _statement("Receive", _RECEIVE, [queue_arn]),
+            _statement("ComeBackLater", ("sqs:SendMessage",), [queue_arn]),
+            _statement("ApplySlices", ("lambda:InvokeFunction",), [slices_arn]),
+            *self._bucket_keys(),
+        ]
+
+    def slices(self) -> list[iam.PolicyStatement]:
+        """Return the slices function's: read staged changes, and store ranges. It moves nothing."""
+        return [
+            self._refs(("dynamodb:GetItem",), _OF_REPOSITORIES),
+            self._staging(("dynamodb:Query",)),
+            self._tables_key(),
+            *self._read_installation(),
+            self._in_namespaces("ReadMetadata", ("s3:GetObject",), "_lakefs/*"),
+            self._buckets("FindObjects", ("s3:ListBucket",), self.namespaces),
+            self._in_namespaces("WriteMetadata", ("s3:PutObject",), "_lakefs/*"),
             *self._bucket_keys(),
         ]
 
@@ -107,15 +143,12 @@ class Access:
 
     def export(self, queue_arn: str, job_arn: str) -> list[iam.PolicyStatement]:
         """Return the export function's: run small exports, and start the job for large ones."""
-        receive = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
         return [
             *self.export_job(queue_arn),
-            _statement("Receive", receive, [queue_arn]),
+            _statement("Receive", _RECEIVE, [queue_arn]),
             # For the record of a deleted branch.
             self._refs(("dynamodb:DeleteItem",), (EXPORTS, "repository#*"), "ForgetExports"),
-            # The engine is built with the signing key, which this function does not use.
-            self._refs(("dynamodb:GetItem",), (ACCOUNTS,), "ReadInstallation"),
-            self._secrets(("kms:Decrypt",), {"kms:EncryptionContext:purpose": "signing-key"}),
+            *self._read_installation(),
             _statement("StartJob", ("glue:StartJobRun",), [job_arn]),
         ]
 
@@ -194,6 +227,13 @@ class Access:
     ) -> iam.PolicyStatement:
         conditions = {"StringEquals": context} if context else {}
         return _statement("Secrets", actions, [self.storage.key.key_arn], conditions)
+
+    def _read_installation(self) -> list[iam.PolicyStatement]:
+        """Allow building an engine: it has the signing key, which only the api function uses."""
+        return [
+            self._refs(("dynamodb:GetItem",), (ACCOUNTS,), "ReadInstallation"),
+            self._secrets(("kms:Decrypt",), {"kms:EncryptionContext:purpose": "signing-key"}),
+        ]
 
     def _read_lakes(self) -> list[iam.PolicyStatement]:
         """Allow reading all objects that repositories may refer to.

@@ -1,4 +1,6 @@
-"""The path of an event: outbox, stream, bus, queue of exports; and scheduled functions."""
+"""The path of an event: outbox, stream, bus, queues of functions; and scheduled functions."""
+
+from collections.abc import Iterable
 
 from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_events as events
@@ -10,7 +12,8 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from graveler.aws.dynamodb.models import OUTBOX
-from graveler.events import EXPORT_TRIGGERS, SOURCE, detail_type
+from graveler.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
+from graveler.http.errors import STATUSES
 from infra.function import Function, Shape
 from infra.settings import Settings
 from infra.storage import Storage
@@ -29,6 +32,21 @@ EXPORT = Shape(
     timeout=Duration.minutes(15),
     calls_itself=True,
 )
+TASKS = Shape(
+    name="tasks",
+    # A runner merges the results of slices, and dumps and restores by itself, on one CPU.
+    memory_mb=1769,
+    # Lambda's maximum. A longer task continues in the next call.
+    timeout=Duration.minutes(15),
+    calls_itself=True,
+)
+SLICES = Shape(
+    name="slices",
+    # A whole CPU: a slice encodes and compresses its ranges.
+    memory_mb=1769,
+    # A slice takes seconds, but a part of a repository without safe cuts is one slice.
+    timeout=Duration.minutes(15),
+)
 CLEANUP = Shape(
     name="cleanup",
     # It queries and deletes one page after the other.
@@ -41,8 +59,13 @@ CLEANUP = Shape(
 _CLEANUP_PERIOD = "rate(5 minutes)"
 
 # AWS recommends six times the function's timeout.
-_EXPORT_VISIBILITY = Duration.minutes(6 * 15)
-_EXPORT_RECEIVES_MAX = 5
+_VISIBILITY = Duration.minutes(6 * 15)
+_RECEIVES_MAX = 5
+
+# The codes of errors that are our fault: the API answers them with 5xx, but 501 is an answer.
+_OUR_FAULTS = sorted(
+    error.code for error, status in STATUSES.items() if status >= 500 and status != 501
+)
 
 _DEAD_LETTER_LIFE = Duration.days(14)  # SQS's maximum
 
@@ -95,31 +118,45 @@ class Events(Construct):
         self.unpublished = dead_letters(self, "Unpublished")
         self.undelivered = dead_letters(self, "Undelivered")
         self.export_dead_letters = dead_letters(self, "ExportDeadLetters")
-        self.export_queue = sqs.Queue(
+        self.export_queue = self._queue_of_function("ExportQueue", self.export_dead_letters)
+        self._deliver("CallsForExport", EXPORT_TRIGGERS, self.export_queue)
+        self.failed_exports = dead_letters(self, "FailedExports")
+        self._deliver(
+            "ExportFailed", ["export_finished"], self.failed_exports, {"status": ["export-failed"]}
+        )
+        self.task_dead_letters = dead_letters(self, "TaskDeadLetters")
+        self.task_queue = self._queue_of_function("TaskQueue", self.task_dead_letters)
+        self._deliver("CallsForTasks", TASK_TRIGGERS, self.task_queue)
+        self.failed_tasks = dead_letters(self, "FailedTasks")
+        self._deliver("TaskFailed", ["task_failed"], self.failed_tasks, {"error_code": _OUR_FAULTS})
+
+    def _queue_of_function(self, construct_id: str, letters: sqs.Queue) -> sqs.Queue:
+        """Make a queue whose messages a function handles; letters get what it cannot handle."""
+        queue = sqs.Queue(
             self,
-            "ExportQueue",
+            construct_id,
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
-            visibility_timeout=_EXPORT_VISIBILITY,
+            visibility_timeout=_VISIBILITY,
             retention_period=_DEAD_LETTER_LIFE,
-            dead_letter_queue=sqs.DeadLetterQueue(
-                queue=self.export_dead_letters, max_receive_count=_EXPORT_RECEIVES_MAX
-            ),
+            dead_letter_queue=sqs.DeadLetterQueue(queue=letters, max_receive_count=_RECEIVES_MAX),
         )
-        tell_queue(self.export_queue)
-        self._rule("CallsForExport", [detail_type(kind) for kind in EXPORT_TRIGGERS]).add_target(
-            targets.SqsQueue(self.export_queue, dead_letter_queue=self.undelivered)
-        )
-        self.failed_exports = dead_letters(self, "FailedExports")
-        self._rule(
-            "ExportFailed", [detail_type("export_finished")], {"status": ["export-failed"]}
-        ).add_target(targets.SqsQueue(self.failed_exports, dead_letter_queue=self.undelivered))
+        tell_queue(queue)
+        return queue
 
-    def _rule(
-        self, construct_id: str, detail_types: list[str], detail: dict[str, list[str]] | None = None
-    ) -> events.Rule:
-        pattern = events.EventPattern(source=[SOURCE], detail_type=detail_types, detail=detail)
-        return events.Rule(self, construct_id, event_bus=self.bus, event_pattern=pattern)
+    def _deliver(
+        self,
+        construct_id: str,
+        kinds: Iterable[str],
+        queue: sqs.Queue,
+        detail: dict[str, list[str]] | None = None,
+    ) -> None:
+        """Let a rule send events of the kinds to the queue; only those with the detail, if any."""
+        pattern = events.EventPattern(
+            source=[SOURCE], detail_type=[detail_type(kind) for kind in kinds], detail=detail
+        )
+        rule = events.Rule(self, construct_id, event_bus=self.bus, event_pattern=pattern)
+        rule.add_target(targets.SqsQueue(queue, dead_letter_queue=self.undelivered))
 
     def publish_from(self, storage: Storage, function: Function) -> None:
         """Deliver the outbox of the refs table to the function, in order, until it is published.
@@ -151,14 +188,23 @@ class Events(Construct):
 
     def export_with(self, settings: Settings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent exports."""
+        self._handle("ExportMessages", self.export_queue, function, settings.exports_at_once)
+
+    def run_tasks_with(self, settings: Settings, function: Function) -> None:
+        """Call the function for each message; settings bound the concurrent tasks."""
+        self._handle("TaskMessages", self.task_queue, function, settings.tasks_at_once)
+
+    def _handle(
+        self, construct_id: str, queue: sqs.Queue, function: Function, at_once: int
+    ) -> None:
         mapping = lambda_.CfnEventSourceMapping(
             self,
-            "ExportMessages",
+            construct_id,
             function_name=function.alias.function_arn,
-            event_source_arn=self.export_queue.queue_arn,
+            event_source_arn=queue.queue_arn,
             batch_size=1,
             function_response_types=["ReportBatchItemFailures"],
-            scaling_config={"maximumConcurrency": settings.exports_at_once},
+            scaling_config={"maximumConcurrency": at_once},
         )
         mapping.node.add_dependency(function.role)
 

@@ -24,6 +24,8 @@ _PERIOD = Duration.minutes(5)
 
 # An export may take long, but each message is handled within one invocation.
 _EXPORT_WAIT_MAX = Duration.hours(2)
+# A message is handled within one invocation. Clients wait for most tasks.
+_TASK_WAIT_MAX = Duration.minutes(30)
 _PUBLISH_WAIT_MAX = Duration.minutes(5)
 # The 99th percentile of the latency that raises an alarm.
 _SLOW_ANSWER = Duration.seconds(10)
@@ -161,6 +163,12 @@ class Observability(Construct):
                 "A branch's export failed and waits for a repair",
                 events.failed_exports,
             ),
+            (
+                "task-dead-letters",
+                "Messages of a task fail again and again",
+                events.task_dead_letters,
+            ),
+            ("tasks-failed", "A task failed by our fault", events.failed_tasks),
             ("jobs-failed", "A run of garbage collection or of an export job failed", jobs.failed),
         ):
             self._alarm(construct_id, description, _waiting(queue), threshold=1)
@@ -169,6 +177,12 @@ class Observability(Construct):
             "Messages of exports wait",
             events.export_queue.metric_approximate_age_of_oldest_message(period=_PERIOD),
             threshold=_EXPORT_WAIT_MAX.to_seconds(),
+        )
+        self._alarm(
+            "tasks-late",
+            "Messages of tasks wait",
+            events.task_queue.metric_approximate_age_of_oldest_message(period=_PERIOD),
+            threshold=_TASK_WAIT_MAX.to_seconds(),
         )
 
     def _watch_tables(self) -> None:
@@ -248,15 +262,21 @@ class Observability(Construct):
             events.export_queue,
             events.export_dead_letters,
             events.failed_exports,
+            events.task_queue,
+            events.task_dead_letters,
+            events.failed_tasks,
             events.unpublished,
             events.undelivered,
             self._watched.jobs.failed,
         )
-        oldest = events.export_queue.metric_approximate_age_of_oldest_message()
+        oldest = [
+            queue.metric_approximate_age_of_oldest_message()
+            for queue in (events.export_queue, events.task_queue)
+        ]
         return [
             _graph("Capacity units", consumed),
             _graph("Messages", [_waiting(queue) for queue in queues]),
-            _graph("Oldest message of an export, s", [oldest]),
+            _graph("Oldest message of exports and tasks, s", oldest),
         ]
 
     # From the functions' log lines: functions/telemetry.py

@@ -1,5 +1,7 @@
 """The stack of everything that computes. It can be deleted and created again without loss."""
 
+from dataclasses import replace
+
 from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
@@ -36,6 +38,7 @@ class Service(Stack):
             self._make_api_function(),
             self._make_events_function(),
             self._make_export_function(),
+            *self._make_tasks_functions(),
             self._make_cleanup_function(),
         ]
         jobs = Jobs(self, settings, storage, self.events, self._access)
@@ -49,14 +52,15 @@ class Service(Stack):
             self._settings,
             api.SHAPE,
             self._layer,
-            self._access.api(),
+            self._access.api(self.events.task_queue.queue_arn),
             self._engine_environment()
             | {
                 "GRAVELER_SETUP_TOKEN": self._storage.setup_token.secret_value.unsafe_unwrap(),
                 "GRAVELER_SECURE_COOKIES": "true",
                 "GRAVELER_NAMESPACE_PREFIX": self._namespace_prefix(),
-                "GRAVELER_IGNORE_ACTIONS": str(self._settings.ignore_actions).lower(),
-            },
+                "GRAVELER_REQUEST_WORK_S": str(self._settings.request_work_s),
+            }
+            | self._committing_environment(),
             # The environment holds the setup token.
             environment_key=self._storage.key,
         )
@@ -92,6 +96,33 @@ class Service(Stack):
         self.events.export_with(self._settings, function)
         return function
 
+    def _make_tasks_functions(self) -> tuple[Function, Function]:
+        """Make the function that runs tasks, and the one that applies slices for it."""
+        slices = Function(
+            self,
+            self._settings,
+            replace(events.SLICES, reserved=self._settings.slices_reserved),
+            self._layer,
+            self._access.slices(),
+            self._engine_environment(),
+        )
+        queue_arn = self.events.task_queue.queue_arn
+        function = Function(
+            self,
+            self._settings,
+            events.TASKS,
+            self._layer,
+            self._access.tasks(queue_arn, slices.alias.function_arn),
+            self._engine_environment()
+            | self._committing_environment()
+            | {
+                "GRAVELER_SLICE_FUNCTION": slices.alias.function_arn,
+                "GRAVELER_SLICES_AT_ONCE": str(self._settings.slices_at_once),
+            },
+        )
+        self.events.run_tasks_with(self._settings, function)
+        return function, slices
+
     def _make_cleanup_function(self) -> Function:
         function = Function(
             self,
@@ -114,6 +145,15 @@ class Service(Stack):
         return self._tables_environment() | {
             "GRAVELER_KMS_KEY_ID": self._storage.key.key_id,
             "GRAVELER_EXPORT_PREFIXES": export_prefixes(self._settings),
+            # The role may read and list these places, and users read imported objects there.
+            "GRAVELER_IMPORT_PREFIXES": ",".join(place.uri for place in self._settings.readable),
+        }
+
+    def _committing_environment(self) -> dict[str, str]:
+        """Return what functions need that commit, merge and start tasks."""
+        return {
+            "GRAVELER_IGNORE_ACTIONS": str(self._settings.ignore_actions).lower(),
+            "GRAVELER_TASK_QUEUE_URL": self.events.task_queue.queue_url,
         }
 
     def _namespace_prefix(self) -> str:

@@ -81,10 +81,13 @@ class Settings:
     repository_bucket: the name of a bucket to create for repositories, `create` to let
         CloudFormation name it, or `none` for no bucket.
     namespaces: places in existing buckets where repositories may have their storage namespaces.
-    readable: places that may also be read: linked objects, S3 Inventory reports.
+    readable: places that may also be read: imported and linked objects, S3 Inventory reports.
     exports: places where branches may be exported.
     bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
+    request_work_s: a request that works for longer leaves its work to a task.
+    tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
+    slices_reserved: slices of all tasks, where concurrency is reserved.
     metrics: the dimensions of the functions' metrics: `service` for each function, `operations` for
         each operation of the API as well, which costs many times as much, or `none`.
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
@@ -114,6 +117,10 @@ class Settings:
     archive_days: int = 14
     exports_at_once: int = 5
     export_job_objects_min: int = ExportSettings().batch_objects_min
+    request_work_s: int = 4
+    tasks_at_once: int = 2
+    slices_at_once: int = 2
+    slices_reserved: int = 80
     job_workers_max: int = 10
     gc_schedule: str = "cron(0 3 ? * SUN *)"
     gc_repositories: tuple[str, ...] = ()
@@ -231,6 +238,7 @@ def _problems(values: Mapping[str, Any]) -> list[str]:
         problems.append(
             "restored_refs and restored_staging go together, as of one time: set both, or neither"
         )
+    problems += _too_few_slices(values)
     if values["stage"] == "prod" and not values["alarm_email"]:
         problems.append("alarm_email is missing: prod needs it, `-c alarm_email=you@example.com`")
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
@@ -250,6 +258,20 @@ def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
                     f"exports: {export.uri} overlaps with {namespace.uri}, where repositories may "
                     "be: set places that do not overlap and end with /"
                 )
+
+
+def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the problem that tasks would invoke more slices than the reservation lets run."""
+    reserved, tasks, slices = (
+        values[name] for name in ("slices_reserved", "tasks_at_once", "slices_at_once")
+    )
+    if values["reserve_concurrency"] and None not in (reserved, tasks, slices):
+        needed = tasks * slices
+        if reserved < needed:
+            yield (
+                f"slices_reserved is {reserved}, but {tasks} tasks apply {needed} slices at once: "
+                f"set it to {needed} or more, or lower tasks_at_once or slices_at_once"
+            )
 
 
 def _each(value: object) -> tuple[str, ...]:
@@ -280,6 +302,11 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     # Lambda's minimum for a queue is 2.
     "exports_at_once": (2, 1_000),
     "export_job_objects_min": (1, 10**12),
+    # A request answers after 24 seconds at the latest; the rest is for waiting.
+    "request_work_s": (1, 20),
+    "tasks_at_once": (2, 1_000),
+    "slices_at_once": (1, 100),
+    "slices_reserved": (1, 10_000),
     "job_workers_max": (2, 299),
 }
 

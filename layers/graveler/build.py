@@ -42,7 +42,7 @@ _INSTALLED_AT = "/opt/python"
 FOLDER = "python"
 
 # The services of graveler.aws.connect, and STS, which some credentials need to assume a role.
-SERVICES = frozenset({"dynamodb", "events", "glue", "kms", "s3", "sqs", "sts"})
+SERVICES = frozenset({"dynamodb", "events", "glue", "kms", "lambda", "s3", "sqs", "sts"})
 
 LICENCES = "LICENCES.txt"
 

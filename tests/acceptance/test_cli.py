@@ -201,6 +201,50 @@ def test_a_failed_export_waits_for_its_repair(run, prints, s3, repository, main)
     assert "incorrect status" in run("export", "repair", branch).stderr
 
 
+# tasks
+
+
+@pytest.fixture
+def commit_async(stack, repository) -> Callable[[], str]:
+    """Starts a task that commits what is staged on main; returns its ID."""
+
+    def commit_async() -> str:
+        answer = requests.post(
+            f"{stack.endpoint}/api/v1/repositories/{repository.id}/branches/main/commits/async",
+            json={"message": "by a task"},
+            auth=(stack.access_key_id, stack.secret_access_key),
+            timeout=30,
+        )
+        assert answer.status_code == 202
+        return str(answer.json()["id"])
+
+    return commit_async
+
+
+def test_a_session_with_tasks(run, prints, repository, main, commit_async):
+    uri = f"lakefs://{repository.id}"
+    for name in "abc":
+        main.object(name).upload(name)
+    made = commit_async()
+    shown = fields(prints("tasks", "wait", uri, made))
+    assert (shown["Task-ID"], shown["Kind"], shown["State"]) == (made, "commit", "completed")
+    assert shown["Commit"] == main.get_commit().id
+    assert shown["Progress"] == "3 of 3 objects"
+    assert fields(prints("tasks", "show", uri, made)) == shown
+
+    empty = commit_async()
+    done = run("tasks", "wait", uri, empty)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"error: task {empty} failed: commit: no changes")
+    assert done.stderr.endswith("then send the request that started it again\n")
+
+    heads, *rows = prints("tasks", "list", uri).splitlines()
+    assert heads.split()[:3] == ["ID", "KIND", "STATE"]
+    listed = [row.split()[:3] for row in rows]
+    assert listed == [[empty, "commit", "failed"], [made, "commit", "completed"]]
+    assert "has ended: it is completed" in run("tasks", "cancel", uri, made).stderr
+
+
 # Failures
 
 

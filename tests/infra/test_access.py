@@ -24,8 +24,10 @@ ROLES = {
     "export": ("export",),
     "export-job": ("export-job",),
     "garbage_collection": ("garbage-collection-job",),
-    # Requests from threads of the process that has these three.
-    "background": ("cleanup", "events", "export"),
+    "slices": ("slices",),
+    "tasks": ("tasks",),
+    # Requests from threads of the process that has these four.
+    "background": ("cleanup", "events", "export", "tasks"),
 }
 
 # Actions that IAM binds to no resource.
@@ -89,6 +91,13 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
         ("FindObjects", "s3:ListBucket"): _MISSING,
         ("FindExports", "s3:ListBucket"): _MISSING,
         ("WriteExports", "s3:AbortMultipartUpload"): _UNFINISHED,
+    },
+    "slices": {
+        ("FindObjects", "s3:ListBucket"): _MISSING,
+    },
+    "tasks": {
+        ("Commits", "dynamodb:Query"): "Only a merge that takes seconds is left to a task.",
+        ("Staging", "dynamodb:BatchWriteItem"): "A branch is reset while a task commits it.",
     },
 }
 
@@ -225,7 +234,7 @@ def test_each_function_and_job_has_a_role_of_its_own(deployment):
         for kind in ("AWS::Lambda::Function", "AWS::Glue::Job")
         for each in deployment.resources(kind).values()
     ]
-    assert len(set(users)) == len(users) == 6
+    assert len(set(users)) == len(users) == 8
 
 
 def can(deployment, role, action, resource, partition="") -> bool:
@@ -260,8 +269,28 @@ def test_exports_write_to_their_destinations_and_their_own_pieces_only(prod):
             assert not can(prod, role, action, "arn:aws:s3:::company-lake/lake/r/_lakefs/0a1b2c")
 
 
+def test_tasks_change_no_object_of_a_user_and_invoke_the_slices_alone(prod):
+    for role in ("tasks", "slices"):
+        for action in ("s3:DeleteObject", "s3:PutObject"):
+            assert not can(prod, role, action, "arn:aws:s3:::company-lake/lake/r/data/x/y")
+            assert not can(prod, role, action, "arn:aws:s3:::company-published/exports/main/a")
+        assert can(prod, role, "s3:PutObject", "arn:aws:s3:::company-lake/lake/r/_lakefs/0a1b2c")
+    deleted = "arn:aws:s3:::company-lake/lake/r/_lakefs/{}"
+    assert can(prod, "tasks", "s3:DeleteObject", deleted.format("tasks/CAx/1.json"))
+    assert not can(prod, "tasks", "s3:DeleteObject", deleted.format("0a1b2c"))
+    (invoke,) = (each for each in prod.statements("tasks") if each["Sid"] == "ApplySlices")
+    (function,) = invoke["Resource"]
+    assert function.startswith("<SlicesFunctionAlias")
+
+
+def test_slices_move_no_branch(prod):
+    for action in ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"):
+        assert not can(prod, "slices", f"dynamodb:{action}", REFS, "repository#lake#1")
+        assert not can(prod, "slices", f"dynamodb:{action}", STAGING)
+
+
 def test_what_may_be_read_is_not_written(prod):
-    for role in ("api", "export", "export-job", "garbage-collection-job"):
+    for role in ("api", "export", "export-job", "garbage-collection-job", "tasks"):
         assert can(prod, role, "s3:GetObject", "arn:aws:s3:::company-source/in/a")
         assert not can(prod, role, "s3:PutObject", "arn:aws:s3:::company-source/in/a")
         assert not can(prod, role, "s3:GetObject", "arn:aws:s3:::company-source/else/a")
@@ -272,13 +301,14 @@ def test_only_the_api_reads_credentials(prod):
         for action in ("dynamodb:GetItem", "dynamodb:Query", "dynamodb:BatchGetItem"):
             assert not can(prod, role, action, REFS, "accounts")
     assert can(prod, "api", "dynamodb:GetItem", REFS, "accounts")
-    # It reads the installation; of secrets it may decrypt that of the installation only.
-    assert not can(prod, "export", "dynamodb:Query", REFS, "accounts")
-    (secrets,) = (each for each in prod.statements("export") if each["Sid"] == "Secrets")
-    assert secrets["Condition"] == {
-        "StringEquals": {"kms:EncryptionContext:purpose": "signing-key"}
-    }
-    assert secrets["Action"] == ["kms:Decrypt"]
+    # These read the installation; of secrets they may decrypt that of the installation only.
+    for role in ("export", "tasks", "slices"):
+        assert not can(prod, role, "dynamodb:Query", REFS, "accounts")
+        (secrets,) = (each for each in prod.statements(role) if each["Sid"] == "Secrets")
+        assert secrets["Condition"] == {
+            "StringEquals": {"kms:EncryptionContext:purpose": "signing-key"}
+        }
+        assert secrets["Action"] == ["kms:Decrypt"]
 
 
 def test_others_use_the_key_by_way_of_a_service_only(prod):

@@ -3,8 +3,16 @@
 import json
 from itertools import chain
 
+import pytest
+
+from graveler import tasks
+from graveler.errors import CorruptDataError
+from graveler.operations.tasks.hold import end_event
+from graveler.tasks import Task, TaskKind
 from local import background
+from local.config import EXPORT_QUEUE, TASK_QUEUE
 from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT
+from tests.support.lake import REPO, new_lake
 
 
 def queues(deployment):
@@ -24,11 +32,18 @@ def targets(deployment, name):
     return [deployment.flat(each["Arn"]) for each in rule(deployment, name)["Targets"]]
 
 
-def test_the_rule_of_exports_is_the_one_of_the_embedded_stack(deployment):
-    found = rule(deployment, "EventsCallsForExport")
-    assert found["EventPattern"] == background.CALLS_FOR_EXPORT.pattern
-    (target,) = targets(deployment, "EventsCallsForExport")
-    assert target.startswith("<EventsExportQueue")
+@pytest.mark.parametrize(
+    ("name", "local", "queue"),
+    [
+        ("EventsCallsForExport", background.CALLS_FOR_EXPORT, "<EventsExportQueue"),
+        ("EventsCallsForTasks", background.CALLS_FOR_TASKS, "<EventsTaskQueue"),
+    ],
+)
+def test_the_rule_of_a_queue_is_the_one_of_the_embedded_stack(deployment, name, local, queue):
+    found = rule(deployment, name)
+    assert found["EventPattern"] == local.pattern
+    (target,) = targets(deployment, name)
+    assert target.startswith(queue)
     assert deployment.flat(found["EventBusName"]).startswith("<EventsBus")
 
 
@@ -43,8 +58,33 @@ def test_a_failed_export_is_reported(deployment):
     assert target.startswith("<EventsFailedExports")
 
 
+def test_a_task_that_fails_is_reported_if_its_user_cannot_mend_it(deployment):
+    pattern = rule(deployment, "EventsTaskFailed")["EventPattern"]
+    assert pattern["detail-type"] == ["Task Failed"]
+    assert pattern["detail"] == {"error_code": ["corrupt_data", "throttled", "unknown_outcome"]}
+    (target,) = targets(deployment, "EventsTaskFailed")
+    assert target.startswith("<EventsFailedTasks")
+
+
+def test_the_event_of_a_failed_task_has_the_code_by_which_it_is_reported():
+    engine = new_lake().engine()
+    repository = engine.refs.repository(REPO)
+    assert repository is not None
+    task = Task("CA1", TaskKind.COMMIT, "user", 1, 1)
+    failed = tasks.failed(task, CorruptDataError("a range is damaged"), 2)
+    event = end_event(engine, repository, failed)
+    assert event.kind == "task_failed"
+    assert event.detail["error_code"] == "corrupt_data"
+
+
 def test_events_that_a_rule_cannot_deliver_are_kept(deployment):
-    for name in ("EventsCallsForExport", "EventsExportFailed"):
+    names = (
+        "EventsCallsForExport",
+        "EventsExportFailed",
+        "EventsCallsForTasks",
+        "EventsTaskFailed",
+    )
+    for name in names:
         for target in rule(deployment, name)["Targets"]:
             letters = deployment.flat(target["DeadLetterConfig"]["Arn"])
             assert letters.startswith("<EventsUndelivered")
@@ -57,17 +97,24 @@ def test_all_events_are_archived(dev, prod):
         assert archive["RetentionDays"] == days
 
 
-def test_an_exports_message_waits_and_is_retried_as_in_the_embedded_stack(deployment):
-    local = background.QUEUES[0]
-    (queue,) = (each for each in queues(deployment).values() if "RedrivePolicy" in each)
+@pytest.mark.parametrize(("name", "local_name"), [("Export", EXPORT_QUEUE), ("Task", TASK_QUEUE)])
+def test_a_functions_message_waits_and_is_retried_as_in_the_embedded_stack(
+    deployment, name, local_name
+):
+    (local,) = (each for each in background.QUEUES if each.name == local_name)
+    (queue,) = (
+        each
+        for logical_id, each in queues(deployment).items()
+        if logical_id.startswith(f"Events{name}Queue")
+    )
     assert queue["VisibilityTimeout"] == local.visibility_timeout_s
     assert queue["RedrivePolicy"]["maxReceiveCount"] == local.receives_max
     letters = deployment.flat(queue["RedrivePolicy"]["deadLetterTargetArn"])
-    assert letters.startswith("<EventsExportDeadLetters")
+    assert letters.startswith(f"<Events{name}DeadLetters")
     (timeout,) = (
         each["Timeout"]
         for each in deployment.resources("AWS::Lambda::Function").values()
-        if each["FunctionName"].endswith("-export")
+        if each["FunctionName"] == local_name.replace("graveler", deployment.name)
     )
     assert queue["VisibilityTimeout"] >= VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT * timeout
 
@@ -82,7 +129,7 @@ def test_queues_are_encrypted_reached_by_tls_and_keep_what_failed_for_two_weeks(
         if statement["Effect"] == "Deny"
         and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
     }
-    assert len(queues(deployment)) == 6
+    assert len(queues(deployment)) == 9
     for logical_id, queue in queues(deployment).items():
         assert queue["SqsManagedSseEnabled"] is True
         assert queue["MessageRetentionPeriod"] == 14 * 24 * 60 * 60

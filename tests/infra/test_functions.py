@@ -11,7 +11,7 @@ from graveler.aws.settings import Settings
 from local import background
 from tests.infra.conftest import ROOT
 
-NAMES = ("api", "cleanup", "events", "export")
+NAMES = ("api", "cleanup", "events", "export", "slices", "tasks")
 
 # Of the embedded stack alone.
 LOCAL = {
@@ -20,6 +20,7 @@ LOCAL = {
     "s3_public_endpoint",
     "events_endpoint",
     "sqs_endpoint",
+    "lambda_endpoint",
     "cipher",
 }
 # Their defaults are those of a function: /tmp, and what fits into its memory.
@@ -33,13 +34,16 @@ TUNING = {
 }
 TABLES = {"refs_table", "staging_table"}
 EVERY = {"metrics"}  # read by functions.telemetry
-ENGINE = TABLES | {"kms_key_id", "export_prefixes"}
+ENGINE = TABLES | {"kms_key_id", "export_prefixes", "import_prefixes"}
+COMMITTING = ENGINE | {"ignore_actions", "task_queue_url"}
 EXPECTED = {
-    # It only writes requests into the outbox: no queue, no job.
-    "api": ENGINE | {"ignore_actions"} | {field.name for field in fields(ApiSettings)},
+    # It only writes requests of exports into the outbox: no queue of them, no job.
+    "api": COMMITTING | {"request_work_s"} | {field.name for field in fields(ApiSettings)},
     "cleanup": TABLES,
     "events": TABLES | {"event_bus"},
     "export": ENGINE | {"export_queue_url", "export_job", "export_job_objects_min"},
+    "slices": ENGINE,
+    "tasks": COMMITTING | {"slice_function", "slices_at_once"},
 }
 
 
@@ -126,6 +130,14 @@ def test_exports_go_where_the_settings_say(dev, prod):
         assert allowed(prod, name) == "s3://company-published/exports/"
 
 
+def test_imports_come_from_where_the_settings_say(dev, prod):
+    def allowed(deployment):
+        return functions(deployment)["api"]["Environment"]["Variables"]["GRAVELER_IMPORT_PREFIXES"]
+
+    assert allowed(dev) == ""
+    assert allowed(prod) == "s3://company-source/in/"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_functions_run_on_graviton_and_are_traced(deployment, name):
     function = functions(deployment)[name]
@@ -140,6 +152,8 @@ def test_functions_live_as_long_as_in_the_embedded_stack(deployment):
     found = functions(deployment)
     assert found["events"]["Timeout"] == background.EVENTS_TIMEOUT_S
     assert found["export"]["Timeout"] == background.TIMEOUT_S
+    assert found["tasks"]["Timeout"] == background.TIMEOUT_S
+    assert found["slices"]["Timeout"] == background.TIMEOUT_S
     assert found["cleanup"]["Timeout"] == background.TIMEOUT_S
     assert found["api"]["Timeout"] == 30
 
@@ -153,17 +167,27 @@ def test_concurrency_is_reserved_in_production_only(dev, prod):
         for name, function in functions(prod).items()
         if "ReservedConcurrentExecutions" in function
     }
-    assert reserved == {"api": 200, "cleanup": 1}
+    assert reserved == {"api": 200, "cleanup": 1, "slices": 80}
 
 
-def test_an_export_may_go_on_by_messages_as_often_as_it_must(deployment):
+def test_all_tasks_together_invoke_no_more_slices_than_may_run(prod):
+    (mapping,) = (
+        each for name, each in mappings(prod).items() if name.startswith("<TasksFunction")
+    )
+    tasks_at_once = mapping["ScalingConfig"]["MaximumConcurrency"]
+    variables = functions(prod)["tasks"]["Environment"]["Variables"]
+    needed = tasks_at_once * int(variables["GRAVELER_SLICES_AT_ONCE"])
+    assert functions(prod)["slices"]["ReservedConcurrentExecutions"] >= needed
+
+
+def test_exports_and_tasks_may_go_on_by_messages_as_often_as_they_must(deployment):
     """Lambda stops a function that a message of its own calls for the sixteenth time."""
     allowed = {
         name
         for name, function in functions(deployment).items()
         if function.get("RecursiveLoop") == "Allow"
     }
-    assert allowed == {"export"}
+    assert allowed == {"export", "tasks"}
 
 
 def test_functions_are_called_by_an_alias_to_a_published_version(deployment):
@@ -174,6 +198,8 @@ def test_functions_are_called_by_an_alias_to_a_published_version(deployment):
     callers = [*mappings(deployment), *schedules(deployment)]
     (integration,) = deployment.resources("AWS::ApiGatewayV2::Integration").values()
     callers.append(deployment.flat(integration["IntegrationUri"]))
+    variables = functions(deployment)["tasks"]["Environment"]["Variables"]
+    callers.append(deployment.flat(variables["GRAVELER_SLICE_FUNCTION"]))
     assert sorted(callers) == sorted(f"<{each}>" for each in aliases)
 
 
@@ -209,12 +235,11 @@ def test_the_outbox_alone_is_published_in_its_order_for_a_day(deployment):
     assert destination.startswith("<EventsUnpublished")
 
 
-def test_exports_are_looked_after_one_by_one_and_so_many_at_once(dev, prod):
+@pytest.mark.parametrize("function", ["<ExportFunction", "<TasksFunction"])
+def test_exports_and_tasks_are_looked_after_one_by_one_and_so_many_at_once(dev, prod, function):
     def mapping(deployment):
         return next(
-            each
-            for function, each in mappings(deployment).items()
-            if function.startswith("<ExportFunction")
+            each for name, each in mappings(deployment).items() if name.startswith(function)
         )
 
     for deployment, at_once in ((dev, 2), (prod, 10)):

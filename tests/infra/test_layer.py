@@ -72,6 +72,25 @@ EVENTS = {
             }
         ]
     },
+    "slices": {
+        "repository": "lake",
+        "uid": "d8qj3tkbtms0fh2ok8ng",
+        "namespace": "s3://lake/repository",
+        "task": "CAd8qj3tkbtms0fh2ok8ng",
+        "base": "",
+        "source": {"kind": "staged", "tokens": [], "version": 1},
+        "start": "",
+        "end": None,
+    },
+    "tasks": {
+        "Records": [
+            {
+                "messageId": "m-1",
+                "eventSource": "aws:sqs",
+                "body": '{"repository": "lake", "task_id": "CAd8qj3tkbtms0fh2ok8ng"}',
+            }
+        ]
+    },
 }
 ANSWERS = {
     "api": lambda answer: json.loads(answer["body"])["state"] == "not_initialized",
@@ -79,6 +98,8 @@ ANSWERS = {
     "events": lambda answer: answer == {"batchItemFailures": [{"itemIdentifier": "111"}]},
     # There is no such repository, so nothing is to be looked after.
     "export": lambda answer: answer == {"batchItemFailures": []},
+    "slices": lambda answer: answer["failure"]["code"] == "not_found",
+    "tasks": lambda answer: answer == {"batchItemFailures": []},
 }
 
 # What Lambda does: the function's code and the layer on the path, the handler by its name.

@@ -20,7 +20,9 @@ def test_every_alarm_notifies_and_refers_to_the_runbook(deployment):
 
 
 def test_every_kind_of_failure_has_an_alarm(deployment):
-    functions = {f"{name}-errors" for name in ("api", "cleanup", "events", "export")}
+    functions = {
+        f"{name}-errors" for name in ("api", "cleanup", "events", "export", "slices", "tasks")
+    }
     throttles = {each.replace("errors", "throttles") for each in functions}
     others = {
         "api-server-errors",
@@ -34,6 +36,9 @@ def test_every_kind_of_failure_has_an_alarm(deployment):
         "jobs-failed",
         "refs-throttles",
         "staging-throttles",
+        "task-dead-letters",
+        "tasks-failed",
+        "tasks-late",
     }
     assert alarms(deployment).keys() == functions | throttles | others
 
@@ -56,7 +61,7 @@ def test_alarms_of_functions_watch_their_alias(deployment):
         for dimension in alarm.get("Dimensions", ())
         if dimension["Name"] == "Resource"
     ]
-    assert len(resources) == 9
+    assert len(resources) == 13
     assert all(each.endswith(":live") for each in resources)
 
 

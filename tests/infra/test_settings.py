@@ -107,6 +107,9 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
         ({"requests_per_s": "many"}, "requests_per_s: 'many' is not a whole number"),
         ({"requests_per_s": True}, "requests_per_s: True is not a whole number"),
         ({"exports_at_once": 1}, "exports_at_once is 1: set it to 2 to"),
+        ({"tasks_at_once": 1}, "tasks_at_once is 1: set it to 2 to"),
+        ({"slices_at_once": 0}, "slices_at_once is 0: set it to 1 to"),
+        ({"request_work_s": 25}, "request_work_s is 25: set it to 1 to 20"),
         ({"gc_deletes": "maybe"}, "gc_deletes: 'maybe' is neither true nor false"),
         ({"gc_schedule": "daily"}, "gc_schedule is 'daily': set it to `rate(7 days)`"),
         ({"gc_repositories": "UPPER"}, "gc_repositories is 'UPPER'"),
@@ -141,6 +144,13 @@ def test_exports_and_repositories_have_places_apart(exports, namespaces):
         "s3://lake/ ", "s3://lake "
     )
     assert "do not overlap" in refusal(exports=exports, repository_bucket="lake")
+
+
+def test_tasks_do_not_invoke_more_slices_than_the_reservation_lets_run():
+    wanted = {"tasks_at_once": 10, "slices_at_once": 9, "slices_reserved": 80}
+    told = refusal(**wanted, reserve_concurrency=True)
+    assert "slices_reserved is 80, but 10 tasks apply 90 slices at once: set it to 90" in told
+    assert settings(**wanted).slices_reserved == 80  # nothing is reserved
 
 
 def test_one_bucket_may_have_both():

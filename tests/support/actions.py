@@ -21,9 +21,18 @@ FILE = "RECORDED_ACTIONS"
 Params = Mapping[str, Any]
 Need = tuple[str, str]
 
-_MODULE = re.compile(r"(functions|glue_jobs)\.(api|cleanup|events|export|garbage_collection)\b")
+_MODULE = re.compile(
+    r"(functions|glue_jobs)\.(api|cleanup|events|export|garbage_collection|slices|tasks)\b"
+)
 # Folders of a namespace, the longest first.
-_FOLDERS = ("_lakefs/dummy", "_lakefs/exports/", "_lakefs/retention/", "_lakefs/", "data/")
+_FOLDERS = (
+    "_lakefs/dummy",
+    "_lakefs/exports/",
+    "_lakefs/retention/",
+    "_lakefs/tasks/",
+    "_lakefs/",
+    "data/",
+)
 
 _S3 = {
     "HeadObject": "GetObject",
@@ -77,7 +86,12 @@ def _who() -> str:
 def _process() -> str:
     words = " ".join(sys.orig_argv)
     # Provisioning the embedded stack does the work of the API's first call on AWS.
-    processes = {"local.api": "api", "local.provision": "api", "local.background": "background"}
+    processes = {
+        "local.api": "api",
+        "local.provision": "api",
+        "local.background": "background",
+        "local.slices": "slices",
+    }
     for name, who in processes.items():
         if name in words:
             return who
@@ -89,6 +103,8 @@ def _needs(service: str, operation: str, params: Params) -> Iterator[Need]:
         yield from _s3_needs(operation, params)
     elif service == "dynamodb":
         yield from _dynamodb_needs(operation, params)
+    elif service == "lambda" and operation == "Invoke":
+        yield "InvokeFunction", "*"
     else:
         yield operation, "*"
 

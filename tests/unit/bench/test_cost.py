@@ -19,6 +19,7 @@ OPERATIONS = {
     "cleanup after a commit of 1",
     "cleanup after a commit of 100",
     "commit of 100, anywhere",
+    "commit of 300 by a task",
     "merge of 100",
     "log of 100 commits",
 }
@@ -74,7 +75,8 @@ def test_a_job_pays_for_a_minute_at_least():
 
 @pytest.mark.server
 def test_every_operation_is_measured_and_told(capsys):
-    cost.main(["--objects", "3000", "--exported", "20", "--committed", "1", "100"])
+    sizes = ["--objects", "3000", "--exported", "20", "--by-a-task", "300"]
+    cost.main([*sizes, "--committed", "1", "100"])
     shown = capsys.readouterr().out
     rows = [line.split(" | ") for line in shown.splitlines() if line.startswith("| ")]
     figures = {row[0].removeprefix("| "): row[1:] for row in rows[1:]}

@@ -1,0 +1,118 @@
+"""`graveler tasks`: work that outlives the request that asked for it."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from cli import output
+from cli.grammar import Command, Group
+from cli.session import session_of
+from cli.tasks import Task, Tasks
+
+app = typer.Typer(cls=Group, help="Show, cancel and wait for tasks: large commits, merges, dumps.")
+
+_POLL_INTERVAL_S = 1.0
+
+_AMOUNT_DEFAULT = 100
+_AMOUNT_MAX = 1000
+
+# Labels of the results that a task may have.
+_RESULTS = {"commit_id": "Commit", "run_id": "Run-ID"}
+
+RepositoryArgument = Annotated[
+    str, typer.Argument(metavar="REPOSITORY_URI", help="lakefs://REPO.", show_default=False)
+]
+TaskArgument = Annotated[
+    str,
+    typer.Argument(metavar="TASK_ID", help="An ID that `tasks list` shows.", show_default=False),
+]
+
+
+@app.command("list", cls=Command)
+def list_(
+    context: typer.Context,
+    uri: RepositoryArgument,
+    *,
+    amount: Annotated[
+        int, typer.Option(min=1, max=_AMOUNT_MAX, help="How many tasks to show.")
+    ] = _AMOUNT_DEFAULT,
+    after: Annotated[str, typer.Option(help="Show tasks that are older than this ID.")] = "",
+) -> None:
+    """List the tasks of the last week, newest first."""
+    found, next_after = _tasks(context, uri).page(after, amount)
+    output.table(
+        ("ID", "KIND", "STATE", "DONE", "KNOWN", "BRANCH", "UPDATED"),
+        [
+            (
+                each.id,
+                each.kind,
+                each.state,
+                each.objects_done,
+                each.objects_known,
+                each.branch or "-",
+                _time(each.update_time.timestamp()),
+            )
+            for each in found
+        ],
+    )
+    if next_after:
+        typer.echo(f"for more results run with --amount {amount} --after {next_after}")
+
+
+@app.command("show", cls=Command)
+def show(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument) -> None:
+    """Show a task: its state, progress, and result or error."""
+    _show(_tasks(context, uri).task(task_id))
+
+
+@app.command("cancel", cls=Command)
+def cancel(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument) -> None:
+    """Cancel a task that has not ended; a running one stops within seconds, without effect."""
+    _show(_tasks(context, uri).cancel(task_id))
+
+
+@app.command("wait", cls=Command)
+def wait(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument) -> None:
+    """Wait until a task ends, and show it; exit code 1 if it failed or was cancelled."""
+    tasks = _tasks(context, uri)
+    found = tasks.task(task_id)
+    if not found.has_ended:
+        with output.progress(f"Task {found.kind}") as update:
+            while not found.has_ended:
+                update(found.objects_done, found.objects_known)
+                time.sleep(_POLL_INTERVAL_S)
+                found = tasks.task(task_id)
+    found.require_success()
+    _show(found)
+
+
+def _tasks(context: typer.Context, uri: str) -> Tasks:
+    session = session_of(context)
+    repository = session.repository(uri)
+    return Tasks(session.server, repository)
+
+
+def _show(found: Task) -> None:
+    stops = found.is_cancelled and not found.has_ended
+    output.fields(
+        [
+            ("Task-ID", found.id),
+            ("Kind", found.kind),
+            ("State", f"{found.state}, cancelled: it stops soon" if stops else found.state),
+            ("Branch", found.branch),
+            ("User", found.user),
+            ("Started", _time(found.creation_time.timestamp())),
+            ("Updated", _time(found.update_time.timestamp())),
+            ("Progress", found.progress),
+            *((_RESULTS.get(name, name), value) for name, value in found.result.items()),
+        ]
+    )
+    if found.state == "failed" and found.error is not None:
+        output.fields([("Error", found.error.message)])
+        if found.error.details:
+            typer.echo(f"\t{found.error.details}")
+
+
+def _time(unix_s: float) -> str:
+    return output.local_time(int(unix_s))
