@@ -20,17 +20,23 @@ _REGION = "us-east-1"
 @contextmanager
 def servers() -> Iterator[Deployment]:
     """A deployment on its own servers, with its data in a temporary folder."""
-    with served_folder() as (made, _):
+    with servers_in() as (made, _):
         yield made
 
 
 @contextmanager
-def served_folder(beside: Path | None = None) -> Iterator[tuple[Deployment, Path]]:
-    """As `servers`, in a folder in beside; also the folder of the S3 server's buckets."""
+def servers_in(
+    parent: Path | None = None, *, in_memory: bool = True
+) -> Iterator[tuple[Deployment, Path]]:
+    """As `servers`, with the temporary folder in parent; also the folder of the buckets.
+
+    Unless in_memory, DynamoDB Local stores its data as that of the embedded stack does.
+    """
     keys = key_pairs.generate()
-    with TemporaryDirectory(prefix="bench-", dir=beside) as name:
+    with TemporaryDirectory(prefix="bench-", dir=parent) as name:
         folder = Path(name)
-        dynamodb = start_dynamodb(free_port(), data=None, log=folder / "dynamodb.log")
+        data = None if in_memory else folder / "dynamodb"
+        dynamodb = start_dynamodb(free_port(), data, folder / "dynamodb.log")
         s3 = start_s3proxy(free_port(), folder / "objects", keys, folder / "s3proxy.log")
         try:
             dynamodb.wait_until_ready()

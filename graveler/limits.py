@@ -20,6 +20,11 @@ REPOSITORY_METADATA_BYTES_MAX = 300 * 1024
 # DynamoDB's limit on the names of attributes: keys are stored as such.
 METADATA_KEY_BYTES_MAX = 65_535
 
+# Each prefix of an import may have a page of its listing in memory, about 1 MB.
+IMPORT_PREFIXES_MAX = 100
+# A task's item in DynamoDB holds the request, and has at most 400 KB.
+IMPORT_REQUEST_BYTES_MAX = 300 * 1024
+
 # For commits that clients create as records; lakeFS itself makes at most two parents.
 COMMIT_PARENTS_MAX = 16
 # lakeFS stores an int32, and each later commit needs a greater number.

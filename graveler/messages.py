@@ -88,6 +88,18 @@ class Refusal(Enum):
         ),
     )
 
+    IMPORT_FROM_NAMESPACE = (
+        InvalidInputError,
+        (
+            "import path ({path}) in repository namespace ({namespace}) is prohibited: "
+            "invalid import source"
+        ),
+    )
+    IMPORT_OVER_NAMESPACE = (
+        InvalidInputError,
+        ("prefix ({path}) contains repository namespace: ({namespace}), invalid import source"),
+    )
+
     DIRTY_BRANCH = InvalidInputError, "uncommitted changes (dirty branch)"
     NOTHING_TO_COMMIT = InvalidInputError, "commit: no changes"
     NOTHING_TO_MERGE = InvalidInputError, "update branch {branch}: no changes"
@@ -115,6 +127,8 @@ class Refusal(Enum):
     PROTECTED_FROM_COMMITS = ForbiddenError, "cannot commit to protected branch"
     READ_ONLY = ForbiddenError, "read-only repository"
     DEFAULT_BRANCH = ForbiddenError, "cannot delete repository default branch"
+
+    IMPORT_ENDED = ConflictError, "conflict found"
 
     REPOSITORY_EXISTS = AlreadyExistsError, "error creating repository: not unique"
     BRANCH_EXISTS = AlreadyExistsError, "branch already exists: not unique"

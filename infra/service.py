@@ -145,6 +145,8 @@ class Service(Stack):
         return self._tables_environment() | {
             "GRAVELER_KMS_KEY_ID": self._storage.key.key_id,
             "GRAVELER_EXPORT_PREFIXES": export_prefixes(self._settings),
+            # The role may read and list these places, and users read imported objects there.
+            "GRAVELER_IMPORT_PREFIXES": ",".join(place.uri for place in self._settings.readable),
         }
 
     def _committing_environment(self) -> dict[str, str]:

@@ -81,7 +81,7 @@ class Settings:
     repository_bucket: the name of a bucket to create for repositories, `create` to let
         CloudFormation name it, or `none` for no bucket.
     namespaces: places in existing buckets where repositories may have their storage namespaces.
-    readable: places that may also be read: linked objects, S3 Inventory reports.
+    readable: places that may also be read: imported and linked objects, S3 Inventory reports.
     exports: places where branches may be exported.
     bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.

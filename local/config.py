@@ -117,8 +117,9 @@ class Config:
             "GRAVELER_SLICE_FUNCTION": SLICE_FUNCTION,
             "GRAVELER_SLICES_AT_ONCE": str(SLICES_AT_ONCE),
             "GRAVELER_LAMBDA_ENDPOINT": f"http://{HOST}:{self.slices_port}",
-            # Exports may go anywhere: every destination is on this machine.
+            # Every bucket is on this machine: objects may be exported and imported anywhere.
             "GRAVELER_EXPORT_PREFIXES": "s3://",
+            "GRAVELER_IMPORT_PREFIXES": "s3://",
             "GRAVELER_CIPHER": "local.cipher:local_cipher",
             "GRAVELER_CIPHER_KEY_FILE": str(self.data / "cipher.key"),
             "GRAVELER_FILE_CACHE_FOLDER": str(self.data / "cache"),

@@ -37,6 +37,7 @@ from functions.api.routes import (
     content,
     dumps,
     exports,
+    imports,
     metadata,
     objects,
     protection,
@@ -88,6 +89,7 @@ _RESOURCES = (
     metadata,
     exports,
     dumps,
+    imports,
     tasks,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(

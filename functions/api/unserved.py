@@ -50,9 +50,6 @@ GET    /repositories/<repository>/actions/runs listRepositoryRuns
 GET    /repositories/<repository>/actions/runs/<run_id> getRun
 GET    /repositories/<repository>/actions/runs/<run_id>/hooks listRunHooks
 GET    /repositories/<repository>/actions/runs/<run_id>/hooks/<hook_run_id>/output getRunHookOutput
-DELETE /repositories/<repository>/branches/<branch>/import importCancel
-GET    /repositories/<repository>/branches/<branch>/import importStatus
-POST   /repositories/<repository>/branches/<branch>/import importStart
 GET    /repositories/<repository>/pulls listPullRequests
 POST   /repositories/<repository>/pulls createPullRequest
 GET    /repositories/<repository>/pulls/<pull_request> getPullRequest

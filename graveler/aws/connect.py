@@ -140,10 +140,10 @@ def s3_config(endpoint: str | None) -> Config:
     return _CONFIG.merge(
         Config(
             signature_version="s3v4",
-            s3={
-                "addressing_style": "virtual" if endpoint is None else "path",
-                "us_east_1_regional_endpoint": "regional",
-            },
+            s3={"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"}
+            if endpoint is None
+            # The embedded stack's server would take half of its time to hash signed content.
+            else {"addressing_style": "path", "payload_signing_enabled": False},
             # S3 checks signed content when it arrives; readers check SSTables.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",

@@ -37,6 +37,8 @@ class Settings(FromEnvironment):
     export_queue_url: str = ""
     # Branches may be exported to URIs with these prefixes, separated by commas; () allows none.
     export_prefixes: tuple[str, ...] = ()
+    # Objects may be imported from under URIs with these prefixes, in the same form.
+    import_prefixes: tuple[str, ...] = ()
     # The Glue job that runs exports of so many objects or more; "" where none is deployed.
     export_job: str = ""
     export_job_objects_min: int = _EXPORT.batch_objects_min

@@ -122,6 +122,7 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
             request_work_s=deployment.request_work_s if deployment.task_queue_url else None,
             slices_at_once=deployment.slices_at_once,
         ),
+        import_prefixes=deployment.import_prefixes,
         ignores_actions=deployment.ignore_actions,
     )
 

@@ -32,6 +32,7 @@ by block as well. A large change can be made in slices, whose edits are joined
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from graveler.committed.ahead import fetching_ahead
 from graveler.committed.counts import Counts
 from graveler.committed.edit import Copied, PendingChanges, changed_parts
 from graveler.committed.level import METARANGES
@@ -101,7 +102,7 @@ class _SliceOfRanges:
         self._base = base
         self._part = part
         self._breaking = committed.breaking
-        self._changes = PendingChanges(changes)
+        self._changes = PendingChanges(fetching_ahead(committed, base, changes))
         self._writer = FileWriter(committed, base.namespace, breaking=committed.breaking)
         self._counts = Counts()
         self._gone: list[bytes] = []  # the last keys of the ranges rewritten

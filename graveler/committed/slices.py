@@ -41,8 +41,8 @@ from graveler.model import Change, RangeHeader
 Changes = Callable[[bytes, bytes | None], Iterable[Change]]
 
 # Rewriting a range takes about as long as this many changes, however few changes it has.
-RANGE_WEIGHT = 200
-# A slice of this many changes, or of a few hundred ranges, takes seconds.
+RANGE_WEIGHT = 2_000
+# A slice of this many changes, or of 25 ranges, takes about a second.
 SLICE_WEIGHT = 50_000
 
 

@@ -25,7 +25,7 @@ from graveler.committed.summary import Summary
 from graveler.errors import CorruptDataError
 from graveler.layout import committed_uri
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
-from graveler.model import MetaRangeID, RangeHeader
+from graveler.model import MetaRangeID, RangeHeader, RangeID
 from graveler.ports import CommittedFiles
 from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table, WholeTable
 
@@ -78,6 +78,11 @@ class Committed:
         self._metaranges: BoundedCache[str, HeaderTable] = BoundedCache(sizes.metarange_bytes)
         self._summaries: BoundedCache[str, Summary] = BoundedCache(sizes.summary_bytes)
         self._contents: BoundedCache[str, bytes | StoredBlocks] = BoundedCache(sizes.content_bytes)
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether files are fetched ahead and stored in the background."""
+        return self._executor is not None
 
     @property
     def opened_range(self) -> Callable[[str], Table | None]:
@@ -176,6 +181,15 @@ class Committed:
             content = self._files.read_all(namespace, file_id)
             self._contents.put(name, content, content.__sizeof__() + _entry_bytes(name))
         return content
+
+    def fetch_ahead(self, namespace: str, range_id: RangeID) -> "Future[bytes] | None":
+        """Begin to fetch and cache the range's file; None if it is cached or there is no executor.
+
+        The future's result is the content, or the CorruptDataError of a missing file.
+        """
+        if self._executor is None or self._content(committed_uri(namespace, range_id)) is not None:
+            return None
+        return self._executor.submit(self._fetch, namespace, range_id)
 
     def _opened_whole(self, namespace: str, file_id: str, level: Level) -> StoredBlocks:
         """Return the file's blocks; the content is fetched in one request unless it is cached."""

@@ -120,12 +120,15 @@ def diff(
     right: MetaRange,
     start: bytes = b"",
     end: bytes | None = None,
+    *,
+    exact: bool = False,
     passed: Callable[[bytes], None] | None = None,
 ) -> Iterator[Difference]:
     """Yield the keys with start <= key < end whose content differs, in order.
 
-    Content is compared by identity: a record that differs in its address only is equal. So long
-    stretches may yield nothing; passed gets keys up to which everything was compared.
+    Content is compared by identity: a record that differs in its address only is equal. With exact,
+    the stored values are compared, and such a record differs. Long stretches may yield nothing;
+    passed gets keys up to which everything was compared.
 
     Raises:
         CorruptDataError: a file is missing, or is not what was written.
@@ -140,7 +143,7 @@ def diff(
         if not sides or (end is not None and all(side.is_beyond(end) for side in sides)):
             return
         last = min(side.last for side in sides)
-        for difference in _diff_window(one.take(last), other.take(last)):
+        for difference in _diff_window(one.take(last), other.take(last), exact=exact):
             if end is not None and difference.key >= end:
                 return
             yield difference
@@ -184,14 +187,15 @@ def _skip_equal(one: _Side, other: _Side) -> bool:
     return False
 
 
-def _diff_window(left: Block, right: Block) -> list[Difference]:
+def _diff_window(left: Block, right: Block, *, exact: bool = False) -> list[Difference]:
     """Return the differences between two lists of records, in key order."""
     lefts = dict(zip(*left, strict=True))
     rights = dict(zip(*right, strict=True))
     differences = [
         Difference(key, value, rights.get(key))
         for key, value in lefts.items()
-        if rights.get(key) != value and not (key in rights and same_content(value, rights[key]))
+        if rights.get(key) != value
+        and (exact or key not in rights or not same_content(value, rights[key]))
     ]
     added = rights.keys() - lefts.keys()
     if added:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Commit, Entry, Repository, Tag
+from graveler.operations.writes import DEFAULT_CONTENT_TYPE
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
@@ -243,8 +244,13 @@ class DiffRow(Struct, frozen=True, omit_defaults=True):
 
 def right_stats(entry: Entry) -> RightStats:
     return RightStats(
-        entry.checksum, entry.last_modified_ns // NS_PER_S, entry.content_type, entry.metadata
+        entry.checksum, entry.last_modified_ns // NS_PER_S, _content_type(entry), entry.metadata
     )
+
+
+def _content_type(entry: Entry) -> str:
+    """Return the content type; the store does not list the types of imported objects."""
+    return entry.content_type or DEFAULT_CONTENT_TYPE
 
 
 # Objects
@@ -283,7 +289,7 @@ def object_stats(
         entry.size_bytes,
         entry.last_modified_ns // NS_PER_S,
         entry.metadata if user_metadata else {},
-        entry.content_type,
+        _content_type(entry),
         expiry,
     )
 

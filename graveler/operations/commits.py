@@ -152,9 +152,10 @@ def run_commit(hold: Hold) -> None:
         GravelerError: as commit.
         StoppedError: this runner must not continue.
     """
-    engine, branch = hold.engine, hold.task.branch
+    engine = hold.engine
     request = msgspec.convert(hold.task.request, CommitRequest)
-    found, current = _committable(engine, hold.repository.name, branch, request)
+    found, current = hold.current_branch()
+    check_can_commit(found, current.name, force=request.force)
     if request.source_metarange is not None:
         _commit_metarange(engine, found, current, request, hold)
     else:

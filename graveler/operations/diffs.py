@@ -158,7 +158,7 @@ class _Items:
         view, staged = self._view, self._staged
         if staged is None:
             passed = self._limit.check
-            return diff(self._base, view.committed, start, end, passed)
+            return diff(self._base, view.committed, start, end, passed=passed)
         committed = diff(self._base, view.committed, start, end)
         changes = self._limit.over(staged.from_path(start))
         return overlaid_differences(committed, changes, self._base)

@@ -60,6 +60,8 @@ class Engine:
     # Applies slices elsewhere; None: in this process.
     slice_function: SliceFunction | None = None
     task_settings: TaskSettings = field(default_factory=TaskSettings)
+    # Imports may read objects under these URIs only; with none, no import is allowed.
+    import_prefixes: tuple[str, ...] = ()
     # Hooks are not served. True lets the operations that action files guard succeed without them.
     ignores_actions: bool = False
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))

@@ -122,7 +122,7 @@ def run_merge(hold: Hold) -> None:
         StoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, _Merge)
-    found, current = current_branch(hold.engine, hold.repository.name, hold.task.branch)
+    found, current = hold.current_branch()
     check_writable(found, force=asked.request.force)
     _merge(hold.engine, found, current, asked, apply_by_slices(hold), hold)
 

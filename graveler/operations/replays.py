@@ -220,7 +220,7 @@ def run_replay(hold: Hold) -> None:
         StoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, _Replay)
-    found, current = current_branch(hold.engine, hold.repository.name, hold.task.branch)
+    found, current = hold.current_branch()
     check_writable(found, force=asked.force)
     _replay(hold.engine, found, current, asked, apply_by_slices(hold), hold)
 

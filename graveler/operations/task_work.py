@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from graveler.operations import commits, dumps, merges, replays, retention
+from graveler.operations import commits, dumps, imports, merges, replays, retention
 from graveler.operations.tasks.advance import Work
 from graveler.tasks import TaskKind
 
@@ -11,6 +11,7 @@ WORK: Mapping[TaskKind, Work] = {
     TaskKind.MERGE: merges.run_merge,
     TaskKind.REVERT: replays.run_replay,
     TaskKind.CHERRY_PICK: replays.run_replay,
+    TaskKind.IMPORT: imports.run_import,
     TaskKind.DUMP: dumps.run_dump,
     TaskKind.RESTORE: dumps.run_restore,
     TaskKind.PREPARE_COMMITS: retention.run_prepare,

@@ -38,6 +38,7 @@ class ListedObject:
     uri: str
     size_bytes: int
     last_modified_ns: int
+    checksum: str  # the ETag without quotes; "" if the store does not list it
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +104,22 @@ class ObjectData(Protocol):
 class ObjectListing(Protocol):
     """Lists objects, folders and unfinished uploads; iterators fetch page by page."""
 
-    def list_objects(self, prefix_uri: str) -> Iterator[ListedObject]:
-        """Return every object whose URI begins with prefix_uri, by key."""
+    def list_objects(self, prefix_uri: str, start_after_uri: str = "") -> Iterator[ListedObject]:
+        """Return every object whose URI begins with prefix_uri, in the order of the keys' bytes.
+
+        prefix_uri may be a whole bucket, `s3://bucket/`. With start_after_uri, only the objects
+        behind that URI are returned.
+
+        Raises:
+            InvalidInputError: the bucket does not exist or denies access.
+        """
 
     def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
-        """Return the folder's direct content: objects, and folders as URIs that end in a slash."""
+        """Return the folder's direct content: objects, and folders as URIs that end in a slash.
+
+        They come in the order of their URIs' bytes. If folder_uri does not end in a slash, it is
+        the beginning of names, as in list_objects.
+        """
 
     def list_uploads(self, prefix_uri: str) -> Iterator[UnfinishedUpload]:
         """Return every unfinished upload to a URI that begins with prefix_uri."""

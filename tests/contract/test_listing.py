@@ -17,6 +17,7 @@ FOLDER = f"s3://{BUCKET}/listed/data/"
 DIRECT = f"{FOLDER}direct"
 ODD = f"{FOLDER}odd/a b+%é&<>"
 MANY = [f"{FOLDER}p/{number:05d}" for number in range(PAGE + 2)]
+WHOLE = "s3://listed-whole/"
 BESIDE = [f"s3://{BUCKET}/listed/data", f"s3://{BUCKET}/listed/data2/x", f"s3://{BUCKET}/a"]
 
 
@@ -30,11 +31,13 @@ def memory() -> ObjectStore:
 @pytest.fixture(scope="module")
 def s3(s3_endpoint: str) -> ObjectStore:
     keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    return filled(S3ObjectStore(S3(s3_client(s3_endpoint, keys), Retries(total_s_max=2.0))))
+    client = s3_client(s3_endpoint, keys)
+    client.create_bucket(Bucket=WHOLE.removeprefix("s3://").rstrip("/"))
+    return filled(S3ObjectStore(S3(client, Retries(total_s_max=2.0))))
 
 
 def filled(objects: ObjectStore) -> ObjectStore:
-    for uri in (*MANY, ODD, DIRECT, BESIDE[1], BESIDE[2]):
+    for uri in (*MANY, ODD, DIRECT, BESIDE[1], BESIDE[2], f"{WHOLE}a/b", f"{WHOLE}c"):
         objects.put(uri, b"123", "a/b")
     return objects
 
@@ -50,7 +53,22 @@ def test_every_object_under_a_prefix_is_listed(objects: ObjectStore) -> None:
     assert [each.uri for each in listed] == sorted([*MANY, ODD, DIRECT])
     info = objects.head(ODD)
     assert info is not None
-    assert ListedObject(ODD, 3, info.last_modified_ns) in listed
+    assert ListedObject(ODD, 3, info.last_modified_ns, info.checksum) in listed
+
+
+def test_a_listing_begins_behind_a_uri(objects: ObjectStore) -> None:
+    def uris_after(uri: str) -> list[str]:
+        return [each.uri for each in objects.list_objects(FOLDER, uri)]
+
+    assert uris_after(MANY[0]) == MANY[1:]  # more than a page
+    assert uris_after(f"{FOLDER}p/00000x") == MANY[1:]
+    assert uris_after(ODD) == MANY
+    assert uris_after(FOLDER) == sorted([*MANY, ODD, DIRECT])
+    assert uris_after(MANY[-1]) == []
+
+
+def test_a_whole_bucket_is_listed(objects: ObjectStore) -> None:
+    assert [each.uri for each in objects.list_objects(WHOLE)] == [f"{WHOLE}a/b", f"{WHOLE}c"]
 
 
 def test_a_prefix_without_objects(objects: ObjectStore) -> None:
@@ -65,6 +83,17 @@ def test_the_direct_content_of_a_folder(objects: ObjectStore) -> None:
         f"{FOLDER}p/",
     ]
     assert [each.uri for each in listed if isinstance(each, ListedObject)] == [DIRECT]
+
+
+def test_a_folder_is_listed_in_order_by_the_beginning_of_names(objects: ObjectStore) -> None:
+    found = objects.list_folder(f"s3://{BUCKET}/listed/d")
+    assert list(found) == [FOLDER, f"s3://{BUCKET}/listed/data2/"]
+    mixed = [each if isinstance(each, str) else each.uri for each in objects.list_folder(FOLDER)]
+    assert mixed == [DIRECT, f"{FOLDER}odd/", f"{FOLDER}p/"]
+    assert [each if isinstance(each, str) else each.uri for each in objects.list_folder(WHOLE)] == [
+        f"{WHOLE}a/",
+        f"{WHOLE}c",
+    ]
 
 
 def test_a_missing_bucket(objects: ObjectStore) -> None:

@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from graveler import tasks
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, CommitID, Repository, Tag
 from graveler.ports import Staged
+from graveler.tasks import Task, TaskEnd, TaskKind
 from tests.contract.conftest import (
     COMMIT_ID,
     OTHER_ID,
@@ -280,3 +282,64 @@ def test_a_created_repository_is_whole(stores: DynamoDBStores, lose: Losing) -> 
     repository = create(stores)
     assert len(stores.event_ids(repository)) == 1
     assert stores.refs.repository_metadata(repository) == {}
+
+
+TASK = Task("CA" + "t" * 20, TaskKind.COMMIT, "ann", 1, 1, digest="d" * 64)
+
+
+def test_create_task(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
+    event = new_event()
+    lose("TransactWriteItems")
+    stores.refs.create_task(repository, TASK, None, event)
+    assert stores.refs.joinable_task(repository, TASK.digest) == TASK
+    assert event.id in stores.event_ids(repository)
+
+
+@pytest.mark.parametrize("with_event", [True, False])
+def test_replace_task(
+    stores: DynamoDBStores, repository: Repository, lose: Losing, with_event: bool
+) -> None:
+    stores.refs.create_task(repository, TASK, None, new_event())
+    event = new_event() if with_event else None
+    lose("TransactWriteItems" if with_event else "PutItem")
+    taken = stores.refs.replace_task(repository, TASK, tasks.taken(TASK, "runner", 2), event)
+    assert taken.runner == "runner"
+    assert stores.refs.task(repository, TASK.id) == taken
+
+
+@pytest.mark.parametrize("with_event", [True, False])
+def test_a_task_that_another_runner_took_first(
+    stores: DynamoDBStores, repository: Repository, lose: Losing, with_event: bool
+) -> None:
+    stores.refs.create_task(repository, TASK, None, new_event())
+    first = stores.refs.replace_task(repository, TASK, tasks.taken(TASK, "first", 2))
+    event = new_event() if with_event else None
+    lose("TransactWriteItems" if with_event else "PutItem")
+    with pytest.raises((StaleVersionError, UnknownOutcomeError)):
+        stores.refs.replace_task(repository, TASK, tasks.taken(TASK, "second", 2), event)
+    assert stores.refs.task(repository, TASK.id) == first
+
+
+def test_a_move_that_ends_a_task(
+    stores: DynamoDBStores, repository: Repository, main: Branch, lose: Losing
+) -> None:
+    stores.refs.create_task(repository, TASK, None, new_event())
+    commit, events = new_commit(2, (main.commit_id,)), [new_event(), new_event()]
+    ended = tasks.completed(TASK, {"commit_id": commit.id}, 3, 1)
+    lose("TransactWriteItems")
+    stores.refs.move_branch(
+        repository,
+        main,
+        commit=commit,
+        commit_id=commit.id,
+        applied_tokens=(),
+        new_staging_token=None,
+        event=events[0],
+        drop_after_ns=5,
+        ends=TaskEnd(TASK, ended, events[1]),
+    )
+    moved = stores.refs.branch(repository, "main")
+    assert moved is not None
+    assert moved.commit_id == commit.id
+    assert stores.refs.task(repository, TASK.id) == replace(ended, version=2)
+    assert {event.id for event in events} <= stores.event_ids(repository)

@@ -34,7 +34,7 @@ TUNING = {
 }
 TABLES = {"refs_table", "staging_table"}
 EVERY = {"metrics"}  # read by functions.telemetry
-ENGINE = TABLES | {"kms_key_id", "export_prefixes"}
+ENGINE = TABLES | {"kms_key_id", "export_prefixes", "import_prefixes"}
 COMMITTING = ENGINE | {"ignore_actions", "task_queue_url"}
 EXPECTED = {
     # It only writes requests of exports into the outbox: no queue of them, no job.
@@ -128,6 +128,14 @@ def test_exports_go_where_the_settings_say(dev, prod):
     for name in ("api", "export"):
         assert allowed(dev, name) == ""
         assert allowed(prod, name) == "s3://company-published/exports/"
+
+
+def test_imports_come_from_where_the_settings_say(dev, prod):
+    def allowed(deployment):
+        return functions(deployment)["api"]["Environment"]["Variables"]["GRAVELER_IMPORT_PREFIXES"]
+
+    assert allowed(dev) == ""
+    assert allowed(prod) == "s3://company-source/in/"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -182,7 +182,8 @@ def test_the_configuration_shows_what_the_server_supports():
     assert storage["default_namespace_prefix"] == "s3://lake/"
     assert storage["pre_sign_support"]
     assert storage["pre_sign_multipart_upload"]
-    assert not storage["import_support"]
+    assert storage["import_support"]
+    assert storage["import_validity_regex"] == "^s3://"
     assert config["storage_config_list"] == []
     assert config["capabilities_config"] == {"async_ops": True}
     assert api.ask("GET", "/config/storage").json == storage

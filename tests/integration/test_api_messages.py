@@ -58,6 +58,11 @@ def _repository(name: str, namespace: str, bucket: str = "bucket") -> dict[str, 
     return {"name": name, "storage_namespace": f"s3://{bucket}/{namespace}"}
 
 
+def _import(*uris: str) -> dict[str, object]:
+    paths = [{"type": "common_prefix", "path": uri, "destination": "to/"} for uri in uris]
+    return {"paths": paths, "commit": {"message": "m"}}
+
+
 R = Refusal
 OF_NAMES = "invalid value: validation error"
 
@@ -190,6 +195,24 @@ PROVOKED = [
         ),
     ),
     (
+        R.IMPORT_FROM_NAMESPACE,
+        ("POST", f"{MAIN}/import", _import("s3://bucket/repo/data/")),
+        400,
+        (
+            "import path (s3://bucket/repo/data/) in repository namespace (s3://bucket/repo) is "
+            "prohibited: invalid import source"
+        ),
+    ),
+    (
+        R.IMPORT_OVER_NAMESPACE,
+        ("POST", f"{MAIN}/import", _import("s3://bucket/")),
+        400,
+        (
+            "prefix (s3://bucket/) contains repository namespace: (s3://bucket/repo), "
+            "invalid import source"
+        ),
+    ),
+    (
         R.DIRTY_BRANCH,
         ("POST", f"{REPO}/refs/dev/merge/dirty", {}),
         400,
@@ -263,6 +286,7 @@ PROVOKED = [
     ),
     (R.READ_ONLY, ("DELETE", "/repositories/frozen"), 403, "read-only repository"),
     (R.DEFAULT_BRANCH, ("DELETE", MAIN), 403, "cannot delete repository default branch"),
+    (R.IMPORT_ENDED, ("DELETE", f"{REPO}/branches/safe/import?id="), 409, "conflict found"),
     (
         R.REPOSITORY_EXISTS,
         ("POST", "/repositories", _repository("repo", "other")),
@@ -340,6 +364,9 @@ def test_a_refusal_has_exactly_the_message_of_lakefs(api, row, request_, status,
     method, target, *more = request_
     if row is Refusal.NAME_OF_COMMIT:
         more, message = [{"id": head, "ref": "main"}], f"commit ID {head}: conflict found"
+    if row is Refusal.IMPORT_ENDED:
+        target += api.ask("POST", f"{REPO}/branches/safe/import", _import()).json["id"]
+        api.run_tasks()
     reply = _send(api, method, target, *more)
     assert (reply.status, reply.json["message"]) == (status, message)
     assert api.ask("GET", MAIN).json["commit_id"] == head

@@ -153,7 +153,7 @@ class EngineMachine(EngineBesideModel):
         result = model.contents[head.id]
         if expected is None:
             result = model.merged(branch, base, source, strategy)
-        if kind == "merge" and base.metarange_id == source.metarange_id:
+        if kind in ("merge", "cherry-pick") and base.metarange_id == source.metarange_id:
             expected = InvalidInputError
         if kind == "revert" and expected is None and result == model.contents[head.id]:
             if not result:

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote, urlencode
 from functions.api.app import build_app
 from functions.api.settings import Settings
 from graveler.ports import Credential, User
+from graveler.tasks import TaskSettings
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.memory import MemoryAccountStore
 from tests.support.tasks import run_all
@@ -89,10 +90,12 @@ class ApiClient:
         if set_up:
             credential = Credential(ACCESS_KEY_ID, SECRET, "ann", 1_600_000_000)
             self.accounts.set_up(User("ann", 1_600_000_000), credential)
+        self.settings = settings or Settings(setup_token=SETUP_TOKEN)
+        self._begin()
+
+    def _begin(self) -> None:
         self.engine = self.world.engine()
-        self.app = build_app(
-            self.engine, self.accounts, settings or Settings(setup_token=SETUP_TOKEN)
-        )
+        self.app = build_app(self.engine, self.accounts, self.settings)
 
     @cached_property
     def authorization(self) -> str:
@@ -137,6 +140,11 @@ class ApiClient:
     def run_tasks(self) -> None:
         """Run all tasks to their end."""
         run_all(self.world.task_queue, self.engine)
+
+    def leave_to_tasks(self, settings: TaskSettings) -> None:
+        """Replace the process by one whose requests leave work to tasks, as the settings say."""
+        self.world.task_settings = settings
+        self._begin()
 
     # What most tests begin with
 

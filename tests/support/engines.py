@@ -71,6 +71,7 @@ class MemoryWorld:
             export_settings=self.export_settings,
             task_queue=self.task_queue,
             task_settings=self.task_settings,
+            import_prefixes=("s3://",),
         )
 
 

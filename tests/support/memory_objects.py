@@ -241,13 +241,12 @@ class MemoryObjectStore:
             self.between()
         return {}
 
-    def list_objects(self, prefix_uri: str) -> Iterator[ListedObject]:
-        self._check_bucket(prefix_uri)
-        for page in self._pages(prefix_uri):
+    def list_objects(self, prefix_uri: str, start_after_uri: str = "") -> Iterator[ListedObject]:
+        self._check_bucket(f"{prefix_uri}*")  # the prefix may be empty
+        for page in self._pages(prefix_uri, start_after_uri):
             yield from page
 
-    def _pages(self, prefix_uri: str) -> Iterator[list[ListedObject]]:
-        after = ""
+    def _pages(self, prefix_uri: str, after: str) -> Iterator[list[ListedObject]]:
         while True:
             with self._lock:
                 uris = [uri for uri in self.uris(prefix_uri) if uri > after]
@@ -262,7 +261,7 @@ class MemoryObjectStore:
     def _listed(self, uri: str) -> ListedObject:
         with self._lock:
             info = self._object(uri).info
-            return ListedObject(uri, info.size_bytes, info.last_modified_ns)
+            return ListedObject(uri, info.size_bytes, info.last_modified_ns, info.checksum)
 
     def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
         shown = set()

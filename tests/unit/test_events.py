@@ -12,8 +12,9 @@ from jsonschema import Draft202012Validator
 
 from graveler.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_type
 from graveler.export.model import ExportConfiguration, ExportRequest
+from graveler.imports.request import ImportRequest
 from graveler.model import Event
-from graveler.operations import branches, commits, merges, replays, repositories, tags
+from graveler.operations import branches, commits, imports, merges, replays, repositories, tags
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.tasks.requests import cancel
@@ -73,6 +74,8 @@ def reported() -> list[Event]:
     merges.merge(engine, REPO, "source", "main", merges.MergeRequest("somebody"))
     request = replays.RevertRequest("main", "somebody", parent_number=1)
     replays.revert(engine, REPO, "main", request)
+    imports.start_import(engine, REPO, "main", ImportRequest((), "somebody"))
+    run_all(world.task_queue, engine)
     branches.hard_reset(engine, REPO, "main", ref="main~1")
     requests.configure(engine, REPO, "main", ExportConfiguration("s3://out/latest"))
     advance(engine, ExportRequest(REPO, "main"), runner="runner", time_left_s=lambda: 900)

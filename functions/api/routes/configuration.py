@@ -72,7 +72,7 @@ def _storage_config(request: Request) -> responses.StorageConfig:
         default_namespace_prefix=request.services.settings.namespace_prefix,
         pre_sign_support=True,
         pre_sign_support_ui=False,
-        import_support=False,
+        import_support=bool(request.engine.import_prefixes),
         import_validity_regex="^s3://",
         pre_sign_multipart_upload=True,
     )

@@ -79,11 +79,23 @@ class Location:
         Raises:
             InvalidInputError: the URI has another form.
         """
-        scheme, _, rest = uri.partition("://")
-        bucket, _, key = rest.partition("/")
-        if scheme != "s3" or not _BUCKET.fullmatch(bucket) or not key:
+        location = cls.of_prefix(uri)
+        if not location.key:
             raise InvalidInputError(f"{uri!r} is not an S3 object URI: write s3://bucket/key")
-        return cls(bucket, key)
+        return location
+
+    @classmethod
+    def of_prefix(cls, uri: str) -> "Location":
+        """Return the location of `s3://bucket/prefix`, whose prefix may be empty.
+
+        Raises:
+            InvalidInputError: the URI has another form.
+        """
+        scheme, _, rest = uri.partition("://")
+        bucket, _, prefix = rest.partition("/")
+        if scheme != "s3" or not _BUCKET.fullmatch(bucket):
+            raise InvalidInputError(f"{uri!r} is not an S3 URI: write s3://bucket/key")
+        return cls(bucket, prefix)
 
     @property
     def parameters(self) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Lists objects and uploads in S3, page by page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from graveler.aws.s3.answers import Answer, time_ns
+from graveler.aws.s3.answers import Answer, checksum_of, time_ns
 from graveler.aws.s3.client import S3, Location
 from graveler.ports import ListedObject, UnfinishedUpload
 
@@ -12,24 +12,25 @@ class S3Listing:
 
     _s3: S3
 
-    def list_objects(self, prefix_uri: str) -> Iterator[ListedObject]:
-        prefix = Location.of(prefix_uri)
-        for page in self._object_pages(prefix, ""):
-            for item in page.get("Contents", ()):
-                yield _listed(prefix.bucket, item)
+    def list_objects(self, prefix_uri: str, start_after_uri: str = "") -> Iterator[ListedObject]:
+        prefix = Location.of_prefix(prefix_uri)
+        begin = {"StartAfter": Location.of(start_after_uri).key} if start_after_uri else {}
+        for page in self._object_pages(prefix, begin):
+            yield from _objects_of(page, prefix)
 
     def list_folder(self, folder_uri: str) -> Iterator[ListedObject | str]:
-        folder = Location.of(folder_uri)
-        for page in self._object_pages(folder, "/"):
-            for item in page.get("Contents", ()):
-                yield _listed(folder.bucket, item)
-            for item in page.get("CommonPrefixes", ()):
-                yield f"s3://{folder.bucket}/{item['Prefix']}"
+        folder = Location.of_prefix(folder_uri)
+        for page in self._object_pages(folder, {"Delimiter": "/"}):
+            found = {each.uri: each for each in _objects_of(page, folder)}
+            folders = [
+                f"s3://{folder.bucket}/{p['Prefix']}" for p in page.get("CommonPrefixes", ())
+            ]
+            # Each page has them apart.
+            for uri in sorted([*found, *folders]):
+                yield found.get(uri, uri)
 
-    def _object_pages(self, prefix: Location, delimiter: str) -> Iterator[Answer]:
-        parameters = {"Prefix": prefix.key}
-        if delimiter:
-            parameters["Delimiter"] = delimiter
+    def _object_pages(self, prefix: Location, options: Mapping[str, str]) -> Iterator[Answer]:
+        parameters = {"Prefix": prefix.key, **options}
         while True:
             page = self._s3.call("list_objects_v2", prefix.whole_bucket, **parameters)
             yield page
@@ -51,5 +52,12 @@ class S3Listing:
             parameters["UploadIdMarker"] = page["NextUploadIdMarker"]
 
 
+def _objects_of(page: Answer, location: Location) -> Iterator[ListedObject]:
+    return (_listed(location.bucket, item) for item in page.get("Contents", ()))
+
+
 def _listed(bucket: str, item: Answer) -> ListedObject:
-    return ListedObject(f"s3://{bucket}/{item['Key']}", item["Size"], time_ns(item["LastModified"]))
+    uri = f"s3://{bucket}/{item['Key']}"
+    # S3Proxy lists no ETag of a file that was not stored through it.
+    checksum = checksum_of(item) if "ETag" in item else ""
+    return ListedObject(uri, item["Size"], time_ns(item["LastModified"]), checksum)

@@ -13,6 +13,8 @@ from graveler.committed.apply import Applied, apply_changes
 from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Changes, Slice, plan
+from graveler.imports.changes import import_changes, is_whole, plan_import
+from graveler.imports.keys import KeyInterval
 from graveler.merge import merge_changes, plan_merge
 from graveler.model import Change, MetaRangeID, Repository, StagingToken
 from graveler.operations.engine import Engine
@@ -68,8 +70,31 @@ class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
         return engine.metarange(repository, self.since), engine.metarange(repository, self.theirs)
 
 
+class Imported(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
+    """A metarange that replaces what the base has in intervals of keys (`graveler.imports`)."""
+
+    imported: MetaRangeID
+    replaced: tuple[KeyInterval, ...]
+
+    def changes(self, engine: Engine, repository: Repository, base: MetaRange) -> Changes:
+        """Return the function that reads the changes from one key to another."""
+        imported = engine.metarange(repository, self.imported)
+
+        def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
+            return import_changes(imported, base, self.replaced, start, end)
+
+        return changes
+
+    def plan(
+        self, engine: Engine, repository: Repository, base: MetaRange, watching: Watching
+    ) -> Iterator[Slice]:
+        """Yield slices that cover all changes."""
+        imported = engine.metarange(repository, self.imported)
+        return plan_import(engine.committed, imported, base, self.replaced, watching=watching)
+
+
 # Where changes come from. As JSON, a source names its kind.
-Source = Staged | Merged
+Source = Staged | Merged | Imported
 
 # Applies a source's changes to a base, and stores the resulting metarange.
 Apply = Callable[[Repository, MetaRange, Source], Applied]
@@ -94,4 +119,15 @@ def apply_merge(apply: Apply, repository: Repository, base: MetaRange, source: M
     if base.id == source.since and source.since != source.theirs:
         # The count only says that something changed.
         return Applied(source.theirs, Counts(changed=1))
+    return apply(repository, base, source)
+
+
+def apply_import(
+    apply: Apply, engine: Engine, repository: Repository, base: MetaRange, source: Imported
+) -> Applied:
+    """Apply an import. If nothing of base stays, the result is what was imported."""
+    imported = engine.metarange(repository, source.imported)
+    if imported.id and is_whole(base, source.replaced):
+        # The count only says that something changed.
+        return Applied(imported.id, Counts(changed=int(imported.id != base.id)))
     return apply(repository, base, source)

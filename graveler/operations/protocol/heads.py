@@ -113,8 +113,9 @@ def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | N
     Raises:
         StaleVersionError: another writer moved the head.
         NotFoundError: the branch was deleted.
+        ContentionError: the task changed in each try.
     """
-    while True:
+    for _ in range(BRANCH_UPDATE_TRIES_MAX):
         try:
             engine.refs.move_branch(
                 repository,
@@ -134,6 +135,7 @@ def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | N
             ending.read_again()
         else:
             return
+    raise contention("the task")
 
 
 def made_commit(move: Move) -> Commit:

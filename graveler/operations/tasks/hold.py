@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 from graveler import tasks
 from graveler.errors import StaleVersionError
-from graveler.model import Commit, Event, Repository
+from graveler.model import Branch, Commit, Event, Repository
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.lookup import current_branch, repository_not_found
 from graveler.operations.protocol.retries import retry_stale
 from graveler.tasks import REPORT_S, Task, TaskEnd
 from graveler.times import NS_PER_S
@@ -59,6 +60,17 @@ class Hold:
         self._done = self._known = task.done
         self._passed = 0
 
+    def current_branch(self) -> tuple[Repository, Branch]:
+        """Return the task's repository and branch, read from the store.
+
+        Raises:
+            NotFoundError: one of them was deleted; another of its name does not count.
+        """
+        found, branch = current_branch(self.engine, self.repository.name, self.task.branch)
+        if found.uid != self.repository.uid:
+            raise repository_not_found(found.name)
+        return found, branch
+
     def report(self, done: int, known: int) -> None:
         """Report so many objects done, of those known so far.
 
@@ -79,6 +91,10 @@ class Hold:
         )
         self._stored_ns = now_ns
         self._refuse_unwanted()
+
+    def report_again(self) -> None:
+        """Report the same progress as before; see report."""
+        self.report(self._done, self._known)
 
     def save(self, saved: Mapping[str, Any]) -> None:
         """Store what the next runner needs to go on from here.

@@ -24,7 +24,7 @@ from graveler.layout import task_folder
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import MetaRangeID, Repository
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.changes import Apply, Merged, Source
+from graveler.operations.protocol.changes import Apply, Source, Staged
 from graveler.operations.protocol.lookup import repository_not_found
 from graveler.operations.tasks.hold import Hold
 from graveler.tasks import Failure
@@ -87,16 +87,17 @@ def apply_job(engine: Engine, job: SliceJob) -> SliceAnswer:
     return answer
 
 
-def apply_by_slices(hold: Hold) -> Apply:
+def apply_by_slices(hold: Hold, *, counts: bool = True) -> Apply:
     """Return the function that applies changes by slices, for a runner of a task.
 
-    Like `report` of the hold, it may raise StoppedError.
+    counts: whether the applied changes are the task's progress. Like `report` of the hold, the
+    function may raise StoppedError.
     """
 
     def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
         at_once = hold.engine.task_settings.slices_at_once
         pool = ContextThreads(at_once)
-        run = _Run(hold, repository, base, source, pool, at_once)
+        run = _Run(hold, repository, base, source, pool, at_once, counts)
         try:
             run.apply_all()
         finally:
@@ -117,6 +118,7 @@ class _Run:
     source: Source
     pool: Executor
     at_once: int
+    counts: bool
     planned: list[tuple[Slice, "Future[SliceResult]"]] = field(default_factory=list)
     waiting: "dict[Future[SliceResult], Slice]" = field(default_factory=dict)
     done: int = 0
@@ -156,13 +158,16 @@ class _Run:
             part = self.waiting.pop(future)
             self.expected -= part.keys
             result = future.result()
-            # A merge plans by ranges, so it knows its objects only afterwards.
-            is_merge = isinstance(self.source, Merged)
-            self.done += result.counts.total if is_merge else part.keys
+            # Others plan by ranges, and so know their objects only afterwards.
+            is_exact = isinstance(self.source, Staged)
+            self.done += part.keys if is_exact else result.counts.total
         self._report()
 
     def _report(self) -> None:
-        self.hold.report(self.done, self.done + self.expected)
+        if self.counts:
+            self.hold.report(self.done, self.done + self.expected)
+        else:
+            self.hold.report_again()
 
     def _job(self, part: Slice) -> SliceJob:
         repository = self.repository

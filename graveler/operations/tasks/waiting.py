@@ -114,19 +114,19 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
     begun_ns = engine.clock.now_ns()
     named = _named_task(engine, repository, work, patience)
     last = named or engine.refs.joinable_task(repository, _digest(work))
-    if last is not None and (named or is_joinable(engine, last, work.is_covered)):
-        task = last
-    else:
+    until_ns = begun_ns + int(engine.task_settings.request_wait_s * NS_PER_S)
+    try:
+        if last is not None and (named or is_joinable(engine, last, work.is_covered)):
+            return _outcome(engine, repository, work, last, until_ns, patience)
         try:
             return work.at_once(Watch(engine, begun_ns + int(work_s * NS_PER_S)))
         except TakesLongError:
             task = _start(engine, repository, work)
-        except InvalidInputError:
-            if last is None or not _is_still_true(engine, repository, work, last):
-                raise
-            return work.result_of(last)
-    wait_s = engine.task_settings.request_wait_s
-    return _outcome(engine, repository, work, task, begun_ns + int(wait_s * NS_PER_S), patience)
+        return _outcome(engine, repository, work, task, until_ns, patience)
+    except InvalidInputError:
+        if last is None or not _is_still_true(engine, repository, work, last):
+            raise
+        return work.result_of(last)
 
 
 def _digest(work: Work[T]) -> str:

@@ -37,6 +37,7 @@ def test_every_setting_can_be_named() -> None:
             "GRAVELER_S3_ENDPOINT": "http://127.0.0.1:8001",
             "GRAVELER_RANGE_RAGGEDNESS_RECORDS": "100",
             "GRAVELER_EXPORT_PREFIXES": "s3://one/a/, s3://two/,",
+            "GRAVELER_IMPORT_PREFIXES": "s3://three/",
             "GRAVELER_EXPORT_JOB_OBJECTS_MIN": "7",
             "GRAVELER_REGION": "elsewhere",
             "GRAVELER_OF_ANOTHER_MODULE": "x",
@@ -46,6 +47,7 @@ def test_every_setting_can_be_named() -> None:
     assert settings.s3_endpoint == "http://127.0.0.1:8001"
     assert settings.range_raggedness_records == 100
     assert settings.export_prefixes == ("s3://one/a/", "s3://two/")
+    assert settings.import_prefixes == ("s3://three/",)
     assert settings.export_job_objects_min == 7
     assert settings.region == "eu-west-1"
     assert settings.refs_table == "refs"

@@ -58,10 +58,10 @@ def test_a_prefix_is_refused_after_its_first_object(world):
     taken = []
 
     class Endless(MemoryObjectStore):
-        def list_objects(self, prefix_uri):
+        def list_objects(self, prefix_uri, start_after_uri=""):  # noqa: ARG002 - the port's
             for number in range(10**9):
                 taken.append(number)
-                yield ListedObject(f"{prefix_uri}{number}", 1, 0)
+                yield ListedObject(f"{prefix_uri}{number}", 1, 0, "0")
 
     engine = replace(world.engine(), objects=Endless())
     with pytest.raises(InvalidInputError):

@@ -21,7 +21,7 @@ HANDED_OUT = sign_address(b"key", "repo", "main", b"path", address(2))
 
 
 def listed(uri: str, last_modified_ns: int = 99) -> ListedObject:
-    return ListedObject(uri, 1, last_modified_ns)
+    return ListedObject(uri, 1, last_modified_ns, "checksum")
 
 
 @pytest.mark.parametrize("ours", [OURS, HANDED_OUT])

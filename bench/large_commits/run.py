@@ -1,0 +1,168 @@
+"""`python -m bench.large_commits`: large commits over the real stores, DynamoDB Local and S3Proxy.
+
+    python -m bench.large_commits --additions 200000 1000000 --bases 10000000 --changes 1000
+    python -m bench.large_commits --stack .graveler --additions 200000
+
+Changes are staged directly in the table. Then the engine commits them: in one pass by one process,
+and by slices on each core. Each measurement has its own process and servers. Random changes are
+made to a repository of `bench.repository`, whose files are linked into the S3 server's folder.
+
+With --stack, additions are staged on a running stack, found by its data folder, and the stack makes
+the commit.
+"""
+
+import base64
+import json
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from http.client import HTTPConnection
+from pathlib import Path
+from uuid import uuid4
+
+from bench.figures import Figure, in_fresh_process, peak_memory_mb, spent
+from bench.large_commits.load import Load, additions, random_changes, stage
+from bench.large_commits.slicing import commit_by_slices, engine_of
+from bench.report import Results, Sections, printed
+from bench.repository import FOLDER, NAMESPACE, make_repository, open_repository
+from bench.servers import servers_in
+from glue_jobs.session import Deployment
+from graveler.aws.settings import Settings
+from graveler.model import MetaRangeID
+from graveler.operations import commits, repositories
+from graveler.operations.protocol.heads import seal
+from graveler.operations.protocol.lookup import current_branch
+from local.job import environment_of_stack
+from local.stores import BUCKET
+
+TITLE = "Large commits over DynamoDB Local and S3Proxy"
+REPOSITORY = "large"
+BRANCH = "main"
+
+
+def measure(base_objects: int, amount: int, folder: Path, way: str) -> Iterator[Figure]:
+    """Measure a commit of additions to nothing, or of random changes to a base."""
+    load = random_changes(base_objects, amount) if base_objects else additions(amount)
+    name = f"{amount:,} random changes" if base_objects else f"{amount:,} additions"
+    with _prepared(base_objects, folder) as made:
+        found, branch = current_branch(made.engine, REPOSITORY, BRANCH)
+        with spent() as staging:
+            stage(made.settings, branch.staging_token, load)
+        yield Figure(f"{name}, staged directly", amount / staging.wall_s, "changes/s wall")
+        if way == "slices":
+            sealed = seal(made.engine, found, branch)
+            work = found, sealed.sealed_tokens, sealed.commit_id
+            with spent() as times:
+                slices, planning_s, peak_mb = commit_by_slices(made, work)
+            yield Figure(f"{name}, by slices, all cores", times.wall_s, "s wall")
+            yield Figure(f"{name}, planned in", planning_s, "s wall")
+            yield Figure(f"{name}, slices", slices, "")
+            yield Figure(f"{name}, peak memory of a slice's process", peak_mb, "MB")
+            return
+        with spent() as times:
+            commits.commit(made.engine, REPOSITORY, BRANCH, commits.CommitRequest("large", "bench"))
+        yield Figure(f"{name}, wall", times.wall_s, "s wall")
+        yield Figure(f"{name}, processor", times.cpu_s, "s cpu")
+        yield Figure(f"{name}, peak memory", peak_memory_mb(), "MB")
+
+
+@contextmanager
+def _prepared(base_objects: int, folder: Path) -> Iterator[Deployment]:
+    """A deployment with a repository whose head is the base; the engine has read nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with servers_in(folder, in_memory=False) as (made, buckets):
+        namespace = f"s3://{BUCKET}/{REPOSITORY}"
+        repositories.create(made.engine, name=REPOSITORY, storage_namespace=namespace)
+        if base_objects:
+            metarange_id = _link(base_objects, folder, buckets / BUCKET / REPOSITORY / "_lakefs")
+            request = commits.CommitRequest("base", "bench", source_metarange=metarange_id)
+            commits.commit(made.engine, REPOSITORY, BRANCH, request)
+        yield replace(made, engine=engine_of(made.settings))
+
+
+def _link(objects: int, folder: Path, served: Path) -> MetaRangeID:
+    """Serve the files of a generated repository."""
+    base = open_repository(folder, objects) or make_repository(folder, objects)
+    served.mkdir(parents=True, exist_ok=True)
+    for file in (base.folder / NAMESPACE.partition("://")[2]).iterdir():
+        os.link(file, served / file.name)
+    return base.metarange_id
+
+
+class Stack:
+    """A running `make serve`, by its data folder."""
+
+    def __init__(self, data: Path, port: int) -> None:
+        environment = environment_of_stack(data)
+        os.environ |= {name: environment[name] for name in environment if name.startswith("AWS_")}
+        self.settings = Settings.from_environment(environment)
+        self._port = port
+        pair = (environment[f"GRAVELER_{name}"] for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"))
+        self._authorization = "Basic " + base64.b64encode(":".join(pair).encode()).decode()
+
+    def post(self, path: str, **body: str) -> tuple[int, bytes]:
+        """Return the status and the body of the answer to a request of the API."""
+        connection = HTTPConnection("127.0.0.1", self._port)
+        headers = {"Authorization": self._authorization, "Content-Type": "application/json"}
+        connection.request("POST", f"/api/v1/{path}", json.dumps(body), headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+    def stage(self, repository: str, branch: str, load: Load) -> None:
+        """Stage the load on the branch."""
+        _, found = current_branch(engine_of(self.settings), repository, branch)
+        stage(self.settings, found.staging_token, load)
+
+
+def measure_stack(stack: Stack, amount: int) -> Iterator[Figure]:
+    """Measure a commit of additions over HTTP, in a new repository."""
+    repository = f"large-{uuid4().hex[:8]}"
+    status, body = stack.post(
+        "repositories", name=repository, storage_namespace=f"s3://{BUCKET}/{repository}"
+    )
+    if status != 201:
+        raise RuntimeError(f"the repository was not created: {status} {body!r}")
+    with spent() as staging:
+        stack.stage(repository, BRANCH, additions(amount))
+    yield Figure("staged directly", amount / staging.wall_s, "changes/s wall")
+    with spent() as times:
+        status, _ = stack.post(f"repositories/{repository}/branches/{BRANCH}/commits", message="1")
+    yield Figure("answered after", times.wall_s, "s wall")
+    yield Figure("status", status, "")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure what the arguments select, print the figures, and store them as results."""
+    options = _parse(arguments)
+    if options.stack is not None:
+        stack = Stack(options.stack, options.port)
+        for amount in options.additions:
+            printed(f"{amount:,} additions on the stack", measure_stack(stack, amount))
+        return
+    results = Results(options.results, "large-commits", TITLE)
+    for base, amounts in [(0, options.additions), *((n, options.changes) for n in options.bases)]:
+        figures: list[Figure] = []
+        for amount in amounts:
+            for way in options.ways:
+                figures += printed(
+                    f"{amount:,} over {base:,}, {way}",
+                    in_fresh_process(measure, base, amount, options.folder, way),
+                )
+        sections: Sections = {"Commits": figures}
+        results.keep(f"{base:,}", sections)
+
+
+def _parse(arguments: Sequence[str] | None) -> Namespace:
+    parser = ArgumentParser(prog="python -m bench.large_commits", description=__doc__)
+    add = parser.add_argument
+    add("--additions", type=int, nargs="*", default=[200_000, 1_000_000], help="first commits")
+    add("--bases", type=int, nargs="*", default=[10_000_000], help="repositories to change")
+    add("--changes", type=int, nargs="*", default=[1_000], help="random changes to each base")
+    add("--ways", nargs="*", default=["pass", "slices"], choices=["pass", "slices"])
+    add("--folder", type=Path, default=FOLDER, help="generated repositories, servers' data")
+    add("--results", type=Path, default=FOLDER / "results", help="where tables go")
+    add("--stack", type=Path, help="the data folder of a running stack, to measure that")
+    add("--port", type=int, default=8000, help="the port of the stack")
+    return parser.parse_args(arguments)

@@ -1,0 +1,36 @@
+"""Imports of objects that stay where they are: start one, see its status, cancel it."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import imports as bodies
+from graveler.operations import imports
+
+operations = Operations()
+
+_IMPORT = "/repositories/<repository>/branches/<branch>/import"
+
+
+@operations.add("POST", _IMPORT, "importStart")
+def import_start(request: Request) -> Answer:
+    asked = bodies.request_of(request.decode(bodies.ImportCreation), request.user)
+    task = imports.start_import(request.engine, request.repository, request.branch, asked)
+    return answers.of_json(bodies.ImportCreated(task.id), 202)
+
+
+# As in lakeFS, the branch in the path is not compared with the import's.
+
+
+@operations.add("GET", _IMPORT, "importStatus")
+def import_status(request: Request) -> Answer:
+    task_id = request.query.required_text("id")
+    return answers.of_json(
+        bodies.status_body(imports.status(request.engine, request.repository, task_id))
+    )
+
+
+@operations.add("DELETE", _IMPORT, "importCancel")
+def import_cancel(request: Request) -> Answer:
+    imports.cancel(request.engine, request.repository, request.query.required_text("id"))
+    return answers.empty()

@@ -1,0 +1,123 @@
+"""Objects from an S3 Inventory report, for sources that take hours to list.
+
+A report is a manifest, which names the report's gzipped CSV files and their columns. Keys in CSV
+are URL-encoded. Source: "Amazon S3 Inventory" in the S3 user guide.
+"""
+
+import csv
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import unquote_plus
+
+from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.ports import ListedObject, ObjectData
+from graveler.times import NS_PER_S
+
+_NEEDED = ("Key", "Size", "LastModifiedDate", "ETag")
+# The bytes of a file to hold at a time, compressed and not.
+_CHUNK_BYTES = 4 * 1024 * 1024
+_GZIP = 31
+# A key has 1,024 bytes, of which each may be encoded as three.
+_ROW_BYTES_MAX = 16 * 1024
+_MANIFEST_BYTES_MAX = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """A report: the listed bucket, the columns, and the files with their MD5."""
+
+    bucket: str
+    columns: tuple[str, ...]
+    files: tuple[tuple[str, str], ...]
+
+
+def read_manifest(objects: ObjectData, uri: str) -> Inventory:
+    """Return the report of the manifest at uri.
+
+    Raises:
+        InvalidInputError: it does not exist, is not a manifest, has another format than CSV, or
+            lacks columns.
+    """
+    info = objects.head(uri)
+    if info is None:
+        raise InvalidInputError(f"{uri} does not exist: it cannot be imported")
+    if info.size_bytes > _MANIFEST_BYTES_MAX:
+        raise InvalidInputError(f"{uri} is no manifest: it has {info.size_bytes} bytes")
+    try:
+        manifest = json.loads(objects.get(uri))
+        bucket = manifest["destinationBucket"].rpartition(":")[2]
+        inventory = Inventory(
+            bucket=manifest["sourceBucket"],
+            columns=tuple(name.strip() for name in manifest["fileSchema"].split(",")),
+            files=tuple(
+                (f"s3://{bucket}/{file['key']}", file["MD5checksum"]) for file in manifest["files"]
+            ),
+        )
+        is_csv = manifest["fileFormat"] == "CSV"
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInputError(f"{uri} is no manifest of an S3 Inventory report") from error
+    missing = [name for name in _NEEDED if name not in inventory.columns]
+    if not is_csv or missing:
+        raise InvalidInputError(
+            f"{uri} cannot be imported: make a report as CSV with {', '.join(_NEEDED)}"
+        )
+    return inventory
+
+
+def listed_in(objects: ObjectData, inventory: Inventory, number: int) -> Iterator[ListedObject]:
+    """Yield the current objects that one file of the report lists, in its order.
+
+    Raises:
+        CorruptDataError: the file is missing, or is not what the manifest names. Some objects may
+            have been yielded before.
+    """
+    uri, md5 = inventory.files[number]
+    try:
+        for row in csv.reader(_lines(objects, uri, md5)):
+            named = dict(zip(inventory.columns, row, strict=True))
+            is_old = named.get("IsLatest") == "false" or named.get("IsDeleteMarker") == "true"
+            if not is_old:
+                modified = datetime.fromisoformat(named["LastModifiedDate"])
+                yield ListedObject(
+                    uri=f"s3://{inventory.bucket}/{unquote_plus(named['Key'], errors='strict')}",
+                    size_bytes=int(named["Size"]),
+                    last_modified_ns=int(modified.timestamp()) * NS_PER_S,
+                    checksum=named["ETag"].strip('"'),
+                )
+    except (ValueError, csv.Error, zlib.error) as error:
+        raise CorruptDataError(f"{uri} is no file of an S3 Inventory report: {error}") from error
+
+
+def _lines(objects: ObjectData, uri: str, md5: str) -> Iterator[str]:
+    """Yield the lines of a gzipped file; no row has a line break inside."""
+    rest = b""
+    for part in _decompressed(objects, uri, md5):
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            yield line.decode()
+        if len(rest) > _ROW_BYTES_MAX:
+            raise ValueError(f"a row has more than {_ROW_BYTES_MAX} bytes")
+    if rest:
+        yield rest.decode()
+
+
+def _decompressed(objects: ObjectData, uri: str, md5: str) -> Iterator[bytes]:
+    info = objects.head(uri)
+    if info is None:
+        raise CorruptDataError(f"{uri} does not exist, although the manifest names it")
+    digest = hashlib.md5(usedforsecurity=False)
+    member = zlib.decompressobj(_GZIP)
+    for start in range(0, info.size_bytes, _CHUNK_BYTES):
+        chunk = objects.get(uri, (start, min(start + _CHUNK_BYTES, info.size_bytes) - 1))
+        digest.update(chunk)
+        while chunk:
+            yield member.decompress(chunk, _CHUNK_BYTES)
+            chunk = member.unconsumed_tail
+            if member.eof:
+                chunk, member = member.unused_data, zlib.decompressobj(_GZIP)
+    if digest.hexdigest() != md5:
+        raise CorruptDataError(f"{uri} is not the file that the manifest names: its MD5 differs")

@@ -1,0 +1,148 @@
+"""Records of the objects that an import finds, as one stream in the order of their paths.
+
+Theory of operation. The object store lists a source by key. All of a source's keys begin with one
+prefix, which the destination replaces by another, so its paths ascend as well. Sources are merged
+like sorted runs. Each is opened when the merge reaches its first possible path, so sources with
+different destinations are listed one after another. A resumed import begins each listing behind the
+last path that it has.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from typing import NamedTuple
+
+from graveler.entries import entry_value
+from graveler.errors import InvalidInputError, NotFoundError
+from graveler.imports.request import Source, SourceType
+from graveler.imports.tree import list_tree
+from graveler.limits import OBJECT_KEY_BYTES_MAX
+from graveler.model import AddressType, Entry, Record
+from graveler.names import check_checksum, check_path, leaves_its_folder
+from graveler.ports import ListedObject, ObjectStore
+
+
+class _Found(NamedTuple):
+    """A record of one source, sorted by path and then from the last source to the first.
+
+    value is None at the start of a source, which has not been opened.
+    """
+
+    path: bytes
+    order: int
+    value: bytes | None
+
+
+def records_after(
+    objects: ObjectStore,
+    sources: Sequence[Source],
+    after: bytes = b"",
+    inventories: Mapping[int, Iterable[Record]] | None = None,
+) -> Iterator[Record]:
+    """Yield the records of all sources with paths behind `after`, in order.
+
+    If several sources have one path, the last of them counts. lakeFS lets either win.
+
+    inventories: the records behind `after` of the sources that are inventories, by their numbers.
+
+    Raises:
+        InvalidInputError: a bucket cannot be listed, or an object cannot be imported.
+        NotFoundError: the object of a source does not exist.
+    """
+    last = after
+    streams = [
+        _found(objects, source, -number, after)
+        for number, source in enumerate(sources)
+        if source.type is not SourceType.INVENTORY
+    ]
+    for number, records in (inventories or {}).items():
+        streams.append(_sorted(records, -number))
+    for path, _, value in merge(*streams):
+        if value is not None and path > last:
+            yield path, value
+            last = path
+
+
+def _sorted(records: Iterable[Record], order: int) -> Iterator[_Found]:
+    return (_Found(path, order, value) for path, value in records)
+
+
+def record_in(source: Source, listed: ListedObject) -> Record:
+    """Return the record of an object that an inventory lists.
+
+    Raises:
+        InvalidInputError: the object cannot be imported.
+    """
+    key = listed.uri.removeprefix("s3://").partition("/")[2]
+    path = source.path_prefix + key.encode()
+    _check_importable(path, listed)
+    return path, _value_of(listed)
+
+
+def _found(objects: ObjectStore, source: Source, order: int, after: bytes) -> Iterator[_Found]:
+    prefix = source.path_prefix
+    yield _Found(prefix, order, None)
+    if source.is_object:
+        if prefix > after:
+            yield _Found(prefix, order, _value_of(_existing(objects, source.uri)))
+        return
+    last = b""
+    for listed in _listed(objects, source, after):
+        path = prefix + listed.uri.removeprefix(source.folder_uri).encode()
+        if not path:  # a folder's own marker
+            continue
+        if path <= last:
+            # A directory bucket of S3 Express lists by no order.
+            raise InvalidInputError(f"{source.uri} cannot be imported: it is not listed by key")
+        _check_importable(path, listed)
+        yield _Found(path, order, _value_of(listed))
+        last = path
+
+
+def _listed(objects: ObjectStore, source: Source, after: bytes) -> Iterable[ListedObject]:
+    prefix = source.path_prefix
+    if after < prefix:
+        return list_tree(objects, source.uri)
+    if not after.startswith(prefix):  # behind all paths of the source
+        return ()
+    relative = after.removeprefix(prefix).decode()
+    start_after = source.folder_uri + relative
+    # S3 takes no empty key here.
+    return list_tree(objects, source.uri, start_after if start_after > source.uri else "")
+
+
+def _existing(objects: ObjectStore, uri: str) -> ListedObject:
+    info = objects.head(uri)
+    if info is None:
+        raise NotFoundError(f"{uri} does not exist: it cannot be imported")
+    return ListedObject(uri, info.size_bytes, info.last_modified_ns, info.checksum)
+
+
+def _check_importable(path: bytes, listed: ListedObject) -> None:
+    """Check that the object can be imported to the path.
+
+    Raises:
+        InvalidInputError: the path is too long, or readers would misread the address.
+    """
+    key = listed.uri.removeprefix("s3://").partition("/")[2]
+    if leaves_its_folder(key) or len(key.encode()) > OBJECT_KEY_BYTES_MAX:
+        raise InvalidInputError(
+            f"{listed.uri} cannot be imported: many tools resolve a segment '..' to another place"
+        )
+    try:
+        check_path(path)
+        check_checksum(listed.checksum)
+    except InvalidInputError as error:
+        raise error.within(f"{listed.uri} cannot be imported") from error
+
+
+def _value_of(listed: ListedObject) -> bytes:
+    """Return the object's entry as lakeFS makes it: without content type and metadata."""
+    return entry_value(
+        Entry(
+            address=listed.uri,
+            address_type=AddressType.FULL,
+            size_bytes=listed.size_bytes,
+            checksum=listed.checksum,
+            last_modified_ns=listed.last_modified_ns,
+        )
+    )

@@ -1,0 +1,117 @@
+"""Sorted runs of records: the form in which an import stores what it has found so far.
+
+A run is a metarange, so each of its ranges is stored when it is complete. Inventories list objects
+in any order: their records are sorted in memory, some at a time, and merged later.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from heapq import merge
+from itertools import islice
+from typing import Any
+
+from graveler.committed.apply import assemble
+from graveler.committed.counts import Counts
+from graveler.committed.metarange import MetaRange
+from graveler.committed.slices import SliceResult
+from graveler.committed.store import Committed
+from graveler.committed.writer import FileWriter
+from graveler.model import EMPTY_METARANGE, MetaRangeID, RangeHeader, Record
+
+BATCH_RECORDS = 1000
+# The records of a run that is sorted in memory: about 80 MB.
+SORTED_RECORDS = 200_000
+# Runs to read at a time: each holds one range, about 2 MB.
+_RUNS_MAX = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The records of one source in order; level says how many merges they went through."""
+
+    source: int
+    metarange_id: MetaRangeID
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an import has found so far.
+
+    listed: the records of all sources from the first path up to some path.
+    runs: sorted records from inventories; files is the number of their files.
+    """
+
+    listed: MetaRangeID = EMPTY_METARANGE
+    runs: tuple[Run, ...] = ()
+    files: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the value as JSON types."""
+        runs = [[run.source, run.metarange_id, run.level] for run in self.runs]
+        return {"listed": self.listed, "runs": runs, "files": self.files}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Found":
+        """Return the value that to_json encoded."""
+        return cls(data["listed"], tuple(Run(*run) for run in data["runs"]), data["files"])
+
+
+def extended(committed: Committed, listed: MetaRange, ranges: Sequence[RangeHeader]) -> MetaRange:
+    """Store and return the metarange with more ranges behind its last one."""
+    edits = tuple((header.max_key, header) for header in ranges)
+    added = Counts(added=sum(header.count for header in ranges))
+    made = assemble(committed, listed, [SliceResult(edits, added)])
+    return MetaRange(committed, listed.namespace, made.metarange_id)
+
+
+def with_run(
+    committed: Committed,
+    namespace: str,
+    report: Callable[[], None],
+    runs: Sequence[Run],
+    source: int,
+    records: Iterable[Record],
+) -> tuple[Run, ...]:
+    """Store unsorted records of a source as one more run; many runs become one.
+
+    If several records have one path, the last of them counts. report is called for each batch, and
+    may raise.
+    """
+    store = partial(_stored, committed, namespace, report)
+    made = store(sorted(dict(records).items()))
+    runs = (*runs, Run(source, made))
+    level = 0
+    while True:
+        full = [run for run in runs if (run.source, run.level) == (source, level)]
+        if len(full) < _RUNS_MAX:
+            return runs
+        merged = store(merged_runs(committed, namespace, full))
+        level += 1
+        runs = (*(run for run in runs if run not in full), Run(source, merged, level))
+
+
+def merged_runs(
+    committed: Committed, namespace: str, runs: Iterable[Run], start: bytes = b""
+) -> Iterator[Record]:
+    """Yield the records of the runs from start on, in order and each path once."""
+    last = None
+    streams = (MetaRange(committed, namespace, run.metarange_id).records(start) for run in runs)
+    for path, value in merge(*streams):
+        if path != last:
+            yield path, value
+            last = path
+
+
+def _stored(
+    committed: Committed, namespace: str, report: Callable[[], None], records: Iterable[Record]
+) -> MetaRangeID:
+    writer = FileWriter(committed, namespace, breaking=committed.breaking)
+    rest = iter(records)
+    while batch := list(islice(rest, BATCH_RECORDS)):
+        keys, values = zip(*batch, strict=True)
+        writer.write_records(keys, values)
+        report()
+    nothing = MetaRange(committed, namespace, EMPTY_METARANGE)
+    return extended(committed, nothing, writer.finish()).id

@@ -1,0 +1,353 @@
+"""Import: commit entries of objects that stay where they are in the object store.
+
+Theory of operation. An import has two phases:
+
+1. List: the sources are listed into a metarange of their own, range by range (`list_sources`). From
+   time to time the metarange of what is listed so far is stored and saved with the caller. A
+   repetition continues behind its last key, so no listing is too long for one function. The objects
+   of inventories, which have no order, are sorted before (`sort_inventories`).
+2. Commit: the imported metarange replaces what the branch's head has at the destinations
+   (`graveler.imports.changes`), and the head moves in one transaction (`commit_import`).
+
+Both phases can be repeated after a crash. Before the second one ends, nothing is visible.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Protocol
+
+import msgspec
+
+from graveler.committed.writer import FileWriter
+from graveler.errors import ConflictError, GravelerError
+from graveler.imports.inventory import listed_in, read_manifest
+from graveler.imports.listing import record_in, records_after
+from graveler.imports.request import (
+    DEFAULT_MESSAGE,
+    ImportRequest,
+    SourceType,
+    check_request,
+    check_source,
+)
+from graveler.imports.runs import (
+    BATCH_RECORDS,
+    SORTED_RECORDS,
+    Found,
+    extended,
+    merged_runs,
+    with_run,
+)
+from graveler.messages import Refusal
+from graveler.model import (
+    Branch,
+    Commit,
+    MetaRangeID,
+    Record,
+    Repository,
+)
+from graveler.operations.actions import refuse_guarded
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.changes import Imported, apply_import
+from graveler.operations.protocol.heads import (
+    Move,
+    check_commit_size,
+    commit_event,
+    made_commit,
+    move_head,
+    new_commit,
+    require_clean,
+)
+from graveler.operations.protocol.lookup import check_writable, current_branch, in_repository
+from graveler.operations.tasks import requests
+from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.requests import covers_nothing_new, start
+from graveler.operations.tasks.slices import apply_by_slices
+from graveler.operations.tasks.waiting import commit_of
+from graveler.tasks import Task, TaskKind, TaskState
+
+# Ranges between two saves. These are about 130,000 objects, which take some ten seconds to list.
+_RANGES_OF_A_SAVE = 16
+
+# lakeFS sets this key of the repository's metadata to the time of the last import, in Unix seconds.
+LAST_IMPORT = ".lakefs.last.import.timestamp"
+
+_NOTHING = Found()
+
+
+class Watch(Protocol):
+    """What list_sources tells its caller; a method may raise to stop the work."""
+
+    def report(self, done: int, known: int) -> None:
+        """Take note of the progress, in objects. It is called for each page of a listing.
+
+        known grows with done: the store does not tell how many objects follow.
+        """
+
+    def save(self, found: Found) -> None:
+        """Store what is found so far. list_sources can continue behind it."""
+
+
+def check_start(
+    engine: Engine, repository: str, branch: str, request: ImportRequest
+) -> tuple[Repository, Branch]:
+    """Check all that can be checked before an import begins; return repository and branch.
+
+    Raises:
+        InvalidInputError: a source is invalid, the branch has uncommitted changes, a name is
+            malformed, or the request is too large.
+        ForbiddenError: the repository is read-only, or the deployment does not allow a source.
+        NotFoundError: the repository or the branch does not exist.
+    """
+    found, current = current_branch(engine, repository, branch)
+    check_writable(found, force=request.force)
+    check_request(request, found.storage_namespace, engine.import_prefixes)
+    check_commit_size(request.message, request.metadata)
+    return found, require_clean(engine, found, current)
+
+
+def list_sources(
+    engine: Engine,
+    repository: Repository,
+    request: ImportRequest,
+    watch: Watch,
+    saved: Found = _NOTHING,
+) -> MetaRangeID:
+    """Store the metarange of all objects of the sources; return its ID.
+
+    saved: what an earlier call saved last; this call lists only what follows. The memory that it
+    takes does not grow with the number of objects.
+
+    Raises:
+        InvalidInputError: a bucket cannot be listed, or an object cannot be imported.
+        ForbiddenError: an inventory lists an object that the deployment does not allow.
+        NotFoundError: the object of a source does not exist.
+        CorruptDataError: a file of an inventory is missing or damaged.
+    """
+    found = sort_inventories(engine, repository, request, watch, saved)
+    committed = engine.committed
+    listed = engine.metarange(repository, found.listed)
+    done = _count(engine, repository, listed.id)
+    known = sum(_count(engine, repository, run.metarange_id) for run in found.runs)
+    writer = FileWriter(committed, listed.namespace, breaking=committed.breaking)
+    after = listed.last_key
+    inventories = {
+        number: merged_runs(
+            committed,
+            listed.namespace,
+            [run for run in found.runs if run.source == number],
+            after + b"\x00",
+        )
+        for number in {run.source for run in found.runs}
+    }
+    records = records_after(engine.objects, request.sources, after, inventories)
+    while batch := list(islice(records, BATCH_RECORDS)):
+        keys, values = zip(*batch, strict=True)
+        writer.write_records(keys, values)
+        done += len(batch)
+        watch.report(done, max(done, known))
+        if writer.ended >= _RANGES_OF_A_SAVE:
+            listed = extended(committed, listed, writer.take_stored())
+            watch.save(replace(found, listed=listed.id))
+    listed = extended(committed, listed, writer.finish())
+    watch.report(done, done)
+    watch.save(replace(found, listed=listed.id))
+    return listed.id
+
+
+def _count(engine: Engine, repository: Repository, metarange_id: MetaRangeID) -> int:
+    return sum(header.count for header in engine.metarange(repository, metarange_id).headers())
+
+
+def sort_inventories(
+    engine: Engine, repository: Repository, request: ImportRequest, watch: Watch, saved: Found
+) -> Found:
+    """Store the objects of all inventories as sorted runs; nothing to do without inventories.
+
+    Raises:
+        GravelerError: whatever list_sources raises.
+    """
+    namespace = repository.storage_namespace
+    found, at = saved, 0
+    known = sum(_count(engine, repository, run.metarange_id) for run in saved.runs)
+
+    def report() -> None:
+        watch.report(0, known)
+
+    store = partial(with_run, engine.committed, namespace, report)
+    for number, source in enumerate(request.sources):
+        if source.type is not SourceType.INVENTORY:
+            continue
+        inventory = read_manifest(engine.objects, source.uri)
+        for file in range(len(inventory.files)):
+            at += 1
+            if at <= found.files:
+                continue
+            runs, records = found.runs, list[Record]()
+            for listed in listed_in(engine.objects, inventory, file):
+                check_source(listed.uri, namespace, engine.import_prefixes)
+                records.append(record_in(source, listed))
+                known += 1
+                if known % BATCH_RECORDS == 0:
+                    report()
+                if len(records) == SORTED_RECORDS:
+                    runs, records = store(runs, number, records), []
+            if records:
+                runs = store(runs, number, records)
+            found = replace(found, runs=runs, files=at)
+            watch.save(found)
+    return found
+
+
+def commit_import(
+    hold: Hold, repository: Repository, branch: Branch, request: ImportRequest, listed: MetaRangeID
+) -> Commit:
+    """Replace the destinations' content by the listed objects, and end the task with the commit.
+
+    There is a commit even if nothing changes.
+
+    Raises:
+        InvalidInputError: the branch has uncommitted changes.
+        NotFoundError: the branch does not exist any more.
+        PreconditionFailedError: an action file guards commits on the branch.
+        ContentionError: other writers came first in each try.
+        StoppedError: this runner must not continue.
+    """
+    engine = hold.engine
+    source = Imported(listed, tuple(each.replaced for each in request.sources))
+    apply = apply_by_slices(hold, counts=False)
+
+    def plan(now: Branch) -> Move:
+        now = require_clean(engine, repository, now)
+        head = engine.history(repository).commit(now.commit_id)
+        base = engine.metarange(repository, head.metarange_id)
+        applied = apply_import(apply, engine, repository, base, source)
+        return move_to(engine, repository, now, head, request, applied.metarange_id)
+
+    return made_commit(move_head(engine, repository, branch, plan, hold))
+
+
+def move_to(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    head: Commit,
+    request: ImportRequest,
+    metarange_id: MetaRangeID,
+) -> Move:
+    """Return the move to a new commit of that content on top of the clean branch's head.
+
+    Raises:
+        PreconditionFailedError: an action file guards commits on the branch.
+    """
+    content = engine.metarange(repository, metarange_id)
+    refuse_guarded(engine, repository, content, branch.name, "pre-commit")
+    made = new_commit(
+        engine,
+        committer=request.committer,
+        message=request.message or DEFAULT_MESSAGE,
+        metarange_id=metarange_id,
+        metadata={**request.metadata, ".lakefs.merge.strategy": "source-wins"},
+        parents=(head,),
+    )
+    event = commit_event(engine, "import_completed", repository, branch.name, made)
+    return Move(branch, made.id, branch.sealed_tokens, made, event, is_clean=True)
+
+
+def note_import(engine: Engine, repository: Repository, commit: Commit) -> None:
+    """Store the import's time in the repository's metadata, where lakeFS's clients look for it."""
+    # The commit exists already: a failure here must not make it look as if it did not.
+    with suppress(GravelerError):
+        times = {LAST_IMPORT: str(commit.creation_date)}
+        engine.refs.update_repository_metadata(repository, times, ())
+
+
+# As tasks.
+
+
+def start_import(engine: Engine, repository: str, branch: str, request: ImportRequest) -> Task:
+    """Start a task that imports into the branch; return it.
+
+    Raises:
+        GravelerError: whatever check_start raises.
+    """
+    found, _ = check_start(engine, repository, branch, request)
+    return start(
+        engine,
+        found,
+        TaskKind.IMPORT,
+        msgspec.to_builtins(request),
+        user=request.committer,
+        branch=branch,
+        is_covered=covers_nothing_new,  # the sources may have changed
+    )
+
+
+def run_import(hold: Hold) -> None:
+    """Do the work of an import's task, and end it with the commit.
+
+    Raises:
+        GravelerError: as list_sources and commit_import.
+        StoppedError: this runner must not continue.
+    """
+    engine = hold.engine
+    request = msgspec.convert(hold.task.request, ImportRequest)
+    repository, branch = hold.current_branch()
+    check_writable(repository, force=request.force)
+    saved = Found.from_json(hold.task.saved["found"]) if hold.task.saved else _NOTHING
+    listed = list_sources(engine, repository, request, _Watched(hold), saved)
+    note_import(engine, repository, commit_import(hold, repository, branch, request, listed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """Reports to the task of the import."""
+
+    hold: Hold
+
+    def report(self, done: int, known: int) -> None:
+        self.hold.report(done, known)
+
+    def save(self, found: Found) -> None:
+        self.hold.save({"found": found.to_json()})
+
+
+@dataclass(frozen=True, slots=True)
+class ImportStatus:
+    """The state of an import's task; commit is set after success only."""
+
+    task: Task
+    commit: Commit | None = None
+
+
+def status(engine: Engine, repository: str, task_id: str) -> ImportStatus:
+    """Return the state of an import.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository or the import does not exist.
+    """
+    task = requests.status(engine, repository, task_id, TaskKind.IMPORT)
+    if task.state is not TaskState.COMPLETED:
+        return ImportStatus(task)
+    commit = in_repository(engine, repository, lambda found: commit_of(engine, found, task))
+    return ImportStatus(task, commit)
+
+
+def cancel(engine: Engine, repository: str, task_id: str) -> None:
+    """Stop an import; do nothing if it failed, or was stopped before.
+
+    Raises:
+        ConflictError: it has succeeded.
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository or the import does not exist.
+    """
+    try:
+        requests.cancel(engine, repository, task_id, TaskKind.IMPORT)
+    except ConflictError as error:
+        task = requests.status(engine, repository, task_id, TaskKind.IMPORT)
+        if task.state is TaskState.COMPLETED:
+            raise Refusal.IMPORT_ENDED.error(
+                f"import {task_id!r} has ended: revert its commit instead"
+            ) from error

@@ -1,0 +1,375 @@
+"""Imports replace what is at their destinations, in one commit, or change nothing."""
+
+from dataclasses import replace
+
+import pytest
+
+from graveler.committed.store import Breaking, Committed
+from graveler.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+)
+from graveler.imports.request import ImportRequest, SourceType, source_of
+from graveler.imports.runs import Found
+from graveler.operations import commits, imports, objects, repositories
+from graveler.operations.protocol.lookup import read_repository
+from graveler.tasks import TaskState
+from tests.support.counting import Port
+from tests.support.inventories import MANIFEST, put_inventory
+from tests.support.lake import NAMESPACE, REPO, commit, content, history, named, paths, upload
+from tests.support.tasks import run_all
+
+RAW = "s3://raw"
+
+
+class StoppedError(Exception):
+    """What the caller of a test raises to stop the work."""
+
+
+class Recorder:
+    """A watch that remembers what it is told, and stops after some reports."""
+
+    def __init__(self, stop_after=10**9):
+        self.done, self.saved, self.left = [], [], stop_after
+
+    def report(self, done, known):
+        assert known == done
+        self.done.append(done)
+        self.left -= 1
+        if self.left < 0:
+            raise StoppedError
+
+    def save(self, listed):
+        self.saved.append(listed)
+
+
+def put(engine, *keys):
+    for key in keys:
+        engine.objects.put(f"{RAW}/{key}", f"raw {key}".encode(), "text/plain")
+
+
+def request(*sources, **fields):
+    """Sources as (key, destination) of prefixes, with `=` before the key of a single object."""
+    made = [
+        source_of(SourceType.OBJECT, f"{RAW}/{key[1:]}", to)
+        if key.startswith("=")
+        else source_of(SourceType.PREFIX, f"{RAW}/{key}", to)
+        for key, to in sources
+    ]
+    return ImportRequest(tuple(made), "ann", **fields)
+
+
+def imported(engine, asked, repository=REPO):
+    """Import as a task; return its status after the end."""
+    task = imports.start_import(engine, repository, "main", asked)
+    run_all(engine.task_queue, engine)
+    return imports.status(engine, repository, task.id)
+
+
+def run(engine, *sources, **fields):
+    return imported(engine, request(*sources, **fields))
+
+
+def test_imported_objects_are_read_where_they_are(engine):
+    put(engine, "in/a", "in/b/c")
+    status = run(engine, ("in/", "to/"))
+    assert status.task.done == 2
+    assert paths(engine, "main") == [b"to/a", b"to/b/c"]
+    stat = objects.stat(engine, REPO, "main", b"to/a")
+    assert stat.physical_address == f"{RAW}/in/a"
+    assert content(engine, "main", b"to/a") == b"raw in/a"
+
+
+def test_an_import_replaces_its_destinations_and_nothing_else(engine):
+    for path in (b"to/old", b"to/a", b"top", b"file", b"file2", b"x"):
+        upload(engine, path, b"old")
+    commit(engine)
+    put(engine, "in/a", "one")
+    run(engine, ("in/", "to"), ("=one", "file"))
+    assert paths(engine, "main") == [b"file", b"file2", b"to/a", b"top", b"x"]
+    assert content(engine, "main", b"to/a") == b"raw in/a"
+    assert content(engine, "main", b"file") == b"raw one"
+    assert content(engine, "main", b"file2") == b"old"
+
+
+def test_a_prefix_without_objects_empties_its_destination(engine):
+    upload(engine, b"to/old", b"old")
+    upload(engine, b"x", b"old")
+    commit(engine)
+    assert run(engine, ("nothing/", "to/")).task.done == 0
+    assert paths(engine, "main") == [b"x"]
+    run(engine, ("nothing/", ""))
+    assert paths(engine, "main") == []
+
+
+def test_a_later_source_is_imported_over_an_earlier_one(engine):
+    put(engine, "one/a", "one/b", "two/a")
+    run(engine, ("one/", "to"), ("two/", "to"), ("=one/b", "to/a"))
+    assert content(engine, "main", b"to/a") == b"raw one/b"
+    run(engine, ("one/", "to"), ("two/", "to"))
+    assert content(engine, "main", b"to/a") == b"raw two/a"
+
+
+def test_the_same_content_at_another_address_is_imported(engine):
+    engine.objects.put(f"{RAW}/one/a", b"same", "a/b")
+    engine.objects.put(f"{RAW}/two/a", b"same", "a/b")
+    run(engine, ("one/", ""))
+    run(engine, ("two/", ""))
+    assert objects.stat(engine, REPO, "main", b"a").physical_address == f"{RAW}/two/a"
+
+
+def test_the_commit_has_the_requests_fields_and_lakefs_key(engine):
+    before = named(engine, "main")
+    metadata = {"k": "v", ".lakefs.merge.strategy": "mine"}
+    made = run(engine, message="why", metadata=metadata).commit
+    assert (made.committer, made.message, made.parents) == ("ann", "why", (before,))
+    assert made.metadata == {"k": "v", ".lakefs.merge.strategy": "source-wins"}
+    assert run(engine).commit.message == "Import objects"
+    assert repositories.metadata(engine, REPO)[imports.LAST_IMPORT] == str(
+        commits.get(engine, REPO, "main").creation_date
+    )
+
+
+def test_an_import_that_changes_nothing_is_a_commit_too(engine):
+    put(engine, "in/a")
+    run(engine, ("in/", "to/"))
+    metarange_id = commits.get(engine, REPO, "main").metarange_id
+    again = run(engine, ("in/", "to/")).commit
+    assert again.metarange_id == metarange_id
+    assert history(engine, "main")[0] == again.id
+
+
+def test_the_event_is_stored_with_the_commit(world, engine):
+    made = run(engine).commit
+    event = world.refs.events[-1]
+    assert (event.kind, event.detail["commit_id"]) == ("import_completed", made.id)
+
+
+def test_a_branch_with_uncommitted_changes_is_refused_before_the_work_begins(engine):
+    upload(engine, b"a", b"staged")
+    with pytest.raises(InvalidInputError, match="dirty branch"):
+        run(engine)
+    assert paths(engine, "main") == [b"a"]
+
+
+def meanwhile(engine, happens):
+    """Return the engine in whose first listing something happens before the first object."""
+    left = [happens]
+
+    class Listing(Port):
+        def list_objects(self, *args, **options):
+            while left:
+                left.pop()()
+            return engine.objects.list_objects(*args, **options)
+
+    pass_on = lambda _name, method, args, options: method(*args, **options)  # noqa: E731
+    return replace(engine, objects=Listing(engine.objects, "objects", pass_on))
+
+
+def test_changes_staged_while_the_sources_are_listed_fail_the_import(engine):
+    put(engine, "in/a")
+    writing = meanwhile(engine, lambda: upload(engine, b"b", b"staged"))
+    status = run(writing, ("in/", ""))
+    assert status.commit is None
+    assert status.task.failure.message == "uncommitted changes (dirty branch)"
+    assert paths(engine, "main") == [b"b"]
+
+
+def test_a_repository_that_was_created_again_meanwhile_gets_nothing(engine):
+    put(engine, "in/a")
+
+    def create_again():
+        repositories.delete(engine, REPO)
+        repositories.create(engine, name=REPO, storage_namespace="s3://bucket/other")
+
+    before = named(engine, "main")
+    imports.start_import(engine, REPO, "main", request(("in/", "")))
+    recreating = meanwhile(engine, create_again)
+    run_all(engine.task_queue, recreating)
+    assert paths(engine, "main") == []
+    assert len(history(engine, "main")) == 1
+    assert named(engine, "main") != before
+
+
+def test_a_read_only_repository_is_imported_into_by_force_only(engine):
+    repositories.create(engine, name="reader", storage_namespace="s3://other/r", read_only=True)
+    with pytest.raises(ForbiddenError, match="read-only"):
+        imported(engine, request(), "reader")
+    imported(engine, request(force=True), "reader")
+    assert commits.get(engine, "reader", "main").message == "Import objects"
+
+
+def test_a_source_that_the_deployment_does_not_allow_is_refused(engine):
+    strict = replace(engine, import_prefixes=("s3://elsewhere",))
+    with pytest.raises(ForbiddenError, match="GRAVELER_IMPORT_PREFIXES"):
+        run(strict, ("in/", ""))
+
+
+def test_a_commit_hook_guards_imports(engine):
+    upload(engine, b"_lakefs_actions/a.yaml", GUARD)
+    engine_without = replace(engine, ignores_actions=True)
+    commit(engine_without)
+    refused = run(engine)
+    assert refused.commit is None
+    with pytest.raises(PreconditionFailedError):
+        raise refused.task.failure.error
+    assert run(engine_without).commit is not None
+
+
+GUARD = b"""
+name: check
+on: {pre-commit: {}}
+hooks: [{id: one, type: webhook, properties: {url: "http://127.0.0.1"}}]
+"""
+
+
+def test_a_failed_import_shows_its_error_and_changes_nothing(engine):
+    before = named(engine, "main")
+    status = run(engine, ("=missing", "to"))
+    assert (status.task.state, status.commit) == (TaskState.FAILED, None)
+    assert status.task.failure.message == f"{RAW}/missing does not exist: it cannot be imported"
+    assert named(engine, "main") == before
+
+
+def test_an_unknown_import_is_not_found(engine):
+    for ask in (imports.status, imports.cancel):
+        with pytest.raises(NotFoundError):
+            ask(engine, REPO, "IMunknown")
+
+
+def test_an_import_that_has_succeeded_cannot_be_cancelled(engine):
+    done = run(engine)
+    with pytest.raises(ConflictError, match="conflict found"):
+        imports.cancel(engine, REPO, done.task.id)
+
+
+def test_a_cancelled_import_stops_and_changes_nothing(engine):
+    before = named(engine, "main")
+    put(engine, *(f"in/{number}" for number in range(10)))
+    task = imports.start_import(engine, REPO, "main", request(("in/", "")))
+    run_all(engine.task_queue, meanwhile(engine, lambda: imports.cancel(engine, REPO, task.id)))
+    status = imports.status(engine, REPO, task.id)
+    assert (status.task.state, status.commit) == (TaskState.CANCELLED, None)
+    imports.cancel(engine, REPO, task.id)  # again does no harm
+    assert named(engine, "main") == before
+
+
+# Phase 1 in parts
+
+
+@pytest.fixture
+def small(world):
+    """An engine with many small ranges, and objects that fill several saves."""
+    put(world.engine(), *[f"in/{number:05}" for number in range(4000)])
+    return world.engine(Committed(world.files, breaking=Breaking(20)))
+
+
+def test_progress_is_reported_for_each_page(small):
+    found = read_repository(small, REPO)
+    watch = Recorder()
+    imports.list_sources(small, found, request(("in/", "to")), watch)
+    assert watch.done == [1000, 2000, 3000, 4000, 4000]
+
+
+@pytest.mark.parametrize("reports", range(5))
+def test_a_stopped_listing_continues_where_it_was_saved(small, reports):
+    found = read_repository(small, REPO)
+    asked = request(("in/", "to"))
+    whole = imports.list_sources(small, found, asked, Recorder())
+    stopped = Recorder(stop_after=reports)
+    with pytest.raises(StoppedError):
+        imports.list_sources(small, found, asked, stopped)
+    saved = stopped.saved[-1] if stopped.saved else Found()
+    rest = Recorder()
+    assert imports.list_sources(small, found, asked, rest, saved) == whole
+    before = sum(header.count for header in small.metarange(found, saved.listed).headers())
+    assert before >= 1000 * (reports - 1)
+    assert rest.done[0] == before + min(1000, 4000 - before)
+    assert rest.done[-1] == 4000
+
+
+def test_a_finished_listing_lists_nothing_again(small):
+    found = read_repository(small, REPO)
+    asked = request(("in/", "to"))
+    watch = Recorder()
+    whole = imports.list_sources(small, found, asked, watch)
+    assert watch.saved[-1] == Found(whole)
+    again = Recorder()
+    assert imports.list_sources(small, found, asked, again, Found(whole)) == whole
+    assert again.done == [4000]
+
+
+def test_an_import_leaves_the_sources_and_the_namespace_alone(world, engine):
+    put(engine, "in/a")
+    before = world.objects.contents()
+    run(engine, ("in/", ""))
+    assert world.objects.contents() == before
+    assert all(uri.startswith((RAW, NAMESPACE)) for uri in before)
+
+
+# Inventories
+
+
+def inventory_of(keys):
+    return [(key, len(key), "2026-11-20T00:00:00.000Z") for key in keys]
+
+
+def asked_for_inventory(destination="", *more):
+    source = source_of(SourceType.INVENTORY, MANIFEST, destination)
+    return ImportRequest((*more, source), "ann")
+
+
+def test_an_inventory_is_imported_by_whole_keys_and_replaces_its_destination(engine):
+    upload(engine, b"to/old", b"old")
+    commit(engine)
+    put_inventory(engine.objects, [inventory_of(["z", "b/2"]), inventory_of(["a", "b/1"])])
+    put(engine, "in/a")
+    more = source_of(SourceType.PREFIX, f"{RAW}/in/", "to/in")
+    assert imported(engine, asked_for_inventory("to", more)).task.done == 5
+    assert paths(engine, "main") == [b"to/a", b"to/b/1", b"to/b/2", b"to/in/a", b"to/z"]
+    assert objects.stat(engine, REPO, "main", b"to/b/2").physical_address == f"{RAW}/b/2"
+
+
+@pytest.mark.parametrize("key", ["data/x", ""])
+def test_an_inventory_of_what_may_not_be_imported_is_refused(engine, key):
+    put_inventory(engine.objects, [inventory_of([f"in/{key}"])])
+    strict = replace(engine, import_prefixes=("s3://raw/inventory",))
+    failure = imported(strict, asked_for_inventory()).task.failure
+    assert "GRAVELER_IMPORT_PREFIXES" in failure.message
+    repositories.create(engine, name="inside", storage_namespace="s3://raw/in")
+    failure = imported(engine, asked_for_inventory(), "inside").task.failure
+    assert "in repository namespace (s3://raw/in)" in failure.message
+
+
+@pytest.mark.parametrize("reports", range(0, 12, 2))
+def test_a_stopped_import_of_an_inventory_continues(world, monkeypatch, reports):
+    monkeypatch.setattr(imports, "SORTED_RECORDS", 700)
+    engine = world.engine(Committed(world.files, breaking=Breaking(20)))
+    keys = [f"{number * 7919 % 3001:05}" for number in range(3000)]
+    put_inventory(engine.objects, [inventory_of(keys[n : n + 1000]) for n in (0, 1000, 2000)])
+    found = read_repository(engine, REPO)
+    asked = asked_for_inventory("to")
+    whole = imports.list_sources(engine, found, asked, WithoutOrder())
+    assert [key for key, _ in engine.metarange(found, whole).records()] == sorted(
+        f"to/{key}".encode() for key in keys
+    )
+    stopped = WithoutOrder(stop_after=reports)
+    with pytest.raises(StoppedError):
+        imports.list_sources(engine, found, asked, stopped)
+    saved = stopped.saved[-1] if stopped.saved else Found()
+    rest = WithoutOrder()
+    assert imports.list_sources(engine, found, asked, rest, saved) == whole
+    # Files that were sorted are not read again.
+    sorted_again = [each.files for each in rest.saved if not each.listed]
+    assert sorted_again == list(range(saved.files + 1, 4))
+
+
+class WithoutOrder(Recorder):
+    """A recorder that is told of more objects than are done."""
+
+    def report(self, done, known):
+        super().report(done, done)
+        assert known >= done
