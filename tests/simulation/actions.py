@@ -15,6 +15,7 @@ from graveler.operations import (
     links,
     merges,
     objects,
+    replays,
     repositories,
     writes,
 )
@@ -24,6 +25,7 @@ from graveler.operations.garbage import active_metaranges
 from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
+from tests.simulation import task_actions
 from tests.simulation.schedule import Op
 from tests.simulation.worlds import DESCRIBED, DESCRIBED_BYTES, EXPORTED, INNER, REPO, upload
 from tests.support.linearizability import Value
@@ -141,13 +143,13 @@ def _merge(actor: "Actor", op: Op) -> str:
 
 
 def _revert(actor: "Actor", op: Op) -> str:
-    request = merges.RevertRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
-    return merges.revert(actor.engine, REPO, op.branch, request).id
+    request = replays.RevertRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
+    return replays.revert(actor.engine, REPO, op.branch, request).id
 
 
 def _cherry_pick(actor: "Actor", op: Op) -> str:
-    request = merges.CherryPickRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
-    return merges.cherry_pick(actor.engine, REPO, op.branch, request).id
+    request = replays.CherryPickRequest(actor.ref(op), _COMMITTER, message=f"#{op.id}")
+    return replays.cherry_pick(actor.engine, REPO, op.branch, request).id
 
 
 def _reset(actor: "Actor", op: Op) -> None:
@@ -266,6 +268,13 @@ ACTIONS: dict[str, Action] = {
     "merge": Action(_merge, "move", "branch"),
     "revert": Action(_revert, "move", "branch"),
     "cherry_pick": Action(_cherry_pick, "move", "branch"),
+    "commit_by_task": Action(task_actions.commit_by_task, "commit", "branch"),
+    "merge_by_task": Action(task_actions.merge_by_task, "move", "branch"),
+    "start_commit": Action(task_actions.start_commit),
+    "start_merge": Action(task_actions.start_merge),
+    "cancel_task": Action(task_actions.cancel_task),
+    "show_task": Action(task_actions.show_task),
+    "run_tasks": Action(task_actions.run_tasks),
     "reset": Action(_reset, "reset", "branch"),
     "reset_object": Action(_reset_object, "reset_object"),
     "reset_prefix": Action(_reset_prefix, "reset_object"),  # no path begins with another
