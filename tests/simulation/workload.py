@@ -61,8 +61,9 @@ MIXES: dict[str, Mix] = {
         f"{TASKS} commit_by_task {WRITES} {RESETS} commit merge get get_head",
         "sliced sliced_staged sliced_staged",
     ),
+    # No hard reset: the same merge again, in the same second, would be the same commit.
     "task_merges": Mix(
-        f"{TASKS} start_merge merge_by_task merge_by_task upload commit merge hard_reset get",
+        f"{TASKS} start_merge merge_by_task merge_by_task upload commit merge get",
         "sliced sliced sliced_staged",
     ),
     "clean_up": Mix(f"clean_up clean_up {WRITES} commit commit get list reset"),
