@@ -156,16 +156,20 @@ class ThrottledError(GravelerError):
 
 
 class StillRunningError(ThrottledError):
-    """A task does what the request asks, and goes on; task_id names it."""
+    """A task does what the request asks, and goes on.
+
+    task_id names it; is_outcome says whether its outcome is that of the request, or comes before it.
+    """
 
     code = "still_running"
 
-    def __init__(self, task_id: str) -> None:
+    def __init__(self, task_id: str, *, is_outcome: bool = True) -> None:
         super().__init__(
             f"task {task_id} is doing this and has not ended yet: repeat the same request to wait "
             "for it, nothing is done twice"
         )
         self.task_id = task_id
+        self.is_outcome = is_outcome
 
 
 class UnknownOutcomeError(GravelerError):

@@ -12,7 +12,8 @@ from graveler.errors import StillRunningError
 from graveler.http.query import Query
 from graveler.operations.tasks.waiting import Patience
 
-# In the query of a request after such a redirect: the task's ID, a colon, and which redirect it is.
+# In the query of a request after such a redirect: the ID of the task whose outcome it is, a colon,
+# and which redirect it is.
 _PARAMETER = "graveler-task"
 _REDIRECTS_MAX = 3
 
@@ -33,7 +34,8 @@ def location_of(error: StillRunningError, raw_query: str) -> str | None:
     _, number = _parts(Query(raw_query).text(_PARAMETER))
     if number >= _REDIRECTS_MAX:
         return None
-    return "?" + "&".join([*kept, f"{_PARAMETER}={quote(error.task_id)}:{number + 1}"])
+    named = quote(error.task_id) if error.is_outcome else ""
+    return "?" + "&".join([*kept, f"{_PARAMETER}={named}:{number + 1}"])
 
 
 def _parts(text: str) -> tuple[str, int]:

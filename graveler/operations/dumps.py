@@ -44,7 +44,7 @@ from graveler.operations.protocol.pages import every_branch, every_tag, missing_
 from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.protocol.watching import Watching
 from graveler.operations.tasks.hold import Hold
-from graveler.operations.tasks.requests import covers_nothing_new, start
+from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
 from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Work, result_in_time
 from graveler.refs.closure import CommitSet
 from graveler.tasks import Task, TaskKind
@@ -84,7 +84,7 @@ def dump(engine: Engine, name: str, user: str = "", patience: Patience = FIRST_R
         request={},
         at_once=lambda watch: _dump(engine, repository, watch.over),
         result_of=result_of,
-        is_covered=covers_nothing_new,
+        is_covered=covers_repetitions,
     )
     return result_in_time(engine, repository, work, patience)
 
@@ -337,7 +337,7 @@ def start_dump(engine: Engine, name: str, user: str) -> Task:
         InvalidInputError: it is bare, or the name is malformed.
     """
     repository = _dumpable(engine, name)
-    return start(engine, repository, TaskKind.DUMP, {}, user=user, is_covered=covers_nothing_new)
+    return start(engine, repository, TaskKind.DUMP, {}, user=user, is_covered=never_covers)
 
 
 def run_dump(hold: Hold) -> Mapping[str, str]:

@@ -62,7 +62,7 @@ from graveler.operations.protocol.heads import (
 from graveler.operations.protocol.lookup import check_writable, current_branch, in_repository
 from graveler.operations.tasks import requests
 from graveler.operations.tasks.hold import Hold
-from graveler.operations.tasks.requests import covers_nothing_new, start
+from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import commit_of
 from graveler.tasks import Task, TaskKind, TaskState
@@ -280,7 +280,7 @@ def start_import(engine: Engine, repository: str, branch: str, request: ImportRe
         msgspec.to_builtins(request),
         user=request.committer,
         branch=branch,
-        is_covered=covers_nothing_new,  # the sources may have changed
+        is_covered=never_covers,  # the sources may have changed
     )
 
 

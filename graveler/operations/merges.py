@@ -53,10 +53,9 @@ class MergeRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """A merge of a commit: the source's when the merge was requested."""
+    """What the task of a merge is asked for; it covers the source's commit of that time."""
 
     source_ref: str
-    source_id: CommitID
     request: MergeRequest
 
 
@@ -83,16 +82,19 @@ def merge(
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the merge, and has not ended in time.
     """
-    found, current, asked = _mergeable(engine, repository, source_ref, branch, request)
+    found, current, source_id = _mergeable(engine, repository, source_ref, branch, request)
+    asked = _Merge(source_ref, request)
     work = Work(
         kind=TaskKind.MERGE,
         user=request.committer,
         branch=branch,
         request=asdict(asked),
         at_once=lambda watch: _merge(
-            engine, found, current, asked, apply_at_once(engine, watch.over)
+            engine, found, current, asked, source_id, apply_at_once(engine, watch.over)
         ),
         result_of=partial(commit_of, engine, found),
+        is_covered=lambda task: task.covers == source_id,
+        covers=source_id,
     )
     return result_in_time(engine, found, work, patience)
 
@@ -108,9 +110,16 @@ def start_merge(
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
     """
-    found, _, asked = _mergeable(engine, repository, source_ref, branch, request)
+    found, _, source_id = _mergeable(engine, repository, source_ref, branch, request)
     return start(
-        engine, found, TaskKind.MERGE, asdict(asked), user=request.committer, branch=branch
+        engine,
+        found,
+        TaskKind.MERGE,
+        asdict(_Merge(source_ref, request)),
+        user=request.committer,
+        branch=branch,
+        covers=source_id,
+        is_covered=lambda task: task.covers == source_id,
     )
 
 
@@ -124,19 +133,20 @@ def run_merge(hold: Hold) -> None:
     asked = msgspec.convert(hold.task.request, _Merge)
     found, current = hold.current_branch()
     check_writable(found, force=asked.request.force)
-    _merge(hold.engine, found, current, asked, apply_by_slices(hold), hold)
+    source_id = CommitID(hold.task.covers)
+    _merge(hold.engine, found, current, asked, source_id, apply_by_slices(hold), hold)
 
 
 def _mergeable(
     engine: Engine, repository: str, source_ref: str, branch: str, request: MergeRequest
-) -> tuple[Repository, Branch, _Merge]:
+) -> tuple[Repository, Branch, CommitID]:
     check_strategy(request.strategy)
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
     check_commit_size(request.message, request.metadata)
     with within(f"update branch {branch}: get commit by ref {source_ref}"):
         source = resolve_commit(engine.refs, engine.history(found), source_ref)
-    return found, current, _Merge(source_ref, source.id, request)
+    return found, current, source.id
 
 
 def _merge(
@@ -144,6 +154,7 @@ def _merge(
     repository: Repository,
     branch: Branch,
     asked: _Merge,
+    source_id: CommitID,
     apply: Apply,
     ending: Ending | None = None,
 ) -> Commit:
@@ -154,7 +165,7 @@ def _merge(
     def plan(now: Branch) -> Move:
         now = require_clean(engine, repository, now)
         history = engine.history(repository)
-        source, head = history.commit(asked.source_id), history.commit(now.commit_id)
+        source, head = history.commit(source_id), history.commit(now.commit_id)
         base = refs_merge_base.merge_base(history, source.id, head.id)
         if source.metarange_id == base.metarange_id and not (request.allow_empty or request.force):
             raise Refusal.NOTHING_TO_MERGE.error(

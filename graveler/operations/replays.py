@@ -111,7 +111,7 @@ def revert(
         force=request.force,
         allow_empty=request.allow_empty,
     )
-    return _in_time(engine, found, current, TaskKind.REVERT, asked, patience)
+    return _in_time(engine, found, current, TaskKind.REVERT, request, asked, patience)
 
 
 def _commit_of(engine: Engine, repository: Repository, ref: str) -> Commit:
@@ -187,7 +187,7 @@ def cherry_pick(
         force=request.force,
         allow_empty=picked.metarange_id != parent.metarange_id,
     )
-    return _in_time(engine, found, current, TaskKind.CHERRY_PICK, asked, patience)
+    return _in_time(engine, found, current, TaskKind.CHERRY_PICK, request, asked, patience)
 
 
 def _in_time(
@@ -195,10 +195,12 @@ def _in_time(
     repository: Repository,
     branch: Branch,
     kind: TaskKind,
+    request: RevertRequest | CherryPickRequest,
     asked: _Replay,
     patience: Patience,
 ) -> Commit:
     check_commit_size(asked.message, asked.metadata)
+    covers = f"{asked.base} {asked.source}"
     work = Work(
         kind=kind,
         user=asked.committer,
@@ -208,6 +210,10 @@ def _in_time(
             engine, repository, branch, asked, apply_at_once(engine, watch.over)
         ),
         result_of=partial(commit_of, engine, repository),
+        # The ref may be the branch itself, and a repetition must not replay the replay.
+        is_covered=lambda task: task.is_called_back or task.covers == covers,
+        covers=covers,
+        identity=asdict(request),
     )
     return result_in_time(engine, repository, work, patience)
 

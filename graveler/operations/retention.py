@@ -12,7 +12,7 @@ from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import closed_commits, every_branch
 from graveler.operations.protocol.watching import Watching, unwatched
 from graveler.operations.tasks.hold import Hold
-from graveler.operations.tasks.requests import covers_nothing_new, start
+from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
 from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Work, result_in_time
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
@@ -124,7 +124,7 @@ def prepare_commits(
         request={},
         at_once=lambda watch: _prepare(engine, repository, rules, watch.over),
         result_of=lambda task: PreparedCommits(**task.result),
-        is_covered=covers_nothing_new,
+        is_covered=covers_repetitions,
     )
     return result_in_time(engine, repository, work, patience)
 
@@ -195,7 +195,7 @@ def start_prepare(engine: Engine, name: str, user: str) -> Task:
         TaskKind.PREPARE_COMMITS,
         {},
         user=user,
-        is_covered=covers_nothing_new,
+        is_covered=never_covers,
     )
 
 

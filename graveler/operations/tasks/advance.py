@@ -109,7 +109,9 @@ def _take(
         else:
             ended = tasks.failed(task, _never_ends(task), now_ns)
         event = end_event(engine, repository, ended)
-        return engine.refs.replace_task(repository, task, ended, event)
+        stored = engine.refs.replace_task(repository, task, ended, event)
+        delete_results(engine, repository, task.id)
+        return stored
     if time_left_s() < _TIME_TO_BEGIN_S:
         engine.task_queue.send(message)
         return task

@@ -33,13 +33,21 @@ def digest_of(kind: TaskKind, branch: str, request: Mapping[str, Any]) -> str:
     return sha256(_encode([kind, branch, request])).hexdigest()
 
 
-def covers_equal_requests(_task: Task) -> bool:
-    """Return True: the effect of an open task is all that an equal request asks for."""
+def always_covers(_task: Task) -> bool:
+    """Return True: the effect of a task is all that an equal request asks for."""
     return True
 
 
-def covers_nothing_new(_task: Task) -> bool:
-    """Return False: an open task may have read what has changed since."""
+def covers_repetitions(task: Task) -> bool:
+    """Whether the request may be the repetition that the task's client was asked for.
+
+    A task may have read what has changed since, so it covers no new request.
+    """
+    return task.is_called_back
+
+
+def never_covers(_task: Task) -> bool:
+    """Return False: a task may have read what has changed since."""
     return False
 
 
@@ -52,9 +60,10 @@ def start(
     user: str,
     branch: str = "",
     covers: str = "",
-    is_covered: Callable[[Task], bool] = covers_equal_requests,
+    is_covered: Callable[[Task], bool] = always_covers,
+    identity: Mapping[str, Any] | None = None,
 ) -> Task:
-    """Start a task, or join an open one with an equal request; return it.
+    """Start a task, or join an open one with an equal request that covers this one; return it.
 
     Args:
         engine: where everything is stored.
@@ -63,8 +72,9 @@ def start(
         request: what the work decodes, as JSON.
         user: who asks.
         branch: on which the task works, "" if on none.
-        covers: the newest sealed token of a commit.
-        is_covered: whether the effect of an open task includes all that this request asks for.
+        covers: what was there when the request was made: the newest sealed token, or commits.
+        is_covered: whether the effect of a task includes all that this request asks for.
+        identity: what equal requests share, if it is not request.
 
     Raises:
         InvalidInputError: the request is too large to store.
@@ -74,12 +84,11 @@ def start(
         raise InvalidInputError(
             f"the request is too large for a task: shorten it to {_REQUEST_BYTES_MAX} bytes of JSON"
         )
-    digest = digest_of(kind, branch, request)
+    digest = digest_of(kind, branch, identity or request)
 
     def attempt() -> Task:
         last = engine.refs.joinable_task(repository, digest)
-        # Not `is_joinable`: this request does not repeat one whose client was called back.
-        if last is not None and _includes_all(last, is_covered):
+        if last is not None and not last.has_ended and is_joinable(engine, last, is_covered):
             return last
         now_ns = engine.clock.now_ns()
         task = Task(
@@ -107,16 +116,13 @@ def start(
 def is_joinable(engine: Engine, task: Task, is_covered: Callable[[Task], bool]) -> bool:
     """Whether a request gets the outcome of the task, whose request was equal.
 
-    It may be the repetition that the task's client was asked for.
+    If the task has ended, the request must be the repetition that its client was asked for.
     """
+    if not is_covered(task):
+        return False
     if task.has_ended:
         return task.is_called_back and age_s(engine, task) < OUTCOME_LIFE_S
-    return _includes_all(task, is_covered) or (task.is_called_back and not task.is_unwanted)
-
-
-def _includes_all(task: Task, is_covered: Callable[[Task], bool]) -> bool:
-    """Whether the task's effect is still to come, and will include all that a request asks for."""
-    return not task.has_ended and not task.is_unwanted and is_covered(task)
+    return not task.is_unwanted
 
 
 def age_s(engine: Engine, task: Task) -> int:

@@ -7,8 +7,10 @@ repeated request finds the task by its digest, joins it, and learns its outcome,
 has ended meanwhile. So a client that repeats its request learns the outcome, and the work is done
 once.
 
-Equal requests may also come from clients that know nothing of each other. Such a request joins an
-open task only if the task's effect includes all that the request asks for.
+Equal requests may also come from clients that know nothing of each other, or from one that has
+written more since. So a request joins a task only if the task's effect includes all that the
+request asks for. Otherwise it lets the task of a client that was called back end first, and then
+does the rest.
 
 A client may go away before it reads the answer. If it then repeats a request that has nothing left
 to do, and the branch's head is still the task's commit, it gets that commit again.
@@ -25,7 +27,7 @@ from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.tasks.requests import (
     OUTCOME_LIFE_S,
     age_s,
-    covers_equal_requests,
+    always_covers,
     digest_of,
     is_joinable,
     start,
@@ -86,8 +88,9 @@ class Work(Generic[T]):
     request: what a task decodes.
     at_once: does it in this request, under the watch.
     result_of: returns the result of a completed task.
-    is_covered: whether the effect of an open task includes all that the request asks for.
-    covers: the newest sealed token of a commit; at_once sets it.
+    is_covered: whether the effect of a task includes all that the request asks for.
+    covers: see `Task`; for a commit, at_once sets it.
+    identity: what equal requests share, if it is not request.
     """
 
     kind: TaskKind
@@ -96,8 +99,9 @@ class Work(Generic[T]):
     request: Mapping[str, Any]
     at_once: Callable[[Watch], T]
     result_of: Callable[[Task], T]
-    is_covered: Callable[[Task], bool] = covers_equal_requests
+    is_covered: Callable[[Task], bool] = always_covers
     covers: str = ""
+    identity: Mapping[str, Any] | None = None
 
 
 def result_in_time(engine: Engine, repository: Repository, work: Work[T], patience: Patience) -> T:
@@ -111,16 +115,17 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
     work_s = engine.task_settings.request_work_s
     if work_s is None:
         return work.at_once(Watch(engine, None))
-    begun_ns = engine.clock.now_ns()
+    until_ns = engine.clock.now_ns() + int(engine.task_settings.request_wait_s * NS_PER_S)
     named = _named_task(engine, repository, work, patience)
     last = named or engine.refs.joinable_task(repository, _digest(work))
-    until_ns = begun_ns + int(engine.task_settings.request_wait_s * NS_PER_S)
     try:
         if last is not None and (named or is_joinable(engine, last, work.is_covered)):
             task = last
         else:
+            if last is not None and last.is_called_back:
+                last = _ended(engine, repository, last, until_ns, patience, is_outcome=False)
             try:
-                return work.at_once(Watch(engine, begun_ns + int(work_s * NS_PER_S)))
+                return work.at_once(Watch(engine, engine.clock.now_ns() + int(work_s * NS_PER_S)))
             except TakesLongError:
                 task = _start(engine, repository, work)
         return _outcome(engine, repository, work, task, until_ns, patience)
@@ -131,7 +136,7 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
 
 
 def _digest(work: Work[T]) -> str:
-    return digest_of(work.kind, work.branch, work.request)
+    return digest_of(work.kind, work.branch, work.identity or work.request)
 
 
 def _named_task(
@@ -152,6 +157,7 @@ def _start(engine: Engine, repository: Repository, work: Work[T]) -> Task:
         branch=work.branch,
         covers=work.covers,
         is_covered=work.is_covered,
+        identity=work.identity,
     )
 
 
@@ -179,18 +185,36 @@ def _outcome(
         ConflictError: it was cancelled.
         GravelerError: it failed.
     """
-    ended = _wait(engine, repository, task, until_ns)
-    if ended is None:
-        if patience.is_last:
-            _call_back(engine, repository, task, is_called_back=True)
-        raise StillRunningError(task.id)
-    if ended.is_called_back:
-        _call_back(engine, repository, ended, is_called_back=False)
+    ended = _ended(engine, repository, task, until_ns, patience)
     if ended.failure is not None:
         raise ended.failure.error
     if ended.state is TaskState.CANCELLED:
         raise ConflictError(f"task {ended.id}, which was doing this, was cancelled")
     return work.result_of(ended)
+
+
+def _ended(
+    engine: Engine,
+    repository: Repository,
+    task: Task,
+    until_ns: int,
+    patience: Patience,
+    *,
+    is_outcome: bool = True,
+) -> Task:
+    """Wait for the task, and return it as it ended; from now on, its outcome is known.
+
+    Raises:
+        StillRunningError: it has not ended in time.
+    """
+    ended = _wait(engine, repository, task, until_ns)
+    if ended is None:
+        if patience.is_last:
+            _call_back(engine, repository, task, is_called_back=True)
+        raise StillRunningError(task.id, is_outcome=is_outcome)
+    if ended.is_called_back:
+        _call_back(engine, repository, ended, is_called_back=False)
+    return ended
 
 
 def _wait(engine: Engine, repository: Repository, task: Task, until_ns: int) -> Task | None:
