@@ -30,6 +30,7 @@ from graveler.operations.protocol.heads import (
 )
 from graveler.operations.protocol.lookup import current_branch, in_repository
 from graveler.operations.protocol.protection import check_can_commit
+from graveler.operations.protocol.watching import TimeLimit
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import start, status
 from graveler.operations.tasks.slices import apply_by_slices
@@ -323,6 +324,7 @@ def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Comm
         after = commit_id("from ref", query.after) if query.after else None
         stop_at = commit_id("stop_at", query.stop_at) if query.stop_at else None
         filtered = query.objects or query.prefixes
+        time_limit = TimeLimit(engine)
         return refs_log.log(
             history,
             start_id,
@@ -333,6 +335,7 @@ def log(engine: Engine, repository: str, ref: str, query: LogQuery) -> Page[Comm
             since_s=query.since_s,
             stop_at=stop_at,
             matches=(lambda commit: _touches(engine, found, commit, query)) if filtered else None,
+            is_over=(lambda: time_limit.is_over) if filtered else None,
         )
 
     return in_repository(engine, repository, read)

@@ -11,11 +11,11 @@ from graveler.model import Change, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import current_branch, in_repository
 from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
+from graveler.operations.protocol.watching import TimeLimit
 from graveler.refs.merge_base import merge_base
 from graveler.refs.resolve import Resolved, Staging, resolve, resolve_commit
 from graveler.staging.listing import CommonPrefix, ListPage, PageOverError, PageQuery, list_page
 from graveler.staging.overlay import effective_changes, overlaid_differences
-from graveler.times import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def uncommitted(
     found, current = current_branch(engine, repository, branch)
     view = view_of_branch(engine, found, current)
     staged = view.staged(query.start, query.end)
-    limit = _TimeLimit(engine)
+    limit = _PageLimit(engine)
 
     def items(start: bytes, _: bytes | None) -> Iterator[_Found]:
         changes = limit.over(staged.from_path(start))
@@ -117,7 +117,7 @@ def between_refs(
         with within(f"get commit by ref {right_ref}" if not two_dot else ""):
             resolved = resolve(engine.refs, history, right_ref)
         left_content = engine.metarange(found, left.metarange_id)
-        right = _Right(engine, found, resolved, _TimeLimit(engine))
+        right = _Right(engine, found, resolved, _PageLimit(engine))
         if two_dot:
             items = right.differences(left_content, query)
             return _page(found, list_page(lambda s, e: _kinds(items(s, e)), _key, query))
@@ -134,7 +134,7 @@ class _Right:
     """The right side of a diff: a commit; for `branch$`, with the staged changes over it."""
 
     def __init__(
-        self, engine: Engine, repository: Repository, resolved: Resolved, limit: "_TimeLimit"
+        self, engine: Engine, repository: Repository, resolved: Resolved, limit: "_PageLimit"
     ) -> None:
         tokens = resolved.tokens if resolved.staging is Staging.ONLY else ()
         content = engine.content(repository, resolved.commit_id)
@@ -148,7 +148,7 @@ class _Right:
 class _Items:
     """Differences from base to a view, from any key on; later calls start at later keys."""
 
-    def __init__(self, base: MetaRange, view: View, query: PageQuery, limit: "_TimeLimit") -> None:
+    def __init__(self, base: MetaRange, view: View, query: PageQuery, limit: "_PageLimit") -> None:
         self._base = base
         self._limit = limit
         self._view = view
@@ -164,13 +164,8 @@ class _Items:
         return overlaid_differences(committed, changes, self._base)
 
 
-class _TimeLimit:
-    """Ends a page that takes too long: a diff may read much and find little."""
-
-    def __init__(self, engine: Engine) -> None:
-        settings, self._clock = engine.task_settings, engine.clock
-        wait_s = None if settings.request_work_s is None else settings.request_wait_s
-        self._until_ns = None if wait_s is None else self._clock.now_ns() + int(wait_s * NS_PER_S)
+class _PageLimit(TimeLimit):
+    """Ends a page that takes too long."""
 
     def check(self, key: bytes) -> None:
         """Check that the page may go on after the key.
@@ -178,7 +173,7 @@ class _TimeLimit:
         Raises:
             PageOverError: the time is up.
         """
-        if self._until_ns is not None and self._clock.now_ns() > self._until_ns:
+        if self.is_over:
             raise PageOverError(key)
 
     def over(self, changes: Iterator[Change]) -> Iterator[Change]:

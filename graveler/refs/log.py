@@ -20,6 +20,7 @@ def log(
     since_s: int | None = None,
     stop_at: CommitID | None = None,
     matches: Callable[[Commit], bool] | None = None,
+    is_over: Callable[[], bool] | None = None,
 ) -> Page[Commit]:
     """Return up to amount commits from start_id on, newest first by creation date.
 
@@ -27,7 +28,8 @@ def log(
     the one with the ID stop_at. since_s (Unix seconds) skips older commits, and ancestors that only
     they lead to. first_parent follows first parents only. With matches, the log has only commits
     with exactly one parent that matches accepts; the parent is then in the history's cache. limit
-    ends the log with this page, which saves looking for the next commit.
+    ends the log with this page, which saves looking for the next commit. is_over ends the page early,
+    perhaps without any commit.
 
     Raises:
         CorruptDataError: a commit is missing.
@@ -51,6 +53,8 @@ def log(
                 break
         if commit.id == stop_at:
             break
+        if is_over is not None and not skipping and is_over():
+            return Page(tuple(found), next_after=commit.id)
     return Page(tuple(found))
 
 

@@ -117,11 +117,12 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
     until_ns = begun_ns + int(engine.task_settings.request_wait_s * NS_PER_S)
     try:
         if last is not None and (named or is_joinable(engine, last, work.is_covered)):
-            return _outcome(engine, repository, work, last, until_ns, patience)
-        try:
-            return work.at_once(Watch(engine, begun_ns + int(work_s * NS_PER_S)))
-        except TakesLongError:
-            task = _start(engine, repository, work)
+            task = last
+        else:
+            try:
+                return work.at_once(Watch(engine, begun_ns + int(work_s * NS_PER_S)))
+            except TakesLongError:
+                task = _start(engine, repository, work)
         return _outcome(engine, repository, work, task, until_ns, patience)
     except InvalidInputError:
         if last is None or not _is_still_true(engine, repository, work, last):

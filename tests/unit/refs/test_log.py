@@ -163,3 +163,25 @@ def test_a_missing_commit_is_an_error_that_names_it():
     refs.add([*commits[:2], *commits[3:]])
     with pytest.raises(CorruptDataError, match=f"commit {commits[2].id} of repository lake"):
         log(refs.history(), commits[-1].id, amount=10)
+
+
+def test_a_filtered_log_that_takes_long_comes_in_short_pages_that_miss_nothing():
+    refs = CountingRefs()
+    commits = chain(12)
+    refs.add(commits)
+    wanted = set(commits[1::3])
+    joined: list[Commit] = []
+    after, pages = None, 0
+    while after != "":
+        page = log(
+            refs.history(),
+            commits[-1].id,
+            amount=2,
+            after=after,
+            matches=lambda commit: commit in wanted,
+            is_over=lambda: True,
+        )
+        joined += page.results
+        after, pages = page.next_after, pages + 1
+    assert joined == [commit for commit in reversed(commits) if commit in wanted]
+    assert pages >= len(commits) - 1
