@@ -28,8 +28,8 @@ def log(
     the one with the ID stop_at. since_s (Unix seconds) skips older commits, and ancestors that only
     they lead to. first_parent follows first parents only. With matches, the log has only commits
     with exactly one parent that matches accepts; the parent is then in the history's cache. limit
-    ends the log with this page, which saves looking for the next commit. is_over ends the page early,
-    perhaps without any commit.
+    ends the log with this page, which saves looking for the next commit. is_over ends the page
+    early, perhaps without any commit.
 
     Raises:
         CorruptDataError: a commit is missing.

@@ -42,7 +42,7 @@ def test_logs_end(dev, prod):
     for deployment, days in ((dev, 14), (prod, 90)):
         logs = deployment.resources("AWS::Logs::LogGroup").values()
         assert {each["RetentionInDays"] for each in logs} == {days}
-        assert len(logs) == 9  # four functions, two for each of two jobs, access
+        assert len(logs) == 11  # six functions, two for each of two jobs, access
 
 
 def test_without_a_domain_the_api_has_its_own_address(dev):

@@ -169,7 +169,7 @@ def test_a_filtered_log_that_takes_long_comes_in_short_pages_that_miss_nothing()
     refs = CountingRefs()
     commits = chain(12)
     refs.add(commits)
-    wanted = set(commits[1::3])
+    wanted = {commit.id for commit in commits[1::3]}
     joined: list[Commit] = []
     after, pages = None, 0
     while after != "":
@@ -178,10 +178,10 @@ def test_a_filtered_log_that_takes_long_comes_in_short_pages_that_miss_nothing()
             commits[-1].id,
             amount=2,
             after=after,
-            matches=lambda commit: commit in wanted,
+            matches=lambda commit: commit.id in wanted,
             is_over=lambda: True,
         )
         joined += page.results
         after, pages = page.next_after, pages + 1
-    assert joined == [commit for commit in reversed(commits) if commit in wanted]
+    assert joined == [commit for commit in reversed(commits) if commit.id in wanted]
     assert pages >= len(commits) - 1
