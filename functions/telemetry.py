@@ -27,7 +27,7 @@ from aws_lambda_powertools import Logger
 from graveler.aws import traces, usage
 from graveler.aws.environment import FromEnvironment
 from graveler.aws.usage import Counted, Usage
-from graveler.errors import GravelerError
+from graveler.errors import GravelerError, StillRunningError
 
 NAMESPACE = "Graveler"
 
@@ -100,9 +100,14 @@ class Record:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the work failed by our fault: clients' mistakes and 501 do not count."""
+        """Whether the work failed by our fault: clients' mistakes and 501 do not count.
+
+        Neither does a request whose task goes on.
+        """
         if self.status is None:
             return self._is_failed
+        if isinstance(self.error, StillRunningError):
+            return False
         return self.status >= 500 and self.status != 501
 
     def facts(self) -> dict[str, Fact]:

@@ -36,7 +36,7 @@ class LambdaSliceFunction:
             answer = self._client.invoke(
                 FunctionName=self._function_name, Payload=msgspec.json.encode(job)
             )
-        content: bytes = answer["Payload"].read()
+            content: bytes = answer["Payload"].read()
         if "FunctionError" in answer:
             # It ran out of time or memory, or has a bug: its log says which.
             raise ThrottledError(

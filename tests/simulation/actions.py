@@ -25,6 +25,7 @@ from graveler.operations.garbage import active_metaranges
 from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
+from tests.simulation import task_actions
 from tests.simulation.schedule import Op
 from tests.simulation.worlds import DESCRIBED, DESCRIBED_BYTES, EXPORTED, INNER, REPO, upload
 from tests.support.linearizability import Value
@@ -267,6 +268,13 @@ ACTIONS: dict[str, Action] = {
     "merge": Action(_merge, "move", "branch"),
     "revert": Action(_revert, "move", "branch"),
     "cherry_pick": Action(_cherry_pick, "move", "branch"),
+    "commit_by_task": Action(task_actions.commit_by_task, "commit", "branch"),
+    "merge_by_task": Action(task_actions.merge_by_task, "move", "branch"),
+    "start_commit": Action(task_actions.start_commit),
+    "start_merge": Action(task_actions.start_merge),
+    "cancel_task": Action(task_actions.cancel_task),
+    "show_task": Action(task_actions.show_task),
+    "run_tasks": Action(task_actions.run_tasks),
     "reset": Action(_reset, "reset", "branch"),
     "reset_object": Action(_reset_object, "reset_object"),
     "reset_prefix": Action(_reset_prefix, "reset_object"),  # no path begins with another

@@ -24,13 +24,16 @@ from graveler.errors import (
 )
 from graveler.model import CommitID, StagingToken
 from graveler.operations import objects
+from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import ObjectStat
+from graveler.tasks import Task, TaskMessage
 from graveler.times import NS_PER_S
 from tests.simulation.actions import ACTIONS
 from tests.simulation.schedule import Op
-from tests.simulation.stores import SkewedClock, carry_out
+from tests.simulation.stores import UNSURE, SkewedClock, carry_out, repeatable
+from tests.simulation.tasks import Ledger, Workers
 from tests.simulation.worlds import DESCRIBED, NAMESPACE
-from tests.support.counting import over_ports
+from tests.support.counting import PassOn, Port, over_ports
 from tests.support.faults import Crash
 from tests.support.linearizability import UNKNOWN, Operation, Value
 
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = (ContentionError, ThrottledError, UnknownOutcomeError)
 _BRANCHES = ("main", "dev")
+_LOOKS_MAX = 30
 
 
 class Actor:
@@ -53,6 +57,7 @@ class Actor:
         self._op = program[0] if program else Op("")
         self._calls = 0
         self._is_dead = False
+        self._invoked = 0
         self._facts: dict[str, Any] = {}
         skew_ns = (0, 3, -3)[number % 3] * NS_PER_S
         self._clock = SkewedClock(simulation.world.clock, skew_ns)
@@ -61,8 +66,25 @@ class Actor:
     def _start(self) -> None:
         """Be a new process."""
         self._is_dead = False
+        process = self._process = object()
+
+        def around(name: str, *call: Any) -> Any:
+            if self._is_dead or process is not self._process:
+                raise Crash
+            try:
+                return self._call(name, *call)
+            except Crash:
+                self._is_dead = True
+                raise
+
+        engine = self._new_engine(around)
+        workers: Any = Port(Workers(self._new_engine, self._call), "slice_function", around)
+        self.engine = replace(engine, slice_function=workers)
+
+    def _new_engine(self, around: PassOn) -> Engine:
         engine = replace(self._simulation.new_engine(), clock=self._clock)
-        self.engine = over_ports(engine, self._around)
+        queue: Any = Port(engine.task_queue, "task_queue", around)
+        return replace(over_ports(engine, around), task_queue=queue)
 
     def end(self) -> None:
         """Do nothing any more."""
@@ -74,11 +96,9 @@ class Actor:
 
     # What the stores are asked
 
-    def _around(
+    def _call(
         self, name: str, target: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
-        if self._is_dead:
-            raise Crash
         simulation = self._simulation
         simulation.scheduler.pause()
         place = (self._op.id, self._calls)
@@ -90,6 +110,8 @@ class Actor:
             simulation.log.append((self.name, self._op, name, args, fault))
         if name == "objects.get":
             target = self._metered(target)
+        elif name == "refs.replace_task":
+            target = repeatable(target, simulation.world.refs.task)
         if fault is None:
             return target(*args, **options)
         try:
@@ -100,8 +122,9 @@ class Actor:
                 simulation.world.clock.tick,
                 lambda work: simulation.scheduler.add_ghost(work, self.number),
             )
-        except Crash:
-            self._is_dead = True
+        except UnknownOutcomeError as error:
+            if name in UNSURE:
+                raise ThrottledError("simulated") from error
             raise
 
     def _metered(self, get: Callable[..., bytes]) -> Callable[..., bytes]:
@@ -123,9 +146,14 @@ class Actor:
             facts["commit_id"] = args[1].commit_id
         elif name == "refs.move_branch":
             commit = options["commit"]
-            facts.setdefault("moves", []).append((args[0], commit))
+            if not self.ledger.watch(name, args, options):
+                facts.setdefault("moves", []).append((args[0], commit))
             if commit is not None and self._simulation.is_chosen(self._op, one_in=3):
                 self._simulation.world.refs.lagging.add(commit.id)  # till the end
+        elif name == "refs.create_task":
+            self.ledger.origins[args[1].id] = (self._invoked, self._op)
+        elif name == "refs.replace_task" and args[2].is_called_back:
+            self.ledger.called_back.add(args[2].id)
         elif name in ("objects.put", "objects.copy"):
             uri = args[name == "objects.copy"]
             if "/data/" in uri:
@@ -175,13 +203,49 @@ class Actor:
         due = [entry for entry in world.refs.cleanups if entry[0] < now_ns]
         return [token for _, token in due]
 
+    # Tasks
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._simulation.ledger
+
+    def choose(self, what: str, amount: int) -> int:
+        """A number below amount: by the seed, and the same when the schedule shrinks."""
+        return self._simulation.choose(self._op, f"{what} {self._calls}", amount)
+
+    def message(self) -> TaskMessage | None:
+        """The next message for a runner, None if none comes soon."""
+        for _ in range(_LOOKS_MAX):
+            found = self._simulation.deliveries.receive(self.choose)
+            if found is not None:
+                return found
+            self._simulation.scheduler.pause()
+        return None
+
+    def give_back(self, message: TaskMessage) -> None:
+        """Leave a message to another runner."""
+        self._simulation.deliveries.give_back(message)
+
+    def was_given(self, task: Task) -> None:
+        """Write down a task that answers the operation."""
+        now = self._simulation.scheduler.tick()
+        self.ledger.starts.append((self._op, self.name, self._invoked, task.id))
+        self.saw(task, now)
+
+    def saw(self, task: Task, now: float | None = None) -> None:
+        """Write down the state of a task that an answer shows."""
+        returned = self._simulation.scheduler.tick() if now is None else now
+        commit_id = task.result.get("commit_id", "")
+        seen = self.ledger.seen.setdefault(task.id, [])
+        seen.append((self._invoked, returned, task.state.value, commit_id))
+
     # What it was told
 
     def _perform(self, op: Op) -> None:
         simulation = self._simulation
         action = ACTIONS[op.kind]
         self._op, self._calls, self._facts = op, 0, {}
-        invoked = simulation.scheduler.tick()
+        invoked = self._invoked = simulation.scheduler.tick()
         result: Any = None
         try:
             result = action.do(self, op)
@@ -215,8 +279,14 @@ class Actor:
         branches = _BRANCHES if action.scope == "repository" else (op.branch,)
         paths = (op.path,) if action.scope == "path" else self._simulation.paths
         keys = [(branch, path) for branch in branches for path in paths]
+        if op.kind == "commit_by_task" and outcome == "no_changes":
+            self.ledger.refusals.append((op, self.name, invoked, returned))
+            return
         if action.history in ("commit", "move") and had_effect:
             moves = [move for move in facts.get("moves", ()) if move[1] is not None]
+            if outcome == "ok" and result not in [commit.id for _, commit in moves]:
+                self.ledger.answers.append((op, self.name, invoked, returned, result))
+                return
             self._simulation.unresolved += [
                 (op, self.name, invoked, returned, outcome, key, moves) for key in keys if moves
             ]

@@ -14,6 +14,7 @@ from tests.simulation.files import SharedCommitted
 from tests.simulation.schedule import Fault, Op, Schedule
 from tests.simulation.scheduler import Scheduler, SeededChooser, WrittenChooser
 from tests.simulation.stores import SeededFaults, WrittenFaults
+from tests.simulation.tasks import Deliveries, Ledger, stepwise
 from tests.simulation.verdict import judge
 from tests.simulation.worlds import REPO, Start, new_world, stored_value
 from tests.support.linearizability import Operation, Value
@@ -61,8 +62,8 @@ class Simulation:
         )
         self.log: Log | None = [] if is_logged else None
         self.files = self.world.files
-        ops = [op for program in schedule.programs for op in program]
-        self.paths = tuple(sorted({op.path for op in ops}))
+        self.operations = [op for program in schedule.programs for op in program]
+        self.paths = tuple(sorted({op.path for op in self.operations}))
         self.history: list[Operation] = list(self.start.before)
         self.unresolved: list[tuple[Any, ...]] = []
         self.made: set[str] = set(self.world.objects.uris()) - self.start.foreign.keys()
@@ -70,6 +71,8 @@ class Simulation:
         self.dumps: list[RefsDump] = []
         self.is_exported: dict[str, bool] = {}
         self.exported_first = self.world.exports.recorded()
+        self.ledger = Ledger()
+        self.deliveries = Deliveries(self.world)
         self.problems: list[Problem] = []
         self._committed = SharedCommitted(self.files, breaking=self.world.breaking)
         self.reader = self.new_engine()
@@ -93,6 +96,10 @@ class Simulation:
     def is_chosen(self, op: Op, one_in: int) -> bool:
         """Whether something befalls an operation: by the seed, and the same when it shrinks."""
         return crc32(f"{self._seed} {op.id}".encode()) % one_in == 0
+
+    def choose(self, op: Op, what: str, amount: int) -> int:
+        """A number below amount for an operation; as is_chosen."""
+        return crc32(f"{self._seed} {op.id} {what}".encode()) % amount
 
     def problem(self, kind: str, text: str) -> None:
         self.problems.append(Problem(kind, text))
@@ -129,12 +136,13 @@ def run(schedule: Schedule, *, change: Change | None = None, is_logged: bool = F
     ]
     for actor in actors:
         simulation.scheduler.add(actor.name, actor.run, actor.number)
-    if simulation.scheduler.run():
-        judge(simulation)
-    else:
-        simulation.problem("endless", "the clients never come to an end")
-        for actor in actors:
-            actor.end()
+    with stepwise(simulation.scheduler, simulation.world.clock):
+        if simulation.scheduler.run():
+            judge(simulation)
+        else:
+            simulation.problem("endless", "the clients never come to an end")
+            for actor in actors:
+                actor.end()
     written = replace(
         schedule, steps=tuple(simulation.scheduler.steps), faults=dict(simulation.faults.found)
     )

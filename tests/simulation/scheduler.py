@@ -9,7 +9,7 @@ from random import Random
 
 from greenlet import getcurrent, greenlet
 
-STEPS_MAX = 5_000
+STEPS_MAX = 10_000
 
 
 class Client:
@@ -17,11 +17,11 @@ class Client:
 
     __slots__ = ("greenlet", "held_until", "name", "number")
 
-    def __init__(self, number: int, name: str, work: Callable[[], None]) -> None:
+    def __init__(self, number: int, name: str, work: Callable[[], None], hub: greenlet) -> None:
         self.number = number
         self.name = name
         self.held_until = 0
-        self.greenlet = greenlet(work)
+        self.greenlet = greenlet(work, hub)
 
 
 class SeededChooser:
@@ -73,15 +73,26 @@ class Scheduler:
         self._hub = getcurrent()
         self._runnable: list[Client] = []
         self._ghosts = 0
+        self._threads = 0
 
     def add(self, name: str, work: Callable[[], None], number: int) -> None:
         """A client that is to run."""
-        self._runnable.append(Client(number, name, work))
+        self._runnable.append(Client(number, name, work, self._hub))
 
     def add_ghost(self, work: Callable[[], None], number: int) -> None:
         """A request whose sender has gone, still on its way."""
         self._ghosts += 1
         self.add(f"late {self._ghosts}", work, 100 + number)
+
+    def add_thread(self, work: Callable[[], None]) -> None:
+        """A thread of a client, which may outlive the client's process."""
+        self._threads += 1
+        self.add(f"thread {self._threads}", work, 1000 + self._threads)
+
+    @property
+    def is_stepping(self) -> bool:
+        """Whether the caller is one of those that run here."""
+        return getcurrent() is not self._hub
 
     def run(self) -> bool:
         """Let them run until all are done; False if that would take for ever."""
@@ -98,7 +109,7 @@ class Scheduler:
 
     def pause(self) -> None:
         """Let others go on; outside of a run, nobody else is there."""
-        if getcurrent() is not self._hub:
+        if self.is_stepping:
             self._hub.switch()
 
     def tick(self) -> int:

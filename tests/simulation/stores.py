@@ -11,7 +11,9 @@ from random import Random
 from typing import Any
 
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
+from graveler.model import Event, Repository
 from graveler.operations.exports.lease import StoppedError
+from graveler.tasks import Task
 from tests.simulation.schedule import Fault, Place
 from tests.support.faults import Crash
 from tests.support.memory_objects import FixedClock
@@ -31,6 +33,8 @@ READS = frozenset(
         "refs.commits_below",
         "refs.every_commit",
         "refs.task",
+        "refs.tasks",
+        "refs.joinable_task",
         "staging.get",
         "staging.get_with_branch",
         "staging.scan",
@@ -60,10 +64,14 @@ REPEATED = frozenset(
         "refs.restore_commits",
         "refs.restore_branches",
         "refs.restore_tags",
-        "refs.put_task",
+        "refs.replace_task",
         "export_queue.send",
+        "task_queue.send",
+        "slice_function.invoke",
     ]
 )
+# Adapters that do not know whether a request without an answer took effect say that they failed.
+UNSURE = frozenset(["task_queue.send", "slice_function.invoke"])
 _READ_FAULTS = ("crash before", "throttled", "pause", "pause")
 _WRITE_FAULTS = (
     *("crash before", "crash after", "throttled", "pause", "pause"),
@@ -106,6 +114,25 @@ class WrittenFaults:
 
     def __call__(self, place: Place, _name: str, **_: bool) -> Fault | None:
         return self.found.get(place)
+
+
+def repeatable(
+    replace_task: Callable[..., Task], task: Callable[[Repository, str], Task | None]
+) -> Callable[..., Task]:
+    """As replace_task, whose request may be repeated, and then recognizes its own effect.
+
+    One without an event is no transaction: if somebody else has overwritten the effect meanwhile,
+    it is not recognized.
+    """
+    done: Task | None = None
+
+    def replace(repository: Repository, old: Task, new: Task, event: Event | None = None) -> Task:
+        nonlocal done
+        if done is None or (event is None and task(repository, old.id) != done):
+            done = replace_task(repository, old, new, event)
+        return done
+
+    return replace
 
 
 class SkewedClock:

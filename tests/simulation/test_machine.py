@@ -5,6 +5,8 @@ from itertools import count
 
 import pytest
 
+from graveler.operations import commits
+from graveler.operations.protocol.changes import Staged as StagedSource
 from graveler.ports import Staged
 from tests.simulation.machine import Outcome, run
 from tests.simulation.report import label, report
@@ -125,9 +127,53 @@ def _merge_over_edits(world) -> None:
     )
 
 
+def _end_tasks_beside_their_effects(world) -> None:
+    """The end of a task is stored after its commit, and not with it."""
+    real = MemoryRefStore.move_branch
+
+    def move(repository, old, *, ends=None, **options):
+        real(world.refs, repository, old, **options)
+        if ends is not None:
+            world.refs.between()
+            world.refs.replace_task(repository, ends.old, ends.new, ends.event)
+
+    world.refs.move_branch = move
+
+
+def _end_tasks_whatever_they_are(world) -> None:
+    """A task that was cancelled, or that another runner ended, ends again."""
+    real = MemoryRefStore.move_branch
+
+    def move(repository, old, *, ends=None, **options):
+        if ends is not None:
+            now = world.refs.task(repository, ends.old.id)
+            ends = replace(ends, old=now)
+        real(world.refs, repository, old, ends=ends, **options)
+
+    world.refs.move_branch = move
+
+
+def _forget_events_of_tasks(world) -> None:
+    """The event of a new task does not lead to a message."""
+    real = world.refs.create_task
+    world.refs.create_task = lambda repository, task, last, event: real(
+        repository, task, last, replace(event, kind="task_forgotten")
+    )
+
+
+def _deliver_no_delayed_messages(world) -> None:
+    """Only a message that is sent without a delay arrives."""
+    real = world.task_queue.send
+    world.task_queue.send = lambda message, delay_s=0: delay_s or real(message)
+
+
 @pytest.mark.parametrize(
     ("plant", "mix", "kind"),
     [
+        (_end_tasks_beside_their_effects, "tasks", "effect"),
+        (_end_tasks_whatever_they_are, "tasks", "status"),
+        (_forget_events_of_tasks, "tasks", "event"),
+        (_deliver_no_delayed_messages, "tasks", "stuck"),
         (_stage_under_an_old_token, "writes", "linearizable"),
         (_stage_under_closed_tokens, "writes", "linearizable"),
         (_take_equal_values_for_ones_own, "described", "linearizable"),
@@ -146,6 +192,34 @@ def test_a_planted_fault_is_found_soon(plant, mix, kind):
     smaller = shrink(found, plant)
     assert kind in smaller.kinds
     assert smaller.schedule.size <= found.schedule.size
+
+
+_COMMIT = Op("commit_by_task", text="again", id=1)
+_WRITE = Op("upload", text="x", id=2)
+_COMMIT_TOO = Op("commit_by_task", text="again", id=3)
+_RUN = Op("run_tasks", id=4)
+_START = Op("start_commit", text="again", id=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "programs"),
+    [
+        # A request joins a task that lacks its writes.
+        ("has_staged", lambda *_: False, ((_COMMIT,), (_WRITE, _COMMIT_TOO), (_RUN,))),
+        # Results of slices are taken, although the branch's version says that they are too old.
+        ("Staged", lambda tokens, _version: StagedSource(tokens, 0), ((_WRITE,), (_START, _RUN))),
+    ],
+)
+def test_a_commit_by_a_task_that_lacks_a_write_is_found(monkeypatch, name, wrong, programs):
+    def late(world) -> None:
+        world.staging.is_torn = True
+
+    monkeypatch.setattr(commits, name, wrong)
+    outcomes = (
+        run(Schedule("sliced_staged", programs, seed=seed), change=late)
+        for seed in range(FOUND_WITHIN)
+    )
+    assert any(outcome.kinds == {"linearizable"} for outcome in outcomes)
 
 
 def _calls(outcome: Outcome) -> list[tuple[object, ...]]:

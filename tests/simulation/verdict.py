@@ -9,6 +9,8 @@ from graveler.errors import GravelerError, NotFoundError
 from graveler.model import Branch, Repository
 from graveler.operations import commits, dumps, repositories
 from graveler.operations.protocol.views import view_of_branch
+from tests.simulation.task_verdict import check_tasks
+from tests.simulation.tasks import deliver_all
 from tests.simulation.worlds import NAMESPACE, REPO, stored_value
 from tests.support.linearizability import Operation, check_history
 
@@ -24,6 +26,7 @@ def judge(simulation: "Simulation") -> None:
     world.refs.page_amount = world.staging.page_amount = world.objects.page_amount = 1000
     repository = world.refs.repository(REPO)
     try:
+        deliver_all(simulation)
         _check_events(simulation)
         _check_exports(simulation, repository)
         _check_objects(simulation)
@@ -31,6 +34,7 @@ def judge(simulation: "Simulation") -> None:
         if simulation.dumps:
             _check_dumps(simulation)
         _resolve(simulation)
+        check_tasks(simulation)
         _look_at_the_end(simulation, repository)
     except GravelerError as error:
         simulation.problem("corrupt", f"at the end: {error!r}")

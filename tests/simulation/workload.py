@@ -12,6 +12,7 @@ from tests.simulation.schedule import Op, Schedule
 WRITES = "upload upload delete upload_if_absent set_metadata"
 COMMITS = "commit commit commit merge revert cherry_pick"
 RESETS = "reset reset_object reset_prefix hard_reset"
+TASKS = "start_commit commit_by_task cancel_task show_task run_tasks run_tasks run_tasks"
 _HISTORY = "commit_empty commit_empty cherry_pick"
 
 
@@ -52,6 +53,19 @@ MIXES: dict[str, Mix] = {
     ),
     "branches": Mix(f"create_branch delete_branch {WRITES} commit merge get list", branches="dev"),
     "repository": Mix(f"delete_repository create_repository {WRITES} commit get list"),
+    "tasks": Mix(
+        f"{TASKS} {TASKS} commit_by_task commit_by_task upload upload delete get commit",
+        "sliced sliced_staged sliced_staged",
+    ),
+    "task_branches": Mix(
+        f"{TASKS} commit_by_task {WRITES} {RESETS} commit merge get get_head",
+        "sliced sliced_staged sliced_staged",
+    ),
+    # No hard reset: the same merge again, in the same second, would be the same commit.
+    "task_merges": Mix(
+        f"{TASKS} start_merge merge_by_task merge_by_task upload commit merge get",
+        "sliced sliced sliced_staged",
+    ),
     "clean_up": Mix(f"clean_up clean_up {WRITES} commit commit get list reset"),
 }
 # The cheap ones more often: most that can go wrong is between writes and heads that move.
@@ -63,6 +77,8 @@ DEFAULT_MIXES = (
 # What operations refer to.
 _REFS = {
     "merge": ("dev", "main", "d1", "c1"),
+    "start_merge": ("dev", "dev", "d1"),
+    "merge_by_task": ("dev", "dev", "d1"),
     "revert": ("c1", "c2", "main", "d1"),
     "cherry_pick": ("c1", "c2", "d1", "dev"),
     "hard_reset": ("c1", "c2", "d1", "first"),
@@ -97,6 +113,8 @@ def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: i
         branch = "main"
     if kind in _REFS:
         text = chance.choice(_REFS[kind])
+    elif kind in ("start_commit", "commit_by_task"):
+        text = chance.choice(("again", "again", f"{number}"))  # equal requests, too
     elif kind == "set_metadata":
         text = f"m{number}"
     elif chance.random() < mix.same:

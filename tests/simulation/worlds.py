@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from graveler.addresses import physical_uri
+from graveler.committed.store import Breaking
 from graveler.dump.files import RefsDump
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
@@ -63,8 +64,8 @@ def _commit(engine: Engine, branch: str, message: str, repo: str = REPO) -> str:
     return commits.commit(engine, repo, branch, commits.CommitRequest(message, "start")).id
 
 
-def _new_start() -> Start:
-    world = memory_world(step_ns=10**6)
+def _new_start(breaking: Breaking | None = None) -> Start:
+    world = memory_world(breaking, step_ns=10**6)
     start = Start(world)
     start.foreign[DESCRIBED] = b"x" * 50
     return start
@@ -93,9 +94,9 @@ def _history(start: Start) -> None:
     retention.set_rules(engine, REPO, make_rules(3650, ()))
 
 
-def plain() -> Start:
+def plain(breaking: Breaking | None = None) -> Start:
     """Two branches with nothing staged."""
-    start = _new_start()
+    start = _new_start(breaking)
     _place_foreign(start)
     repositories.create(start.world.engine(), name=REPO, storage_namespace=NAMESPACE)
     _history(start)
@@ -112,8 +113,18 @@ def restaged() -> Start:
     return _staged("4", "2")
 
 
-def _staged(*texts: str) -> Start:
-    start = plain()
+def sliced() -> Start:
+    """As plain; each object has a range of its own, so that changes can be cut anywhere."""
+    return plain(Breaking(raggedness_records=1))
+
+
+def sliced_staged() -> Start:
+    """As sliced and staged."""
+    return _staged("4", "5", breaking=Breaking(raggedness_records=1))
+
+
+def _staged(*texts: str, breaking: Breaking | None = None) -> Start:
+    start = plain(breaking)
     engine = start.world.engine()
     for text in texts:
         upload(engine, "main", b"a", text)
@@ -186,7 +197,8 @@ def dumped() -> Start:
 
 
 WORLDS: dict[str, Callable[[], Start]] = {
-    made.__name__: made for made in (plain, staged, restaged, exported, foreign, nested, dumped)
+    made.__name__: made
+    for made in (plain, staged, restaged, sliced, sliced_staged, exported, foreign, nested, dumped)
 }
 
 

@@ -25,6 +25,8 @@ class MemoryStagingStore:
         self.between: Callable[[], None] = nothing
         self.page_amount = SCAN_PAGE_AMOUNT
         self.staged_first = False  # of two items that are read together, which one is read first
+        # Whether a plain change may be readable only some time after its gate accepted it.
+        self.is_torn = False
         self.gates = 2
         self.changes_at_once = 99
         self._closed: set[tuple[StagingToken, int]] = set()
@@ -84,7 +86,12 @@ class MemoryStagingStore:
             with self._lock:
                 if (token, self._gate_of(path)) in self._closed:
                     refused.append((path, value))
-                else:
+                    continue
+                if not self.is_torn:
+                    self._put(token, path, value)
+            if self.is_torn:
+                self.between()
+                with self._lock:
                     self._put(token, path, value)
         return refused
 

@@ -139,6 +139,15 @@ def no_changes(state: State, operation: Operation) -> list[State | None]:
     return [state, state._replace(staged=UNSTAGED)] if state.is_clean else []
 
 
+def _join(state: State, operation: Operation) -> list[State | None]:
+    """A commit that somebody else asked for holds all that is staged."""
+    return [state] if state.is_clean and state.heads[-1] == operation.value else []
+
+
+def _join_move(state: State, operation: Operation) -> list[State | None]:
+    return [state] if operation.value in state.heads else []
+
+
 def _reset(state: State, operation: Operation) -> list[State | None]:
     return [state._replace(staged=UNSTAGED)] if len(state.heads) == 1 else []
 
@@ -166,6 +175,8 @@ KINDS: Mapping[str, tuple[Step, ...]] = {
     "read_head": (_read_head,),
     "commit": (_decide_commit, _publish),
     "move": (_decide_move, _publish),  # merge, revert, cherry-pick
+    "join": (_join,),  # answered with the commit of another request
+    "join_move": (_join_move,),
     "reset": (_reset,),
     "reset_object": (_reset_object,),
     "hard_reset": (_hard_reset,),

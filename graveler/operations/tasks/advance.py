@@ -137,6 +137,7 @@ def _carry_out(hold: Hold, message: TaskMessage, work: Mapping[TaskKind, Work]) 
             hold.end(lambda task: tasks.cancelled(task, engine.clock.now_ns()))
     except OutOfTimeError:
         _leave_to_next(hold, message)
+        return  # the next runner goes on with the results
     except LostError:
         return  # whoever holds it ends it
     except GravelerError as error:

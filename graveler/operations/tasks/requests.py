@@ -78,7 +78,8 @@ def start(
 
     def attempt() -> Task:
         last = engine.refs.joinable_task(repository, digest)
-        if last is not None and not last.has_ended and is_joinable(engine, last, is_covered):
+        # Not `is_joinable`: this request does not repeat one whose client was called back.
+        if last is not None and _includes_all(last, is_covered):
             return last
         now_ns = engine.clock.now_ns()
         task = Task(
@@ -104,10 +105,18 @@ def start(
 
 
 def is_joinable(engine: Engine, task: Task, is_covered: Callable[[Task], bool]) -> bool:
-    """Whether an equal request gets the task's outcome, instead of another task."""
+    """Whether a request gets the outcome of the task, whose request was equal.
+
+    It may be the repetition that the task's client was asked for.
+    """
     if task.has_ended:
         return task.is_called_back and age_s(engine, task) < OUTCOME_LIFE_S
-    return not task.is_unwanted and (task.is_called_back or is_covered(task))
+    return _includes_all(task, is_covered) or (task.is_called_back and not task.is_unwanted)
+
+
+def _includes_all(task: Task, is_covered: Callable[[Task], bool]) -> bool:
+    """Whether the task's effect is still to come, and will include all that a request asks for."""
+    return not task.has_ended and not task.is_unwanted and is_covered(task)
 
 
 def age_s(engine: Engine, task: Task) -> int:

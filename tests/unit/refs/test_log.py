@@ -171,8 +171,9 @@ def test_a_filtered_log_that_takes_long_comes_in_short_pages_that_miss_nothing()
     refs.add(commits)
     wanted = {commit.id for commit in commits[1::3]}
     joined: list[Commit] = []
-    after, pages = None, 0
-    while after != "":
+    after: CommitID | None = None
+    pages = 0
+    while True:
         page = log(
             refs.history(),
             commits[-1].id,
@@ -182,6 +183,9 @@ def test_a_filtered_log_that_takes_long_comes_in_short_pages_that_miss_nothing()
             is_over=lambda: True,
         )
         joined += page.results
-        after, pages = page.next_after, pages + 1
+        pages += 1
+        if not page.has_more:
+            break
+        after = CommitID(page.next_after)
     assert joined == [commit for commit in reversed(commits) if commit.id in wanted]
     assert pages >= len(commits) - 1

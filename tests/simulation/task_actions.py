@@ -1,0 +1,122 @@
+"""What clients ask of tasks, and what the function does that runs them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING
+
+from graveler.errors import StillRunningError
+from graveler.model import Commit
+from graveler.operations import commits, merges
+from graveler.operations.engine import Engine
+from graveler.operations.tasks import requests
+from graveler.operations.tasks.waiting import Patience
+from graveler.tasks import Task, TaskMessage, TaskSettings
+from graveler.times import NS_PER_S
+from tests.simulation.schedule import Op
+from tests.simulation.worlds import REPO
+from tests.support.tasks import run
+
+if TYPE_CHECKING:
+    from tests.simulation.actor import Actor
+
+_COMMITTER = "somebody"
+# A runner looks at so many messages, one after the other.
+_MESSAGES = 3
+
+
+def message_of(op: Op) -> str:
+    """The message of a commit by a task; those of equal requests are equal."""
+    return f"#{op.text}"
+
+
+def _commit_request(op: Op) -> commits.CommitRequest:
+    return commits.CommitRequest(message_of(op), _COMMITTER)
+
+
+def _merge_request(op: Op) -> merges.MergeRequest:
+    return merges.MergeRequest(_COMMITTER, f"#by task {op.branch}", strategy="source-wins")
+
+
+def commit_by_task(actor: "Actor", op: Op) -> str:
+    request = _commit_request(op)
+    return _patiently(
+        actor, lambda engine, wait: commits.commit(engine, REPO, op.branch, request, wait)
+    )
+
+
+def merge_by_task(actor: "Actor", op: Op) -> str:
+    ref, request = actor.ref(op), _merge_request(op)
+    return _patiently(
+        actor, lambda engine, wait: merges.merge(engine, REPO, ref, op.branch, request, wait)
+    )
+
+
+def _patiently(actor: "Actor", ask: Callable[[Engine, Patience], Commit]) -> str:
+    """Ask until there is an outcome, or the client goes away: follow a redirect, then repeat."""
+    settings = TaskSettings(request_work_s=0, request_wait_s=2, slices_at_once=2)
+    patience = Patience(is_last=False)
+    engine = replace(actor.engine, task_settings=settings)
+    asks = 1 + actor.choose("asks", 6)
+    while True:
+        try:
+            return ask(engine, patience).id
+        except StillRunningError as error:
+            asks -= 1
+            if not asks:
+                raise
+            patience = Patience(is_last=False) if patience.is_last else Patience(error.task_id)
+
+
+def start_commit(actor: "Actor", op: Op) -> None:
+    actor.was_given(commits.start_commit(actor.engine, REPO, op.branch, _commit_request(op)))
+
+
+def start_merge(actor: "Actor", op: Op) -> None:
+    ref = actor.ref(op)
+    actor.was_given(merges.start_merge(actor.engine, REPO, ref, op.branch, _merge_request(op)))
+
+
+def _some_task(actor: "Actor") -> Task | None:
+    tasks = requests.listed(actor.engine, REPO, "", 10).results
+    return tasks[actor.choose("task", len(tasks))] if tasks else None
+
+
+def cancel_task(actor: "Actor", op: Op) -> None:
+    task = _some_task(actor)
+    if task is not None:
+        actor.saw(requests.cancel(actor.engine, REPO, task.id))
+        actor.ledger.cancelled.add(task.id)
+
+
+def show_task(actor: "Actor", op: Op) -> None:
+    task = _some_task(actor)
+    if task is not None:
+        actor.saw(requests.status(actor.engine, REPO, task.id))
+
+
+def run_tasks(actor: "Actor", op: Op) -> None:
+    """What a function does for some messages."""
+    for _ in range(_MESSAGES):
+        message = actor.message()
+        if message is None:
+            return
+        try:
+            _run_task(actor, op, message)
+        except BaseException:
+            actor.give_back(message)
+            raise
+
+
+def _run_task(actor: "Actor", op: Op, message: TaskMessage) -> None:
+    engine = replace(actor.engine, task_settings=TaskSettings(slices_at_once=2))
+    if not actor.choose("workers", 3):
+        engine = replace(engine, slice_function=None)
+    limit_s = (inf, inf, 200, 75)[actor.choose("limit", 4)]
+    began_ns = engine.clock.now_ns()
+    run(
+        engine,
+        message,
+        runner=f"runner {op.id} {actor.choose('runner', 10**9)}",
+        time_left_s=lambda: limit_s - (engine.clock.now_ns() - began_ns) / NS_PER_S,
+    )

@@ -1,0 +1,245 @@
+"""Tasks in schedules: messages that arrive as they like, and the threads and workers of runners."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+from unittest.mock import patch
+
+import msgspec
+
+from graveler.committed.slices import plan
+from graveler.errors import GravelerError, ThrottledError
+from graveler.events import TASK_TRIGGERS
+from graveler.merge import plan_merge
+from graveler.model import Commit, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol import changes
+from graveler.operations.tasks import slices
+from graveler.operations.tasks.slices import SliceJob, apply_job
+from graveler.tasks import TaskMessage
+from tests.simulation.schedule import Op
+from tests.simulation.scheduler import Scheduler
+from tests.support.counting import over_ports
+from tests.support.engines import MemoryWorld
+from tests.support.faults import Crash
+from tests.support.memory import FixedClock
+from tests.support.tasks import run
+
+if TYPE_CHECKING:
+    from tests.simulation.machine import Simulation
+
+# After a runner dies, the queue delivers its message again.
+_AGAIN_S = 60
+_LOOKS_MAX = 3
+
+
+class Ledger:
+    """What the clients and the runners of a schedule did with tasks, for the verdict.
+
+    origins: by task ID, when its request was sent, and the operation that sent it.
+    moves: by task ID, the commits that runners tried to end it with.
+    answers: operations that were answered with a commit of a task.
+    refusals: operations that were answered that there are no changes.
+    starts: operations that were answered with a task.
+    seen: by task ID, the states that answers showed: sent, answered, state, commit ID.
+    cancelled: tasks whose cancellation was acknowledged.
+    called_back: tasks for whose outcome a client was asked to repeat its request.
+    """
+
+    def __init__(self) -> None:
+        self.origins: dict[str, tuple[float, Op]] = {}
+        self.moves: dict[str, list[tuple[Repository, Commit]]] = {}
+        self.answers: list[tuple[Op, str, float, float, str]] = []
+        self.refusals: list[tuple[Op, str, float, float]] = []
+        self.starts: list[tuple[Op, str, float, str]] = []
+        self.seen: dict[str, list[tuple[float, float, str, str]]] = {}
+        self.cancelled: set[str] = set()
+        self.called_back: set[str] = set()
+
+    def watch(self, name: str, args: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
+        """Write down a commit that ends a task; return whether the call is one."""
+        ends = options.get("ends")
+        if name != "refs.move_branch" or ends is None:
+            return False
+        self.moves.setdefault(ends.old.id, []).append((args[0], options["commit"]))
+        return True
+
+    def first_news(self, task_id: str, commit_id: str = "") -> float | None:
+        """Return when an answer first showed the task's end, or its commit."""
+        ended = ("completed", "failed", "cancelled")
+        seen = self.seen.get(task_id, ())
+        times = [returned for _, returned, state, _ in seen if state in ended]
+        times += [each[3] for each in self.answers if each[4] == commit_id]
+        return min(times, default=None)
+
+
+class Deliveries:
+    """The queue of tasks: it delivers at least once, late, in any order, and sometimes twice.
+
+    The event of a new task is a message, too, which is never lost.
+    """
+
+    def __init__(self, world: MemoryWorld) -> None:
+        self._world = world
+        self._events_seen = 0
+
+    def receive(self, choose: Callable[[str, int], int]) -> TaskMessage | None:
+        """Return a message that is due, or None; choose returns a number below its second one."""
+        waiting = self._waiting()
+        if not waiting:
+            return None
+        clock = self._world.clock
+        due = [each for each in waiting if each[0] <= clock.peek_ns]
+        if not due:
+            if choose("late", 2):
+                return None
+            first = min(waiting, key=lambda each: each[0])
+            clock.tick((first[0] - clock.peek_ns) / 10**9)
+            due = [first]
+        chosen = due[choose("which", len(due))]
+        if choose("twice", 4):
+            waiting.remove(chosen)
+        return chosen[1]
+
+    def give_back(self, message: TaskMessage) -> None:
+        """Deliver a message again, whose receiver failed."""
+        self._waiting().append((self._world.clock.peek_ns + _AGAIN_S * 10**9, message))
+
+    def drain(self) -> Iterator[TaskMessage]:
+        """Yield all messages in the order of their times, each when it is due."""
+        clock = self._world.clock
+        while waiting := self._waiting():
+            first = min(waiting, key=lambda each: each[0])
+            waiting.remove(first)
+            if first[0] > clock.peek_ns:
+                clock.tick((first[0] - clock.peek_ns) / 10**9)
+            yield first[1]
+
+    def _waiting(self) -> list[tuple[int, TaskMessage]]:
+        world = self._world
+        events = world.refs.events[self._events_seen :]
+        self._events_seen += len(events)
+        world.task_queue.waiting += [
+            (event.time_ns, TaskMessage(event.repository, str(event.detail["task_id"])))
+            for event in events
+            if event.kind in TASK_TRIGGERS
+        ]
+        return world.task_queue.waiting
+
+
+class Workers:
+    """The slice function: each invocation is a process of its own, which outlives its caller."""
+
+    def __init__(
+        self, start: Callable[[Callable[..., Any]], Engine], call: Callable[..., Any]
+    ) -> None:
+        self._start = start
+        self._call = call
+
+    def invoke(self, job: Mapping[str, Any]) -> Mapping[str, Any]:
+        is_dead = False
+
+        def around(*call: Any) -> Any:
+            nonlocal is_dead
+            if is_dead:
+                raise Crash
+            try:
+                return self._call(*call)
+            except Crash:
+                is_dead = True
+                raise
+
+        try:
+            answer = apply_job(self._start(around), msgspec.convert(job, SliceJob))
+        except Crash as crash:
+            raise ThrottledError("the worker died") from crash
+        result: Mapping[str, Any] = msgspec.to_builtins(answer)
+        return result
+
+
+class _Threads:
+    """As ContextThreads; each thread is a greenlet, so that the scheduler owns its steps."""
+
+    def __init__(self, scheduler: Scheduler, amount: int) -> None:
+        self._scheduler = scheduler
+        self._amount = amount
+        self._running = 0
+        self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        while self._running and kind is not Crash:
+            self._scheduler.pause()
+
+    def submit(self, work: Callable[..., Any], *args: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        self._jobs.append((future, lambda: work(*args)))
+        if self._running < self._amount:
+            self._running += 1
+            if self._scheduler.is_stepping:
+                self._scheduler.add_thread(self._run)
+            else:
+                self._run()
+        return future
+
+    def shutdown(self, **_: bool) -> None:
+        for future, _job in self._jobs:
+            future.cancel()
+
+    def _run(self) -> None:
+        while self._jobs:
+            future, job = self._jobs.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(job())
+            except (Exception, Crash) as error:  # noqa: BLE001 - the caller has to see it
+                future.set_exception(error)
+        self._running -= 1
+
+
+@contextmanager
+def stepwise(scheduler: Scheduler, clock: FixedClock) -> Iterator[None]:
+    """Let the scheduler own the threads of runners, and cut changes into tiny slices."""
+
+    def wait(
+        futures: Iterable[Future[Any]], timeout_s: float, _return_when: str
+    ) -> tuple[list[Future[Any]], list[Future[Any]]]:
+        for _ in range(_LOOKS_MAX):
+            done = [future for future in futures if future.done()]
+            if done:
+                return done, []
+            scheduler.pause()
+        clock.tick(timeout_s)
+        return [], list(futures)
+
+    with (
+        patch.object(slices, "ContextThreads", partial(_Threads, scheduler)),
+        patch.object(slices, "wait", wait),
+        patch.object(changes, "plan", partial(plan, slice_weight=1)),
+        patch.object(changes, "plan_merge", partial(plan_merge, slice_weight=1)),
+    ):
+        yield
+
+
+def deliver_all(simulation: "Simulation") -> None:
+    """Deliver all messages to runners that do not fail; then every task has to have ended."""
+
+    def around(
+        name: str, call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        simulation.ledger.watch(name, args, options)
+        return call(*args, **options)
+
+    deliveries = simulation.deliveries
+    for number, message in enumerate(deliveries.drain()):
+        with suppress(GravelerError):
+            run(over_ports(simulation.new_engine(), around), message, runner=f"last {number}")
+        if number > 300:
+            simulation.problem("endless", f"messages of task {message.task_id} never end")
+            return
