@@ -43,7 +43,7 @@ def log(
     found: list[Commit] = []
     skipping = after is not None
     for commit in commits:
-        is_new = not skipping
+        was_skipped = skipping
         if skipping:
             skipping = commit.id != after
         elif matches is None or (len(commit.parents) == 1 and matches(commit)):
@@ -54,7 +54,8 @@ def log(
                 break
         if commit.id == stop_at:
             break
-        if is_new and is_over is not None and is_over():
+        # A page looks at one commit at least, so that the pages go on.
+        if is_over is not None and not was_skipped and is_over():
             return Page(tuple(found), next_after=commit.id)
     return Page(tuple(found))
 

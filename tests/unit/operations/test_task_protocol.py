@@ -36,9 +36,12 @@ def test_a_new_request_does_not_join_a_task_that_lacks_its_writes(world, engine,
 def test_a_runner_out_of_time_leaves_the_results_of_slices_to_the_next_one(world, engine):
     upload(engine, b"a", b"1")
     task = commits.start_commit(engine, REPO, "main", _REQUEST)
-    times_s = iter([inf])
-    run(engine, TaskMessage(REPO, task.id), time_left_s=lambda: next(times_s, 0))
     folder = task_folder(NAMESPACE, task.id)
+
+    def time_left_s() -> float:
+        return 0 if world.objects.uris(folder) else inf
+
+    run(engine, TaskMessage(REPO, task.id), time_left_s=time_left_s)
     assert world.objects.uris(folder)
     run_all(world.task_queue, engine)
     ended, made = commits.task_status(engine, REPO, task.id, task.kind)

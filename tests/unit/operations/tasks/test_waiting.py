@@ -173,13 +173,18 @@ def test_a_request_with_another_message_gets_a_task_of_its_own(world):
     assert told_to_come_again(message_of("other"), world) != first
 
 
-def test_a_client_that_was_told_to_come_again_gets_its_commit_whatever_was_staged_since(world):
+def test_a_client_that_wrote_more_before_it_came_again_gets_a_commit_with_all_of_it(world):
     told_to_come_again(COMMIT, world)
-    run_tasks(world)
     upload(world.engine(), b"later")
-    made = COMMIT.ask(impatient(world), FIRST_REQUEST)
-    assert effects(world, "main") == [made.id]
-    assert b"later" not in contents(world.engine(), made.id)
+    with pytest.raises(StillRunningError) as still:
+        COMMIT.ask(impatient(world), FIRST_REQUEST)
+    assert not still.value.is_outcome  # so the redirect does not name the task
+    assert len(tasks_of(world.engine())) == 1
+    run_tasks(world)
+    made = COMMIT.ask(world.engine(), FIRST_REQUEST)
+    assert len(effects(world, "main")) == 2
+    assert effects(world, "main")[0] == made.id
+    assert b"later" in contents(world.engine(), made.id)
 
 
 def test_an_outcome_is_told_once(world):
