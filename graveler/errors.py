@@ -158,7 +158,7 @@ class ThrottledError(GravelerError):
 class StillRunningError(ThrottledError):
     """A task does what the request asks, and goes on.
 
-    task_id names it; is_outcome says whether its outcome is that of the request, or comes before it.
+    task_id names it. is_outcome says whether its outcome is the request's, or comes before that.
     """
 
     code = "still_running"

@@ -78,7 +78,7 @@ def task_row(task: Task) -> TaskRow:
         user=task.user,
         creation_time=rfc3339(task.create_time_ns),
         update_time=rfc3339(task.update_time_ns),
-        is_cancelled=task.is_unwanted or task.state is TaskState.CANCELLED,
+        is_cancelled=task.state is TaskState.CANCELLED or (task.is_unwanted and not task.has_ended),
         objects_done=task.done,
         objects_known=task.known,
         result=dict(task.result),

@@ -221,10 +221,8 @@ def test_a_commit_repeated_after_another_one_is_refused(world):
 
 
 def conflict(world: MemoryWorld) -> None:
-    for branch in ("dev", "clean"):
-        upload(world.engine(), b"c", branch.encode(), branch)
-        request = commits.CommitRequest("m", "c")
-        commits.commit(world.engine(), REPO, branch, request)
+    upload(world.engine(), b"more", b"other", "clean")
+    commits.commit(world.engine(), REPO, "clean", commits.CommitRequest("m", "c"))
 
 
 def protect(world: MemoryWorld) -> None:
