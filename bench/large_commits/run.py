@@ -3,12 +3,12 @@
     python -m bench.large_commits --additions 200000 1000000 --bases 10000000 --changes 1000
     python -m bench.large_commits --stack .graveler --additions 200000
 
-Changes are staged directly in the table. Then the engine commits them: in one pass by one process,
-and by slices on each core. Each measurement has its own process and servers. Random changes are
-made to a repository of `bench.repository`, whose files are linked into the S3 server's folder.
+Changes are staged directly in the table, and the engine commits them in one pass. Each measurement
+has its own process and servers. Random changes are made to a repository of `bench.repository`,
+whose files are linked into the S3 server's folder.
 
-With --stack, additions are staged on a running stack, found by its data folder, and the stack makes
-the commit.
+With --stack, the changes are staged on a running stack, found by its data folder, which makes the
+commit as its users get it: by a task and its slices.
 """
 
 import base64
@@ -23,16 +23,16 @@ from pathlib import Path
 from uuid import uuid4
 
 from bench.figures import Figure, in_fresh_process, peak_memory_mb, spent
-from bench.large_commits.load import Load, additions, random_changes, stage
-from bench.large_commits.slicing import commit_by_slices, engine_of
+from bench.large_commits.load import Load, additions, random_changes, stage, tables_of
 from bench.report import Results, Sections, printed
 from bench.repository import FOLDER, NAMESPACE, make_repository, open_repository
 from bench.servers import servers_in
 from glue_jobs.session import Deployment
+from graveler.aws import wiring
 from graveler.aws.settings import Settings
 from graveler.model import MetaRangeID
 from graveler.operations import commits, repositories
-from graveler.operations.protocol.heads import seal
+from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import current_branch
 from local.job import environment_of_stack
 from local.stores import BUCKET
@@ -42,30 +42,25 @@ REPOSITORY = "large"
 BRANCH = "main"
 
 
-def measure(base_objects: int, amount: int, folder: Path, way: str) -> Iterator[Figure]:
+def measure(base_objects: int, amount: int, folder: Path) -> Iterator[Figure]:
     """Measure a commit of additions to nothing, or of random changes to a base."""
     load = random_changes(base_objects, amount) if base_objects else additions(amount)
     name = f"{amount:,} random changes" if base_objects else f"{amount:,} additions"
     with _prepared(base_objects, folder) as made:
-        found, branch = current_branch(made.engine, REPOSITORY, BRANCH)
+        _, branch = current_branch(made.engine, REPOSITORY, BRANCH)
         with spent() as staging:
             stage(made.settings, branch.staging_token, load)
         yield Figure(f"{name}, staged directly", amount / staging.wall_s, "changes/s wall")
-        if way == "slices":
-            sealed = seal(made.engine, found, branch)
-            work = found, sealed.sealed_tokens, sealed.commit_id
-            with spent() as times:
-                slices, planning_s, peak_mb = commit_by_slices(made, work)
-            yield Figure(f"{name}, by slices, all cores", times.wall_s, "s wall")
-            yield Figure(f"{name}, planned in", planning_s, "s wall")
-            yield Figure(f"{name}, slices", slices, "")
-            yield Figure(f"{name}, peak memory of a slice's process", peak_mb, "MB")
-            return
         with spent() as times:
             commits.commit(made.engine, REPOSITORY, BRANCH, commits.CommitRequest("large", "bench"))
         yield Figure(f"{name}, wall", times.wall_s, "s wall")
         yield Figure(f"{name}, processor", times.cpu_s, "s cpu")
         yield Figure(f"{name}, peak memory", peak_memory_mb(), "MB")
+
+
+def engine_of(settings: Settings) -> Engine:
+    """Return the engine of a new function of the deployment."""
+    return wiring.engine_over(settings, tables_of(settings), b"signing key")
 
 
 @contextmanager
@@ -98,17 +93,26 @@ class Stack:
         environment = environment_of_stack(data)
         os.environ |= {name: environment[name] for name in environment if name.startswith("AWS_")}
         self.settings = Settings.from_environment(environment)
+        self.data = data
         self._port = port
         pair = (environment[f"GRAVELER_{name}"] for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"))
         self._authorization = "Basic " + base64.b64encode(":".join(pair).encode()).decode()
 
     def post(self, path: str, **body: str) -> tuple[int, bytes]:
-        """Return the status and the body of the answer to a request of the API."""
-        connection = HTTPConnection("127.0.0.1", self._port)
+        """Return the status and the body of the answer to a request of the API.
+
+        Like lakectl, it follows redirects and repeats a request that is answered 503.
+        """
+        url, query = f"/api/v1/{path.partition('?')[0]}", path.partition("?")[2]
         headers = {"Authorization": self._authorization, "Content-Type": "application/json"}
-        connection.request("POST", f"/api/v1/{path}", json.dumps(body), headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read()
+        while True:
+            connection = HTTPConnection("127.0.0.1", self._port)
+            connection.request("POST", f"{url}?{query}", json.dumps(body), headers)
+            answer = connection.getresponse()
+            content = answer.read()
+            if answer.status not in (307, 503):
+                return answer.status, content
+            query = answer.headers.get("Location", "?").partition("?")[2]
 
     def stage(self, repository: str, branch: str, load: Load) -> None:
         """Stage the load on the branch."""
@@ -116,19 +120,25 @@ class Stack:
         stage(self.settings, found.staging_token, load)
 
 
-def measure_stack(stack: Stack, amount: int) -> Iterator[Figure]:
-    """Measure a commit of additions over HTTP, in a new repository."""
+def measure_stack(stack: Stack, base_objects: int, amount: int, folder: Path) -> Iterator[Figure]:
+    """Measure a commit over HTTP in a new repository: of additions, or of changes to a base."""
     repository = f"large-{uuid4().hex[:8]}"
     status, body = stack.post(
         "repositories", name=repository, storage_namespace=f"s3://{BUCKET}/{repository}"
     )
     if status != 201:
         raise RuntimeError(f"the repository was not created: {status} {body!r}")
+    commits_path = f"repositories/{repository}/branches/{BRANCH}/commits"
+    load = random_changes(base_objects, amount) if base_objects else additions(amount)
+    if base_objects:
+        served = stack.data / "s3" / BUCKET / repository / "_lakefs"
+        base = _link(base_objects, folder, served)
+        stack.post(f"{commits_path}?source_metarange={base}", message="base")
     with spent() as staging:
-        stack.stage(repository, BRANCH, additions(amount))
+        stack.stage(repository, BRANCH, load)
     yield Figure("staged directly", amount / staging.wall_s, "changes/s wall")
     with spent() as times:
-        status, _ = stack.post(f"repositories/{repository}/branches/{BRANCH}/commits", message="1")
+        status, _ = stack.post(commits_path, message="large")
     yield Figure("answered after", times.wall_s, "s wall")
     yield Figure("status", status, "")
 
@@ -138,20 +148,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     if options.stack is not None:
         stack = Stack(options.stack, options.port)
-        for amount in options.additions:
-            printed(f"{amount:,} additions on the stack", measure_stack(stack, amount))
+        for base, amount in _measurements(options):
+            name = f"{amount:,} over {base:,} on the stack"
+            printed(name, measure_stack(stack, base, amount, options.folder))
         return
     results = Results(options.results, "large-commits", TITLE)
-    for base, amounts in [(0, options.additions), *((n, options.changes) for n in options.bases)]:
-        figures: list[Figure] = []
-        for amount in amounts:
-            for way in options.ways:
-                figures += printed(
-                    f"{amount:,} over {base:,}, {way}",
-                    in_fresh_process(measure, base, amount, options.folder, way),
-                )
+    by_base: dict[int, list[Figure]] = {}
+    for base, amount in _measurements(options):
+        made = in_fresh_process(measure, base, amount, options.folder)
+        by_base.setdefault(base, []).extend(printed(f"{amount:,} over {base:,}", made))
+    for base, figures in by_base.items():
         sections: Sections = {"Commits": figures}
         results.keep(f"{base:,}", sections)
+
+
+def _measurements(options: Namespace) -> Iterator[tuple[int, int]]:
+    """Yield how many objects there are, and how many changes are made to them."""
+    for amount in options.additions:
+        yield 0, amount
+    for base in options.bases:
+        for amount in options.changes:
+            yield base, amount
 
 
 def _parse(arguments: Sequence[str] | None) -> Namespace:
@@ -160,7 +177,6 @@ def _parse(arguments: Sequence[str] | None) -> Namespace:
     add("--additions", type=int, nargs="*", default=[200_000, 1_000_000], help="first commits")
     add("--bases", type=int, nargs="*", default=[10_000_000], help="repositories to change")
     add("--changes", type=int, nargs="*", default=[1_000], help="random changes to each base")
-    add("--ways", nargs="*", default=["pass", "slices"], choices=["pass", "slices"])
     add("--folder", type=Path, default=FOLDER, help="generated repositories, servers' data")
     add("--results", type=Path, default=FOLDER / "results", help="where tables go")
     add("--stack", type=Path, help="the data folder of a running stack, to measure that")
