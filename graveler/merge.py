@@ -27,7 +27,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import SLICE_WEIGHT, Slice, plan
 from graveler.committed.store import Committed
 from graveler.diff.three_way import Meeting, source_changes
-from graveler.diff.two_way import changed_ranges, diff
+from graveler.diff.two_way import Difference, changed_ranges, diff
 from graveler.messages import Refusal
 from graveler.model import Change
 
@@ -55,14 +55,18 @@ def merge_changes(
     strategy: str = "",
     start: bytes = b"",
     end: bytes | None = None,
+    watching: Callable[[Iterator[Difference]], Iterator[Difference]] = iter,
 ) -> Iterator[Change]:
     """Yield the changes with start <= key < end that make destination the merge, by key.
+
+    watching passes the source's changes on, and may raise to stop: all of them may be conflicts
+    that the destination wins.
 
     Raises:
         MergeConflictError: both sides changed a key differently, and there is no strategy.
         CorruptDataError: a file is missing, or is not what was written.
     """
-    for found in source_changes(diff(base, source, start, end), destination):
+    for found in source_changes(watching(diff(base, source, start, end)), destination):
         if found.meeting is Meeting.CONFLICT:
             if not strategy:
                 path = found.change.key.decode("utf-8", "replace")

@@ -143,10 +143,15 @@ class TaskEnd:
 
 @dataclass(frozen=True, slots=True)
 class TaskMessage:
-    """Look at this task. An event of a task has the same fields."""
+    """Look at this task. An event of a task has the same fields, but for the runner.
+
+    runner: who sent the message to whoever looks at the task when the lease ends, "" if a request
+        did.
+    """
 
     repository: str
     task_id: str
+    runner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +193,9 @@ def reported(task: Task, now_ns: int, done: int, known: int) -> Task:
     )
 
 
-def released(task: Task, now_ns: int) -> Task:
-    """Return the task without a runner, so that another can take it at once."""
-    return replace(task, lease_until_ns=0, update_time_ns=now_ns)
+def released(task: Task, now_ns: int, delay_s: int = 0) -> Task:
+    """Return the task after its runner stopped, so that another can take it after delay_s."""
+    return replace(task, lease_until_ns=now_ns + delay_s * NS_PER_S, update_time_ns=now_ns)
 
 
 def unwanted(task: Task, now_ns: int) -> Task:

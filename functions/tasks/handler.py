@@ -11,9 +11,12 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import Record, Telemetry
 from graveler.aws import wiring
+from graveler.errors import GravelerError
 from graveler.operations.task_work import WORK
 from graveler.operations.tasks.advance import advance
 from graveler.tasks import TaskMessage
+
+_PAUSE_S = 60
 
 telemetry = Telemetry("graveler-tasks")
 
@@ -27,13 +30,32 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
                 _advance(message["body"], context, record)
             except Exception as error:  # noqa: BLE001 - one must not stop the other messages
                 record.fail(error)
-                again.append(message["messageId"])
+                if not _is_sent_again(message["body"], error):
+                    again.append(message["messageId"])
     return {"batchItemFailures": [{"itemIdentifier": each} for each in again]}
 
 
-def _advance(body: str, context: LambdaContext, record: Record) -> None:
+def _is_sent_again(body: str, error: Exception) -> bool:
+    """Send the message again if a store failed; return whether that worked.
+
+    A message that fails comes back only after the queue's visibility timeout, which is hours.
+    """
+    if not isinstance(error, GravelerError):
+        return False
+    try:
+        wiring.engine().task_queue.send(_message_in(body), _PAUSE_S)
+    except GravelerError:
+        return False
+    return True
+
+
+def _message_in(body: str) -> TaskMessage:
     content = msgspec.json.decode(body, type=dict[str, Any])
-    message = msgspec.convert(content.get("detail", content), TaskMessage)
+    return msgspec.convert(content.get("detail", content), TaskMessage)
+
+
+def _advance(body: str, context: LambdaContext, record: Record) -> None:
+    message = _message_in(body)
     record.add(repository=message.repository, task_id=message.task_id)
     task = advance(
         wiring.engine(),

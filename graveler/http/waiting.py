@@ -6,7 +6,7 @@ follows three; the request after the last one is answered 503 with Retry-After. 
 a request by itself, other clients tell their users; it then joins the task without a name.
 """
 
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
 from graveler.errors import StillRunningError
 from graveler.http.query import Query
@@ -30,7 +30,8 @@ def location_of(error: StillRunningError, raw_query: str) -> str | None:
     Returns:
         A reference relative to the request's URL; None after the last redirect.
     """
-    kept = [part for part in raw_query.split("&") if part and not part.startswith(_PARAMETER)]
+    parts = [part for part in raw_query.split("&") if part]
+    kept = [part for part in parts if unquote_plus(part.partition("=")[0]) != _PARAMETER]
     _, number = _parts(Query(raw_query).text(_PARAMETER))
     if number >= _REDIRECTS_MAX:
         return None
@@ -40,4 +41,5 @@ def location_of(error: StillRunningError, raw_query: str) -> str | None:
 
 def _parts(text: str) -> tuple[str, int]:
     task_id, _, number = text.partition(":")
-    return task_id, int(number) if number.isascii() and number.isdigit() else 0
+    is_number = number.isascii() and number.isdigit() and len(number) < 3
+    return task_id, int(number) if is_number else 0

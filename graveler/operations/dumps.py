@@ -45,7 +45,7 @@ from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.protocol.watching import Watching
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
-from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Work, result_in_time
+from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Watch, Work, result_in_time
 from graveler.refs.closure import CommitSet
 from graveler.tasks import Task, TaskKind
 
@@ -184,13 +184,20 @@ def restore(
         CorruptDataError: a file of the dump is damaged.
         ContentionError: the repository changed in each try.
     """
-    repository = _restorable(engine, name, dumped, force=force)
+    repository = read_repository(engine, name)
+
+    def at_once(watch: Watch) -> None:
+        # Not before: a task that this client waits for may have finished the restore.
+        restorable = _restorable(engine, name, dumped, force=force)
+        _check_same(restorable, repository)
+        _restore(engine, restorable, dumped, watch.over)
+
     work: Work[None] = Work(
         kind=TaskKind.RESTORE,
         user=user,
         branch="",
         request=_request(dumped, force=force),
-        at_once=lambda watch: _restore(engine, repository, dumped, watch.over),
+        at_once=at_once,
         result_of=lambda _: None,
     )
     result_in_time(engine, repository, work, patience)
@@ -217,7 +224,13 @@ def _claim_of(dumped: RefsDump) -> str:
     return f"commits {dumped.commits_id}, branches {dumped.branches_id} and tags {dumped.tags_id}"
 
 
-def _restore(engine: Engine, repository: Repository, dumped: RefsDump, watching: Watching) -> None:
+def _restore(
+    engine: Engine,
+    repository: Repository,
+    dumped: RefsDump,
+    watching: Watching,
+    before_finish: Callable[[], None] = lambda: None,
+) -> None:
     content = _Content(engine, repository, dumped, watching)
     checked = content.check()
     if not checked.commits:
@@ -232,6 +245,7 @@ def _restore(engine: Engine, repository: Repository, dumped: RefsDump, watching:
         )
     for tags in _batches(watching(content.tags()), _NAMES_AT_ONCE):
         engine.refs.restore_tags(repository, [Tag(tag.name, tag.commit_id) for tag in tags])
+    before_finish()
     _finish(engine, repository, checked)
 
 
@@ -330,12 +344,7 @@ def _batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def start_dump(engine: Engine, name: str, user: str) -> Task:
-    """Start a task that dumps the repository; dump_of has its result.
-
-    Raises:
-        NotFoundError: the repository does not exist.
-        InvalidInputError: it is bare, or the name is malformed.
-    """
+    """Start a task that dumps the repository; dump_of has its result. Errors are those of dump."""
     repository = _dumpable(engine, name)
     return start(engine, repository, TaskKind.DUMP, {}, user=user, is_covered=never_covers)
 
@@ -347,6 +356,7 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
         GravelerError: as dump.
         StoppedError: this runner must not continue.
     """
+    hold.current_repository()
     return asdict(_dump(hold.engine, _dumpable(hold.engine, hold.repository.name), hold.watched))
 
 
@@ -371,8 +381,8 @@ def start_restore(
     return start(engine, repository, TaskKind.RESTORE, _request(dumped, force=force), user=user)
 
 
-def run_restore(hold: Hold) -> Mapping[str, str]:
-    """Do the work of a restore's task.
+def run_restore(hold: Hold) -> None:
+    """Do the work of a restore's task, and end it.
 
     Raises:
         GravelerError: as restore.
@@ -380,9 +390,9 @@ def run_restore(hold: Hold) -> Mapping[str, str]:
     """
     request = msgspec.convert(hold.task.request, _Restore)
     engine, name = hold.engine, hold.repository.name
-    current = read_repository(engine, name)
     # A runner before this one may have finished the restore, and died before it ended the task.
-    if current.is_bare or hold.task.takes == 1:
+    if hold.current_repository().is_bare or hold.task.takes == 1:
         repository = _restorable(engine, name, request.dumped, force=request.force)
-        _restore(engine, repository, request.dumped, hold.watched)
-    return {}
+        _check_same(repository, hold.repository)
+        _restore(engine, repository, request.dumped, hold.watched, hold.read_again)
+    hold.complete({}, although_unwanted=True)

@@ -29,6 +29,7 @@ from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
     Patience,
+    Watch,
     Work,
     commit_of,
     result_in_time,
@@ -82,19 +83,26 @@ def merge(
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the merge, and has not ended in time.
     """
-    found, current, source_id = _mergeable(engine, repository, source_ref, branch, request)
+    found, current = _mergeable(engine, repository, branch, request)
     asked = _Merge(source_ref, request)
+
+    # Not before: whoever waits for a task needs no source, which may be deleted meanwhile.
+    def source_id() -> CommitID:
+        return _source_id(engine, found, source_ref, branch)
+
+    def at_once(watch: Watch) -> Commit:
+        work.covers = source_id()
+        apply = apply_at_once(engine, watch.over)
+        return _merge(engine, found, current, asked, CommitID(work.covers), apply)
+
     work = Work(
         kind=TaskKind.MERGE,
         user=request.committer,
         branch=branch,
         request=asdict(asked),
-        at_once=lambda watch: _merge(
-            engine, found, current, asked, source_id, apply_at_once(engine, watch.over)
-        ),
+        at_once=at_once,
         result_of=partial(commit_of, engine, found),
-        is_covered=lambda task: task.covers == source_id,
-        covers=source_id,
+        is_covered=lambda task: task.covers == (work.covers or source_id()),
     )
     return result_in_time(engine, found, work, patience)
 
@@ -110,7 +118,8 @@ def start_merge(
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
     """
-    found, _, source_id = _mergeable(engine, repository, source_ref, branch, request)
+    found, _ = _mergeable(engine, repository, branch, request)
+    source_id = _source_id(engine, found, source_ref, branch)
     return start(
         engine,
         found,
@@ -138,15 +147,22 @@ def run_merge(hold: Hold) -> None:
 
 
 def _mergeable(
-    engine: Engine, repository: str, source_ref: str, branch: str, request: MergeRequest
-) -> tuple[Repository, Branch, CommitID]:
+    engine: Engine, repository: str, branch: str, request: MergeRequest
+) -> tuple[Repository, Branch]:
     check_strategy(request.strategy)
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
-    check_commit_size(request.message, request.metadata)
+    check_commit_size(request.message, _metadata(request))
+    return found, current
+
+
+def _source_id(engine: Engine, repository: Repository, source_ref: str, branch: str) -> CommitID:
     with within(f"update branch {branch}: get commit by ref {source_ref}"):
-        source = resolve_commit(engine.refs, engine.history(found), source_ref)
-    return found, current, source.id
+        return resolve_commit(engine.refs, engine.history(repository), source_ref).id
+
+
+def _metadata(request: MergeRequest) -> Mapping[str, str]:
+    return {**request.metadata, ".lakefs.merge.strategy": STRATEGIES[request.strategy]}
 
 
 def _merge(
@@ -160,7 +176,6 @@ def _merge(
 ) -> Commit:
     request, source_ref = asked.request, asked.source_ref
     message = request.message or f"Merge '{source_ref}' into '{branch.name}'"
-    metadata = {**request.metadata, ".lakefs.merge.strategy": STRATEGIES[request.strategy]}
 
     def plan(now: Branch) -> Move:
         now = require_clean(engine, repository, now)
@@ -184,7 +199,7 @@ def _merge(
             committer=request.committer,
             message=message,
             metarange_id=merged.metarange_id,
-            metadata=metadata,
+            metadata=_metadata(request),
             parents=(head,) if request.squash else (head, source),
             generation=1 + max(head.generation, source.generation),
         )

@@ -6,7 +6,7 @@ revert        the ref           a parent of it     branch head
 cherry-pick   a parent of it    the ref            branch head
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
@@ -33,12 +33,13 @@ from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
     Patience,
+    Watch,
     Work,
     commit_of,
     result_in_time,
 )
 from graveler.refs.resolve import resolve_commit
-from graveler.tasks import TaskKind
+from graveler.tasks import Task, TaskKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,18 @@ def revert(
     """
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
+    asked = partial(_undoing, engine, found, request)
+    return _in_time(engine, found, current, TaskKind.REVERT, request, asked, patience)
+
+
+def _undoing(engine: Engine, found: Repository, request: RevertRequest) -> _Replay:
     undone = _commit_of(engine, found, request.ref)
     if len(undone.parents) > 1 and request.parent_number <= 0:
         raise Refusal.REVERT_WITHOUT_PARENT.error(f"1 to {len(undone.parents)} of {undone.id}")
     number = request.parent_number or 1
     parent = _parent(engine, found, undone, number, Refusal.REVERT_BEYOND_PARENTS)
     message = request.message or f"Revert {request.ref}"
-    asked = _Replay(
+    return _Replay(
         base=undone.id,
         source=parent.id,
         message=message,
@@ -111,7 +117,6 @@ def revert(
         force=request.force,
         allow_empty=request.allow_empty,
     )
-    return _in_time(engine, found, current, TaskKind.REVERT, request, asked, patience)
 
 
 def _commit_of(engine: Engine, repository: Repository, ref: str) -> Commit:
@@ -165,6 +170,11 @@ def cherry_pick(
     """
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
+    asked = partial(_picking, engine, found, request)
+    return _in_time(engine, found, current, TaskKind.CHERRY_PICK, request, asked, patience)
+
+
+def _picking(engine: Engine, found: Repository, request: CherryPickRequest) -> _Replay:
     picked = _commit_of(engine, found, request.ref)
     if len(picked.parents) > 1 and not request.parent_number:
         raise Refusal.PICK_WITHOUT_PARENT.error(f"1 to {len(picked.parents)} of {picked.id}")
@@ -176,7 +186,7 @@ def cherry_pick(
         "cherry-pick-origin": picked.id,
         "cherry-pick-committer": picked.committer,
     }
-    asked = _Replay(
+    return _Replay(
         base=parent.id,
         source=picked.id,
         message=request.message or picked.message,
@@ -187,7 +197,6 @@ def cherry_pick(
         force=request.force,
         allow_empty=picked.metarange_id != parent.metarange_id,
     )
-    return _in_time(engine, found, current, TaskKind.CHERRY_PICK, request, asked, patience)
 
 
 def _in_time(
@@ -196,26 +205,35 @@ def _in_time(
     branch: Branch,
     kind: TaskKind,
     request: RevertRequest | CherryPickRequest,
-    asked: _Replay,
+    asked: Callable[[], _Replay],
     patience: Patience,
 ) -> Commit:
-    check_commit_size(asked.message, asked.metadata)
-    covers = f"{asked.base} {asked.source}"
+    # Refs are resolved only for a new replay: the branch itself may be one, and a repetition must
+    # not replay the replay.
+    def at_once(watch: Watch) -> Commit:
+        replayed = asked()
+        check_commit_size(replayed.message, replayed.metadata)
+        work.request, work.covers = asdict(replayed), _covered_by(replayed)
+        return _replay(engine, repository, branch, replayed, apply_at_once(engine, watch.over))
+
+    def is_covered(task: Task) -> bool:
+        return task.is_called_back or task.covers == (work.covers or _covered_by(asked()))
+
     work = Work(
         kind=kind,
-        user=asked.committer,
+        user=request.committer,
         branch=branch.name,
-        request=asdict(asked),
-        at_once=lambda watch: _replay(
-            engine, repository, branch, asked, apply_at_once(engine, watch.over)
-        ),
+        request={},
+        at_once=at_once,
         result_of=partial(commit_of, engine, repository),
-        # The ref may be the branch itself, and a repetition must not replay the replay.
-        is_covered=lambda task: task.is_called_back or task.covers == covers,
-        covers=covers,
+        is_covered=is_covered,
         identity=asdict(request),
     )
     return result_in_time(engine, repository, work, patience)
+
+
+def _covered_by(asked: _Replay) -> str:
+    return f"{asked.base} {asked.source}"
 
 
 def run_replay(hold: Hold) -> None:

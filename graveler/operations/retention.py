@@ -206,6 +206,7 @@ def run_prepare(hold: Hold) -> Mapping[str, str]:
         GravelerError: as prepare_commits.
         StoppedError: this runner must not continue.
     """
+    hold.current_repository()
     repository = changeable_repository(hold.engine, hold.repository.name)
     rules = read_rules(hold.engine, repository)
     return asdict(_prepare(hold.engine, repository, rules, hold.watched))

@@ -86,21 +86,36 @@ class TaskRecords(Records):
     def create_task(
         self, repository: Repository, task: Task, joinable: Task | None, event: Event
     ) -> None:
+        named = None if joinable is None else joinable.id
+        if not self._is_created(repository, task, named, event):
+            gone = self._named_but_gone(repository, task.digest)
+            if gone is None or not self._is_created(repository, task, gone, event):
+                raise StaleVersionError("another request of that kind created a task")
+
+    def _named_but_gone(self, repository: Repository, digest: str) -> str | None:
+        """Return the ID under the digest if its task has expired before this item has."""
+        raw = self.tables.get(partition_of(repository), JOINABLE + digest) if digest else None
+        task_id = None if raw is None else raw["task_id"]["S"]
+        return task_id if task_id and self.task(repository, task_id) is None else None
+
+    def _is_created(
+        self, repository: Repository, task: Task, named: str | None, event: Event
+    ) -> bool:
+        """Store the task if the digest names that task ID; return False if it does not."""
         item = task_item(repository, task)
         writes = [{"Put": self.tables.put(item, TaskItem.sort.does_not_exist())}]
         if task.digest:
-            named = JoinableItem(
+            joined = JoinableItem(
                 partition_of(repository),
                 JOINABLE + task.digest,
                 task_id=task.id,
                 expires_at=item.expires_at,
             )
             unchanged = JoinableItem.sort.does_not_exist()
-            if joinable is not None:
-                unchanged |= JoinableItem.task_id == joinable.id
-            writes.append({"Put": self.tables.put(named, unchanged)})
-        if not self._transact(writes, outbox_item(repository, event)):
-            raise StaleVersionError("another request of that kind created a task")
+            if named is not None:
+                unchanged |= JoinableItem.task_id == named
+            writes.append({"Put": self.tables.put(joined, unchanged)})
+        return self._transact(writes, outbox_item(repository, event))
 
     def replace_task(
         self, repository: Repository, old: Task, new: Task, event: Event | None = None

@@ -19,7 +19,7 @@ from graveler.merge import merge_changes, plan_merge
 from graveler.model import Change, MetaRangeID, Repository, StagingToken
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import View
-from graveler.operations.protocol.watching import Watching
+from graveler.operations.protocol.watching import Watching, unwatched
 
 
 class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
@@ -31,9 +31,16 @@ class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
     tokens: tuple[StagingToken, ...]
     version: int
 
-    def changes(self, engine: Engine, repository: Repository, base: MetaRange) -> Changes:
+    def changes(
+        self,
+        engine: Engine,
+        repository: Repository,
+        base: MetaRange,
+        watching: Watching = unwatched,
+    ) -> Changes:
         """Return the function that reads the changes from one key to another."""
-        return View(engine, repository, self.tokens, base).changes
+        view = View(engine, repository, self.tokens, base)
+        return lambda start, end: watching(view.changes(start, end))
 
     def plan(
         self, engine: Engine, repository: Repository, base: MetaRange, watching: Watching
@@ -50,12 +57,18 @@ class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
     theirs: MetaRangeID
     strategy: str = ""
 
-    def changes(self, engine: Engine, repository: Repository, base: MetaRange) -> Changes:
+    def changes(
+        self,
+        engine: Engine,
+        repository: Repository,
+        base: MetaRange,
+        watching: Watching = unwatched,
+    ) -> Changes:
         """Return the function that reads the changes from one key to another."""
         since, theirs = self._sides(engine, repository)
 
         def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
-            return merge_changes(since, theirs, base, self.strategy, start, end)
+            return merge_changes(since, theirs, base, self.strategy, start, end, watching)
 
         return changes
 
@@ -76,12 +89,18 @@ class Imported(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
     imported: MetaRangeID
     replaced: tuple[KeyInterval, ...]
 
-    def changes(self, engine: Engine, repository: Repository, base: MetaRange) -> Changes:
+    def changes(
+        self,
+        engine: Engine,
+        repository: Repository,
+        base: MetaRange,
+        watching: Watching = unwatched,
+    ) -> Changes:
         """Return the function that reads the changes from one key to another."""
         imported = engine.metarange(repository, self.imported)
 
         def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
-            return import_changes(imported, base, self.replaced, start, end)
+            return watching(import_changes(imported, base, self.replaced, start, end))
 
         return changes
 
@@ -104,8 +123,8 @@ def apply_at_once(engine: Engine, watching: Watching) -> Apply:
     """Return the function that applies changes in one pass, in this process."""
 
     def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
-        changes = source.changes(engine, repository, base)(b"", None)
-        return apply_changes(engine.committed, base, watching(changes))
+        changes = source.changes(engine, repository, base, watching)(b"", None)
+        return apply_changes(engine.committed, base, changes)
 
     return apply
 

@@ -1,18 +1,20 @@
 """Find out what a task needs, and do it.
 
 Messages arrive at least once, late and in any order, so they only name a task, and its record
-decides. A runner sends a message that arrives after its lease before it takes the task. So while
-the task is open, a message is always on its way, and finds the task ended, held or abandoned.
+decides. Before a runner takes the task, it sends a message that arrives after its lease. So while
+the task is open, a message is always on its way, and finds the task ended, held or abandoned. If
+the sender still holds it, the message is sent again; other messages about a held task are dropped.
 """
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from graveler import tasks
 from graveler.errors import (
     ContentionError,
+    CorruptDataError,
     GravelerError,
-    StaleVersionError,
     ThrottledError,
     UnknownOutcomeError,
 )
@@ -38,8 +40,12 @@ Work = Callable[[Hold], Mapping[str, str] | None]
 # With less time than this, a runner does not take a task.
 _TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
 
-# Another runner may succeed after these errors.
+# Another runner may succeed after these errors, and after these times.
 _PASSING = (ThrottledError, ContentionError, UnknownOutcomeError)
+_PAUSES_S = (5, 30, 180, 900)
+
+# The longest delay of a message.
+_DELAY_S_MAX = 900
 
 
 def advance(
@@ -100,8 +106,9 @@ def _take(
     """
     now_ns = engine.clock.now_ns()
     if task.is_held(now_ns):
-        left_s = (task.lease_until_ns - now_ns) // NS_PER_S + 1
-        engine.task_queue.send(message, left_s)
+        if message.runner == task.runner:
+            left_s = (task.lease_until_ns - now_ns) // NS_PER_S + 1
+            engine.task_queue.send(message, min(left_s, _DELAY_S_MAX))
         return task
     if task.is_unwanted or task.takes >= TAKES_MAX:
         if task.is_unwanted:
@@ -115,7 +122,7 @@ def _take(
     if time_left_s() < _TIME_TO_BEGIN_S:
         engine.task_queue.send(message)
         return task
-    engine.task_queue.send(message, LEASE_S + 1)
+    engine.task_queue.send(replace(message, runner=runner), LEASE_S + 1)
     held = engine.refs.replace_task(repository, task, tasks.taken(task, runner, now_ns))
     return Hold(engine, repository, held, time_left_s)
 
@@ -144,8 +151,10 @@ def _carry_out(hold: Hold, message: TaskMessage, work: Mapping[TaskKind, Work]) 
         return  # whoever holds it ends it
     except GravelerError as error:
         if isinstance(error, _PASSING) and hold.task.takes < TAKES_MAX:
-            _leave_to_next(hold, message, delay_s=hold.task.takes)
+            _leave_to_next(hold, message, _PAUSES_S[hold.task.takes - 1])
             return
+        if isinstance(error, CorruptDataError):
+            engine.committed.forget()  # the copy that this process holds may be the damaged one
         failure = error
         with suppress(LostError):
             hold.end(lambda task: tasks.failed(task, failure, engine.clock.now_ns()))
@@ -157,6 +166,6 @@ def _carry_out(hold: Hold, message: TaskMessage, work: Mapping[TaskKind, Work]) 
 
 
 def _leave_to_next(hold: Hold, message: TaskMessage, delay_s: int = 0) -> None:
-    with suppress(LostError, StaleVersionError):
-        hold.release()
-    hold.engine.task_queue.send(message, delay_s)
+    with suppress(LostError, GravelerError):
+        hold.release(delay_s)
+    hold.engine.task_queue.send(replace(message, runner=hold.task.runner), delay_s)

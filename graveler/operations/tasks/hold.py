@@ -12,7 +12,11 @@ from graveler import tasks
 from graveler.errors import StaleVersionError
 from graveler.model import Branch, Commit, Event, Repository
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import current_branch, repository_not_found
+from graveler.operations.protocol.lookup import (
+    current_branch,
+    read_repository,
+    repository_not_found,
+)
 from graveler.operations.protocol.retries import retry_stale
 from graveler.tasks import REPORT_S, Task, TaskEnd
 from graveler.times import NS_PER_S
@@ -71,6 +75,17 @@ class Hold:
             raise repository_not_found(found.name)
         return found, branch
 
+    def current_repository(self) -> Repository:
+        """Return the task's repository, read from the store.
+
+        Raises:
+            NotFoundError: it was deleted; another of its name does not count.
+        """
+        found = read_repository(self.engine, self.repository.name)
+        if found.uid != self.repository.uid:
+            raise repository_not_found(found.name)
+        return found
+
     def report(self, done: int, known: int) -> None:
         """Report so many objects done, of those known so far.
 
@@ -105,7 +120,9 @@ class Hold:
         """
         now_ns = self.engine.clock.now_ns()
         self._change(
-            lambda task: replace(tasks.reported(task, now_ns, self._done, self._known), saved=saved)
+            lambda task: replace(
+                tasks.reported(task, now_ns, self._done, self._known), saved=saved, takes=1
+            )
         )
         self._stored_ns = now_ns
         self._refuse_unwanted()
@@ -140,13 +157,20 @@ class Hold:
         self._read_again()
         self._refuse_unwanted()
 
-    def complete(self, result: Mapping[str, str]) -> None:
-        """End the task with its result.
+    def complete(self, result: Mapping[str, str], *, although_unwanted: bool = False) -> None:
+        """End the task with its result; although_unwanted: the effect was made, and stays.
 
         Raises:
             LostError: another runner holds the task, or it has ended.
+            UnwantedError: a user cancelled it.
         """
-        self.end(lambda task: self._completed(task, result))
+
+        def transition(task: Task) -> Task:
+            if not although_unwanted:
+                self._refuse_unwanted()
+            return self._completed(task, result)
+
+        self.end(transition)
 
     def end(self, transition: Transition) -> None:
         """End the task as the transition says.
@@ -156,14 +180,14 @@ class Hold:
         """
         self._change(transition, lambda task: end_event(self.engine, self.repository, task))
 
-    def release(self) -> None:
-        """Let another runner take the task at once.
+    def release(self, delay_s: int = 0) -> None:
+        """Let another runner take the task after delay_s.
 
         Raises:
             LostError: another runner holds the task, or it has ended.
         """
         now_ns = self.engine.clock.now_ns()
-        self._change(lambda task: tasks.released(task, now_ns))
+        self._change(lambda task: tasks.released(task, now_ns, delay_s))
 
     def _change(
         self, transition: Transition, event_of: Callable[[Task], Event] | None = None

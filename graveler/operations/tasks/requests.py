@@ -28,9 +28,9 @@ _REQUEST_BYTES_MAX = COMMIT_BYTES_MAX + 32 * 1024
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-def digest_of(kind: TaskKind, branch: str, request: Mapping[str, Any]) -> str:
-    """Return the digest that equal requests share."""
-    return sha256(_encode([kind, branch, request])).hexdigest()
+def digest_of(kind: TaskKind, branch: str, user: str, request: Mapping[str, Any]) -> str:
+    """Return the digest that equal requests of one user share."""
+    return sha256(_encode([kind, branch, user, request])).hexdigest()
 
 
 def always_covers(_task: Task) -> bool:
@@ -84,7 +84,7 @@ def start(
         raise InvalidInputError(
             f"the request is too large for a task: shorten it to {_REQUEST_BYTES_MAX} bytes of JSON"
         )
-    digest = digest_of(kind, branch, identity or request)
+    digest = digest_of(kind, branch, user, identity or request)
 
     def attempt() -> Task:
         last = engine.refs.joinable_task(repository, digest)

@@ -19,7 +19,7 @@ import msgspec
 from graveler.committed.apply import Applied, apply_slice, assemble
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Slice, SliceResult
-from graveler.errors import GoneError, GravelerError, ThrottledError
+from graveler.errors import CorruptDataError, GoneError, GravelerError, ThrottledError
 from graveler.layout import task_folder
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import MetaRangeID, Repository
@@ -83,6 +83,8 @@ def apply_job(engine: Engine, job: SliceJob) -> SliceAnswer:
         answer = SliceAnswer(apply_slice(engine.committed, base, part, changes).to_json())
         engine.objects.put(job.result_uri, msgspec.json.encode(answer), "application/json")
     except GravelerError as error:
+        if isinstance(error, CorruptDataError):
+            engine.committed.forget()  # the copy that this process holds may be the damaged one
         return SliceAnswer(failure=Failure.of(error))
     return answer
 

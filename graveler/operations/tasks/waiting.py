@@ -136,7 +136,7 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
 
 
 def _digest(work: Work[T]) -> str:
-    return digest_of(work.kind, work.branch, work.identity or work.request)
+    return digest_of(work.kind, work.branch, work.user, work.identity or work.request)
 
 
 def _named_task(

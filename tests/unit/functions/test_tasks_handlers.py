@@ -76,9 +76,26 @@ def test_one_bad_message_does_not_stop_the_others(begun):
     assert_completed(world, message, COMMIT)
 
 
-def test_a_message_is_delivered_again_after_an_error_of_a_store(begun, monkeypatch):
+def test_a_message_is_sent_again_after_an_error_of_a_store(begun, monkeypatch):
+    """It would come back after the queue's visibility timeout only."""
     world, message = begun
+    world.task_queue.waiting.clear()
     failing = engine_around(world.engine(), FailAt(1, ThrottledError("slow down"), landed=False))
+    with monkeypatch.context() as patch:
+        patch.setattr(wiring, "engine", lambda: failing)
+        assert deliver(message_of(message)) == []
+    [(_, again)] = world.task_queue.waiting
+    assert deliver(message_of(again)) == []
+    assert_completed(world, message, COMMIT)
+
+
+def test_a_message_stays_in_the_queue_if_it_cannot_be_sent_again(begun, monkeypatch):
+    world, message = begun
+
+    def fail(_name: str, _call: object) -> object:
+        raise ThrottledError("slow down")
+
+    failing = engine_around(world.engine(), fail)
     with monkeypatch.context() as patch:
         patch.setattr(wiring, "engine", lambda: failing)
         assert deliver(message_of(message)) == ["message-1"]
