@@ -6,11 +6,14 @@ from uuid import uuid4
 import pytest
 
 from graveler import tasks
+from graveler.aws.dynamodb.models import partition_of
+from graveler.aws.dynamodb.tables import key
+from graveler.aws.dynamodb.tasks import task_key
 from graveler.errors import InvalidInputError, StaleTaskError, StaleVersionError
 from graveler.model import Branch, Commit, Event, Repository
 from graveler.tasks import Task, TaskEnd, TaskKind
 from graveler.times import NS_PER_S
-from tests.contract.conftest import Stores, create, new_commit, new_event, new_token
+from tests.contract.conftest import DynamoDBStores, Stores, create, new_commit, new_event, new_token
 
 NOW_NS = 1_700_000_000 * NS_PER_S
 
@@ -247,3 +250,20 @@ class TestMovesThatEndATask:
         with pytest.raises(StaleVersionError):
             self.move(stores, repository, task, branch=old)
         self.assert_nothing_happened(stores, repository)
+
+
+@pytest.mark.server
+def test_a_task_that_expired_before_its_digest_hinders_no_other(
+    dynamodb_stores: DynamoDBStores,
+) -> None:
+    """DynamoDB deletes expired items in no order."""
+    repository = create(dynamodb_stores)
+    tables = dynamodb_stores.tables
+    expired = created(dynamodb_stores, repository)
+    item_key = key(partition_of(repository), task_key(expired.id))
+    tables.dynamodb.call("DeleteItem", {"TableName": tables.refs, "Key": item_key})
+    assert dynamodb_stores.refs.joinable_task(repository, expired.digest) is None
+    task = created(dynamodb_stores, repository, new_task(1))
+    assert dynamodb_stores.refs.joinable_task(repository, task.digest) == task
+    with pytest.raises(StaleVersionError):
+        dynamodb_stores.refs.create_task(repository, new_task(2), None, new_event())

@@ -5,11 +5,13 @@ from math import inf
 
 import pytest
 
-from graveler.errors import StillRunningError
+from graveler.errors import StillRunningError, ThrottledError
 from graveler.layout import task_folder
-from graveler.operations import commits
-from graveler.tasks import TaskMessage, TaskSettings, TaskState
-from tests.support.lake import NAMESPACE, REPO, commit, content, upload
+from graveler.operations import commits, dumps, merges
+from graveler.operations.tasks import requests
+from graveler.tasks import TaskMessage, TaskSettings, TaskState, taken
+from tests.support.counting import engine_around
+from tests.support.lake import NAMESPACE, REPO, apart, commit, content, upload
 from tests.support.tasks import run, run_all
 
 _REQUEST = commits.CommitRequest("message", "somebody")
@@ -48,3 +50,68 @@ def test_a_runner_out_of_time_leaves_the_results_of_slices_to_the_next_one(world
     assert ended.state is TaskState.COMPLETED
     assert made is not None
     assert not world.objects.uris(folder)
+
+
+def test_messages_about_a_held_task_do_not_multiply(world, engine):
+    upload(engine, b"a", b"1")
+    task = commits.start_commit(engine, REPO, "main", _REQUEST)
+    for _ in range(20):
+        assert commits.start_commit(engine, REPO, "main", _REQUEST).id == task.id
+    repository = engine.refs.repository(REPO)
+    held = taken(engine.refs.task(repository, task.id), "holder", world.clock.peek_ns + 10**12)
+    engine.refs.replace_task(repository, task, held)
+    engine.task_queue.send(TaskMessage(REPO, task.id, "holder"))
+    engine.task_queue.send(TaskMessage(REPO, task.id, "one that lost the task"))
+    waiting, world.task_queue.waiting = world.task_queue.waiting, []
+    for _, message in waiting:
+        run(engine, message)
+    assert [message.runner for _, message in world.task_queue.waiting] == ["holder"]
+
+
+def test_a_store_that_fails_for_minutes_does_not_fail_a_task(world, engine):
+    upload(engine, b"a", b"1")
+    task = commits.start_commit(engine, REPO, "main", _REQUEST)
+    until_ns = world.clock.peek_ns + 180 * 10**9
+
+    def slow_down(name, call):
+        if name.startswith("objects.") and world.clock.peek_ns < until_ns:
+            raise ThrottledError("slow down")
+        return call()
+
+    while world.task_queue.waiting:
+        world.task_queue.waiting.sort(key=lambda each: each[0])
+        due_ns, message = world.task_queue.waiting.pop(0)
+        world.clock.tick(max(0, (due_ns - world.clock.peek_ns) // 10**9))
+        run(engine_around(engine, slow_down), message, runner=f"runner of {due_ns}")
+    ended, _ = commits.task_status(engine, REPO, task.id, task.kind)
+    assert ended.state is TaskState.COMPLETED
+
+
+def test_a_cancelled_dump_is_not_completed(world, engine):
+    task = dumps.start_dump(engine, REPO, "ann")
+
+    def cancel_late(name, call):
+        result = call()
+        if name == "objects.put":  # the manifest, which comes last
+            requests.cancel(engine, REPO, task.id)
+        return result
+
+    run(engine_around(engine, cancel_late), TaskMessage(REPO, task.id))
+    assert requests.status(engine, REPO, task.id).state is TaskState.CANCELLED
+    assert world.refs.events[-1].kind == "task_cancelled"
+
+
+def test_a_merge_that_changes_nothing_is_left_to_a_task_as_well(world, engine):
+    apart(engine, source={"a": "1"}, destination={"a": "2"})
+    impatient = replace(engine, task_settings=TaskSettings(request_work_s=0, request_wait_s=0))
+    request = merges.MergeRequest("somebody", strategy="dest-wins", allow_empty=True)
+    with pytest.raises(StillRunningError):
+        merges.merge(impatient, REPO, "source", "main", request)
+
+
+def test_dumps_of_two_users_are_two(engine):
+    impatient = replace(engine, task_settings=TaskSettings(request_work_s=0, request_wait_s=0))
+    for user in ("ann", "bob"):
+        with pytest.raises(StillRunningError):
+            dumps.dump(impatient, REPO, user)
+    assert len(requests.listed(engine, REPO, "", 10).results) == 2
