@@ -20,9 +20,11 @@ from graveler.errors import GravelerError, error_of_code
 from graveler.model import Event
 from graveler.times import NS_PER_S
 
-# A runner reports this often, and is believed dead after this long. lakectl gives an import up
-# after 25 seconds without a report.
-REPORT_S = 4
+# A runner reports every second at first, as lakeFS's imports do, then less often. It is believed
+# dead after the lease. lakectl gives an import up after 25 seconds without a report.
+REPORT_S = 1
+LATER_REPORT_S = 3
+LATER_S = 60
 LEASE_S = 20
 
 # Runners that stop without progress before the task fails: its work may be what kills them.

@@ -67,7 +67,9 @@ def request_of(body: ImportCreation, committer: str) -> ImportRequest:
 def status_body(status: ImportStatus) -> ImportStatusBody:
     """Return the response that shows a status; errors begin as lakeFS's."""
     task, commit = status.task, status.commit
-    error = _CANCELED if task.state is TaskState.CANCELLED else task.failure and task.failure.error
+    # An import that is cancelled never succeeds, although it may take seconds to stop.
+    is_cancelled = task.is_unwanted or task.state is TaskState.CANCELLED
+    error = _CANCELED if is_cancelled else task.failure and task.failure.error
     return ImportStatusBody(
         completed=commit is not None,
         update_time=rfc3339(task.update_time_ns),

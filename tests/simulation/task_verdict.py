@@ -1,11 +1,13 @@
 """What has to hold of tasks: each has one effect or none, and nobody was told anything else."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from graveler.model import CommitID, Repository
 from graveler.tasks import Task, TaskKind, TaskState
 from tests.simulation.schedule import Op
+from tests.simulation.task_actions import message_of
 from tests.simulation.worlds import REPO
 from tests.support.linearizability import Operation
 
@@ -32,7 +34,7 @@ def check_tasks(simulation: "Simulation") -> None:
         _check_answers(simulation, task)
         if task.kind in (TaskKind.COMMIT, TaskKind.MERGE):
             _write_down(simulation, repository, task)
-    _write_down_answers(simulation, repository)
+    _write_down_answers(simulation, repository, tasks)
 
 
 def _check_effect(
@@ -125,17 +127,32 @@ def _write_down(simulation: "Simulation", repository: Repository, task: Task) ->
             _join(simulation, repository, (start, client, invoked, returned, commit_id))
 
 
-def _write_down_answers(simulation: "Simulation", repository: Repository) -> None:
-    """Put the answers of requests that waited for tasks into the history."""
+def _write_down_answers(
+    simulation: "Simulation", repository: Repository, tasks: Mapping[str, Task]
+) -> None:
+    """Put the answers of requests that waited for tasks into the history.
+
+    A client that repeats its request cannot be told from another one with an equal request. So if
+    a client was asked to repeat it, the request counts from the beginning of the task.
+    """
     records, ledger = simulation.world.refs.records_of(repository), simulation.ledger
+    called_back = [tasks[task_id] for task_id in ledger.called_back if task_id in tasks]
     for op, client, invoked, returned, commit_id in ledger.answers:
+        made = [task.id for task in called_back if task.result.get("commit_id") == commit_id]
+        since = min([invoked, *(ledger.origins[task_id][0] for task_id in made)])
         if commit_id in records.commits:
-            _join(simulation, repository, (op, client, invoked, returned, commit_id))
+            _join(simulation, repository, (op, client, since, returned, commit_id))
         else:
             simulation.problem("history", f"{op} was answered, and there is no such commit")
     for op, client, invoked, returned in ledger.refusals:
+        refused = [
+            task.id
+            for task in called_back
+            if task.failure is not None and task.request.get("message") == message_of(op)
+        ]
+        since = min([invoked, *(ledger.origins[task_id][0] for task_id in refused)])
         simulation.history += [
-            Operation(client, "commit", invoked, returned, "no_changes", key=key, label=str(op))
+            Operation(client, "commit", since, returned, "no_changes", key=key, label=str(op))
             for key in _keys(simulation, op.branch)
         ]
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from graveler.aws.s3.answers import Answer, checksum_of, time_ns
-from graveler.aws.s3.client import S3, Location
+from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.errors import InvalidInputError
 from graveler.ports import ListedObject, UnfinishedUpload
 
 
@@ -32,11 +33,20 @@ class S3Listing:
     def _object_pages(self, prefix: Location, options: Mapping[str, str]) -> Iterator[Answer]:
         parameters = {"Prefix": prefix.key, **options}
         while True:
-            page = self._s3.call("list_objects_v2", prefix.whole_bucket, **parameters)
+            page = self._page(prefix, parameters)
             yield page
             if not page.get("IsTruncated"):
                 return
             parameters["ContinuationToken"] = page["NextContinuationToken"]
+
+    def _page(self, prefix: Location, parameters: Mapping[str, str]) -> Answer:
+        try:
+            page: Answer = self._s3.call("list_objects_v2", prefix.whole_bucket, **parameters)
+        except S3Error as error:
+            raise InvalidInputError(
+                f"s3://{prefix.bucket}/{prefix.key} cannot be listed: {error}"
+            ) from error
+        return page
 
     def list_uploads(self, prefix_uri: str) -> Iterator[UnfinishedUpload]:
         prefix = Location.of(prefix_uri)

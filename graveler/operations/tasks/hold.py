@@ -18,7 +18,7 @@ from graveler.operations.protocol.lookup import (
     repository_not_found,
 )
 from graveler.operations.protocol.retries import retry_stale
-from graveler.tasks import REPORT_S, Task, TaskEnd
+from graveler.tasks import LATER_REPORT_S, LATER_S, REPORT_S, Task, TaskEnd
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class Hold:
         """Return the task's repository and branch, read from the store.
 
         Raises:
-            NotFoundError: one of them was deleted; another of its name does not count.
+            NotFoundError: one of them was deleted; another repository of its name does not count.
         """
         found, branch = current_branch(self.engine, self.repository.name, self.task.branch)
         if found.uid != self.repository.uid:
@@ -98,7 +98,8 @@ class Hold:
         if self._time_left_s() < TIME_TO_END_S:
             raise OutOfTimeError("the function is about to be ended")
         now_ns = self.engine.clock.now_ns()
-        if now_ns - self._stored_ns < REPORT_S * NS_PER_S:
+        is_late = now_ns - self.task.create_time_ns > LATER_S * NS_PER_S
+        if now_ns - self._stored_ns < (LATER_REPORT_S if is_late else REPORT_S) * NS_PER_S:
             return
         self._change(
             lambda task: tasks.reported(task, now_ns, done, known),
