@@ -31,13 +31,16 @@ def list_tree(
     *,
     page_objects: int = PAGE_OBJECTS,
     ahead_objects: int = AHEAD_OBJECTS,
+    report: Callable[[], None] = lambda: None,
 ) -> Iterator[ListedObject]:
     """Yield what list_objects of the same prefix and start yields.
+
+    report: called for each folder, because many may come before the next object; it may raise.
 
     Raises:
         InvalidInputError: the bucket does not exist or denies access.
     """
-    tree = _Tree(objects, page_objects, ahead_objects)
+    tree = _Tree(objects, page_objects, ahead_objects, report)
     try:
         yield from tree.walk(prefix_uri, start_after_uri)
     finally:
@@ -47,10 +50,17 @@ def list_tree(
 class _Tree:
     """The listing of one tree, and the threads that list ahead."""
 
-    def __init__(self, objects: ObjectListing, page_objects: int, ahead_objects: int) -> None:
+    def __init__(
+        self,
+        objects: ObjectListing,
+        page_objects: int,
+        ahead_objects: int,
+        report: Callable[[], None],
+    ) -> None:
         self._objects = objects
         self._page_objects = page_objects
         self._ahead_objects = ahead_objects
+        self._report = report
         self._pool: ContextThreads | None = None
 
     def walk(self, prefix_uri: str, after_uri: str) -> Iterator[ListedObject]:
@@ -68,6 +78,7 @@ class _Tree:
         ahead: deque[Iterator[ListedObject]] = deque()
         last_uri, small = after_uri, 0
         for child in self._objects.list_folder(prefix_uri):
+            self._report()
             if isinstance(child, ListedObject):
                 if child.uri > after_uri:
                     ahead.append(iter([child]))

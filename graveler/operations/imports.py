@@ -80,7 +80,7 @@ class Watch(Protocol):
     """What list_sources tells its caller; a method may raise to stop the work."""
 
     def report(self, done: int, known: int) -> None:
-        """Take note of the progress, in objects. It is called for each page of a listing.
+        """Take note of the progress, in objects. It is called for each object, before it is done.
 
         known grows with done: the store does not tell how many objects follow.
         """
@@ -141,12 +141,16 @@ def list_sources(
         )
         for number in {run.source for run in found.runs}
     }
-    records = records_after(engine.objects, request.sources, after, inventories)
+
+    def report() -> None:
+        watch.report(done, max(done, known))
+
+    records = records_after(engine.objects, request.sources, after, inventories, report)
     while batch := list(islice(records, BATCH_RECORDS)):
         keys, values = zip(*batch, strict=True)
         writer.write_records(keys, values)
         done += len(batch)
-        watch.report(done, max(done, known))
+        report()
         if writer.ended >= _RANGES_OF_A_SAVE:
             listed = extended(committed, listed, writer.take_stored())
             watch.save(replace(found, listed=listed.id))
