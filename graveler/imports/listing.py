@@ -16,7 +16,7 @@ from typing import NamedTuple
 from graveler.entries import entry_value
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.imports.request import Source, SourceType
-from graveler.imports.tree import list_tree
+from graveler.imports.tree import AHEAD_OBJECTS, list_tree
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.model import AddressType, Entry, Record
 from graveler.names import check_checksum, check_path, leaves_its_folder
@@ -58,8 +58,9 @@ def records_after(
         NotFoundError: the object of a source does not exist.
     """
     last = after
+    prefixes = [source for source in sources if source.type is SourceType.PREFIX]
     streams = [
-        _found(objects, source, -number, after, report)
+        _found(source, -number, _listed(objects, source, after, _share(source, prefixes), report))
         for number, source in enumerate(sources)
         if source.type is SourceType.PREFIX
     ]
@@ -119,17 +120,23 @@ def _single(objects: ObjectStore, singles: Sequence[tuple[bytes, int, str]]) -> 
         pool.shutdown(cancel_futures=True)
 
 
-def _found(
-    objects: ObjectStore,
-    source: Source,
-    order: int,
-    after: bytes,
-    report: Callable[[], None],
-) -> Iterator[_Found]:
+def _share(source: Source, prefixes: Iterable[Source]) -> int:
+    """Return how many objects to list ahead, so that sources share what an import may hold.
+
+    Only sources are listed at the same time of which one's destination is inside the other's.
+    """
+    own = source.path_prefix
+    together = sum(
+        own.startswith(other.path_prefix) or other.path_prefix.startswith(own) for other in prefixes
+    )
+    return AHEAD_OBJECTS // together
+
+
+def _found(source: Source, order: int, listing: Iterable[ListedObject]) -> Iterator[_Found]:
     prefix = source.path_prefix
     yield _Found(prefix, order, None)
     last = b""
-    for listed in _listed(objects, source, after, report):
+    for listed in listing:
         path = prefix + listed.uri.removeprefix(source.folder_uri).encode()
         if not path:  # a folder's own marker
             continue
@@ -142,18 +149,22 @@ def _found(
 
 
 def _listed(
-    objects: ObjectStore, source: Source, after: bytes, report: Callable[[], None]
+    objects: ObjectStore,
+    source: Source,
+    after: bytes,
+    ahead_objects: int,
+    report: Callable[[], None],
 ) -> Iterable[ListedObject]:
     prefix = source.path_prefix
     if after < prefix:
-        return list_tree(objects, source.uri, report=report)
+        return list_tree(objects, source.uri, ahead_objects=ahead_objects, report=report)
     if not after.startswith(prefix):  # behind all paths of the source
         return ()
     relative = after.removeprefix(prefix).decode()
     start_after = source.folder_uri + relative
     # S3 takes no empty key here.
     start_after = start_after if start_after > source.uri else ""
-    return list_tree(objects, source.uri, start_after, report=report)
+    return list_tree(objects, source.uri, start_after, ahead_objects=ahead_objects, report=report)
 
 
 def _existing(objects: ObjectStore, uri: str) -> ListedObject:
