@@ -143,7 +143,8 @@ def list_sources(
     }
 
     def report() -> None:
-        watch.report(done, max(done, known))
+        # What was sorted has been found; it is not undone while it is listed.
+        watch.report(max(done, known), max(done, known))
 
     records = records_after(engine.objects, request.sources, after, inventories, report)
     while batch := list(islice(records, BATCH_RECORDS)):
@@ -169,6 +170,8 @@ def sort_inventories(
 ) -> Found:
     """Store the objects of all inventories as sorted runs; nothing to do without inventories.
 
+    An object that is sorted counts as done.
+
     Raises:
         GravelerError: whatever list_sources raises.
     """
@@ -177,13 +180,15 @@ def sort_inventories(
     known = sum(_count(engine, repository, run.metarange_id) for run in saved.runs)
 
     def report() -> None:
-        watch.report(0, known)
+        watch.report(known, known)
 
     store = partial(with_run, engine.committed, namespace, report)
     for number, source in enumerate(request.sources):
         if source.type is not SourceType.INVENTORY:
             continue
         inventory = read_manifest(engine.objects, source.uri)
+        for uri, _ in inventory.files:
+            check_source(uri, namespace, engine.import_prefixes)
         for file in range(len(inventory.files)):
             at += 1
             if at <= found.files:

@@ -1,5 +1,6 @@
 """Imports replace what is at their destinations, in one commit, or change nothing."""
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 
@@ -375,6 +376,31 @@ def test_an_inventory_of_what_may_not_be_imported_is_refused(engine, key):
     repositories.create(engine, name="inside", storage_namespace="s3://raw/in")
     failure = imported(engine, asked_for_inventory(), "inside").task.failure
     assert "in repository namespace (s3://raw/in)" in failure.message
+
+
+def test_a_manifest_that_names_files_elsewhere_is_refused_before_they_are_read(engine):
+    put_inventory(engine.objects, [inventory_of(["in/a"])])
+    manifest = json.loads(engine.objects.get(MANIFEST))
+    for bucket, message in (("other", "GRAVELER_IMPORT_PREFIXES"), ("bucket", "in repository")):
+        elsewhere = manifest | {
+            "destinationBucket": f"arn:aws:s3:::{bucket}",
+            "files": [{"key": f"{NAMESPACE.removeprefix('s3://bucket/')}/x", "MD5checksum": "x"}],
+        }
+        engine.objects.put(MANIFEST, json.dumps(elsewhere).encode(), "application/json")
+        strict = replace(engine, import_prefixes=("s3://raw", "s3://bucket"))
+        assert message in imported(strict, asked_for_inventory()).task.failure.message
+
+
+def test_sorted_objects_of_an_inventory_count_as_done(engine):
+    keys = [f"{number:05}" for number in range(2000)]
+    put_inventory(engine.objects, [inventory_of(keys[:1000]), inventory_of(keys[1000:])])
+    watch = Recorder()
+    request = asked_for_inventory("to")
+    imports.sort_inventories(engine, read_repository(engine, REPO), request, watch, Found())
+    assert set(watch.done) == {1000, 2000}
+    imports.list_sources(engine, read_repository(engine, REPO), request, watch, watch.saved[-1])
+    assert watch.done == sorted(watch.done)
+    assert watch.done[-1] == 2000
 
 
 @pytest.mark.parametrize("reports", range(0, 12, 2))
