@@ -22,6 +22,8 @@ METADATA_KEY_BYTES_MAX = 65_535
 
 # Each prefix of an import may have a page of its listing in memory, about 1 MB.
 IMPORT_PREFIXES_MAX = 100
+# A task's item holds the sorted runs of each inventory, about a hundred.
+IMPORT_INVENTORIES_MAX = 10
 # A task's item in DynamoDB holds the request, and has at most 400 KB.
 IMPORT_REQUEST_BYTES_MAX = 300 * 1024
 

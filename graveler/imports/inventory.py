@@ -7,16 +7,23 @@ are URL-encoded. Source: "Amazon S3 Inventory" in the S3 user guide.
 import csv
 import hashlib
 import json
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 from urllib.parse import unquote_plus
 
 from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.limits import INT64_MAX, OBJECT_KEY_BYTES_MAX
+from graveler.names import leaves_its_folder
 from graveler.ports import ListedObject, ObjectData
 from graveler.times import NS_PER_S
 
+T = TypeVar("T")
+
+_BUCKET = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,255}")
 _NEEDED = ("Key", "Size", "LastModifiedDate", "ETag")
 # The bytes of a file to hold at a time, compressed and not.
 _CHUNK_BYTES = 4 * 1024 * 1024
@@ -49,16 +56,17 @@ def read_manifest(objects: ObjectData, uri: str) -> Inventory:
         raise InvalidInputError(f"{uri} is no manifest: it has {info.size_bytes} bytes")
     try:
         manifest = json.loads(objects.get(uri))
-        bucket = manifest["destinationBucket"].rpartition(":")[2]
+        bucket = _bucket(manifest["destinationBucket"].rpartition(":")[2])
         inventory = Inventory(
-            bucket=manifest["sourceBucket"],
+            bucket=_bucket(manifest["sourceBucket"]),
             columns=tuple(name.strip() for name in manifest["fileSchema"].split(",")),
             files=tuple(
-                (f"s3://{bucket}/{file['key']}", file["MD5checksum"]) for file in manifest["files"]
+                (f"s3://{bucket}/{_key(file['key'])}", file["MD5checksum"])
+                for file in manifest["files"]
             ),
         )
         is_csv = manifest["fileFormat"] == "CSV"
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInputError(f"{uri} is no manifest of an S3 Inventory report") from error
     missing = [name for name in _NEEDED if name not in inventory.columns]
     if not is_csv or missing:
@@ -68,28 +76,70 @@ def read_manifest(objects: ObjectData, uri: str) -> Inventory:
     return inventory
 
 
+def _bucket(name: str) -> str:
+    if _BUCKET.fullmatch(name) is None:
+        raise ValueError("not the name of a bucket")
+    return name
+
+
+def _key(key: str) -> str:
+    if leaves_its_folder(key) or len(key.encode()) > OBJECT_KEY_BYTES_MAX:
+        raise ValueError("not the key of a file")
+    return key
+
+
 def listed_in(objects: ObjectData, inventory: Inventory, number: int) -> Iterator[ListedObject]:
     """Yield the current objects that one file of the report lists, in its order.
 
     Raises:
         CorruptDataError: the file is missing, or is not what the manifest names. Some objects may
             have been yielded before.
+        InvalidInputError: a value of a row is invalid; the message does not quote it.
     """
     uri, md5 = inventory.files[number]
     try:
-        for row in csv.reader(_lines(objects, uri, md5)):
-            named = dict(zip(inventory.columns, row, strict=True))
+        for at, row in enumerate(csv.reader(_lines(objects, uri, md5)), 1):
+            named = _named(inventory.columns, row, at)
             is_old = named.get("IsLatest") == "false" or named.get("IsDeleteMarker") == "true"
             if not is_old:
-                modified = datetime.fromisoformat(named["LastModifiedDate"])
-                yield ListedObject(
-                    uri=f"s3://{inventory.bucket}/{unquote_plus(named['Key'], errors='strict')}",
-                    size_bytes=int(named["Size"]),
-                    last_modified_ns=int(modified.timestamp()) * NS_PER_S,
-                    checksum=named["ETag"].strip('"'),
-                )
+                yield _listed(inventory.bucket, named, f"{uri}, row {at}")
+    except UnicodeDecodeError as error:
+        raise CorruptDataError(f"{uri} is no file of an S3 Inventory report: not UTF-8") from error
     except (ValueError, csv.Error, zlib.error) as error:
         raise CorruptDataError(f"{uri} is no file of an S3 Inventory report: {error}") from error
+
+
+def _named(columns: tuple[str, ...], row: list[str], at: int) -> dict[str, str]:
+    if len(row) != len(columns):
+        raise ValueError(f"row {at} has {len(row)} columns, not {len(columns)}")
+    return dict(zip(columns, row, strict=True))
+
+
+def _listed(bucket: str, named: dict[str, str], row: str) -> ListedObject:
+    def read(column: str, reader: Callable[[str], T]) -> T:
+        try:
+            return reader(named[column])
+        except (ValueError, OverflowError) as error:
+            raise InvalidInputError(
+                f"{row}: the value of the column {column} is invalid"
+            ) from error
+
+    return ListedObject(
+        uri=f"s3://{bucket}/{read('Key', lambda text: unquote_plus(text, errors='strict'))}",
+        size_bytes=read("Size", lambda text: _int64(int(text))),
+        last_modified_ns=read("LastModifiedDate", _time_ns),
+        checksum=named["ETag"].strip('"'),
+    )
+
+
+def _time_ns(text: str) -> int:
+    return _int64(int(datetime.fromisoformat(text).timestamp()) * NS_PER_S)
+
+
+def _int64(value: int) -> int:
+    if not 0 <= value <= INT64_MAX:
+        raise ValueError("out of range")
+    return value
 
 
 def _lines(objects: ObjectData, uri: str, md5: str) -> Iterator[str]:

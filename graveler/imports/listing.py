@@ -4,21 +4,27 @@ Theory of operation. The object store lists a source by key. All of a source's k
 prefix, which the destination replaces by another, so its paths ascend as well. Sources are merged
 like sorted runs. Each is opened when the merge reaches its first possible path, so sources with
 different destinations are listed one after another. A resumed import begins each listing behind the
-last path that it has.
+last path that it has. Single objects are one sorted stream, in which the next ones are read ahead.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from heapq import merge
 from typing import NamedTuple
 
 from graveler.entries import entry_value
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.imports.request import Source, SourceType
-from graveler.imports.tree import list_tree
+from graveler.imports.tree import AHEAD_OBJECTS, list_tree
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.model import AddressType, Entry, Record
 from graveler.names import check_checksum, check_path, leaves_its_folder
 from graveler.ports import ListedObject, ObjectStore
+from graveler.threads import ContextThreads
+
+# Single objects to read at a time; S3 takes some 20 ms for each.
+_OBJECTS_AT_ONCE = 16
 
 
 class _Found(NamedTuple):
@@ -37,33 +43,47 @@ def records_after(
     sources: Sequence[Source],
     after: bytes = b"",
     inventories: Mapping[int, Iterable[Record]] | None = None,
+    report: Callable[[], None] = lambda: None,
 ) -> Iterator[Record]:
     """Yield the records of all sources with paths behind `after`, in order.
 
     If several sources have one path, the last of them counts. lakeFS lets either win.
 
     inventories: the records behind `after` of the sources that are inventories, by their numbers.
+    report: called for each object that a source has, also if another source has its path; it may
+        raise.
 
     Raises:
         InvalidInputError: a bucket cannot be listed, or an object cannot be imported.
         NotFoundError: the object of a source does not exist.
     """
     last = after
+    prefixes = [source for source in sources if source.type is SourceType.PREFIX]
     streams = [
-        _found(objects, source, -number, after)
+        _found(source, -number, _listed(objects, source, after, _share(source, prefixes), report))
         for number, source in enumerate(sources)
-        if source.type is not SourceType.INVENTORY
+        if source.type is SourceType.PREFIX
     ]
     for number, records in (inventories or {}).items():
-        streams.append(_sorted(records, -number))
+        streams.append(_sorted(sources[number].path_prefix, -number, records))
+    singles = [
+        (source.path_prefix, -number, source.uri)
+        for number, source in enumerate(sources)
+        if source.is_object and source.path_prefix > after
+    ]
+    if singles:
+        streams.append(_single(objects, sorted(singles)))
     for path, _, value in merge(*streams):
+        report()
         if value is not None and path > last:
             yield path, value
             last = path
 
 
-def _sorted(records: Iterable[Record], order: int) -> Iterator[_Found]:
-    return (_Found(path, order, value) for path, value in records)
+def _sorted(prefix: bytes, order: int, records: Iterable[Record]) -> Iterator[_Found]:
+    yield _Found(prefix, order, None)
+    for path, value in records:
+        yield _Found(path, order, value)
 
 
 def record_in(source: Source, listed: ListedObject) -> Record:
@@ -78,15 +98,45 @@ def record_in(source: Source, listed: ListedObject) -> Record:
     return path, _value_of(listed)
 
 
-def _found(objects: ObjectStore, source: Source, order: int, after: bytes) -> Iterator[_Found]:
+def _single(objects: ObjectStore, singles: Sequence[tuple[bytes, int, str]]) -> Iterator[_Found]:
+    """Yield the single objects with these paths, orders and URIs."""
+    first_path, first_order, _ = singles[0]
+    yield _Found(first_path, first_order, None)
+    ahead: deque[tuple[bytes, int, Future[ListedObject]]] = deque()
+
+    def found() -> _Found:
+        path, order, listed = ahead.popleft()
+        return _Found(path, order, _value_of(listed.result()))
+
+    pool = ContextThreads(_OBJECTS_AT_ONCE)
+    try:
+        for path, order, uri in singles:
+            ahead.append((path, order, pool.submit(_existing, objects, uri)))
+            if len(ahead) == 2 * _OBJECTS_AT_ONCE:
+                yield found()
+        while ahead:
+            yield found()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _share(source: Source, prefixes: Iterable[Source]) -> int:
+    """Return how many objects to list ahead, so that sources share what an import may hold.
+
+    Only sources are listed at the same time of which one's destination is inside the other's.
+    """
+    own = source.path_prefix
+    together = sum(
+        own.startswith(other.path_prefix) or other.path_prefix.startswith(own) for other in prefixes
+    )
+    return AHEAD_OBJECTS // together
+
+
+def _found(source: Source, order: int, listing: Iterable[ListedObject]) -> Iterator[_Found]:
     prefix = source.path_prefix
     yield _Found(prefix, order, None)
-    if source.is_object:
-        if prefix > after:
-            yield _Found(prefix, order, _value_of(_existing(objects, source.uri)))
-        return
     last = b""
-    for listed in _listed(objects, source, after):
+    for listed in listing:
         path = prefix + listed.uri.removeprefix(source.folder_uri).encode()
         if not path:  # a folder's own marker
             continue
@@ -98,16 +148,23 @@ def _found(objects: ObjectStore, source: Source, order: int, after: bytes) -> It
         last = path
 
 
-def _listed(objects: ObjectStore, source: Source, after: bytes) -> Iterable[ListedObject]:
+def _listed(
+    objects: ObjectStore,
+    source: Source,
+    after: bytes,
+    ahead_objects: int,
+    report: Callable[[], None],
+) -> Iterable[ListedObject]:
     prefix = source.path_prefix
     if after < prefix:
-        return list_tree(objects, source.uri)
+        return list_tree(objects, source.uri, ahead_objects=ahead_objects, report=report)
     if not after.startswith(prefix):  # behind all paths of the source
         return ()
     relative = after.removeprefix(prefix).decode()
     start_after = source.folder_uri + relative
     # S3 takes no empty key here.
-    return list_tree(objects, source.uri, start_after if start_after > source.uri else "")
+    start_after = start_after if start_after > source.uri else ""
+    return list_tree(objects, source.uri, start_after, ahead_objects=ahead_objects, report=report)
 
 
 def _existing(objects: ObjectStore, uri: str) -> ListedObject:

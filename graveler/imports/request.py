@@ -9,6 +9,7 @@ from typing import Any
 from graveler.errors import ForbiddenError, InvalidInputError
 from graveler.imports.keys import KeyInterval
 from graveler.limits import (
+    IMPORT_INVENTORIES_MAX,
     IMPORT_PREFIXES_MAX,
     IMPORT_REQUEST_BYTES_MAX,
     OBJECT_KEY_BYTES_MAX,
@@ -139,6 +140,12 @@ def check_request(request: ImportRequest, namespace: str, allowed_prefixes: Sequ
         raise InvalidInputError(
             f"the request has {prefixes} prefixes, at most {IMPORT_PREFIXES_MAX} are allowed: "
             "import in several requests"
+        )
+    inventories = sum(source.type is SourceType.INVENTORY for source in request.sources)
+    if inventories > IMPORT_INVENTORIES_MAX:
+        raise InvalidInputError(
+            f"the request has {inventories} inventories, at most {IMPORT_INVENTORIES_MAX} are "
+            "allowed: import in several requests"
         )
     size_bytes = _size_bytes(request)
     if size_bytes > IMPORT_REQUEST_BYTES_MAX:

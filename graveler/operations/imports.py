@@ -80,7 +80,7 @@ class Watch(Protocol):
     """What list_sources tells its caller; a method may raise to stop the work."""
 
     def report(self, done: int, known: int) -> None:
-        """Take note of the progress, in objects. It is called for each page of a listing.
+        """Take note of the progress, in objects. It is called for each object, before it is done.
 
         known grows with done: the store does not tell how many objects follow.
         """
@@ -141,12 +141,17 @@ def list_sources(
         )
         for number in {run.source for run in found.runs}
     }
-    records = records_after(engine.objects, request.sources, after, inventories)
+
+    def report() -> None:
+        # What was sorted has been found; it is not undone while it is listed.
+        watch.report(max(done, known), max(done, known))
+
+    records = records_after(engine.objects, request.sources, after, inventories, report)
     while batch := list(islice(records, BATCH_RECORDS)):
         keys, values = zip(*batch, strict=True)
         writer.write_records(keys, values)
         done += len(batch)
-        watch.report(done, max(done, known))
+        report()
         if writer.ended >= _RANGES_OF_A_SAVE:
             listed = extended(committed, listed, writer.take_stored())
             watch.save(replace(found, listed=listed.id))
@@ -165,6 +170,8 @@ def sort_inventories(
 ) -> Found:
     """Store the objects of all inventories as sorted runs; nothing to do without inventories.
 
+    An object that is sorted counts as done.
+
     Raises:
         GravelerError: whatever list_sources raises.
     """
@@ -173,13 +180,15 @@ def sort_inventories(
     known = sum(_count(engine, repository, run.metarange_id) for run in saved.runs)
 
     def report() -> None:
-        watch.report(0, known)
+        watch.report(known, known)
 
     store = partial(with_run, engine.committed, namespace, report)
     for number, source in enumerate(request.sources):
         if source.type is not SourceType.INVENTORY:
             continue
         inventory = read_manifest(engine.objects, source.uri)
+        for uri, _ in inventory.files:
+            check_source(uri, namespace, engine.import_prefixes)
         for file in range(len(inventory.files)):
             at += 1
             if at <= found.files:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 from hashlib import md5
 from urllib.parse import quote_plus
 
@@ -83,7 +84,7 @@ def test_a_report_that_cannot_be_imported_says_what_to_make(objects, changed):
         lambda content: content[:-5],
         lambda content: b"x" + content[1:],
         lambda _: gzip.compress(b'"raw","a"\n'),
-        lambda _: gzip.compress(b'"raw","a","x","y","z"\n'),
+        lambda _: gzip.compress(b'"raw","a\xff","1","2026-11-20","z"\n'),
         lambda content: gzip.compress(gzip.decompress(content) * 2),
     ],
 )
@@ -96,6 +97,51 @@ def test_a_damaged_file_is_an_error_that_names_it(objects, damage):
     objects.delete(uri)
     with pytest.raises(CorruptDataError, match=uri):
         rows_of(objects)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("Size", "secret"),
+        ("Size", str(2**63)),
+        ("Size", "-1"),
+        ("LastModifiedDate", "secret"),
+        ("LastModifiedDate", "0001-01-01T00:00:00"),
+        ("LastModifiedDate", "9999-12-31T23:59:59Z"),
+        ("Key", "secret%ff"),
+    ],
+)
+def test_an_invalid_value_is_an_error_that_names_its_place_only(objects, column, value):
+    put_inventory(objects, [ROWS])
+    row = {"Bucket": "raw", "Key": "a", "Size": "1", "LastModifiedDate": "2026-11-20", "ETag": "e"}
+    good, bad = ",".join(row.values()), ",".join((row | {column: value}).values())
+    content = gzip.compress(f"{good}\n{bad}\n".encode())
+    found = read_manifest(objects, MANIFEST)
+    uri = found.files[0][0]
+    objects.put(uri, content, "application/gzip")
+    damaged = replace(found, files=((uri, md5(content).hexdigest()),))
+    with pytest.raises(InvalidInputError) as caught:
+        list(listed_in(objects, damaged, 0))
+    assert str(caught.value) == f"{uri}, row 2: the value of the column {column} is invalid"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"sourceBucket": "raw/x"},
+        {"sourceBucket": "\ud800"},
+        {"sourceBucket": 5},
+        {"destinationBucket": "arn:aws:s3:::.."},
+        {"files": [{"key": "\ud800", "MD5checksum": "x"}]},
+        {"files": [{"key": "a/../../b", "MD5checksum": "x"}]},
+    ],
+)
+def test_a_manifest_with_an_invalid_name_is_refused(objects, changed):
+    put_inventory(objects, [ROWS])
+    manifest = json.loads(objects.get(MANIFEST)) | changed
+    objects.put(MANIFEST, json.dumps(manifest).encode(), "application/json")
+    with pytest.raises(InvalidInputError, match="no manifest"):
+        read_manifest(objects, MANIFEST)
 
 
 @settings(deadline=None)

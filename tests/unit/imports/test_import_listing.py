@@ -1,5 +1,7 @@
 """An import stops at what it cannot bring, and opens no listing before it needs it."""
 
+from threading import Barrier
+
 import pytest
 
 from graveler.entries import value_entry
@@ -37,6 +39,23 @@ def test_a_record_is_the_entry_that_lakefs_makes(objects):
 def test_a_missing_object_is_an_error(objects):
     with pytest.raises(NotFoundError, match="s3://raw/a does not exist"):
         list(records_after(objects, [source("s3://raw/a", "to", SourceType.OBJECT)]))
+
+
+def test_single_objects_are_read_several_at_a_time():
+    together = Barrier(4)
+
+    class Waiting(MemoryObjectStore):
+        def head(self, uri):
+            together.wait(timeout=30)
+            return super().head(uri)
+
+    objects = Waiting()
+    sources = [source(f"s3://raw/{n}", f"to/{n}", SourceType.OBJECT) for n in range(8)]
+    for each in sources:
+        objects.put(each.uri, b"", "a/b")
+    assert [path for path, _ in records_after(objects, sources)] == [
+        f"to/{n}".encode() for n in range(8)
+    ]
 
 
 def test_a_missing_bucket_is_an_error(objects):

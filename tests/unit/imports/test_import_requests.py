@@ -7,7 +7,7 @@ import pytest
 from graveler.errors import ForbiddenError, InvalidInputError
 from graveler.imports.keys import KeyInterval
 from graveler.imports.request import ImportRequest, SourceType, check_request, source_of
-from graveler.limits import IMPORT_PREFIXES_MAX, IMPORT_REQUEST_BYTES_MAX
+from graveler.limits import IMPORT_INVENTORIES_MAX, IMPORT_PREFIXES_MAX, IMPORT_REQUEST_BYTES_MAX
 
 NAMESPACE = "s3://lake/repo"
 EVERYWHERE = ["s3://"]
@@ -107,6 +107,16 @@ def test_the_prefixes_of_a_request_are_limited_and_its_objects_are_not():
     check(*some, *[single("s3://raw/x")] * 1000)
     with pytest.raises(InvalidInputError, match="101 prefixes, at most 100"):
         check(*some, prefix("s3://raw/one-more/"))
+
+
+def test_the_inventories_of_a_request_are_limited():
+    some = [
+        source_of(SourceType.INVENTORY, f"s3://raw/{number}/manifest.json", "to/")
+        for number in range(IMPORT_INVENTORIES_MAX + 1)
+    ]
+    check(*some[1:])
+    with pytest.raises(InvalidInputError, match="11 inventories, at most 10"):
+        check(*some)
 
 
 def test_a_request_fits_into_a_stored_task():

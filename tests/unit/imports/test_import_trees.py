@@ -1,10 +1,17 @@
 """Large folders are listed beside each other, and small ones page by page."""
 
+from bisect import bisect_left
 from collections import Counter
+from itertools import product
+from threading import Lock
 
 import pytest
 
-from graveler.imports.tree import list_tree
+from graveler.imports import listing
+from graveler.imports.listing import records_after
+from graveler.imports.request import SourceType, source_of
+from graveler.imports.tree import PAGE_OBJECTS, list_tree
+from graveler.ports import ListedObject
 from tests.support.memory import MemoryObjectStore
 
 PAGE = 20
@@ -73,3 +80,78 @@ def test_a_listing_that_is_given_up_ends(objects):
         next(found)
     found.close()  # type: ignore[attr-defined] # it is a generator
     assert objects.begun.total() <= 14
+
+
+class Flowing:
+    """Counts the objects that listings have shown, less those that their reader has."""
+
+    def __init__(self, uris):
+        self._uris = sorted(uris)
+        self.held = self.most_held = 0
+        self._lock = Lock()
+
+    def list_objects(self, prefix_uri, start_after_uri=""):
+        start = bisect_left(self._uris, max(prefix_uri, f"{start_after_uri}\x00"))
+        while start < len(self._uris) and self._uris[start].startswith(prefix_uri):
+            with self._lock:
+                self.held += 1
+                self.most_held = max(self.held, self.most_held)
+            yield ListedObject(self._uris[start], 1, 0, "checksum")
+            start += 1
+
+    def list_folder(self, folder_uri):
+        start = bisect_left(self._uris, folder_uri)
+        while start < len(self._uris) and self._uris[start].startswith(folder_uri):
+            uri = self._uris[start]
+            name, slash, _ = uri.removeprefix(folder_uri).partition("/")
+            child = f"{folder_uri}{name}/"
+            yield child if slash else ListedObject(uri, 1, 0, "checksum")
+            start = bisect_left(self._uris, f"{child}\U0010ffff") if slash else start + 1
+
+    def read(self, found):
+        """Return the URIs of what is found, which is not held from then on."""
+        uris = []
+        for each in found:
+            with self._lock:
+                self.held -= 1
+            uris.append(each.uri)
+        return uris
+
+
+def test_large_and_small_folders_may_alternate_without_end():
+    folders = [("a", 8), *[(f"b{number}", 1) for number in range(10)]]
+    uris = [
+        f"s3://raw/{cycle:03}{folder}/{number}"
+        for cycle in range(700)
+        for folder, count in folders
+        for number in range(count)
+    ]
+    objects = Flowing(uris)
+    found = list_tree(objects, "s3://raw/", page_objects=4, ahead_objects=8)
+    assert objects.read(found) == uris
+
+
+def test_folders_inside_folders_are_listed_ahead_within_a_bound():
+    uris = [f"s3://raw/{'/'.join(name)}" for name in product("0123456789", repeat=4)]
+    objects = Flowing(uris)
+    found = list_tree(objects, "s3://raw/", page_objects=2, ahead_objects=8)
+    assert objects.read(found) == uris
+    # Nine folders of eight objects and half as many of each next level, and pages.
+    assert objects.most_held <= 9 * (8 + 4 + 2) + 20
+
+
+def test_sources_with_one_destination_share_what_is_listed_ahead(monkeypatch):
+    monkeypatch.setattr(listing, "AHEAD_OBJECTS", 4 * PAGE_OBJECTS)
+    for count in (1, 4, 8):
+        objects = Flowing(
+            f"s3://raw/{source}/{folder}/{source}-{number:04}"
+            for source in range(count)
+            for folder in range(10)
+            for number in range(1500)
+        )
+        sources = [source_of(SourceType.PREFIX, f"s3://raw/{n}/", "") for n in range(count)]
+        found = records_after(objects, sources)
+        for _ in range(2000):
+            next(found)
+        # Nine folders, a page of each source, and what was read.
+        assert objects.most_held <= (9 * 4 + count + 2) * PAGE_OBJECTS

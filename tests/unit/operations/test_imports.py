@@ -1,10 +1,13 @@
 """Imports replace what is at their destinations, in one commit, or change nothing."""
 
+import json
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from graveler.committed.store import Breaking, Committed
+from graveler.entries import value_entry
 from graveler.errors import (
     ConflictError,
     ForbiddenError,
@@ -267,27 +270,58 @@ def small(world):
     return world.engine(Committed(world.files, breaking=Breaking(20)))
 
 
-def test_progress_is_reported_for_each_page(small):
+def test_progress_is_reported_for_each_object_and_grows_by_pages(small):
     found = read_repository(small, REPO)
     watch = Recorder()
     imports.list_sources(small, found, request(("in/", "to")), watch)
-    assert watch.done == [1000, 2000, 3000, 4000, 4000]
+    assert len(watch.done) >= 4000
+    assert watch.done == sorted(watch.done)
+    assert set(watch.done) == {0, 1000, 2000, 3000, 4000}
 
 
-@pytest.mark.parametrize("reports", range(5))
-def test_a_stopped_listing_continues_where_it_was_saved(small, reports):
+def test_few_single_objects_are_read_between_two_reports(engine):
+    keys = [f"one/{number:03}" for number in range(300)]
+    put(engine, *keys)
+    heads, between = [0], []
+
+    class Counting(Recorder):
+        def report(self, done, known):
+            super().report(done, known)
+            between.append(heads[0])
+
+    class Heads(Port):
+        def head(self, uri):
+            heads[0] += 1
+            return engine.objects.head(uri)
+
+    pass_on = lambda _name, method, args, options: method(*args, **options)  # noqa: E731
+    counted = replace(engine, objects=Heads(engine.objects, "objects", pass_on))
+    # All objects of the second half have one path.
+    destinations = [f"to/{min(number, 150):03}" for number in range(300)]
+    asked = request(*[(f"={key}", to) for key, to in zip(keys, destinations, strict=True)])
+    listed = imports.list_sources(counted, read_repository(engine, REPO), asked, Counting())
+    found = dict(engine.metarange(read_repository(engine, REPO), listed).records())
+    assert list(found) == sorted({to.encode() for to in destinations})
+    assert value_entry(found[b"to/150"]).address == f"{RAW}/one/299"
+    assert heads[0] == 300
+    assert max(later - earlier for earlier, later in pairwise(between)) <= 32
+
+
+@pytest.mark.parametrize("pages", range(5))
+def test_a_stopped_listing_continues_where_it_was_saved(small, pages):
     found = read_repository(small, REPO)
     asked = request(("in/", "to"))
     whole = imports.list_sources(small, found, asked, Recorder())
-    stopped = Recorder(stop_after=reports)
+    # One report for each object, one for each page, and one for the source.
+    stopped = Recorder(stop_after=1001 * pages + 1)
     with pytest.raises(StoppedError):
         imports.list_sources(small, found, asked, stopped)
     saved = stopped.saved[-1] if stopped.saved else Found()
     rest = Recorder()
     assert imports.list_sources(small, found, asked, rest, saved) == whole
     before = sum(header.count for header in small.metarange(found, saved.listed).headers())
-    assert before >= 1000 * (reports - 1)
-    assert rest.done[0] == before + min(1000, 4000 - before)
+    assert before >= 1000 * (pages - 1)
+    assert rest.done[0] == before
     assert rest.done[-1] == 4000
 
 
@@ -299,7 +333,7 @@ def test_a_finished_listing_lists_nothing_again(small):
     assert watch.saved[-1] == Found(whole)
     again = Recorder()
     assert imports.list_sources(small, found, asked, again, Found(whole)) == whole
-    assert again.done == [4000]
+    assert set(again.done) == {4000}
 
 
 def test_an_import_leaves_the_sources_and_the_namespace_alone(world, engine):
@@ -342,6 +376,31 @@ def test_an_inventory_of_what_may_not_be_imported_is_refused(engine, key):
     repositories.create(engine, name="inside", storage_namespace="s3://raw/in")
     failure = imported(engine, asked_for_inventory(), "inside").task.failure
     assert "in repository namespace (s3://raw/in)" in failure.message
+
+
+def test_a_manifest_that_names_files_elsewhere_is_refused_before_they_are_read(engine):
+    put_inventory(engine.objects, [inventory_of(["in/a"])])
+    manifest = json.loads(engine.objects.get(MANIFEST))
+    for bucket, message in (("other", "GRAVELER_IMPORT_PREFIXES"), ("bucket", "in repository")):
+        elsewhere = manifest | {
+            "destinationBucket": f"arn:aws:s3:::{bucket}",
+            "files": [{"key": f"{NAMESPACE.removeprefix('s3://bucket/')}/x", "MD5checksum": "x"}],
+        }
+        engine.objects.put(MANIFEST, json.dumps(elsewhere).encode(), "application/json")
+        strict = replace(engine, import_prefixes=("s3://raw", "s3://bucket"))
+        assert message in imported(strict, asked_for_inventory()).task.failure.message
+
+
+def test_sorted_objects_of_an_inventory_count_as_done(engine):
+    keys = [f"{number:05}" for number in range(2000)]
+    put_inventory(engine.objects, [inventory_of(keys[:1000]), inventory_of(keys[1000:])])
+    watch = Recorder()
+    request = asked_for_inventory("to")
+    imports.sort_inventories(engine, read_repository(engine, REPO), request, watch, Found())
+    assert set(watch.done) == {1000, 2000}
+    imports.list_sources(engine, read_repository(engine, REPO), request, watch, watch.saved[-1])
+    assert watch.done == sorted(watch.done)
+    assert watch.done[-1] == 2000
 
 
 @pytest.mark.parametrize("reports", range(0, 12, 2))
