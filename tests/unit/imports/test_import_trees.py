@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections import Counter
 from itertools import product
 from threading import Lock
+from typing import Any
 
 import pytest
 
@@ -126,14 +127,14 @@ def test_large_and_small_folders_may_alternate_without_end():
         for folder, count in folders
         for number in range(count)
     ]
-    objects = Flowing(uris)
+    objects: Any = Flowing(uris)
     found = list_tree(objects, "s3://raw/", page_objects=4, ahead_objects=8)
     assert objects.read(found) == uris
 
 
 def test_folders_inside_folders_are_listed_ahead_within_a_bound():
     uris = [f"s3://raw/{'/'.join(name)}" for name in product("0123456789", repeat=4)]
-    objects = Flowing(uris)
+    objects: Any = Flowing(uris)
     found = list_tree(objects, "s3://raw/", page_objects=2, ahead_objects=8)
     assert objects.read(found) == uris
     # Nine folders of eight objects and half as many of each next level, and pages.
@@ -143,7 +144,7 @@ def test_folders_inside_folders_are_listed_ahead_within_a_bound():
 def test_sources_with_one_destination_share_what_is_listed_ahead(monkeypatch):
     monkeypatch.setattr(listing, "AHEAD_OBJECTS", 4 * PAGE_OBJECTS)
     for count in (1, 4, 8):
-        objects = Flowing(
+        objects: Any = Flowing(
             f"s3://raw/{source}/{folder}/{source}-{number:04}"
             for source in range(count)
             for folder in range(10)
