@@ -17,7 +17,7 @@ from urllib.parse import unquote_plus
 
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.limits import INT64_MAX, OBJECT_KEY_BYTES_MAX
-from graveler.names import leaves_its_folder
+from graveler.names import is_checksum, leaves_its_folder
 from graveler.ports import ListedObject, ObjectData
 from graveler.times import NS_PER_S
 
@@ -128,12 +128,19 @@ def _listed(bucket: str, named: dict[str, str], row: str) -> ListedObject:
         uri=f"s3://{bucket}/{read('Key', lambda text: unquote_plus(text, errors='strict'))}",
         size_bytes=read("Size", lambda text: _int64(int(text))),
         last_modified_ns=read("LastModifiedDate", _time_ns),
-        checksum=named["ETag"].strip('"'),
+        checksum=read("ETag", _checksum),
     )
 
 
 def _time_ns(text: str) -> int:
     return _int64(int(datetime.fromisoformat(text).timestamp()) * NS_PER_S)
+
+
+def _checksum(text: str) -> str:
+    checksum = text.strip('"')
+    if not is_checksum(checksum):
+        raise ValueError("not an ETag")
+    return checksum
 
 
 def _int64(value: int) -> int:

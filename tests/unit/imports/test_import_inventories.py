@@ -109,6 +109,8 @@ def test_a_damaged_file_is_an_error_that_names_it(objects, damage):
         ("LastModifiedDate", "0001-01-01T00:00:00"),
         ("LastModifiedDate", "9999-12-31T23:59:59Z"),
         ("Key", "secret%ff"),
+        ("ETag", "a secret"),
+        ("ETag", ""),
     ],
 )
 def test_an_invalid_value_is_an_error_that_names_its_place_only(objects, column, value):

@@ -83,18 +83,19 @@ def test_a_listing_that_is_given_up_ends(objects):
     assert objects.begun.total() <= 14
 
 
-class Flowing:
+class Flowing(MemoryObjectStore):
     """Counts the objects that listings have shown, less those that their reader has."""
 
     def __init__(self, uris):
+        super().__init__()
         self._uris = sorted(uris)
         self.held = self.most_held = 0
-        self._lock = Lock()
+        self._counting = Lock()
 
     def list_objects(self, prefix_uri, start_after_uri=""):
         start = bisect_left(self._uris, max(prefix_uri, f"{start_after_uri}\x00"))
         while start < len(self._uris) and self._uris[start].startswith(prefix_uri):
-            with self._lock:
+            with self._counting:
                 self.held += 1
                 self.most_held = max(self.held, self.most_held)
             yield ListedObject(self._uris[start], 1, 0, "checksum")
@@ -113,7 +114,7 @@ class Flowing:
         """Return the URIs of what is found, which is not held from then on."""
         uris = []
         for each in found:
-            with self._lock:
+            with self._counting:
                 self.held -= 1
             uris.append(each.uri)
         return uris
