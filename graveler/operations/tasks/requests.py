@@ -107,10 +107,19 @@ def start(
         return task
 
     task = retry_stale(attempt, f"tasks of repository {repository.name!r}")
-    # The event leads to the same message, only later. So the task runs even if this fails.
-    with suppress(GravelerError):
-        engine.task_queue.send(TaskMessage(repository.name, task.id))
+    send_for(engine, repository, task)
     return task
+
+
+def send_for(engine: Engine, repository: Repository, task: Task) -> None:
+    """Make a runner look at the task, unless one holds it.
+
+    The event of a new task leads to the same message, only later. So the task runs even if this
+    fails.
+    """
+    if not task.has_ended and not task.is_held(engine.clock.now_ns()):
+        with suppress(GravelerError):
+            engine.task_queue.send(TaskMessage(repository.name, task.id))
 
 
 def is_joinable(engine: Engine, task: Task, is_covered: Callable[[Task], bool]) -> bool:

@@ -30,6 +30,7 @@ from graveler.operations.tasks.requests import (
     always_covers,
     digest_of,
     is_joinable,
+    send_for,
     start,
 )
 from graveler.tasks import Task, TaskKind, TaskState
@@ -121,6 +122,7 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
     try:
         if last is not None and (named or is_joinable(engine, last, work.is_covered)):
             task = last
+            send_for(engine, repository, task)  # its messages may have been lost
         else:
             if last is not None and last.is_called_back:
                 last = _ended(engine, repository, last, until_ns, patience, is_outcome=False)
