@@ -16,7 +16,6 @@ from lakefs_sdk import (
     ApiException,
     CherryPickCreation,
     CommitCreation,
-    ImportCreation,
     ObjectCopyCreation,
     PathList,
     ResetCreation,
@@ -296,12 +295,8 @@ def test_the_generated_sdk_raises_by_status(client, repository):
 
 def test_parts_of_lakefs_that_are_not_served_say_so(client, repository):
     sdk = client.sdk_client
-    body = ImportCreation(
-        paths=[{"type": "common_prefix", "path": "s3://b/p/", "destination": ""}],
-        commit={"message": "m"},
-    )
     for call in (
-        lambda: sdk.import_api.import_start(repository.id, "main", body),
+        lambda: sdk.pulls_api.list_pull_requests(repository.id),
         lambda: sdk.actions_api.list_repository_runs(repository.id),
         sdk.auth_api.list_groups,
     ):
