@@ -24,6 +24,7 @@ from uuid import uuid4
 
 from bench.figures import Figure, in_fresh_process, peak_memory_mb, spent
 from bench.large_commits.load import Load, additions, random_changes, stage, tables_of
+from bench.large_commits.names import ADDITIONS, ANSWERED, CHANGES, changes_name
 from bench.report import Results, Sections, printed
 from bench.repository import FOLDER, NAMESPACE, make_repository, open_repository
 from bench.servers import servers_in
@@ -37,7 +38,8 @@ from graveler.operations.protocol.lookup import current_branch
 from local.job import environment_of_stack
 from local.stores import BUCKET
 
-TITLE = "Large commits over DynamoDB Local and S3Proxy"
+TITLE = "Large commits by the engine over DynamoDB Local and S3Proxy"
+STACK_TITLE = "Large commits on a running stack, until they are answered"
 REPOSITORY = "large"
 BRANCH = "main"
 
@@ -134,25 +136,22 @@ def measure_stack(stack: Stack, base_objects: int, amount: int, folder: Path) ->
         served = stack.data / "s3" / BUCKET / repository / "_lakefs"
         base = _link(base_objects, folder, served)
         stack.post(f"{commits_path}?source_metarange={base}", message="base")
-    with spent() as staging:
-        stack.stage(repository, BRANCH, load)
-    yield Figure("staged directly", amount / staging.wall_s, "changes/s wall")
+    stack.stage(repository, BRANCH, load)
+    name = changes_name(amount) if base_objects else ANSWERED
     with spent() as times:
-        status, _ = stack.post(commits_path, message="large")
-    yield Figure("answered after", times.wall_s, "s wall")
-    yield Figure("status", status, "")
+        status, body = stack.post(commits_path, message="large")
+    if status != 201:
+        raise RuntimeError(f"the commit was not made: {status} {body!r}")
+    yield Figure(name, times.wall_s, "s wall")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what the arguments select, print the figures, and store them as results."""
     options = _parse(arguments)
     if options.stack is not None:
-        stack = Stack(options.stack, options.port)
-        for base, amount in _measurements(options):
-            name = f"{amount:,} over {base:,} on the stack"
-            printed(name, measure_stack(stack, base, amount, options.folder))
+        _measure_stack(Stack(options.stack, options.port), options)
         return
-    results = Results(options.results, "large-commits", TITLE)
+    results = Results(options.results, "large-commits-engine", TITLE)
     by_base: dict[int, list[Figure]] = {}
     for base, amount in _measurements(options):
         made = in_fresh_process(measure, base, amount, options.folder)
@@ -160,6 +159,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for base, figures in by_base.items():
         sections: Sections = {"Commits": figures}
         results.keep(f"{base:,}", sections)
+
+
+def _measure_stack(stack: Stack, options: Namespace) -> None:
+    # Imported here, to keep plotting out of the memory of measuring processes.
+    from bench.large_commits.plots import plot_commits  # noqa: PLC0415
+
+    results = Results(options.results, "large-commits", STACK_TITLE)
+    by_run: dict[str, Sections] = {}
+    for base, amount in _measurements(options):
+        name = f"{amount:,} over {base:,} on the stack"
+        figures = printed(name, measure_stack(stack, base, amount, options.folder))
+        run, section = (f"{base:,}", CHANGES) if base else (f"{amount:,}", ADDITIONS)
+        by_run.setdefault(run, {}).setdefault(section, []).extend(figures)
+        results.keep(run, by_run[run])
+    plot_commits(results, options.results)
 
 
 def _measurements(options: Namespace) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,14 @@ from typing import NamedTuple
 
 from graveler.cache import BoundedCache
 from graveler.committed.level import Level
-from graveler.committed.summary import Summary, summarize
+from graveler.committed.summary import (
+    ID_BYTES,
+    META_BLOCK,
+    Summary,
+    decode_summary,
+    summarize,
+)
+from graveler.errors import CorruptDataError
 from graveler.sstable import Block, WholeTable
 
 # The object, its two keys and its entry in the cache.
@@ -80,8 +87,14 @@ class StoredBlocks:
         Raises:
             CorruptDataError: the block is not what was written.
         """
-        ids = self.summary().ids(at, at + 1)
-        return Records(*self.block(at), [ids[i : i + 32] for i in range(0, len(ids), 32)])
+        joined, block = self.summary().ids(at, at + 1), self.block(at)
+        ids = [joined[i : i + ID_BYTES] for i in range(0, len(joined), ID_BYTES)]
+        if len(ids) != len(block.keys):
+            raise CorruptDataError(
+                f"{self.table.name}: block {at} has {len(block.keys)} records, "
+                f"but the file's summary {len(ids)}"
+            )
+        return Records(*block, ids)
 
     def stored(self, first: int, last: int) -> list[bytes]:
         """Return the stored bytes of the blocks from first up to, but not including, last.
@@ -108,6 +121,18 @@ class StoredBlocks:
         """
         summary = self._summaries.get(self.table.name)
         if summary is None:
-            summary = summarize(map(self.block, range(len(self))), self._level)
+            summary = self._stored_summary()
+            if summary is None:
+                summary = summarize(map(self.block, range(len(self))), self._level)
             self._summaries.put(self.table.name, summary, summary.memory_bytes)
         return summary
+
+    def _stored_summary(self) -> Summary | None:
+        encoded = self.table.meta_block(META_BLOCK)
+        if encoded is None:
+            return None  # another system or an earlier version wrote the file
+        name = self.table.name
+        try:
+            return decode_summary(encoded, len(self), name.rpartition("/")[2])
+        except ValueError as e:
+            raise CorruptDataError(f"{name}: {META_BLOCK}: {e}") from e

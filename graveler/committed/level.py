@@ -17,12 +17,14 @@ class Level:
     kind: str  # its property `type`
     identity: Callable[[bytes], bytes]  # the part of a stored value that its record's ID covers
     block_records: int  # of a data block, on average; a power of two
+    stores_summary: bool  # whether files hold their summary
 
 
 def _whole_value(stored: bytes) -> bytes:
     return stored
 
 
-RANGES = Level("ranges", _whole_value, 16)
-# A range is identified by its ID. Its record is short: 32 of them fill a block of about 4 KiB.
-METARANGES = Level("metaranges", value_identity, 32)
+RANGES = Level("ranges", _whole_value, 16, stores_summary=True)
+# A range is identified by its ID. Its record is short: 32 of them fill a block of about 4 KiB. A
+# metarange holds no summary: each commit writes one, and summing one up is soon done.
+METARANGES = Level("metaranges", value_identity, 32, stores_summary=False)

@@ -20,7 +20,7 @@ from graveler.committed.blocks import Records, StoredBlocks
 from graveler.committed.edit import Copied
 from graveler.committed.level import RANGES, Level
 from graveler.committed.store import Breaking, Committed
-from graveler.committed.summary import Summary
+from graveler.committed.summary import META_BLOCK, Summary
 from graveler.identity import key_hash, record_id
 from graveler.model import RangeHeader, RangeID
 from graveler.sstable import TableWriter
@@ -49,6 +49,7 @@ class _OpenFile:
     """The file being written, and its open block."""
 
     def __init__(self, level: Level) -> None:
+        self._level = level
         self.table = TableWriter(level.kind)
         self.summary = Summary()
         self.first_key = b""
@@ -115,7 +116,8 @@ class _OpenFile:
             count=self.table.count,
             size_bytes=self.table.estimated_size_bytes,
         )
-        return header, self.table.finish()
+        stored = {META_BLOCK: self.summary.encode()} if self._level.stores_summary else None
+        return header, self.table.finish(stored)
 
 
 class _Upload(NamedTuple):

@@ -29,6 +29,8 @@ _CHECKSUM_CRC32C: Final = 1
 _MASK_DELTA: Final = 0xA282EAD8
 _FOOTER_END: Final = (2).to_bytes(4, "little") + bytes.fromhex("f7cff485b741e288")  # version, magic
 
+PROPERTIES_BLOCK: Final = b"rocksdb.properties"  # its name in the metaindex
+
 INDEX_TYPE_SINGLE: Final = 0
 INDEX_TYPE_TWO_LEVEL: Final = 2
 

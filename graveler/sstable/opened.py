@@ -29,6 +29,7 @@ from graveler.sstable.format import (
     FOOTER_BYTES,
     INDEX_TYPE_SINGLE,
     INDEX_TYPE_TWO_LEVEL,
+    PROPERTIES_BLOCK,
     Handle,
     decode_footer,
     open_block,
@@ -190,13 +191,10 @@ class OpenTable(ABC, Generic[B]):
 
     def _open_ends(self) -> None:
         """Read footer, metaindex, properties and the top of the index."""
-        footer_offset = self.size_bytes - FOOTER_BYTES
-        metaindex, index = self._check(footer_offset, decode_footer, self._tail[-FOOTER_BYTES:])
-        named, metas = self._decode(metaindex, decode_block, 0, footer_offset)
-        if b"rocksdb.properties" not in named:
+        metaindex, index = self._footer()
+        handle = self._meta_handle(PROPERTIES_BLOCK)
+        if handle is None:
             self._fail(metaindex.offset, "the metaindex names no properties")
-        encoded = metas[named.index(b"rocksdb.properties")]
-        handle, _ = self._check(metaindex.offset, read_handle, encoded)
         properties = self._decode(handle, _decode_properties, 0, metaindex.offset)
         self._properties = handle
         self.stated_keys = properties.get("min_key"), properties.get("max_key")
@@ -213,15 +211,40 @@ class OpenTable(ABC, Generic[B]):
             self._bounds = bounds[-1:]
             self._hold_partition(0, Partition(bounds, handles, None))
 
+    def _footer(self) -> tuple[Handle, Handle]:
+        """Return the handles of metaindex and index."""
+        offset = self.size_bytes - FOOTER_BYTES
+        return self._check(offset, decode_footer, self._tail[-FOOTER_BYTES:])
+
+    def _meta_handle(self, name: bytes) -> Handle | None:
+        """Return the handle of the meta block of that name, or None."""
+        metaindex, _ = self._footer()
+        names, handles = self._decode(metaindex, decode_block, 0, self.size_bytes - FOOTER_BYTES)
+        if name not in names:
+            return None
+        handle, _ = self._check(metaindex.offset, read_handle, handles[names.index(name)])
+        return handle
+
+    def meta_block(self, name: str) -> bytes | None:
+        """Return the meta block that the writer was given under that name, or None.
+
+        Raises:
+            CorruptDataError: it is not what was written.
+        """
+        handle = self._meta_handle(name.encode())
+        if handle is None:
+            return None
+        return self._decode(handle, bytes, self._layout.data_bytes, self._footer()[0].offset)
+
     def _forget_data(self) -> None:
-        """Drop the data blocks in the tail, unless the tail is the whole file.
+        """Drop what the tail has before the index, unless the tail is the whole file.
 
         Only while no other thread has the table.
         """
-        data_bytes = self._layout.data_bytes
-        if self._tail_offset and self._tail_offset < data_bytes <= self.size_bytes:
-            self._tail = self._tail[data_bytes - self._tail_offset :]
-            self._tail_offset = data_bytes
+        index_offset = self._handle(self._handles[0]).offset
+        if self._tail_offset and self._tail_offset < index_offset <= self.size_bytes:
+            self._tail = self._tail[index_offset - self._tail_offset :]
+            self._tail_offset = index_offset
 
     def _read_partition(self, number: int) -> tuple[int, Block]:
         """Read a block of the index; return its offset, its bounds and its encoded handles."""

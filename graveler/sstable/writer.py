@@ -34,6 +34,7 @@ from graveler.sstable.block import (
 )
 from graveler.sstable.format import (
     BLOCK_TRAILER_BYTES,
+    PROPERTIES_BLOCK,
     RECORD_TRAILER,
     TRAILER_BYTES,
     VARINT,
@@ -239,8 +240,12 @@ class TableWriter:
             self._enter_block(bound, *self._unbound)
             self._unbound = None
 
-    def finish(self) -> bytes:
-        """Return the whole file; nothing can be added afterwards."""
+    def finish(self, meta_blocks: Mapping[str, bytes] | None = None) -> bytes:
+        """Return the whole file; nothing can be added afterwards.
+
+        meta_blocks are stored as they are, by names that begin with `graveler.`. Readers that do
+        not know them ignore them, and the estimated size does not count them.
+        """
         properties = {
             "min_key": self._first_key,
             "max_key": self._last_key or b"",
@@ -252,11 +257,16 @@ class TableWriter:
         else:
             self._cut_block(successor(self._last_key))
         self._statistics.data_bytes = self._file_bytes
+        metas = {
+            name.encode(): self._append(block, compress=False)
+            for name, block in (meta_blocks or {}).items()
+        }
         index = self._append_index()
         properties |= table_properties(self._statistics, compress=self._compress)
         entries = sorted((name.encode(), value) for name, value in properties.items())
-        handle = self._append(encode_block(entries, share_prefixes=True), compress=False)
-        entries = [(b"rocksdb.properties", handle.encode())]
+        encoded = encode_block(entries, share_prefixes=True)
+        metas[PROPERTIES_BLOCK] = self._append(encoded, compress=False)
+        entries = [(name, metas[name].encode()) for name in sorted(metas)]
         metaindex = self._append(encode_block(entries), compress=False)
         self._file.append(encode_footer(metaindex, index))
         return b"".join(self._file)

@@ -1,0 +1,142 @@
+"""A range holds its own summary, so a commit decodes and hashes only the blocks that it changes."""
+
+import pytest
+
+from graveler.committed.apply import Applied, apply_changes
+from graveler.committed.level import RANGES
+from graveler.committed.store import Breaking, Committed
+from graveler.committed.summary import META_BLOCK, decode_summary, summarize
+from graveler.errors import CorruptDataError
+from graveler.layout import committed_uri
+from graveler.model import Change, MetaRangeID
+from graveler.sstable import TAIL_BYTES, Table, TableWriter, WholeTable
+from tests.support.memory import MemoryCommittedFiles
+from tests.support.model import NAMESPACE, applied, opened, read, token_value, write
+
+RECORDS = {b"path/%04d" % n: token_value(f"v{n}") for n in range(2000)}
+CHANGE: Change = b"path/1000", token_value("changed")
+ONE_RANGE = Breaking(1 << 60)
+
+
+class Stored:
+    """A repository of one range, and its files."""
+
+    def __init__(self) -> None:
+        self.memory = MemoryCommittedFiles()
+        base = write(Committed(self.memory, breaking=ONE_RANGE), RECORDS)
+        self.base_id = base.id
+        self.range_id = self.range_of(base.id)
+
+    def committed(self) -> Committed:
+        """A process that has read nothing."""
+        return Committed(self.memory, breaking=ONE_RANGE)
+
+    def range_of(self, metarange_id: MetaRangeID) -> str:
+        (header,) = opened(self.committed(), metarange_id).headers()
+        return header.id
+
+    @property
+    def content(self) -> bytes:
+        return self.memory.files[NAMESPACE, self.range_id]
+
+    @content.setter
+    def content(self, content: bytes) -> None:
+        self.memory.files[NAMESPACE, self.range_id] = content
+
+    def commit(self, *changes: Change) -> Applied:
+        """Apply the changes in a new process."""
+        committed = self.committed()
+        return apply_changes(committed, opened(committed, self.base_id), changes)
+
+
+@pytest.fixture
+def stored() -> Stored:
+    return Stored()
+
+
+def rewritten(content: bytes, summary: bytes | None) -> bytes:
+    """The range with another summary, or with none, as an earlier version wrote it."""
+    table = WholeTable.from_bytes("file", content)
+    writer = TableWriter("ranges")
+    for at in range(len(table)):
+        writer.add_block(*table.block(at))
+    return writer.finish({META_BLOCK: summary} if summary is not None else None)
+
+
+def test_a_commit_decodes_only_the_blocks_that_it_changes(stored, monkeypatch):
+    decoded = []
+    block = WholeTable.block
+
+    def noted(table: WholeTable, at: int) -> object:
+        if table.name == committed_uri(NAMESPACE, stored.range_id):
+            decoded.append(at)
+        return block(table, at)
+
+    monkeypatch.setattr(WholeTable, "block", noted)
+    stored.commit(CHANGE)
+    # Beside the changed block, the first and the last: they have the keys at the range's ends.
+    assert len(set(decoded)) == 3
+
+
+def test_a_range_without_summary_gives_the_same_commit(stored):
+    made = stored.commit(CHANGE)
+    stored.content = rewritten(stored.content, None)
+    again = stored.commit(CHANGE)
+    assert again == made
+    assert read(opened(stored.committed(), again.metarange_id)) == applied(RECORDS, [CHANGE])
+
+
+@pytest.mark.parametrize("changes", [[], [CHANGE]], ids=["written", "copied"])
+def test_the_summary_in_a_range_is_that_of_its_blocks(stored, changes):
+    stored.range_id = stored.range_of(stored.commit(*changes).metarange_id)
+    table = WholeTable.from_bytes("file", stored.content)
+    blocks = [table.block(at) for at in range(len(table))]
+    assert table.meta_block(META_BLOCK) == summarize(blocks, RANGES).encode()
+
+
+def test_a_range_with_a_damaged_summary_is_refused(stored):
+    whole = stored.content
+    encoded = WholeTable.from_bytes("file", whole).meta_block(META_BLOCK)
+    begin = whole.index(encoded)
+    for at in range(begin, begin + len(encoded) + 5, 97):
+        stored.content = whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
+        with pytest.raises(CorruptDataError, match=stored.range_id):
+            stored.commit(CHANGE)
+
+
+def test_a_summary_of_another_file_is_refused(stored):
+    blocks = [WholeTable.from_bytes("file", stored.content).block(at) for at in range(3)]
+    alien = summarize(blocks, RANGES).encode()
+    for encoded in (b"", alien, alien[:-32]):
+        stored.content = rewritten(stored.content, encoded)
+        with pytest.raises(CorruptDataError, match=rf"{stored.range_id}.*summary"):
+            stored.commit(CHANGE)
+
+
+def test_a_summary_that_counts_records_in_the_wrong_blocks_is_refused(stored):
+    table = WholeTable.from_bytes("file", stored.content)
+    encoded = table.meta_block(META_BLOCK)
+    summary = decode_summary(encoded, len(table), stored.range_id)
+    at = table.find(CHANGE[0])
+    summary.records[at - 1] += 1
+    summary.records[at] -= 1
+    stored.content = rewritten(stored.content, summary.encode())
+    with pytest.raises(CorruptDataError, match=rf"{stored.range_id}: block {at} has"):
+        stored.commit(CHANGE)
+
+
+def test_a_lookup_reads_no_more_because_of_the_summary(stored):
+    reads = []
+
+    def read_bytes(offset: int, length: int) -> bytes:
+        reads.append(length)
+        return stored.content[offset : offset + length]
+
+    size_bytes, tail = len(stored.content), stored.content[-TAIL_BYTES:]
+    assert size_bytes > TAIL_BYTES
+    table = Table.open("file", size_bytes, tail, read_bytes)
+    assert table.get(CHANGE[0]) == RECORDS[CHANGE[0]]
+    assert len(reads) == 1  # the data block
+    bare = rewritten(stored.content, None)
+    other = Table.open("file", len(bare), bare[-TAIL_BYTES:], read_bytes)
+    assert table.memory_bytes <= other.memory_bytes + 100  # the summary is not kept
