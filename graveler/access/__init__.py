@@ -1,0 +1,1 @@
+"""Access control: policies say which actions a user may take on which resources."""
