@@ -187,7 +187,7 @@ def reported(task: Task, now_ns: int, done: int, known: int) -> Task:
     return replace(
         task,
         lease_until_ns=now_ns + LEASE_S * NS_PER_S,
-        update_time_ns=now_ns,
+        update_time_ns=_updated_ns(task, now_ns),
         takes=1 if done > task.furthest else task.takes,
         furthest=max(done, task.furthest),
         done=done,
@@ -197,14 +197,15 @@ def reported(task: Task, now_ns: int, done: int, known: int) -> Task:
 
 def released(task: Task, now_ns: int, delay_s: int = 0) -> Task:
     """Return the task after its runner stopped, so that another can take it after delay_s."""
-    return replace(task, lease_until_ns=now_ns + delay_s * NS_PER_S, update_time_ns=now_ns)
+    lease_until_ns = now_ns + delay_s * NS_PER_S
+    return replace(task, lease_until_ns=lease_until_ns, update_time_ns=_updated_ns(task, now_ns))
 
 
 def unwanted(task: Task, now_ns: int) -> Task:
     """Return the task after a user cancelled it: one that waits ends, a running one has to stop."""
     if task.state is TaskState.WAITING:
         return _ended(task, TaskState.CANCELLED, now_ns)
-    return replace(task, is_unwanted=True)
+    return replace(task, is_unwanted=True, update_time_ns=_updated_ns(task, now_ns))
 
 
 def completed(task: Task, result: Mapping[str, str], now_ns: int, done: int) -> Task:
@@ -220,8 +221,13 @@ def failed(task: Task, error: GravelerError, now_ns: int) -> Task:
 
 def cancelled(task: Task, now_ns: int) -> Task:
     """Return the task, which stopped because a user cancelled it."""
-    return _ended(task, TaskState.CANCELLED, now_ns)
+    return _ended(task, TaskState.CANCELLED, _updated_ns(task, now_ns))
 
 
 def _ended(task: Task, state: TaskState, now_ns: int) -> Task:
     return replace(task, state=state, lease_until_ns=0, update_time_ns=now_ns)
+
+
+def _updated_ns(task: Task, now_ns: int) -> int:
+    """Return the time of an update: for users, a task that they cancelled changes no more."""
+    return task.update_time_ns if task.is_unwanted else now_ns

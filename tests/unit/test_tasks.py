@@ -88,6 +88,18 @@ def test_a_waiting_task_is_cancelled_at_once_and_a_running_one_has_to_stop():
     assert stopping.is_held(NOW_NS)
 
 
+def test_a_cancelled_task_was_last_updated_when_it_was_cancelled():
+    stopping = tasks.unwanted(RUNNING, NOW_NS + 5)
+    assert stopping.update_time_ns == NOW_NS + 5
+    for stopped in (
+        tasks.unwanted(stopping, NOW_NS + 9),
+        tasks.reported(stopping, NOW_NS + 9, 1, 2),
+        tasks.released(stopping, NOW_NS + 9),
+        tasks.cancelled(stopping, NOW_NS + 9),
+    ):
+        assert stopped.update_time_ns == NOW_NS + 5
+
+
 def test_each_kind_of_task_has_ids_of_its_own():
     assert ID_PREFIXES.keys() == {*TaskKind}
     assert len({*ID_PREFIXES.values()}) == len(TaskKind)
