@@ -10,6 +10,7 @@ of folders inside folders gets half, and levels with less than a page list page 
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, wait
 from itertools import islice
 
 from graveler.ports import ListedObject, ObjectListing
@@ -22,6 +23,8 @@ _LARGE_SHARE = 10
 # The objects of one folder to list ahead, some 4 MB, and the folders. All levels take some 60 MB.
 AHEAD_OBJECTS = 10_000
 _FOLDERS_AT_ONCE = 8
+# While pages are awaited, the caller hears this often that the listing goes on.
+_TICK_S = 1.0
 _SMALL_FOLDERS_MAX = 8
 
 
@@ -38,7 +41,8 @@ def list_tree(
 
     ahead_objects: the objects of one folder to list ahead, of folders inside a folder half as many.
         Below page_objects, nothing is listed ahead.
-    report: called for each folder, because many may come before the next object; it may raise.
+    report: called for each folder, because many may come before the next object, and each second
+        while pages are awaited; it may raise.
 
     Raises:
         InvalidInputError: the bucket does not exist or denies access.
@@ -97,7 +101,7 @@ class _Tree:
             elif child > after_uri or after_uri.startswith(child):
                 start = after_uri if after_uri.startswith(child) else ""
                 head = pool.submit(self._head, child, start, ahead_objects)
-                ahead.append(self._folder(child, head.result, ahead_objects))
+                ahead.append(self._folder(child, head, ahead_objects))
             if len(ahead) <= _FOLDERS_AT_ONCE:
                 continue
             taken = 0
@@ -117,9 +121,11 @@ class _Tree:
         return list(islice(listing, ahead_objects))
 
     def _folder(
-        self, folder_uri: str, head_of: Callable[[], list[ListedObject]], ahead_objects: int
+        self, folder_uri: str, listed: Future[list[ListedObject]], ahead_objects: int
     ) -> Iterator[ListedObject]:
-        head = head_of()
+        while wait([listed], _TICK_S).not_done:
+            self._report()
+        head = listed.result()
         yield from head
         if len(head) == ahead_objects:
             last_uri = head[-1].uri

@@ -3,12 +3,12 @@
 from bisect import bisect_left
 from collections import Counter
 from itertools import product
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 import pytest
 
-from graveler.imports import listing
+from graveler.imports import listing, tree
 from graveler.imports.listing import records_after
 from graveler.imports.request import SourceType, source_of
 from graveler.imports.tree import PAGE_OBJECTS, list_tree
@@ -52,6 +52,34 @@ def test_large_folders_are_listed_apart(objects):
     begun = listed(objects)
     # The folders themselves are listed, too.
     assert begun == {"s3://raw/": 2} | {f"s3://raw/{number:04}/": 1 for number in range(12)}
+
+
+class Slow(Counting):
+    """Lists no folder of the tree before the import has reported."""
+
+    def __init__(self):
+        super().__init__()
+        self.is_reported = Event()
+
+    def list_objects(self, prefix_uri, start_after_uri=""):
+        if prefix_uri != "s3://raw/":
+            assert self.is_reported.wait(60)
+        return super().list_objects(prefix_uri, start_after_uri)
+
+
+def test_an_import_reports_while_it_waits_for_a_folder(monkeypatch):
+    monkeypatch.setattr(tree, "_TICK_S", 0.01)
+    objects, folders = Slow(), 0
+    fill(objects, folders=1, objects_each=2 * PAGE)
+
+    def report():
+        nonlocal folders
+        folders += 1
+        if folders > 1:  # the first report is that of the folder
+            objects.is_reported.set()
+
+    found = list_tree(objects, "s3://raw/", page_objects=PAGE, report=report)
+    assert [each.uri for each in found] == objects.uris()
 
 
 def test_small_folders_are_listed_in_one_request_for_many(objects):
