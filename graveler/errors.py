@@ -3,6 +3,7 @@
     GravelerError
     ├ NotFoundError            the named thing does not exist
     ├ InvalidInputError        the request can never succeed as it is
+    │ └ NoChangesError         nothing is left to do
     ├ AuthenticationError      no valid credential, or no policy that allows it
     ├ ForbiddenError           protected branch, read-only repository, default branch
     ├ AlreadyExistsError       a name is taken
@@ -65,6 +66,12 @@ class InvalidInputError(GravelerError):
     """The request can never succeed as it is."""
 
     code = "invalid_input"
+
+
+class NoChangesError(InvalidInputError):
+    """Nothing is left to do: all that the request asks for is there."""
+
+    code = "no_changes"
 
 
 class AuthenticationError(GravelerError):

@@ -16,6 +16,7 @@ from graveler.errors import (
     GravelerError,
     InvalidInputError,
     MergeConflictError,
+    NoChangesError,
     NotFoundError,
     PreconditionFailedError,
     UnsupportedError,
@@ -101,9 +102,9 @@ class Refusal(Enum):
     )
 
     DIRTY_BRANCH = InvalidInputError, "uncommitted changes (dirty branch)"
-    NOTHING_TO_COMMIT = InvalidInputError, "commit: no changes"
-    NOTHING_TO_MERGE = InvalidInputError, "update branch {branch}: no changes"
-    NOTHING_TO_REPEAT = InvalidInputError, "update branch: no changes"
+    NOTHING_TO_COMMIT = NoChangesError, "commit: no changes"
+    NOTHING_TO_MERGE = NoChangesError, "update branch {branch}: no changes"
+    NOTHING_TO_REPEAT = NoChangesError, "update branch: no changes"
     BAD_STRATEGY = InvalidInputError, "argument strategy: invalid value: validation error"
     REVERT_BEYOND_PARENTS = (
         InvalidInputError,

@@ -99,6 +99,7 @@ class Task:
     done, known: objects done, of the objects known so far. After a lost race, work begins anew.
     furthest: the most objects that were ever done.
     takes: runners that took it since more were done than ever before.
+    is_paused: its last runner has given it up, for the next one to take when the lease ends.
     saved: what the work stored for the next runner, as JSON.
     """
 
@@ -117,6 +118,7 @@ class Task:
     runner: str = ""
     lease_until_ns: int = 0
     takes: int = 0
+    is_paused: bool = False
     done: int = 0
     known: int = 0
     furthest: int = 0
@@ -179,6 +181,7 @@ def taken(task: Task, runner: str, now_ns: int) -> Task:
         lease_until_ns=now_ns + LEASE_S * NS_PER_S,
         update_time_ns=now_ns,
         takes=task.takes + 1,
+        is_paused=False,
     )
 
 
@@ -195,15 +198,25 @@ def reported(task: Task, now_ns: int, done: int, known: int) -> Task:
     )
 
 
+def saved(task: Task, now_ns: int, done: int, known: int, to_keep: Mapping[str, Any]) -> Task:
+    """Return the task with its runner's progress, and with what the next runner needs."""
+    takes = task.takes if to_keep == task.saved else 1
+    return replace(reported(task, now_ns, done, known), saved=to_keep, takes=takes)
+
+
 def released(task: Task, now_ns: int, delay_s: int = 0) -> Task:
     """Return the task after its runner stopped, so that another can take it after delay_s."""
-    lease_until_ns = now_ns + delay_s * NS_PER_S
-    return replace(task, lease_until_ns=lease_until_ns, update_time_ns=_updated_ns(task, now_ns))
+    return replace(
+        task,
+        lease_until_ns=now_ns + delay_s * NS_PER_S,
+        update_time_ns=_updated_ns(task, now_ns),
+        is_paused=True,
+    )
 
 
 def unwanted(task: Task, now_ns: int) -> Task:
-    """Return the task after a user cancelled it: one that waits ends, a running one has to stop."""
-    if task.state is TaskState.WAITING:
+    """Return the task after a user cancelled it: a runner has to stop, without one it ends."""
+    if task.state is TaskState.WAITING or task.is_paused:
         return _ended(task, TaskState.CANCELLED, now_ns)
     return replace(task, is_unwanted=True, update_time_ns=_updated_ns(task, now_ns))
 

@@ -12,6 +12,7 @@ from graveler.committed.summary import (
     summarize,
 )
 from graveler.errors import CorruptDataError
+from graveler.identity import record_ids
 from graveler.sstable import Block, WholeTable
 
 # The object, its two keys and its entry in the cache.
@@ -89,12 +90,15 @@ class StoredBlocks:
         """
         joined, block = self.summary().ids(at, at + 1), self.block(at)
         ids = [joined[i : i + ID_BYTES] for i in range(0, len(joined), ID_BYTES)]
-        if len(ids) != len(block.keys):
+        if len(ids) != len(block.keys) or ids != self._ids_of(block):
+            # The file's ID proves the IDs of all records together, but not which are whose.
             raise CorruptDataError(
-                f"{self.table.name}: block {at} has {len(block.keys)} records, "
-                f"but the file's summary {len(ids)}"
+                f"{self.table.name}: block {at} does not hold the records of the file's summary"
             )
         return Records(*block, ids)
+
+    def _ids_of(self, block: Block) -> list[bytes]:
+        return record_ids(block.keys, map(self._level.identity, block.values))
 
     def stored(self, first: int, last: int) -> list[bytes]:
         """Return the stored bytes of the blocks from first up to, but not including, last.

@@ -17,7 +17,7 @@ class Level:
     kind: str  # its property `type`
     identity: Callable[[bytes], bytes]  # the part of a stored value that its record's ID covers
     block_records: int  # of a data block, on average; a power of two
-    stores_summary: bool  # whether files hold their summary
+    stores_summary: bool  # whether large files hold their summary
 
 
 def _whole_value(stored: bytes) -> bytes:

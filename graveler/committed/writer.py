@@ -23,7 +23,7 @@ from graveler.committed.store import Breaking, Committed
 from graveler.committed.summary import META_BLOCK, Summary
 from graveler.identity import key_hash, record_id
 from graveler.model import RangeHeader, RangeID
-from graveler.sstable import TableWriter
+from graveler.sstable import TAIL_BYTES, TableWriter
 
 # Files that are stored at a time; more would only take memory.
 _UPLOADS_MAX = 10
@@ -116,8 +116,11 @@ class _OpenFile:
             count=self.table.count,
             size_bytes=self.table.estimated_size_bytes,
         )
-        stored = {META_BLOCK: self.summary.encode()} if self._level.stores_summary else None
-        return header, self.table.finish(stored)
+        # Lookups in a smaller file fetch it whole, and it is soon summed up.
+        is_large = header.size_bytes > TAIL_BYTES
+        stores_summary = self._level.stores_summary and is_large
+        meta_blocks = {META_BLOCK: self.summary.encode()} if stores_summary else None
+        return header, self.table.finish(meta_blocks)
 
 
 class _Upload(NamedTuple):

@@ -88,8 +88,15 @@ def _key(key: str) -> str:
     return key
 
 
-def listed_in(objects: ObjectData, inventory: Inventory, number: int) -> Iterator[ListedObject]:
+def listed_in(
+    objects: ObjectData,
+    inventory: Inventory,
+    number: int,
+    report: Callable[[], None] = lambda: None,
+) -> Iterator[ListedObject]:
     """Yield the current objects that one file of the report lists, in its order.
+
+    report: called for each part of the file, which may list no current object; it may raise.
 
     Raises:
         CorruptDataError: the file is missing, or is not what the manifest names. Some objects may
@@ -98,7 +105,7 @@ def listed_in(objects: ObjectData, inventory: Inventory, number: int) -> Iterato
     """
     uri, md5 = inventory.files[number]
     try:
-        for at, row in enumerate(csv.reader(_lines(objects, uri, md5)), 1):
+        for at, row in enumerate(csv.reader(_lines(objects, uri, md5, report)), 1):
             named = _named(inventory.columns, row, at)
             is_old = named.get("IsLatest") == "false" or named.get("IsDeleteMarker") == "true"
             if not is_old:
@@ -149,10 +156,11 @@ def _int64(value: int) -> int:
     return value
 
 
-def _lines(objects: ObjectData, uri: str, md5: str) -> Iterator[str]:
+def _lines(objects: ObjectData, uri: str, md5: str, report: Callable[[], None]) -> Iterator[str]:
     """Yield the lines of a gzipped file; no row has a line break inside."""
     rest = b""
     for part in _decompressed(objects, uri, md5):
+        report()
         *lines, rest = (rest + part).split(b"\n")
         for line in lines:
             yield line.decode()

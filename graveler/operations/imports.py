@@ -194,12 +194,10 @@ def sort_inventories(
             if at <= found.files:
                 continue
             runs, records = found.runs, list[Record]()
-            for listed in listed_in(engine.objects, inventory, file):
+            for listed in listed_in(engine.objects, inventory, file, report):
                 check_source(listed.uri, namespace, engine.import_prefixes)
                 records.append(record_in(source, listed))
                 known += 1
-                if known % BATCH_RECORDS == 0:
-                    report()
                 if len(records) == SORTED_RECORDS:
                     runs, records = store(runs, number, records), []
             if records:

@@ -12,6 +12,7 @@ from graveler.errors import (
     ConflictError,
     ForbiddenError,
     InvalidInputError,
+    NoChangesError,
     NotFoundError,
     PreconditionFailedError,
 )
@@ -115,7 +116,7 @@ class EngineMachine(EngineBesideModel):
         changed = allow_empty or self.model.uncommitted(branch)
         request = commits.CommitRequest("message", "committer", allow_empty=allow_empty)
         made = self.attempt(
-            None if changed else InvalidInputError,
+            None if changed else NoChangesError,
             lambda: commits.commit(self.engine, REPO, branch, request),
         )
         if made is None:
@@ -154,11 +155,11 @@ class EngineMachine(EngineBesideModel):
         if expected is None:
             result = model.merged(branch, base, source, strategy)
         if kind in ("merge", "cherry-pick") and base.metarange_id == source.metarange_id:
-            expected = InvalidInputError
+            expected = expected or NoChangesError
         if kind == "revert" and expected is None and result == model.contents[head.id]:
             if not result:
                 return  # no file and an empty file are both the empty content
-            expected = InvalidInputError
+            expected = NoChangesError
         made = self.attempt(expected, do)
         if made is None:
             if model.branches[branch].staged and not model.uncommitted(branch):

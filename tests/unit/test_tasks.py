@@ -100,6 +100,21 @@ def test_a_cancelled_task_was_last_updated_when_it_was_cancelled():
         assert stopped.update_time_ns == NOW_NS + 5
 
 
+def test_a_task_that_a_runner_has_given_up_is_cancelled_at_once():
+    given_up = tasks.released(RUNNING, NOW_NS, 900)
+    assert tasks.unwanted(given_up, NOW_NS).state is TaskState.CANCELLED
+    again = tasks.taken(given_up, "second", NOW_NS + 900 * NS_PER_S)
+    assert tasks.unwanted(again, NOW_NS + 900 * NS_PER_S).state is TaskState.RUNNING
+
+
+def test_only_what_is_new_to_the_next_runner_is_progress():
+    tried = tasks.taken(tasks.released(RUNNING, NOW_NS), "second", NOW_NS)
+    kept = tasks.saved(tried, NOW_NS, 0, 0, {"listed": "one"})
+    assert (tried.takes, kept.takes) == (2, 1)
+    tried = tasks.taken(tasks.released(kept, NOW_NS), "third", NOW_NS)
+    assert tasks.saved(tried, NOW_NS, 0, 0, {"listed": "one"}).takes == 2
+
+
 def test_each_kind_of_task_has_ids_of_its_own():
     assert ID_PREFIXES.keys() == {*TaskKind}
     assert len({*ID_PREFIXES.values()}) == len(TaskKind)

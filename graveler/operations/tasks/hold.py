@@ -5,7 +5,6 @@ stops the work if it is unwanted, if another runner has taken it, or if time is 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from graveler import tasks
@@ -120,11 +119,7 @@ class Hold:
             LostError: another runner holds the task.
         """
         now_ns = self.engine.clock.now_ns()
-        self._change(
-            lambda task: replace(
-                tasks.reported(task, now_ns, self._done, self._known), saved=saved, takes=1
-            )
-        )
+        self._change(lambda task: tasks.saved(task, now_ns, self._done, self._known, saved))
         self._stored_ns = now_ns
         self._refuse_unwanted()
 

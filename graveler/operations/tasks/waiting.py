@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from graveler.errors import ConflictError, InvalidInputError, StillRunningError
+from graveler.errors import ConflictError, NoChangesError, StillRunningError
 from graveler.model import Commit, CommitID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.retries import retry_stale
@@ -131,7 +131,7 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
             except TakesLongError:
                 task = _start(engine, repository, work)
         return _outcome(engine, repository, work, task, until_ns, patience)
-    except InvalidInputError:
+    except NoChangesError:
         if last is None or not _is_still_true(engine, repository, work, last):
             raise
         return work.result_of(last)
@@ -204,7 +204,7 @@ def _ended(
     *,
     is_outcome: bool = True,
 ) -> Task:
-    """Wait for the task, and return it as it ended; from now on, its outcome is known.
+    """Wait for the task, and return it as it ended; if it is the outcome, it is known from now on.
 
     Raises:
         StillRunningError: it has not ended in time.
@@ -214,7 +214,7 @@ def _ended(
         if patience.is_last:
             _call_back(engine, repository, task, is_called_back=True)
         raise StillRunningError(task.id, is_outcome=is_outcome)
-    if ended.is_called_back:
+    if is_outcome and ended.is_called_back:
         _call_back(engine, repository, ended, is_called_back=False)
     return ended
 

@@ -96,7 +96,7 @@ def test_the_summary_in_a_range_is_that_of_its_blocks(stored, changes):
 
 def test_a_range_with_a_damaged_summary_is_refused(stored):
     whole = stored.content
-    encoded = WholeTable.from_bytes("file", whole).meta_block(META_BLOCK)
+    encoded = WholeTable.from_bytes("file", whole).meta_block(META_BLOCK) or b""
     begin = whole.index(encoded)
     for at in range(begin, begin + len(encoded) + 5, 97):
         stored.content = whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
@@ -113,15 +113,16 @@ def test_a_summary_of_another_file_is_refused(stored):
             stored.commit(CHANGE)
 
 
-def test_a_summary_that_counts_records_in_the_wrong_blocks_is_refused(stored):
+@pytest.mark.parametrize("shift", [(-1, 0), (0, 1), (-1, 1)], ids=str)
+def test_a_summary_that_counts_records_in_the_wrong_blocks_is_refused(stored, shift):
     table = WholeTable.from_bytes("file", stored.content)
-    encoded = table.meta_block(META_BLOCK)
+    encoded = table.meta_block(META_BLOCK) or b""
     summary = decode_summary(encoded, len(table), stored.range_id)
     at = table.find(CHANGE[0])
-    summary.records[at - 1] += 1
-    summary.records[at] -= 1
+    summary.records[at + shift[0]] += 1
+    summary.records[at + shift[1]] -= 1
     stored.content = rewritten(stored.content, summary.encode())
-    with pytest.raises(CorruptDataError, match=rf"{stored.range_id}: block {at} has"):
+    with pytest.raises(CorruptDataError, match=rf"{stored.range_id}: block {at} does not"):
         stored.commit(CHANGE)
 
 
@@ -140,3 +141,11 @@ def test_a_lookup_reads_no_more_because_of_the_summary(stored):
     bare = rewritten(stored.content, None)
     other = Table.open("file", len(bare), bare[-TAIL_BYTES:], read_bytes)
     assert table.memory_bytes <= other.memory_bytes + 100  # the summary is not kept
+
+
+def test_a_small_range_has_no_summary_because_lookups_fetch_it_whole(stored):
+    few = dict(list(RECORDS.items())[:300])
+    base = write(stored.committed(), few)
+    content = stored.memory.files[NAMESPACE, stored.range_of(base.id)]
+    assert len(content) < TAIL_BYTES
+    assert WholeTable.from_bytes("file", content).meta_block(META_BLOCK) is None

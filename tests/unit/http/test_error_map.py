@@ -35,6 +35,7 @@ def test_codes_of_errors_never_change():
         "graveler",
         "invalid_input",
         "merge_conflict",
+        "no_changes",
         "not_found",
         "precondition_failed",
         "range_not_satisfiable",

@@ -57,6 +57,16 @@ def test_old_versions_and_deleted_objects_are_left_out(objects):
     assert [each.uri for each in rows_of(objects)] == ["s3://raw/é b+c", "s3://raw/a/1"]
 
 
+def test_a_file_of_old_versions_alone_is_reported_while_it_is_read(objects, monkeypatch):
+    monkeypatch.setattr(inventory, "_CHUNK_BYTES", 100)
+    old = {"IsLatest": ["false"] * 200, "IsDeleteMarker": ["false"] * 200}
+    put_inventory(objects, [ROWS * 100], more=old)
+    reports = []
+    found = read_manifest(objects, MANIFEST)
+    assert list(listed_in(objects, found, 0, lambda: reports.append(1))) == []
+    assert len(reports) > 100
+
+
 def test_a_missing_manifest_is_refused(objects):
     with pytest.raises(InvalidInputError, match="does not exist"):
         read_manifest(objects, MANIFEST)

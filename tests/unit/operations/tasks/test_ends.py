@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from graveler.errors import (
-    InvalidInputError,
     MergeConflictError,
+    NoChangesError,
     NotFoundError,
     ThrottledError,
     UnknownOutcomeError,
@@ -53,7 +53,7 @@ def test_a_task_that_has_nothing_to_commit_fails_as_the_request_would():
     branches.reset(engine, REPO, "main", kind="reset")
     task = commits.start_commit(engine, REPO, "main", commits.CommitRequest("m", "c"))
     error = failure_of(world, task.id)
-    assert type(error) is InvalidInputError
+    assert type(error) is NoChangesError
     assert error.message == "commit: no changes"
 
 

@@ -11,6 +11,7 @@ from graveler.errors import (
     GravelerError,
     InvalidInputError,
     MergeConflictError,
+    NoChangesError,
     NotFoundError,
     StillRunningError,
 )
@@ -220,6 +221,25 @@ def test_a_commit_repeated_after_another_one_is_refused(world):
         COMMIT.ask(world.engine(), FIRST_REQUEST)
 
 
+def test_a_merge_repeated_when_there_is_more_to_merge_is_not_answered_with_the_old_one(world):
+    MERGE.ask(world.engine(), FIRST_REQUEST)
+    alone = replace(world.engine(), task_settings=TaskSettings())
+    upload(alone, b"more", branch="dev")
+    commits.commit(alone, REPO, "dev", commits.CommitRequest("more", "c"))
+    upload(alone, b"dirty", branch="clean")
+    with pytest.raises(InvalidInputError, match="uncommitted"):
+        MERGE.ask(world.engine(), FIRST_REQUEST)
+
+
+def test_a_client_learns_its_outcome_although_an_equal_request_waited_for_it_before(world):
+    told_to_come_again(COMMIT, world)
+    upload(world.engine(), b"later")
+    world.task_settings = replace(PATIENT, request_work_s=10_000)
+    other = COMMIT.ask(world.engine(), FIRST_REQUEST)
+    first = COMMIT.ask(world.engine(), FIRST_REQUEST)
+    assert effects(world, "main") == [first.id, other.id]
+
+
 def conflict(world: MemoryWorld) -> None:
     upload(world.engine(), b"more", b"other", "clean")
     alone = replace(world.engine(), task_settings=TaskSettings())  # runs no task meanwhile
@@ -239,7 +259,7 @@ def delete_destination(world: MemoryWorld) -> None:
 
 
 FAILURES: list[tuple[TaskScenario, Callable[[MemoryWorld], None], type[GravelerError]]] = [
-    (COMMIT, forget_changes, InvalidInputError),
+    (COMMIT, forget_changes, NoChangesError),
     (COMMIT, protect, ForbiddenError),
     (MERGE, conflict, MergeConflictError),
     (MERGE, delete_destination, NotFoundError),
