@@ -13,6 +13,7 @@
     ├ RangeNotSatisfiableError the byte range lies outside the object
     ├ TooLargeError            more bytes than a request or an answer can carry
     ├ UnsupportedError         a part of lakeFS's API that this system does not serve
+    ├ TooManyAttemptsError     too many failed log-ins; try again later
     ├ ContentionError          too many lost races; try again later
     │ └ StaleVersionError      lost one compare-and-swap; retried inside the engine
     │   └ StaleTaskError       the same for the task that a transaction would end
@@ -129,6 +130,19 @@ class UnsupportedError(GravelerError):
     """This part of lakeFS's API is not served."""
 
     code = "unsupported"
+
+
+class TooManyAttemptsError(GravelerError):
+    """A key or an address has failed to log in too often; retry_after_s says when to retry."""
+
+    code = "too_many_attempts"
+
+    def __init__(self, retry_after_s: int) -> None:
+        super().__init__(
+            "Too many attempts, try again later",
+            f"too many failed log-ins with this key or from this address: wait {retry_after_s} s",
+        )
+        self.retry_after_s = retry_after_s
 
 
 class ContentionError(GravelerError):

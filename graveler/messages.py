@@ -32,6 +32,11 @@ class Refusal(Enum):
     COMMIT_NOT_FOUND = NotFoundError, "commit not found"
     NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
 
+    USER_NOT_FOUND = NotFoundError, "user not found"
+    GROUP_NOT_FOUND = NotFoundError, "group not found"
+    POLICY_NOT_FOUND = NotFoundError, "policy not found"
+    CREDENTIALS_NOT_FOUND = NotFoundError, "credentials not found"
+
     BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error: {problem}'
     BAD_PATH_PARAMETER = InvalidInputError, 'parameter "{name}" in path has an error: {problem}'
     BAD_BODY = InvalidInputError, "request body has an error: {problem}"
@@ -104,6 +109,11 @@ class Refusal(Enum):
     NOTHING_TO_COMMIT = InvalidInputError, "commit: no changes"
     NOTHING_TO_MERGE = InvalidInputError, "update branch {branch}: no changes"
     NOTHING_TO_REPEAT = InvalidInputError, "update branch: no changes"
+    PERCENT_IN_NAME = InvalidInputError, "{kind} name cannot contain '%'"
+    EMPTY_NAME = InvalidInputError, "empty name: validation error"
+    DELIMITER_IN_NAME = InvalidInputError, "name contains delimiter /: validation error"
+    BAD_ACCOUNT_NAME = InvalidInputError, "validation error"
+    POLICY_RENAMED = InvalidInputError, "can't update policy id"
     BAD_STRATEGY = InvalidInputError, "argument strategy: invalid value: validation error"
     REVERT_BEYOND_PARENTS = (
         InvalidInputError,
@@ -130,6 +140,7 @@ class Refusal(Enum):
 
     IMPORT_ENDED = ConflictError, "conflict found"
 
+    ACCOUNT_EXISTS = AlreadyExistsError, "Already exists"  # a user, an attachment, a principal
     REPOSITORY_EXISTS = AlreadyExistsError, "error creating repository: not unique"
     BRANCH_EXISTS = AlreadyExistsError, "branch already exists: not unique"
     TAG_EXISTS = AlreadyExistsError, "tag already exists: not unique"

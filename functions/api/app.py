@@ -28,6 +28,7 @@ from functions.api.request import (
     cookies_of,
     encoded_path_of,
     request_id_of,
+    source_address_of,
 )
 from functions.api.routes import (
     accounts,
@@ -35,11 +36,15 @@ from functions.api.routes import (
     commits,
     configuration,
     content,
+    credentials,
     dumps,
     exports,
+    groups,
     imports,
     metadata,
     objects,
+    policies,
+    principals,
     protection,
     refs,
     repositories,
@@ -48,6 +53,7 @@ from functions.api.routes import (
     tags,
     tasks,
     uploads,
+    users,
 )
 from functions.api.routing import Operation, Route, Template
 from functions.api.settings import Settings
@@ -65,7 +71,7 @@ from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
-from graveler.ports import AccountStore
+from graveler.ports import AccountStore, IdentityService
 
 App = Callable[[Event, Any], dict[str, Any]]
 
@@ -91,6 +97,11 @@ _RESOURCES = (
     dumps,
     imports,
     tasks,
+    users,
+    groups,
+    policies,
+    credentials,
+    principals,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table
@@ -155,11 +166,12 @@ def build_app(
     accounts_store: AccountStore,
     settings: Settings,
     telemetry: Telemetry | None = None,
+    identities: IdentityService | None = None,
 ) -> App:
     """Return the whole API over one engine: a function from an event to API Gateway's answer."""
     logged = telemetry or Telemetry(SERVICE)
     authenticator = Authenticator(accounts_store, engine.clock)
-    services = Services(engine, accounts_store, authenticator, settings)
+    services = Services(engine, accounts_store, authenticator, settings, identities)
     resolver = _Resolver()
     for operation in OPERATIONS:
         template = operation.template
@@ -225,7 +237,8 @@ def _facts_of(event: Event) -> dict[str, str]:
 
 def _user_of(event: Event, services: Services) -> str:
     authorization = (event.get("headers") or {}).get("authorization")
-    return services.authenticator.user_of(authorization, cookies_of(event))
+    address = source_address_of(event)
+    return services.authenticator.user_of(authorization, cookies_of(event), address)
 
 
 def _health() -> Answer:

@@ -16,7 +16,7 @@ from graveler.http.query import Query
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.operations.engine import Engine
 from graveler.operations.tasks.waiting import Patience
-from graveler.ports import AccountStore
+from graveler.ports import AccountStore, IdentityService
 
 T = TypeVar("T")
 
@@ -32,6 +32,7 @@ class Services:
     accounts: AccountStore
     authenticator: Authenticator
     settings: Settings
+    identities: IdentityService | None = None
 
 
 class Request:
@@ -61,6 +62,11 @@ class Request:
     def cookies(self) -> Sequence[str]:
         """The cookies, each as `name=value`."""
         return cookies_of(self._event)
+
+    @property
+    def address(self) -> str:
+        """The network address that the request came from; "" if it is not known."""
+        return source_address_of(self._event)
 
     def name(self, parameter: str) -> str:
         """Return a path parameter, percent-decoded twice, because lakectl encodes it twice.
@@ -141,6 +147,11 @@ def request_id_of(event: Event) -> str:
     if given and len(given) <= 128 and given.isascii() and given.isprintable():
         return given
     return str((event.get("requestContext") or {}).get("requestId", ""))
+
+
+def source_address_of(event: Event) -> str:
+    """Return the network address that the request came from; "" if it is not known."""
+    return str(event["requestContext"]["http"].get("sourceIp") or "")
 
 
 def cookies_of(event: Event) -> Sequence[str]:

@@ -42,6 +42,7 @@ def test_codes_of_errors_never_change():
         "stale_version",
         "still_running",
         "throttled",
+        "too_many_attempts",
         "too_large",
         "unknown_outcome",
         "unsupported",
