@@ -51,7 +51,7 @@ def _set_up(accounts: AccountStore, access_key_id: str, secret_access_key: str) 
     credential = Credential(access_key_id, secret_access_key, ADMINISTRATOR, now_s)
     with contextlib.suppress(AlreadyExistsError):
         first_users.set_up(accounts, User(ADMINISTRATOR, now_s), credential)
-    first_users.upgrade(accounts, now_s)  # a data folder from before groups existed
+    first_users.upgrade(accounts, now_s, access_key_id)  # a data folder from before groups existed
     known = accounts.look_up(access_key_id).key
     if known is not None:
         signing_key = accounts.installation().signing_key

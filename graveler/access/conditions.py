@@ -84,14 +84,14 @@ def holding(conditions: Conditions) -> Holds | None:
     """
     if not conditions:
         return None
+    if unknown := conditions.keys() - OPERATORS.keys():
+        return _undecidable(f"unknown operator {min(unknown)!r}")
     try:
         comparisons = [
             (name, OPERATORS[operator][0](values), OPERATORS[operator][1])
             for operator, fields in conditions.items()
             for name, values in fields.items()
         ]
-    except KeyError as error:
-        return _undecidable(f"unknown operator {error}")
     except UndecidableError as error:
         return _undecidable(str(error))
 

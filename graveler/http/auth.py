@@ -199,10 +199,10 @@ class Authenticator:
         return hmac.compare_digest(digest, key.digest)
 
     def _upgraded(self, key: LoginKey | None, access_key_id: str) -> LoginKey | None:
-        """Return the key; one from before groups existed is brought to today's form first."""
+        """Return the key; one without a digest gets one first, see `LoginKey`."""
         if key is None or key.digest:
             return key
-        set_up.upgrade(self._accounts, self._now_s())
+        set_up.upgrade(self._accounts, self._now_s(), access_key_id)
         key = self._accounts.look_up(access_key_id).key
         return key if key is not None and key.digest else None
 

@@ -84,7 +84,8 @@ class ListedKey:
 class LoginKey:
     """A key pair as requests are checked against it (`graveler.access.digests`).
 
-    The digest is empty if the pair is from before groups existed; `upgrade` makes it.
+    The digest is empty if the pair is from before groups existed, or the installation has another
+    signing key than it had then; `upgrade` makes it.
     """
 
     access_key_id: str
@@ -134,11 +135,12 @@ class InstallationStore(Protocol):
             AlreadyExistsError: an administrator, or a user of the name, exists.
         """
 
-    def upgrade(self, standard: StandardAccess) -> None:
+    def upgrade(self, standard: StandardAccess, access_key_id: str = "") -> None:
         """Bring users and key pairs from before groups existed to today's form.
 
-        The standard access is stored once, atomically. Those users become administrators. May be
-        called at any time, by several processes at once.
+        The standard access is stored once, atomically. Those users become administrators. The key
+        pair gets a digest under the installation's present key. May be called at any time, by
+        several processes at once.
         """
 
 

@@ -92,6 +92,19 @@ def user_of(store: DynamoAccountStore, pair: Credential) -> str:
     return Authenticator(store, SystemClock()).user_of(f"Basic {basic}", [])
 
 
+def test_key_pairs_go_on_under_another_signing_key(tables: Tables) -> None:
+    pair = Credential("AKIAJFIFTH", "mine", "carol", 0)
+    store = DynamoAccountStore(tables, CIPHER)
+    store.create_user(User("carol", 0))
+    store.create_key(pair)
+    delete(tables, INSTALLATION)
+    fresh = DynamoAccountStore(tables, CIPHER)
+    for _ in range(2):
+        assert user_of(fresh, pair) == "carol"
+    with pytest.raises(AuthenticationError):
+        user_of(fresh, Credential("AKIAJFIFTH", "guess", "carol", 0))
+
+
 def test_without_its_record_the_installation_gets_another_signing_key(tables: Tables) -> None:
     old = DynamoAccountStore(tables, CIPHER)
     before = old.installation().signing_key

@@ -85,7 +85,11 @@ class MemoryAccountStore:
             self._policies.clear()
             self._users = {name: replace(user, uid="") for name, user in self._users.items()}
 
-    def upgrade(self, standard: StandardAccess) -> None:
+    def upgrade(
+        self,
+        standard: StandardAccess,
+        access_key_id: str = "",  # noqa: ARG002 - digests are never old
+    ) -> None:
         with self._lock:
             if self._is_set_up and not self._has_access:
                 self._has_access = True

@@ -239,13 +239,15 @@ class PolicyItem(RefsItem):
 class CredentialItem(RefsItem):
     """`accounts` / `credential#<access key ID>`; the secret is encrypted, uid is the user's.
 
-    Key pairs from before groups existed have neither uid nor digest.
+    installation is the ID of the installation whose key made the digest. Key pairs from before
+    groups existed have neither uid, nor digest, nor installation.
     """
 
     user = UnicodeAttribute()
     uid = UnicodeAttribute(null=True)
     secret = BinaryAttribute(legacy_encoding=False)
     digest = BinaryAttribute(legacy_encoding=False, null=True)
+    installation = UnicodeAttribute(null=True)
     creation_date = NumberAttribute()
 
 

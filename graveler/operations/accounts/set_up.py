@@ -23,10 +23,10 @@ def set_up(accounts: AccountStore, user: User, credential: Credential) -> None:
     accounts.set_up(user, credential, standard_access(user.creation_date))
 
 
-def upgrade(accounts: AccountStore, now_s: int) -> None:
+def upgrade(accounts: AccountStore, now_s: int, access_key_id: str) -> None:
     """Give an installation from before groups existed what set-up makes today.
 
     Its users become administrators. A key pair in the old form, found by a log-in, is the sign
     that this is needed; afterwards there is none.
     """
-    accounts.upgrade(standard_access(now_s))
+    accounts.upgrade(standard_access(now_s), access_key_id)

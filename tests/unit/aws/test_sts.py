@@ -24,6 +24,7 @@ class Connection:
     """Records the request, and gives the scripted answer."""
 
     status, body, error = 200, ANSWER, None
+    last: "Connection"
 
     def __init__(self, host, port, **options):
         self.made = [host, port]

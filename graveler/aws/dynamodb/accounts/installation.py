@@ -111,7 +111,7 @@ class InstallationRecords(KeyRecords):
 
     # From before groups existed
 
-    def upgrade(self, standard: StandardAccess) -> None:
+    def upgrade(self, standard: StandardAccess, access_key_id: str = "") -> None:
         first = self._item(FIRST_ADMINISTRATOR)
         if first is not None and "access" not in first:
             self._store_standard(standard)
@@ -120,6 +120,9 @@ class InstallationRecords(KeyRecords):
             self._upgrade_user(raw, group)
         for raw in self._without("digest", CREDENTIAL):
             self._upgrade_key(raw)
+        pair = self._item(CREDENTIAL + access_key_id) if access_key_id else None
+        if pair is not None and not self._is_current(pair):
+            self._upgrade_key(pair)  # the installation's key was replaced
 
     def _store_standard(self, standard: StandardAccess) -> None:
         """Store the groups and policies with a mark, unless another process has."""
@@ -167,6 +170,8 @@ class InstallationRecords(KeyRecords):
         holder = self._item(USER + user)
         if holder is None or not uid_of(holder):
             return  # the user was deleted by hand; the key pair has never worked since
+        if uid_of(raw) not in ("", uid_of(holder)):
+            return  # the key pair of a deleted user of the name
         uid = uid_of(holder)
         secret = self.cipher.decrypt(binary(raw["secret"]), context_of(access_key_id)).decode()
         listed = key_of_item(uid, access_key_id, int(raw["creation_date"]["N"]))
@@ -176,8 +181,9 @@ class InstallationRecords(KeyRecords):
             [
                 CredentialItem.uid.set(uid),
                 CredentialItem.digest.set(self._digest(access_key_id, user, uid, secret)),
+                CredentialItem.installation.set(self.installation().id),
             ],
-            CredentialItem.sort.exists() & CredentialItem.digest.does_not_exist(),
+            CredentialItem.secret == binary(raw["secret"]),
         )
         with suppress(ConditionFailedError):
             self.tables.dynamodb.call("UpdateItem", update)

@@ -64,6 +64,7 @@ class KeyRecords(AccountRecords):
             uid=uid,
             secret=self.cipher.encrypt(secret.encode(), context_of(access_key_id)),
             digest=self._digest(access_key_id, credential.user, uid, secret),
+            installation=self.installation().id,
             creation_date=credential.creation_date,
         )
         return pair, key_of_item(uid, access_key_id, credential.creation_date)
@@ -120,10 +121,18 @@ class KeyRecords(AccountRecords):
         user = found.get((ACCOUNTS, USER + hint))
         counts = (found.get((LOGIN_FAILURES, counter)) for counter in counters)
         return LookUp(
-            None if pair is None else _login_key(pair, access_key_id),
+            None if pair is None else self._login_key(pair, access_key_id),
             None if user is None else User(hint, int(user["creation_date"]["N"]), uid_of(user)),
             tuple(0 if count is None else int(count["failures"]["N"]) for count in counts),
         )
+
+    def _login_key(self, raw: Raw, access_key_id: str) -> LoginKey:
+        digest = binary(raw["digest"]) if self._is_current(raw) else b""
+        return LoginKey(access_key_id, raw["user"]["S"], uid_of(raw), digest)
+
+    def _is_current(self, raw: Raw) -> bool:
+        """Whether the digest of a key pair was made with the installation's present key."""
+        return "installation" in raw and bool(raw["installation"]["S"] == self.installation().id)
 
     def count_failure(self, counters: Sequence[str], expires_at: int) -> None:
         for counter in counters:
@@ -140,11 +149,6 @@ class KeyRecords(AccountRecords):
 def key_of_item(uid: str, access_key_id: str, creation_date: int) -> KeyOfItem:
     """Return the item that lists the key pair among its user's."""
     return KeyOfItem(ACCOUNTS, f"{KEY_OF}{uid}/{access_key_id}", creation_date=creation_date)
-
-
-def _login_key(raw: Raw, access_key_id: str) -> LoginKey:
-    digest = binary(raw["digest"]) if "digest" in raw else b""
-    return LoginKey(access_key_id, raw["user"]["S"], uid_of(raw), digest)
 
 
 def _is_of(pair: Raw, user: Raw) -> bool:
