@@ -77,3 +77,12 @@ RANGE_BYTES_MAX = 20 * 1024 * 1024
 # The bounds of integers in requests and records.
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
+
+# Policies of access control. A policy is in one item of 400 KB, and a check compares a request
+# with each statement of its user. lakeFS has no limits.
+POLICY_STATEMENTS_MAX = 100
+STATEMENT_ACTIONS_MAX = 100
+STATEMENT_RESOURCES_MAX = 100
+CONDITION_VALUES_MAX = 100
+# A path, a namespace or an action, and what is around it in an ARN.
+ARN_BYTES_MAX = 2048

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from enum import Enum
 
 from graveler.errors import (
+    AccessDeniedError,
     AlreadyExistsError,
     ConflictError,
     ForbiddenError,
@@ -31,6 +32,10 @@ class Refusal(Enum):
     TAG_NOT_FOUND = NotFoundError, "tag not found"
     COMMIT_NOT_FOUND = NotFoundError, "commit not found"
     NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
+
+    NOTHING_ALLOWED = AccessDeniedError, "insufficient permissions"
+    NOT_ALLOWED = AccessDeniedError, "insufficient permissions: not allowed to {actions}"
+    DENIED = AccessDeniedError, "insufficient permissions: denied permission to {actions}"
 
     BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error: {problem}'
     BAD_PATH_PARAMETER = InvalidInputError, 'parameter "{name}" in path has an error: {problem}'

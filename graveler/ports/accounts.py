@@ -1,7 +1,10 @@
 """The port to the users of a deployment and their credentials."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from graveler.access.policy import Policy
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,3 +57,9 @@ class AccountStore(Protocol):
 
     def credential(self, access_key_id: str) -> Credential | None:
         """Return the key pair, its secret decrypted."""
+
+    def effective_policies(self, user: str) -> Sequence[Policy]:
+        """Return the policies of the user and of the user's groups; none of an unknown user.
+
+        The first administrator of an installation without groups has those of all administrators.
+        """

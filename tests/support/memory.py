@@ -26,12 +26,8 @@ from graveler.model import (
     Tag,
 )
 from graveler.tasks import TaskEnd
-from tests.support.memory_objects import (
-    FixedClock,
-    MemoryAccountStore,
-    MemoryCommittedFiles,
-    MemoryObjectStore,
-)
+from tests.support.memory_accounts import MemoryAccountStore
+from tests.support.memory_objects import FixedClock, MemoryCommittedFiles, MemoryObjectStore
 from tests.support.memory_records import Attachments, CountingNames, page_of
 from tests.support.memory_staging import MemoryStagingStore
 

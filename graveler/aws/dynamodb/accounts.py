@@ -1,8 +1,11 @@
 """The AccountStore on DynamoDB; a Cipher encrypts the secrets."""
 
 import secrets
+from collections.abc import Sequence
 from uuid import uuid4
 
+from graveler.access.policy import Policy
+from graveler.access.standard import ADMINISTRATORS, policies_of
 from graveler.aws.cipher import Cipher
 from graveler.aws.dynamodb.client import binary
 from graveler.aws.dynamodb.models import (
@@ -112,6 +115,11 @@ class DynamoAccountStore:
             user=raw["user"]["S"],
             creation_date=int(raw["creation_date"]["N"]),
         )
+
+    def effective_policies(self, user: str) -> Sequence[Policy]:
+        # The first administrator is the only user.
+        found = self.user(user)
+        return () if found is None else policies_of(ADMINISTRATORS, found.creation_date)
 
 
 def _context(access_key_id: str) -> dict[str, str]:
