@@ -164,10 +164,7 @@ def test_a_deny_of_one_right_goes_over_all_that_is_allowed(asked):
 @of_every(WITH_RIGHTS)
 def test_the_rights_on_other_resources_are_not_enough(asked):
     for action, resource in asked.example.rights:
-        if resource == "*":
-            elsewhere = "arn:lakefs:fs:::repository/*"
-        else:
-            elsewhere = f"{resource}x"
+        elsewhere = "arn:lakefs:fs:::repository/*" if resource == "*" else f"{resource}x"
         others = [each for each in asked.example.rights if each != (action, resource)]
         reply = asked.ask(allowing(*others, (action, elsewhere)))
         if asked.name in FILTERS:

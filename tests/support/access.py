@@ -9,7 +9,6 @@ from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.standard import ADMINISTRATORS, policies_of
 from graveler.http.access import RIGHTS_AGE_MAX_S
 from graveler.ports import Credential, User
-from graveler.times import NS_PER_S
 from tests.support.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
 from tests.support.memory import MemoryAccountStore
 
@@ -65,7 +64,7 @@ class RestrictedClient(ApiClient):
     def may(self, *policies: Policy) -> None:
         """Replace the user's policies, and let the process forget the old ones."""
         self.scripted.given = policies
-        self.world.clock.tick(RIGHTS_AGE_MAX_S * NS_PER_S)
+        self.world.clock.tick(RIGHTS_AGE_MAX_S)
 
     def ask_as(self, method: str, target: str, body: Any = None, **headers: str) -> Reply:
         """Send a request for a target as it is on the wire."""

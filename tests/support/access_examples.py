@@ -88,9 +88,7 @@ OF_OBJECTS = {
         "PUT", f"{_B}/objects/stat/user_metadata?path=a/b", "fs:WriteObject", {"set": {}}
     ),
     "deleteObject": _object("DELETE", f"{_B}/objects?path=a/b", "fs:DeleteObject"),
-    "deleteObjects": _object(
-        "POST", f"{_B}/objects/delete", "fs:DeleteObject", {"paths": ["a/b"]}
-    ),
+    "deleteObjects": _object("POST", f"{_B}/objects/delete", "fs:DeleteObject", {"paths": ["a/b"]}),
     "copyObject": Example(
         "POST",
         f"{_B}/objects/copy?dest_path=c",

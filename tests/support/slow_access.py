@@ -19,20 +19,25 @@ STAR, ANY_ONE = 0, 1
 def matches(pattern: Sequence[str | int], text: str) -> bool:
     """Whether the pattern matches the text, by the definition of each wildcard."""
     # reached: how many parts of the pattern can match the text read so far.
-    reached = {0}
-    for character in (*text, None):
-        for place in sorted(reached):
-            while place < len(pattern) and pattern[place] == STAR:
-                place += 1
-                reached.add(place)
-        if character is None:
-            break
-        reached = {
-            place if pattern[place] == STAR else place + 1
-            for place in reached
-            if place < len(pattern) and pattern[place] in (STAR, ANY_ONE, character)
-        }
+    reached = behind_stars({0}, pattern)
+    for character in text:
+        reached = behind_stars(
+            {
+                place if pattern[place] == STAR else place + 1
+                for place in reached
+                if place < len(pattern) and pattern[place] in (STAR, ANY_ONE, character)
+            },
+            pattern,
+        )
     return len(pattern) in reached
+
+
+def behind_stars(reached: set[int], pattern: Sequence[str | int]) -> set[int]:
+    """The same and more: a star may match nothing."""
+    for place, part in enumerate(pattern):
+        if place in reached and part == STAR:
+            reached.add(place + 1)
+    return reached
 
 
 def pattern_of(text: str, user: str = "${user}") -> list[str | int]:
