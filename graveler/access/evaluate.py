@@ -16,7 +16,7 @@ from enum import Enum
 from graveler.access.conditions import Facts, UndecidableError, holding
 from graveler.access.needs import AllOf, Need, Permission
 from graveler.access.policy import Effect, Policy, Statement
-from graveler.access.resources import Arn, covering, listed, parsed
+from graveler.access.resources import Covers, covering, listed, parsed
 from graveler.access.wildcards import compiled
 
 
@@ -129,7 +129,7 @@ class Rights:
 class _Compiled:
     """A statement whose patterns are functions."""
 
-    __slots__ = ("_actions", "_covers", "allowed", "holds", "is_deny", "source")
+    __slots__ = ("_actions", "allowed", "covers", "holds", "is_deny", "source")
 
     def __init__(self, source: Source, statement: Statement, user: str) -> None:
         self.source = source
@@ -138,14 +138,18 @@ class _Compiled:
         self.allowed = Decision(Verdict.ALLOWED, source=source)
         self._actions = [(pattern, compiled(pattern)) for pattern in statement.actions]
         found = [covering(each, user) for each in listed(statement.resource) or [""]]
-        self._covers = [each for each in found if each is not None]
-        if self.is_deny and len(self._covers) < len(found):
-            self._covers = [lambda arn: True]  # noqa: ARG005 - a resource that cannot be read
+        readable = [each for each in found if each is not None]
+        # Whether the statement is about a resource.
+        self.covers = _covering_any(readable)
+        if self.is_deny and len(readable) < len(found):
+            self.covers = lambda _: True
 
     def pattern_of(self, action: str) -> str:
         """Return the first pattern that matches the action; "" if none does."""
         return next((pattern for pattern, matches in self._actions if matches(action)), "")
 
-    def covers(self, arn: Arn | None) -> bool:
-        """Whether the statement is about the resource."""
-        return any(covers(arn) for covers in self._covers)
+
+def _covering_any(resources: Sequence[Covers]) -> Covers:
+    if len(resources) == 1:
+        return resources[0]
+    return lambda arn: any(covers(arn) for covers in resources)
