@@ -3,7 +3,8 @@
     GravelerError
     ├ NotFoundError            the named thing does not exist
     ├ InvalidInputError        the request can never succeed as it is
-    ├ AuthenticationError      no valid credential, or no policy that allows it
+    ├ AuthenticationError      no valid credential
+    │ └ AccessDeniedError      no policy allows it, or one denies it
     ├ ForbiddenError           protected branch, read-only repository, default branch
     ├ AlreadyExistsError       a name is taken
     ├ ConflictError            the histories disagree
@@ -69,9 +70,15 @@ class InvalidInputError(GravelerError):
 
 
 class AuthenticationError(GravelerError):
-    """No valid credential was presented, or no policy allows the action."""
+    """No valid credential was presented."""
 
     code = "authentication"
+
+
+class AccessDeniedError(AuthenticationError):
+    """No policy of the user allows the action, or one denies it; 401 as in lakeFS."""
+
+    code = "access_denied"
 
 
 class ForbiddenError(GravelerError):

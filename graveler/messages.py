@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from enum import Enum
 
 from graveler.errors import (
+    AccessDeniedError,
     AlreadyExistsError,
     ConflictError,
     ForbiddenError,
@@ -36,6 +37,9 @@ class Refusal(Enum):
     GROUP_NOT_FOUND = NotFoundError, "group not found"
     POLICY_NOT_FOUND = NotFoundError, "policy not found"
     CREDENTIALS_NOT_FOUND = NotFoundError, "credentials not found"
+    NOTHING_ALLOWED = AccessDeniedError, "insufficient permissions"
+    NOT_ALLOWED = AccessDeniedError, "insufficient permissions: not allowed to {actions}"
+    DENIED = AccessDeniedError, "insufficient permissions: denied permission to {actions}"
 
     BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error: {problem}'
     BAD_PATH_PARAMETER = InvalidInputError, 'parameter "{name}" in path has an error: {problem}'

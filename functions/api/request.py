@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 from functions.api.settings import Settings
+from graveler.access.conditions import SOURCE_IP
 from graveler.errors import InvalidInputError, TooLargeError
 from graveler.http import requests, waiting
+from graveler.http.access import Access, Authorizer
 from graveler.http.auth import Authenticator
 from graveler.http.query import Query
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
@@ -31,6 +33,7 @@ class Services:
     engine: Engine
     accounts: AccountStore
     authenticator: Authenticator
+    authorizer: Authorizer
     settings: Settings
     identities: IdentityService | None = None
 
@@ -84,6 +87,13 @@ class Request:
         except UnicodeDecodeError as error:
             raise InvalidInputError(f"path parameter `{parameter}` is not valid UTF-8") from error
         return name
+
+    @cached_property
+    def access(self) -> Access:
+        """What the user may do in this request."""
+        return self.services.authorizer.access_of(
+            self.user, {SOURCE_IP: source_address_of(self._event)}
+        )
 
     @cached_property
     def repository(self) -> str:
@@ -150,7 +160,10 @@ def request_id_of(event: Event) -> str:
 
 
 def source_address_of(event: Event) -> str:
-    """Return the network address that the request came from; "" if it is not known."""
+    """Return the address from which the request reached API Gateway; "" if it is not known.
+
+    Headers that proxies set are not read: any client can send them.
+    """
     return str(event["requestContext"]["http"].get("sourceIp") or "")
 
 

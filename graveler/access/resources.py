@@ -107,7 +107,7 @@ def covering(resource: str, user: str) -> Covers | None:
         None if the resource is neither `*` nor an ARN.
     """
     if resource == ALL:
-        return lambda arn: True  # noqa: ARG005 - whatever is needed
+        return lambda _: True
     pattern = parsed(resource)
     if pattern is None:
         return None

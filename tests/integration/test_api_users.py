@@ -193,6 +193,19 @@ def test_lists_of_a_user_who_does_not_exist_are_not_found(api, what):
     assert outcome(reply) == (404, "user not found")
 
 
+def test_a_right_that_is_withdrawn_is_gone_at_once_in_this_process(api):
+    pair = api.ask("POST", "/auth/users/bob/credentials").json
+    basic = base64.b64encode(f"{pair['access_key_id']}:{pair['secret_access_key']}".encode())
+    request = event(
+        "GET", "/api/v1/auth/users", headers={"authorization": f"Basic {basic.decode()}"}
+    )
+    assert api.send(request).status == 401
+    api.ask("PUT", "/auth/groups/Admins/members/bob")
+    assert api.send(request).status == 200
+    api.ask("DELETE", "/auth/groups/Admins/members/bob")
+    assert api.send(request).status == 401
+
+
 class TestKeyPairs:
     def pair(self, api, user="bob"):
         reply = api.ask("POST", f"/auth/users/{user}/credentials")

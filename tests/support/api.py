@@ -85,6 +85,8 @@ def event(
 class ApiClient:
     """A client with an access key, over an app on memory stores."""
 
+    identities: IdentityService | None = None
+
     def __init__(self, settings: Settings | None = None, *, set_up: bool = True) -> None:
         self.world: MemoryWorld = memory_world()
         self.accounts = MemoryAccountStore()
@@ -92,7 +94,6 @@ class ApiClient:
             credential = Credential(ACCESS_KEY_ID, SECRET, "ann", 1_600_000_000)
             first_users.set_up(self.accounts, User("ann", 1_600_000_000), credential)
         self.settings = settings or Settings(setup_token=SETUP_TOKEN)
-        self.identities: IdentityService | None = None
         self._begin()
 
     def _begin(self) -> None:

@@ -1,4 +1,4 @@
-"""Committed files, objects, accounts and time in memory; `memory` has refs and staging."""
+"""Committed files, objects and time in memory; `memory` has refs and staging."""
 
 import hashlib
 import threading

@@ -20,6 +20,7 @@ operations = Operations()
 _SETUP_TOKEN_HEADER = "x-graveler-setup-token"  # noqa: S105 - the name of a header
 
 _LOGIN_CONFIG = responses.LoginConfig(
+    # With "none", the web UI hides users and groups; with "simplified", policies.
     rbac="internal",
     username_ui_placeholder="Access Key ID",
     password_ui_placeholder="Secret Access Key",  # noqa: S106 - a label
