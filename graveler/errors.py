@@ -4,7 +4,8 @@
     ├ NotFoundError            the named thing does not exist
     ├ InvalidInputError        the request can never succeed as it is
     │ └ NoChangesError         nothing is left to do
-    ├ AuthenticationError      no valid credential, or no policy that allows it
+    ├ AuthenticationError      no valid credential
+    │ └ AccessDeniedError      no policy allows it, or one denies it
     ├ ForbiddenError           protected branch, read-only repository, default branch
     ├ AlreadyExistsError       a name is taken
     ├ ConflictError            the histories disagree
@@ -14,6 +15,7 @@
     ├ RangeNotSatisfiableError the byte range lies outside the object
     ├ TooLargeError            more bytes than a request or an answer can carry
     ├ UnsupportedError         a part of lakeFS's API that this system does not serve
+    ├ TooManyAttemptsError     too many failed log-ins; try again later
     ├ ContentionError          too many lost races; try again later
     │ └ StaleVersionError      lost one compare-and-swap; retried inside the engine
     │   └ StaleTaskError       the same for the task that a transaction would end
@@ -75,9 +77,15 @@ class NoChangesError(InvalidInputError):
 
 
 class AuthenticationError(GravelerError):
-    """No valid credential was presented, or no policy allows the action."""
+    """No valid credential was presented."""
 
     code = "authentication"
+
+
+class AccessDeniedError(AuthenticationError):
+    """No policy of the user allows the action, or one denies it; 401 as in lakeFS."""
+
+    code = "access_denied"
 
 
 class ForbiddenError(GravelerError):
@@ -136,6 +144,19 @@ class UnsupportedError(GravelerError):
     """This part of lakeFS's API is not served."""
 
     code = "unsupported"
+
+
+class TooManyAttemptsError(GravelerError):
+    """A key or an address has failed to log in too often; retry_after_s says when to retry."""
+
+    code = "too_many_attempts"
+
+    def __init__(self, retry_after_s: int) -> None:
+        super().__init__(
+            "Too many attempts, try again later",
+            f"too many failed log-ins with this key or from this address: wait {retry_after_s} s",
+        )
+        self.retry_after_s = retry_after_s
 
 
 class ContentionError(GravelerError):

@@ -32,6 +32,17 @@ COMMIT_PARENTS_MAX = 16
 # lakeFS stores an int32, and each later commit needs a greater number.
 GENERATION_MAX = 2**30
 
+# A name of a user, a group or a policy. It is part of sort keys, which have at most 1,024 bytes.
+ACCOUNT_NAME_BYTES_MAX = 256
+# References are in the item of the user or group, which every look-up of policies reads.
+GROUPS_OF_USER_MAX = 100
+POLICIES_ATTACHED_MAX = 100
+# Of one policy's statements as JSON. AWS allows 6 KB.
+POLICY_BYTES_MAX = 64 * 1024
+GROUP_DESCRIPTION_BYTES_MAX = 1024
+# An ARN of IAM has at most some 600 bytes. It is part of sort keys.
+PRINCIPAL_ID_BYTES_MAX = 900
+
 # They are in the repository's item of 400 KB, and each write checks all of them.
 PROTECTION_RULES_MAX = 300
 
@@ -77,3 +88,12 @@ RANGE_BYTES_MAX = 20 * 1024 * 1024
 # The bounds of integers in requests and records.
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
+
+# Policies of access control. A policy is in one item of 400 KB, and a check compares a request
+# with each statement of its user. lakeFS has no limits.
+POLICY_STATEMENTS_MAX = 100
+STATEMENT_ACTIONS_MAX = 100
+STATEMENT_RESOURCES_MAX = 100
+CONDITION_VALUES_MAX = 100
+# A path, a namespace or an action, and what is around it in an ARN.
+ARN_BYTES_MAX = 2048

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from enum import Enum
 
 from graveler.errors import (
+    AccessDeniedError,
     AlreadyExistsError,
     ConflictError,
     ForbiddenError,
@@ -32,6 +33,14 @@ class Refusal(Enum):
     TAG_NOT_FOUND = NotFoundError, "tag not found"
     COMMIT_NOT_FOUND = NotFoundError, "commit not found"
     NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
+
+    USER_NOT_FOUND = NotFoundError, "user not found"
+    GROUP_NOT_FOUND = NotFoundError, "group not found"
+    POLICY_NOT_FOUND = NotFoundError, "policy not found"
+    CREDENTIALS_NOT_FOUND = NotFoundError, "credentials not found"
+    NOTHING_ALLOWED = AccessDeniedError, "insufficient permissions"
+    NOT_ALLOWED = AccessDeniedError, "insufficient permissions: not allowed to {actions}"
+    DENIED = AccessDeniedError, "insufficient permissions: denied permission to {actions}"
 
     BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error: {problem}'
     BAD_PATH_PARAMETER = InvalidInputError, 'parameter "{name}" in path has an error: {problem}'
@@ -105,6 +114,11 @@ class Refusal(Enum):
     NOTHING_TO_COMMIT = NoChangesError, "commit: no changes"
     NOTHING_TO_MERGE = NoChangesError, "update branch {branch}: no changes"
     NOTHING_TO_REPEAT = NoChangesError, "update branch: no changes"
+    PERCENT_IN_NAME = InvalidInputError, "{kind} name cannot contain '%'"
+    EMPTY_NAME = InvalidInputError, "empty name: validation error"
+    DELIMITER_IN_NAME = InvalidInputError, "name contains delimiter /: validation error"
+    BAD_ACCOUNT_NAME = InvalidInputError, "validation error"
+    POLICY_RENAMED = InvalidInputError, "can't update policy id"
     BAD_STRATEGY = InvalidInputError, "argument strategy: invalid value: validation error"
     REVERT_BEYOND_PARENTS = (
         InvalidInputError,
@@ -131,6 +145,7 @@ class Refusal(Enum):
 
     IMPORT_ENDED = ConflictError, "conflict found"
 
+    ACCOUNT_EXISTS = AlreadyExistsError, "Already exists"  # a user, an attachment, a principal
     REPOSITORY_EXISTS = AlreadyExistsError, "error creating repository: not unique"
     BRANCH_EXISTS = AlreadyExistsError, "branch already exists: not unique"
     TAG_EXISTS = AlreadyExistsError, "tag already exists: not unique"

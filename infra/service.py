@@ -58,6 +58,7 @@ class Service(Stack):
                 "GRAVELER_SETUP_TOKEN": self._storage.setup_token.secret_value.unsafe_unwrap(),
                 "GRAVELER_SECURE_COOKIES": "true",
                 "GRAVELER_NAMESPACE_PREFIX": self._namespace_prefix(),
+                "GRAVELER_IAM_LOGIN_SERVER_ID": self._settings.iam_login_server_id,
                 "GRAVELER_REQUEST_WORK_S": str(self._settings.request_work_s),
             }
             | self._committing_environment(),

@@ -93,6 +93,7 @@ class Settings:
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
     gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
+    iam_login_server_id: the API's host name, to let identities of AWS IAM log in; "" refuses them.
     ignore_actions: let operations succeed that action files guard with hooks; no hook runs.
     restored_refs, restored_staging: the tables to use after a restore, in place of the storage
         stack's: the ARN of the refs table's stream, and the ARN of the staging table.
@@ -126,6 +127,7 @@ class Settings:
     gc_repositories: tuple[str, ...] = ()
     gc_deletes: bool = True
     gc_outputs: tuple[Place, ...] = ()
+    iam_login_server_id: str = ""
     ignore_actions: bool = False
     restored_refs: str = ""
     restored_staging: str = ""
@@ -282,6 +284,7 @@ def _each(value: object) -> tuple[str, ...]:
 _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "alarm_email": (_EMAIL, "set it to an address such as you@example.com"),
     "domain_name": (_DOMAIN, "set it to a domain such as lake.example.com"),
+    "iam_login_server_id": (_DOMAIN, "set it to the API's host name, such as lake.example.com"),
     "certificate_arn": (_CERTIFICATE, "set it to the ARN of a certificate of ACM"),
     "hosted_zone_id": (
         _ZONE,

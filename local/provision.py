@@ -10,8 +10,10 @@ import os
 import sys
 import time
 
+from graveler.access.digests import secret_digest
 from graveler.aws import wiring
 from graveler.errors import AlreadyExistsError, ThrottledError
+from graveler.operations.accounts import set_up as first_users
 from graveler.ports import AccountStore, Credential, User
 from local.keys import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
@@ -48,11 +50,16 @@ def _set_up(accounts: AccountStore, access_key_id: str, secret_access_key: str) 
     now_s = int(time.time())
     credential = Credential(access_key_id, secret_access_key, ADMINISTRATOR, now_s)
     with contextlib.suppress(AlreadyExistsError):
-        accounts.set_up(User(ADMINISTRATOR, now_s), credential)
-    known = accounts.credential(access_key_id)
-    secret = known.secret_access_key if known else ""
-    if hmac.compare_digest(secret.encode(), secret_access_key.encode()):
-        return ""
+        first_users.set_up(accounts, User(ADMINISTRATOR, now_s), credential)
+    first_users.upgrade(accounts, now_s, access_key_id)  # a data folder from before groups existed
+    known = accounts.look_up(access_key_id).key
+    if known is not None:
+        signing_key = accounts.installation().signing_key
+        digest = secret_digest(
+            signing_key, access_key_id, known.user, known.user_uid, secret_access_key
+        )
+        if hmac.compare_digest(digest, known.digest):
+            return ""
     return (
         f"this data folder was set up with a key pair other than {access_key_id}: set "
         f"{ACCESS_KEY_ID} and {SECRET_ACCESS_KEY} to that pair, or GRAVELER_DATA to a new folder"

@@ -1,8 +1,9 @@
 """Answers API Gateway events: routing, authentication, errors, and the log line.
 
 Theory of operation. `build_app` binds the tables of the route modules to one engine and returns a
-callable for events. Powertools finds the route. Authentication comes first, so that a request
-without a credential learns nothing; then the route runs; one map turns errors into answers.
+callable for events. Powertools finds the route. Authentication comes first, then access control, so
+that a request without a credential, or without the right, learns nothing. Then the route runs. One
+map turns errors into answers.
 
 Lambda gives a process one event at a time, but other servers run several threads. A request's state
 is therefore in context variables, never in the resolver, and threads may share an app.
@@ -20,6 +21,8 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.api import answers
+from functions.api.access.rows import Public, Row
+from functions.api.access.table import NEEDS
 from functions.api.answers import Answer
 from functions.api.request import (
     Event,
@@ -28,6 +31,7 @@ from functions.api.request import (
     cookies_of,
     encoded_path_of,
     request_id_of,
+    source_address_of,
 )
 from functions.api.routes import (
     accounts,
@@ -35,11 +39,15 @@ from functions.api.routes import (
     commits,
     configuration,
     content,
+    credentials,
     dumps,
     exports,
+    groups,
     imports,
     metadata,
     objects,
+    policies,
+    principals,
     protection,
     refs,
     repositories,
@@ -48,6 +56,7 @@ from functions.api.routes import (
     tags,
     tasks,
     uploads,
+    users,
 )
 from functions.api.routing import Operation, Route, Template
 from functions.api.settings import Settings
@@ -60,12 +69,13 @@ from graveler.errors import (
     TooLargeError,
 )
 from graveler.http import s3, waiting
+from graveler.http.access import Authorizer
 from graveler.http.auth import Authenticator
 from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
-from graveler.ports import AccountStore
+from graveler.ports import AccountStore, IdentityService
 
 App = Callable[[Event, Any], dict[str, Any]]
 
@@ -91,6 +101,11 @@ _RESOURCES = (
     dumps,
     imports,
     tasks,
+    users,
+    groups,
+    policies,
+    credentials,
+    principals,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table
@@ -155,20 +170,22 @@ def build_app(
     accounts_store: AccountStore,
     settings: Settings,
     telemetry: Telemetry | None = None,
+    identities: IdentityService | None = None,
 ) -> App:
     """Return the whole API over one engine: a function from an event to API Gateway's answer."""
     logged = telemetry or Telemetry(SERVICE)
     authenticator = Authenticator(accounts_store, engine.clock)
-    services = Services(engine, accounts_store, authenticator, settings)
+    authorizer = Authorizer(accounts_store, engine.clock)
+    services = Services(engine, accounts_store, authenticator, authorizer, settings, identities)
     resolver = _Resolver()
     for operation in OPERATIONS:
         template = operation.template
         resolver.route(API_PREFIX + template.path, template.method)(
-            _bound(operation.route, template, services)
+            _bound(operation.route, template, NEEDS[template.name], services)
         )
     resolver.route("/_health", ["GET", "HEAD"])(_health)
     log_out = Template("GET", "/logout", "logout", public=True)
-    resolver.get(log_out.path)(_bound(accounts.log_out, log_out, services))
+    resolver.get(log_out.path)(_bound(accounts.log_out, log_out, Public(), services))
     resolver.exception_handler(GravelerError)(_of_error)
     resolver.exception_handler(StillRunningError)(_of_waiting)
     resolver.exception_handler(CorruptDataError)(partial(_of_corruption, engine))
@@ -191,8 +208,12 @@ def build_app(
     return app
 
 
-def _bound(route: Route, template: Template, services: Services) -> Callable[..., Answer]:
+def _bound(
+    route: Route, template: Template, needs: Row, services: Services
+) -> Callable[..., Answer]:
     """Return the route as the resolver calls it: with the path's parameters by name."""
+    is_change = template.method != "GET" and not template.public
+    changes_rights = is_change and template.path.startswith("/auth/")
 
     def call(**path_parameters: str) -> Answer:
         event, record = _event.get().raw_event, _record.get()
@@ -202,7 +223,12 @@ def _bound(route: Route, template: Template, services: Services) -> Callable[...
                 record.add(**{_LOGGED_PARAMETERS[parameter]: unquote(name)})
         user = "" if template.public else _user_of(event, services)
         record.add(user=user)
-        return route(Request(event, services, path_parameters, user))
+        request = Request(event, services, path_parameters, user)
+        needs.check(request)
+        answer = route(request)
+        if changes_rights:
+            services.authorizer.forget()  # at once here, after RIGHTS_AGE_MAX_S elsewhere
+        return answer
 
     call.__name__ = template.name
     return call
@@ -225,7 +251,8 @@ def _facts_of(event: Event) -> dict[str, str]:
 
 def _user_of(event: Event, services: Services) -> str:
     authorization = (event.get("headers") or {}).get("authorization")
-    return services.authenticator.user_of(authorization, cookies_of(event))
+    address = source_address_of(event)
+    return services.authenticator.user_of(authorization, cookies_of(event), address)
 
 
 def _health() -> Answer:

@@ -10,7 +10,12 @@ from functions.api.settings import Settings
 from graveler.aws import wiring
 
 # Built while the process starts: Lambda then gives the most CPU, and no request waits.
-_app = build_app(wiring.engine(), wiring.accounts(), Settings.from_environment(os.environ))
+_app = build_app(
+    wiring.engine(),
+    wiring.accounts(),
+    Settings.from_environment(os.environ),
+    identities=wiring.identities(),
+)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -9,14 +9,16 @@ from typing import Any, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 from functions.api.settings import Settings
+from graveler.access.conditions import SOURCE_IP
 from graveler.errors import InvalidInputError, TooLargeError
 from graveler.http import requests, waiting
+from graveler.http.access import Access, Authorizer
 from graveler.http.auth import Authenticator
 from graveler.http.query import Query
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.operations.engine import Engine
 from graveler.operations.tasks.waiting import Patience
-from graveler.ports import AccountStore
+from graveler.ports import AccountStore, IdentityService
 
 T = TypeVar("T")
 
@@ -31,7 +33,9 @@ class Services:
     engine: Engine
     accounts: AccountStore
     authenticator: Authenticator
+    authorizer: Authorizer
     settings: Settings
+    identities: IdentityService | None = None
 
 
 class Request:
@@ -62,6 +66,11 @@ class Request:
         """The cookies, each as `name=value`."""
         return cookies_of(self._event)
 
+    @property
+    def address(self) -> str:
+        """The network address that the request came from; "" if it is not known."""
+        return source_address_of(self._event)
+
     def name(self, parameter: str) -> str:
         """Return a path parameter, percent-decoded twice, because lakectl encodes it twice.
 
@@ -78,6 +87,13 @@ class Request:
         except UnicodeDecodeError as error:
             raise InvalidInputError(f"path parameter `{parameter}` is not valid UTF-8") from error
         return name
+
+    @cached_property
+    def access(self) -> Access:
+        """What the user may do in this request."""
+        return self.services.authorizer.access_of(
+            self.user, {SOURCE_IP: source_address_of(self._event)}
+        )
 
     @cached_property
     def repository(self) -> str:
@@ -141,6 +157,14 @@ def request_id_of(event: Event) -> str:
     if given and len(given) <= 128 and given.isascii() and given.isprintable():
         return given
     return str((event.get("requestContext") or {}).get("requestId", ""))
+
+
+def source_address_of(event: Event) -> str:
+    """Return the address from which the request reached API Gateway; "" if it is not known.
+
+    Headers that proxies set are not read: any client can send them.
+    """
+    return str(event["requestContext"]["http"].get("sourceIp") or "")
 
 
 def cookies_of(event: Event) -> Sequence[str]:

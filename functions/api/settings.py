@@ -13,5 +13,7 @@ class Settings(FromEnvironment):
     setup_token: str = ""
     # Browsers send a Secure cookie over TLS only; the embedded stack has no TLS.
     secure_cookies: bool = False
+    # The host name of the API. Clients sign log-ins by AWS IAM for it; "" refuses such log-ins.
+    iam_login_server_id: str = ""
     # The prefix that clients suggest for a new repository's storage namespace.
     namespace_prefix: str = ""

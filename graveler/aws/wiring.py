@@ -25,10 +25,11 @@ from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.file_cache import CachedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.settings import Settings
+from graveler.aws.sts import Sts
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.export.settings import ExportSettings
 from graveler.operations.engine import Engine
-from graveler.ports import AccountStore
+from graveler.ports import AccountStore, IdentityService
 from graveler.tasks import TaskSettings
 from graveler.threads import ContextThreads
 
@@ -52,6 +53,11 @@ def tables() -> Tables:
 def accounts() -> AccountStore:
     """The store of users and credentials."""
     return DynamoAccountStore(tables(), _cipher(settings()))
+
+
+def identities() -> IdentityService:
+    """The service that knows who signed a request."""
+    return Sts()
 
 
 def _cipher(deployment: Settings) -> Cipher:

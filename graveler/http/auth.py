@@ -1,24 +1,29 @@
 """Authenticates requests by HTTP Basic, a bearer token, or a browser's session cookie.
 
-Theory of operation. An access key is checked against the account store, and a token against the
-installation's key. Answers of the store are remembered for MEMORY_S, so a warm function needs no
-request to it. A withdrawn key, a deleted user and their sessions may therefore work for that long
-in a function that has just seen them. A missing key is not remembered, so a new key works at once.
+Theory of operation. A secret is checked against its digest (`graveler.access.digests`), which one
+request to the store returns, and a token against the installation's key. A process remembers for
+MEMORY_S what it found, so most requests need none. A deleted key, user or principal, and its
+sessions, may therefore work for that long in a process that has just seen them. A missing key is
+not remembered, so a new key works at once.
 
-Every failure is the same error with the same text. Clients compare the text, and different texts
-for unknown keys and wrong secrets would help to guess.
+Every failure is the same error with the same text, after the same requests: an unknown key ID, and
+a wrong secret of a known one, even of one that is remembered. Neither text nor time helps to guess.
+Failures are limited (`graveler.http.login_limits`).
 """
 
 import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from graveler.access.digests import DIGEST_BYTES, secret_digest
 from graveler.errors import AuthenticationError
-from graveler.ports import AccountStore, Clock, Credential, User
+from graveler.http.login_limits import LoginLimits
+from graveler.operations.accounts import set_up
+from graveler.ports import AccountStore, Clock, ExternalPrincipal, LoginKey, LookUp, User
 from graveler.times import NS_PER_S
 
 # The web UI logs out on exactly this text, and `lakectl doctor` recognizes it.
@@ -27,15 +32,23 @@ FAILURE_MESSAGE = "error authenticating request"
 SESSION_COOKIE = "internal_auth_session"
 SESSION_LIFE_S = 30 * 24 * 60 * 60
 
-# The claim that names the access key of the login.
+# The claim that names the access key of the login, or the external principal and its user's uid.
 _KEY_CLAIM = "access_key_id"
+_PRINCIPAL_CLAIM = "principal_id"
+_UID_CLAIM = "user_uid"
 
-MEMORY_S = 30
+# A withdrawn credential works for so long at most. One request to the store in so many seconds
+# costs a busy process nothing that can be measured.
+MEMORY_S = 5
 MEMORY_ENTRIES_MAX = 10_000
 # Longer than every key that was ever created, so not worth a request to the store.
 _ACCESS_KEY_ID_CHARACTERS_MAX = 128
 
+K = TypeVar("K")
 V = TypeVar("V")
+
+# Checked in place of a key that does not exist.
+_NO_KEY = LoginKey("", "", "", b"\0" * DIGEST_BYTES)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,39 +59,53 @@ class Session:
     expires_at: int  # Unix seconds
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class _Proven:
+    """A key whose secret this process has seen, as it was found; never printed."""
+
+    key: LoginKey
+    fresh_until_ns: int
+
+
 class Authenticator:
     """Finds the user of a request; a process has one Authenticator."""
 
     def __init__(self, accounts: AccountStore, clock: Clock) -> None:
         self._accounts = accounts
         self._clock = clock
-        self._credentials = _Memory[Credential](clock, accounts.credential)
-        self._users = _Memory[User](clock, accounts.user)
+        self._limits = LoginLimits(accounts)
+        self._proven: dict[str, _Proven] = {}
+        self._keys = _Memory[tuple[str, str], LookUp](clock, self._key_of_session)
+        self._principals = _Memory[str, ExternalPrincipal](clock, accounts.principal)
         self._token_key: bytes | None = None
 
-    def user_of(self, authorization: str | None, cookies: Sequence[str]) -> str:
-        """Return the name of the user who sent a request with these headers.
+    def user_of(self, authorization: str | None, cookies: Sequence[str], address: str = "") -> str:
+        """Return the name of the user who sent a request with these headers from the address.
 
         Cookies count only without an Authorization header.
 
         Raises:
             AuthenticationError: the request has no valid credential.
+            TooManyAttemptsError: the key or the address has failed too often.
         """
-        user = self.presented_user_of(authorization, cookies)
+        user = self.presented_user_of(authorization, cookies, address)
         if user is None:
             raise AuthenticationError(FAILURE_MESSAGE)
         return user
 
-    def presented_user_of(self, authorization: str | None, cookies: Sequence[str]) -> str | None:
+    def presented_user_of(
+        self, authorization: str | None, cookies: Sequence[str], address: str = ""
+    ) -> str | None:
         """Return the user's name as `user_of` does; None if the request has no credential.
 
         Raises:
             AuthenticationError: the credential is not valid.
+            TooManyAttemptsError: the key or the address has failed too often.
         """
         if authorization:
             scheme, _, value = authorization.strip().partition(" ")
             if scheme.lower() == "basic":
-                return self._user_of_key(*_basic_pair(value.strip()))
+                return self._user_of_key(*_basic_pair(value.strip()), address)
             if scheme.lower() == "bearer":
                 return self._user_of_token(value.strip())
             return None
@@ -88,36 +115,108 @@ class Authenticator:
                 return self._user_of_token(value.strip('"'))
         return None
 
-    def log_in(self, access_key_id: str, secret_access_key: str) -> Session:
+    def log_in(self, access_key_id: str, secret_access_key: str, address: str = "") -> Session:
         """Return a new session of the key's user.
 
         Raises:
             AuthenticationError: the key does not exist or has another secret.
+            TooManyAttemptsError: the key or the address has failed too often.
         """
+        user = self._user_of_key(access_key_id, secret_access_key, address)
+        return self._session(user, SESSION_LIFE_S, {_KEY_CLAIM: access_key_id})
+
+    def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> Session:
+        """Return a new session of the principal's user; it ends when the principal is detached."""
+        claims = {_PRINCIPAL_CLAIM: principal.id, _UID_CLAIM: principal.user_uid}
+        return self._session(principal.user, life_s, claims)
+
+    def _session(self, user: str, life_s: int, claims: Mapping[str, str]) -> Session:
         import jwt  # noqa: PLC0415 - only logging in needs it, and it takes long
 
-        user = self._user_of_key(access_key_id, secret_access_key)
-        now_s = self._clock.now_ns() // NS_PER_S
-        claims = {
+        now_s = self._now_s()
+        payload = {
             "aud": "login",
-            "exp": now_s + SESSION_LIFE_S,
+            "exp": now_s + life_s,
             "iat": now_s,
             "iss": "auth",
             "sub": user,
-            _KEY_CLAIM: access_key_id,
+            **claims,
         }
-        return Session(jwt.encode(claims, self._key(), algorithm="HS256"), now_s + SESSION_LIFE_S)
+        return Session(jwt.encode(payload, self._key(), algorithm="HS256"), now_s + life_s)
 
-    def _user_of_key(self, access_key_id: str, secret_access_key: str) -> str:
+    def check_attempts(self, address: str) -> None:
+        """Refuse a log-in without a key if the address has failed too often.
+
+        Raises:
+            TooManyAttemptsError: it has.
+        """
+        now_s = self._now_s()
+        counters = self._limits.counters("", address, now_s)
+        self._limits.check_memory(counters, now_s)
+        self._limits.check(counters, self._accounts.look_up("-", counters.names).failures, now_s)
+
+    def count_failure(self, address: str) -> None:
+        """Count a failed log-in without a key."""
+        self._limits.count(self._limits.counters("", address, self._now_s()))
+
+    # Key pairs
+
+    def _user_of_key(self, access_key_id: str, secret_access_key: str, address: str) -> str:
         plausible = access_key_id.isascii() and access_key_id.isprintable()
         if not plausible or not 0 < len(access_key_id) <= _ACCESS_KEY_ID_CHARACTERS_MAX:
             raise AuthenticationError(FAILURE_MESSAGE)
-        credential = self._credentials.get(access_key_id)
-        if credential is None or not hmac.compare_digest(
-            secret_access_key.encode(), credential.secret_access_key.encode()
+        proven = self._proven.get(access_key_id)
+        is_proven = self._matches(proven.key if proven else _NO_KEY, secret_access_key)
+        if proven is None or not is_proven:
+            return self._user_of_guess(access_key_id, secret_access_key, address)
+        if self._clock.now_ns() >= proven.fresh_until_ns:
+            found = self._accounts.look_up(access_key_id, hint=proven.key.user)
+            if not _is_valid(found.key, found.user) or found.key != proven.key:
+                del self._proven[access_key_id]
+                return self._user_of_guess(access_key_id, secret_access_key, address)
+            self._remember(proven.key)
+        return proven.key.user
+
+    def _user_of_guess(self, access_key_id: str, secret_access_key: str, address: str) -> str:
+        """Check a pair that this process has not found right before."""
+        now_s = self._now_s()
+        counters = self._limits.counters(access_key_id, address, now_s)
+        self._limits.check_memory(counters, now_s)
+        found = self._accounts.look_up(access_key_id, counters.names)
+        self._limits.check(counters, found.failures, now_s)
+        key = self._upgraded(found.key, access_key_id) or _NO_KEY
+        if not self._matches(key, secret_access_key) or not _is_valid(
+            key, self._accounts.user(key.user)
         ):
+            self._limits.count(counters)
             raise AuthenticationError(FAILURE_MESSAGE)
-        return credential.user
+        self._remember(key)
+        return key.user
+
+    def _matches(self, key: LoginKey, secret: str) -> bool:
+        signing_key = self._accounts.installation().signing_key
+        digest = secret_digest(signing_key, key.access_key_id, key.user, key.user_uid, secret)
+        return hmac.compare_digest(digest, key.digest)
+
+    def _upgraded(self, key: LoginKey | None, access_key_id: str) -> LoginKey | None:
+        """Return the key; one without a digest gets one first, see `LoginKey`."""
+        if key is None or key.digest:
+            return key
+        set_up.upgrade(self._accounts, self._now_s(), access_key_id)
+        key = self._accounts.look_up(access_key_id).key
+        return key if key is not None and key.digest else None
+
+    def _remember(self, key: LoginKey) -> None:
+        if len(self._proven) >= MEMORY_ENTRIES_MAX:
+            self._proven.clear()
+        fresh_until_ns = self._clock.now_ns() + MEMORY_S * NS_PER_S
+        self._proven[key.access_key_id] = _Proven(key, fresh_until_ns)
+
+    def forget(self, access_key_id: str) -> None:
+        """Forget the key, which this process has just deleted."""
+        self._proven.pop(access_key_id, None)
+
+    # Sessions
 
     def _user_of_token(self, token: str) -> str:
         import jwt  # noqa: PLC0415 - requests with an access key never need it
@@ -131,7 +230,7 @@ class Authenticator:
                 issuer="auth",
                 # Expiry is checked below, with our own clock.
                 options={
-                    "require": ["exp", "sub", "aud", "iss", _KEY_CLAIM],
+                    "require": ["exp", "sub", "aud", "iss"],
                     "verify_exp": False,
                     "verify_iat": False,
                     "verify_nbf": False,
@@ -140,15 +239,41 @@ class Authenticator:
         except jwt.InvalidTokenError as error:
             raise AuthenticationError(FAILURE_MESSAGE) from error
         expires_at, user = claims["exp"], claims["sub"]
-        if not isinstance(expires_at, int) or expires_at <= self._clock.now_ns() // NS_PER_S:
+        if not isinstance(expires_at, int) or expires_at <= self._now_s():
             raise AuthenticationError(FAILURE_MESSAGE)
-        if not user or self._users.get(user) is None:
-            raise AuthenticationError(FAILURE_MESSAGE)
-        # Withdrawing a stolen key ends the sessions that the thief began with it.
-        credential = self._credentials.get(claims[_KEY_CLAIM])
-        if credential is None or credential.user != user:
+        if not user or not self._is_open(str(user), claims):
             raise AuthenticationError(FAILURE_MESSAGE)
         return str(user)
+
+    def _is_open(self, user: str, claims: Mapping[str, object]) -> bool:
+        """Return whether the credential that began the session is still the user's.
+
+        Withdrawing a stolen key ends the sessions that the thief began with it.
+        """
+        access_key_id = claims.get(_KEY_CLAIM)
+        if isinstance(access_key_id, str):
+            found = self._keys.get((access_key_id, user))
+            return found is not None and _is_valid(found.key, found.user)
+        principal_id = claims.get(_PRINCIPAL_CLAIM)
+        if not isinstance(principal_id, str):
+            return False
+        principal = self._principals.get(principal_id)
+        return (
+            principal is not None
+            and principal.user == user
+            and principal.user_uid == claims.get(_UID_CLAIM)
+        )
+
+    def _key_of_session(self, key_and_user: tuple[str, str]) -> LookUp | None:
+        access_key_id, user = key_and_user
+        found = self._accounts.look_up(access_key_id, hint=user)
+        if found.key is not None and not found.key.digest:
+            self._upgraded(found.key, access_key_id)
+            found = self._accounts.look_up(access_key_id, hint=user)
+        return found if _is_valid(found.key, found.user) else None
+
+    def _now_s(self) -> int:
+        return self._clock.now_ns() // NS_PER_S
 
     def _key(self) -> bytes:
         """Return the key of tokens, derived from the installation's key.
@@ -161,15 +286,26 @@ class Authenticator:
         return self._token_key
 
 
-class _Memory(Generic[V]):
+def _is_valid(key: LoginKey | None, user: User | None) -> bool:
+    """Return whether the key is the user's, and not that of an earlier user of the name."""
+    return (
+        key is not None
+        and user is not None
+        and key.user == user.name
+        and key.user_uid == user.uid
+        and bool(key.digest)
+    )
+
+
+class _Memory(Generic[K, V]):
     """Remembers for MEMORY_S what a look-up found; a name that it did not find, never."""
 
-    def __init__(self, clock: Clock, look_up: Callable[[str], V | None]) -> None:
+    def __init__(self, clock: Clock, look_up: Callable[[K], V | None]) -> None:
         self._clock = clock
         self._look_up = look_up
-        self._found: dict[str, tuple[V, int]] = {}
+        self._found: dict[K, tuple[V, int]] = {}
 
-    def get(self, name: str) -> V | None:
+    def get(self, name: K) -> V | None:
         now_ns = self._clock.now_ns()
         found = self._found.get(name)
         if found is not None and now_ns < found[1]:

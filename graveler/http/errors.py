@@ -18,6 +18,7 @@ STATUSES: Mapping[type[errors.GravelerError], int] = {
     errors.TooLargeError: 413,
     errors.RangeNotSatisfiableError: 416,
     errors.ContentionError: 429,
+    errors.TooManyAttemptsError: 429,
     errors.UnknownOutcomeError: 500,
     errors.CorruptDataError: 500,
     errors.UnsupportedError: 501,
@@ -47,6 +48,8 @@ def status_of(error: errors.GravelerError) -> int:
 
 def headers_of(error: errors.GravelerError) -> dict[str, str]:
     """Return the headers of the error's answer."""
+    if isinstance(error, errors.TooManyAttemptsError):
+        return {"Retry-After": str(error.retry_after_s)}
     if isinstance(error, errors.ThrottledError | errors.ContentionError):
         return {"Retry-After": str(RETRY_AFTER_S)}
     if isinstance(error, errors.RangeNotSatisfiableError) and error.size_bytes is not None:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime
+from typing import TypedDict
 from urllib.parse import parse_qsl
 
 from graveler.errors import GravelerError, InvalidInputError
@@ -18,6 +19,14 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _RFC3339 = re.compile(
     r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})", re.ASCII
 )
+
+
+class PageRequest(TypedDict):
+    """Which part of a listing a request asks for."""
+
+    prefix: str
+    after: str
+    amount: int
 
 
 class Query:
@@ -111,6 +120,18 @@ class Query:
         """
         number = self.integer("amount", default=0, minimum=-1, maximum=PAGE_AMOUNT_MAX)
         return number if number > 0 else PAGE_AMOUNT_DEFAULT
+
+    def page(self) -> PageRequest:
+        """Return the arguments of a listing by name.
+
+        Raises:
+            InvalidInputError: the amount is not an integer within the bounds.
+        """
+        return {
+            "prefix": self.text("prefix"),
+            "after": self.text("after"),
+            "amount": self.amount(),
+        }
 
     def unix_time(self, name: str) -> int | None:
         """Return the RFC 3339 time in whole Unix seconds; None if the parameter is absent.

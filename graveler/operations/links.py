@@ -17,7 +17,7 @@ from graveler.messages import Refusal
 from graveler.model import Branch, Entry, Repository
 from graveler.names import check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import read_repository
+from graveler.operations.protocol.lookup import known_repository, read_repository
 from graveler.operations.protocol.staging import branch_for_staging, stage_entry
 from graveler.operations.protocol.views import ObjectStat
 from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
@@ -58,6 +58,33 @@ def get_physical_address(engine: Engine, repository: str, branch: str, path: byt
 def _is_in_data(repository: Repository, physical_address: str) -> bool:
     """Whether the engine makes the addresses there, so that only issued ones may be linked."""
     return physical_address.startswith(f"{repository.storage_namespace}/{DATA_PREFIX}")
+
+
+def is_in_data(engine: Engine, repository: str, physical_address: str) -> bool:
+    """Return whether the address is in the repository's data, whoever may link it there.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
+    return _is_in_data(known_repository(engine, repository), physical_address)
+
+
+def is_issued(
+    engine: Engine, repository: str, branch: str, path: bytes, physical_address: str
+) -> bool:
+    """Return whether get_physical_address issued the address for this path, and it is good still.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
+    found = known_repository(engine, repository)
+    try:
+        check_issued(engine, found, branch, path, physical_address)
+    except InvalidInputError:
+        return False
+    return True
 
 
 def check_issued(

@@ -11,8 +11,22 @@ consistent unless a method says otherwise. Every adapter translates its vendor's
 The ports of continuous export take its records, and so are in `graveler.export.ports`.
 """
 
-from graveler.ports.accounts import AccountStore, Credential, Installation, User
+from graveler.ports.accounts import (
+    NO_STANDARD_ACCESS,
+    AccountStore,
+    Credential,
+    ExternalPrincipal,
+    Group,
+    Installation,
+    ListedKey,
+    LoginKey,
+    LookUp,
+    NewGroup,
+    StandardAccess,
+    User,
+)
 from graveler.ports.committed_files import CommittedFiles
+from graveler.ports.identities import IdentityService
 from graveler.ports.jobs import JobStore
 from graveler.ports.objects import (
     ListedObject,
@@ -40,17 +54,25 @@ from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
 
 __all__ = [
+    "NO_STANDARD_ACCESS",
     "AccountStore",
     "BranchStore",
     "Clock",
     "CommitStore",
     "CommittedFiles",
     "Credential",
+    "ExternalPrincipal",
+    "Group",
+    "IdentityService",
     "Installation",
     "JobStore",
+    "ListedKey",
     "ListedObject",
+    "LoginKey",
+    "LookUp",
     "MultipartUploads",
     "Names",
+    "NewGroup",
     "ObjectData",
     "ObjectDescription",
     "ObjectInfo",
@@ -63,6 +85,7 @@ __all__ = [
     "SliceFunction",
     "Staged",
     "StagingStore",
+    "StandardAccess",
     "TagStore",
     "TaskQueue",
     "TaskStore",

@@ -1,7 +1,16 @@
-"""The port to the users of a deployment and their credentials."""
+"""The port to the users of a deployment: their groups, policies, key pairs and principals.
 
-from dataclasses import dataclass
+Names are unique among the users, the groups and the policies that exist. A deleted one takes its
+memberships, attachments, key pairs and principals with it: none passes to a later one of its name.
+Methods raise NotFoundError and AlreadyExistsError with lakeFS's messages.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
+
+from graveler.access.policy import Policy
+from graveler.model import Page
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -17,10 +26,40 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user, who may hold credentials."""
+    """A user; the store gives the uid, which no later user of the name has."""
 
     name: str
     creation_date: int  # Unix seconds
+    uid: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of users, who have its policies."""
+
+    name: str
+    creation_date: int  # Unix seconds
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewGroup:
+    """A group to be made with the names of its policies."""
+
+    group: Group
+    policies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StandardAccess:
+    """The policies and groups that set-up makes; administrators names the first users' group."""
+
+    policies: tuple[Policy, ...] = ()
+    groups: tuple[NewGroup, ...] = ()
+    administrators: str = ""
+
+
+NO_STANDARD_ACCESS = StandardAccess()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,8 +72,51 @@ class Credential:
     creation_date: int  # Unix seconds
 
 
-class AccountStore(Protocol):
-    """Users and their credentials; secrets are encrypted at rest."""
+@dataclass(frozen=True, slots=True)
+class ListedKey:
+    """A key pair without its secret."""
+
+    access_key_id: str
+    creation_date: int  # Unix seconds
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LoginKey:
+    """A key pair as requests are checked against it (`graveler.access.digests`).
+
+    The digest is empty if the pair is from before groups existed, or the installation has another
+    signing key than it had then; `upgrade` makes it.
+    """
+
+    access_key_id: str
+    user: str
+    user_uid: str
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """What one request finds about a presented key.
+
+    user is the hinted one, if it exists. failures has the count of each counter, in order.
+    """
+
+    key: LoginKey | None
+    user: User | None
+    failures: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalPrincipal:
+    """An identity of another system, such as an IAM role's ARN, that logs in as a user."""
+
+    id: str
+    user: str
+    user_uid: str = field(default="", compare=False)
+
+
+class InstallationStore(Protocol):
+    """The deployment's identity and its first users."""
 
     def installation(self) -> Installation:
         """Return the deployment's identity, which the first call anywhere creates."""
@@ -42,15 +124,223 @@ class AccountStore(Protocol):
     def is_set_up(self) -> bool:
         """Return whether a first administrator exists."""
 
-    def set_up(self, user: User, credential: Credential) -> None:
-        """Store the first administrator with a credential, atomically.
+    def set_up(
+        self, user: User, credential: Credential, standard: StandardAccess = NO_STANDARD_ACCESS
+    ) -> None:
+        """Store the first administrator with a credential, and the standard access, atomically.
+
+        Standard policies and groups that exist are left as they are.
 
         Raises:
-            AlreadyExistsError: an administrator exists.
+            AlreadyExistsError: an administrator, or a user of the name, exists.
+        """
+
+    def upgrade(self, standard: StandardAccess, access_key_id: str = "") -> None:
+        """Bring users and key pairs from before groups existed to today's form.
+
+        The standard access is stored once, atomically. Those users become administrators. The key
+        pair gets a digest under the installation's present key. May be called at any time, by
+        several processes at once.
+        """
+
+
+class UserStore(Protocol):
+    """Users."""
+
+    def create_user(self, user: User) -> None:
+        """Store a new user.
+
+        Raises:
+            AlreadyExistsError: a user has the name.
         """
 
     def user(self, name: str) -> User | None:
         """Return the user of that name."""
 
-    def credential(self, access_key_id: str) -> Credential | None:
-        """Return the key pair, its secret decrypted."""
+    def users(self, prefix: str, after: str, amount: int) -> Page[User]:
+        """Return a page of users by name."""
+
+    def delete_user(self, name: str) -> None:
+        """Delete the user with everything that is the user's.
+
+        The first step ends all log-ins. An interrupted deletion is finished by the next one.
+
+        Raises:
+            NotFoundError: the user does not exist.
+        """
+
+
+class GroupStore(Protocol):
+    """Groups and their members."""
+
+    def create_group(self, group: Group) -> None:
+        """Store a new group.
+
+        Raises:
+            AlreadyExistsError: a group has the name.
+        """
+
+    def group(self, name: str) -> Group | None:
+        """Return the group of that name."""
+
+    def groups(self, prefix: str, after: str, amount: int) -> Page[Group]:
+        """Return a page of groups by name."""
+
+    def delete_group(self, name: str) -> None:
+        """Delete the group; its members lose its policies at once.
+
+        Raises:
+            NotFoundError: the group does not exist.
+        """
+
+    def add_member(self, group: str, user: str) -> None:
+        """Add the user to the group.
+
+        Raises:
+            NotFoundError: the group or the user does not exist.
+            AlreadyExistsError: the user is a member.
+            InvalidInputError: the user is in GROUPS_OF_USER_MAX groups.
+        """
+
+    def remove_member(self, group: str, user: str) -> None:
+        """Remove the user from the group; a user who is no member stays none.
+
+        Raises:
+            NotFoundError: the group or the user does not exist.
+        """
+
+    def members(self, group: str, prefix: str, after: str, amount: int) -> Page[User]:
+        """Return a page of the group's members by name; none if it does not exist."""
+
+    def groups_of(self, user: str, prefix: str, after: str, amount: int) -> Page[Group]:
+        """Return a page of the user's groups by name; none if the user does not exist."""
+
+
+class PolicyStore(Protocol):
+    """Policies, and whom they are attached to."""
+
+    def create_policy(self, policy: Policy) -> None:
+        """Store a new policy.
+
+        Raises:
+            AlreadyExistsError: a policy has the name.
+        """
+
+    def policy(self, name: str) -> Policy | None:
+        """Return the policy of that name."""
+
+    def policies(self, prefix: str, after: str, amount: int) -> Page[Policy]:
+        """Return a page of policies by name."""
+
+    def update_policy(self, policy: Policy) -> None:
+        """Replace the policy of that name; it stays attached.
+
+        Raises:
+            NotFoundError: the policy does not exist.
+        """
+
+    def delete_policy(self, name: str) -> None:
+        """Delete the policy; it is attached to nobody from then on.
+
+        Raises:
+            NotFoundError: the policy does not exist.
+        """
+
+    def attach_to_user(self, policy: str, user: str) -> None:
+        """Attach the policy to the user.
+
+        Raises:
+            NotFoundError: the policy or the user does not exist.
+            AlreadyExistsError: it is attached.
+            InvalidInputError: the user has POLICIES_ATTACHED_MAX policies.
+        """
+
+    def detach_from_user(self, policy: str, user: str) -> None:
+        """Detach the policy from the user; one that is not attached stays so.
+
+        Raises:
+            NotFoundError: the policy or the user does not exist.
+        """
+
+    def attach_to_group(self, policy: str, group: str) -> None:
+        """Attach the policy to the group; the errors are those of `attach_to_user`."""
+
+    def detach_from_group(self, policy: str, group: str) -> None:
+        """Detach the policy from the group; the errors are those of `detach_from_user`."""
+
+    def policies_of_user(self, user: str, prefix: str, after: str, amount: int) -> Page[Policy]:
+        """Return a page of the policies attached to the user itself; none without the user."""
+
+    def policies_of_group(self, group: str, prefix: str, after: str, amount: int) -> Page[Policy]:
+        """Return a page of the policies attached to the group; none without the group."""
+
+    def effective_policies(self, user: str) -> Sequence[Policy]:
+        """Return the policies of the user and of the user's groups, each once, by name.
+
+        A user who does not exist has none. The first call for a user takes up to three requests;
+        a later one takes one, unless the user's groups or policies have changed.
+        """
+
+
+class KeyStore(Protocol):
+    """Key pairs. Secrets are stored encrypted, and returned by nothing but their creation."""
+
+    def create_key(self, credential: Credential) -> None:
+        """Store a new key pair of the user.
+
+        Raises:
+            NotFoundError: the user does not exist.
+            AlreadyExistsError: a key pair has the ID.
+        """
+
+    def key_of(self, user: str, access_key_id: str) -> ListedKey | None:
+        """Return the user's key pair of that ID; None if it is another user's."""
+
+    def keys_of(self, user: str, prefix: str, after: str, amount: int) -> Page[ListedKey]:
+        """Return a page of the user's key pairs by ID; none if the user does not exist."""
+
+    def delete_key(self, user: str, access_key_id: str) -> None:
+        """Delete the user's key pair.
+
+        Raises:
+            NotFoundError: the user has no such key pair.
+        """
+
+    def look_up(self, access_key_id: str, counters: Sequence[str] = (), hint: str = "") -> LookUp:
+        """Return the key pair, the hinted user, and the counts, by one request."""
+
+    def count_failure(self, counters: Sequence[str], expires_at: int) -> None:
+        """Add one to each counter; it is deleted some time after expires_at, in Unix seconds."""
+
+
+class PrincipalStore(Protocol):
+    """External principals; one logs in as one user."""
+
+    def create_principal(self, principal: ExternalPrincipal) -> None:
+        """Attach the principal to the user.
+
+        Raises:
+            NotFoundError: the user does not exist.
+            AlreadyExistsError: it is attached to a user.
+        """
+
+    def principal(self, principal_id: str) -> ExternalPrincipal | None:
+        """Return the principal; None if it is attached to no user that exists."""
+
+    def principals_of(
+        self, user: str, prefix: str, after: str, amount: int
+    ) -> Page[ExternalPrincipal]:
+        """Return a page of the user's principals by ID; none if the user does not exist."""
+
+    def delete_principal(self, user: str, principal_id: str) -> None:
+        """Detach the principal from the user.
+
+        Raises:
+            NotFoundError: it is not attached to the user.
+        """
+
+
+class AccountStore(
+    InstallationStore, UserStore, GroupStore, PolicyStore, KeyStore, PrincipalStore, Protocol
+):
+    """Users and what they may do; secrets are encrypted at rest."""

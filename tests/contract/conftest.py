@@ -13,6 +13,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
+from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.exports import DynamoExportStore
@@ -35,7 +36,8 @@ from graveler.model import (
     StagingToken,
 )
 from graveler.ports import RefStore, StagingStore
-from tests.support.memory import MemoryRefStore, MemoryStagingStore
+from tests.contract.accounts import ContextCipher, World
+from tests.support.memory import MemoryAccountStore, MemoryRefStore, MemoryStagingStore
 from tests.support.memory_exports import MemoryExportStore
 from tests.support.server_world import REGION, Keys
 
@@ -213,3 +215,26 @@ def drop_registered(stores: DynamoDBStores) -> None:
             "DeleteItem",
             stores.tables.delete({"partition": {"S": CLEANUPS}, "sort": {"S": cleanup.id}}),
         )
+
+
+# Accounts
+
+
+@pytest.fixture
+def fresh_tables(dynamodb_stores: DynamoDBStores) -> Tables:
+    """Accounts belong to a deployment, not to a repository: each test has tables of its own."""
+    suffix = uuid4().hex[:8]
+    tables = Tables(f"refs-{suffix}", f"staging-{suffix}", dynamodb_stores.tables.dynamodb)
+    tables.create()
+    return tables
+
+
+@pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.server)])
+def world(request: pytest.FixtureRequest) -> World:
+    if request.param == "memory":
+        store = MemoryAccountStore()
+        return World(store, store)
+    tables = request.getfixturevalue("fresh_tables")
+    return World(
+        DynamoAccountStore(tables, ContextCipher()), DynamoAccountStore(tables, ContextCipher())
+    )

@@ -1,62 +1,46 @@
 """The contract of every AccountStore."""
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from uuid import uuid4
 
 import pytest
 
+from graveler.access.digests import secret_digest
+from graveler.access.policy import Effect, Policy, Statement
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
+from graveler.aws.dynamodb.models import CredentialItem, FirstAdministratorItem, UserItem
 from graveler.aws.dynamodb.tables import Tables
 from graveler.errors import AlreadyExistsError, CorruptDataError
-from graveler.ports import AccountStore, Credential, User
+from graveler.model import Page
+from graveler.ports import AccountStore, Credential, Group, NewGroup, StandardAccess, User
+from tests.contract.accounts import ContextCipher, World
 from tests.contract.conftest import DynamoDBStores
-from tests.support.memory import MemoryAccountStore
 
 USER = User("admin", 1_700_000_000)
 CREDENTIAL = Credential("AKIAJEXAMPLEEXAMPLEQ", "secret/+=é", "admin", 1_700_000_001)
 
-
-class ContextCipher:
-    """No encryption at all, but as strict about contexts as a real one."""
-
-    def encrypt(self, plaintext: bytes, context: Mapping[str, str]) -> bytes:
-        return repr(sorted(context.items())).encode() + b"\0" + plaintext[::-1]
-
-    def decrypt(self, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
-        stored, _, reversed_plaintext = ciphertext.partition(b"\0")
-        if stored != repr(sorted(context.items())).encode():
-            raise CorruptDataError("encrypted in another context")
-        return reversed_plaintext[::-1]
+ALL_POLICY = Policy("All", (Statement(Effect.ALLOW, ("fs:*", "auth:*"), "*"),), 7)
+READ_POLICY = Policy("Read", (Statement(Effect.ALLOW, ("fs:Read*",), "*"),), 7)
+STANDARD = StandardAccess(
+    (ALL_POLICY, READ_POLICY),
+    (NewGroup(Group("Admins", 7), ("All",)), NewGroup(Group("Viewers", 7), ("Read",))),
+    "Admins",
+)
 
 
-@dataclass(frozen=True)
-class World:
-    """Two processes of one deployment."""
-
-    first: AccountStore
-    second: AccountStore
+def names(page: Page[User] | Page[Group] | Page[Policy]) -> list[str]:
+    return [each.name for each in page.results]
 
 
-@pytest.fixture
-def fresh_tables(dynamodb_stores: DynamoDBStores) -> Tables:
-    """Accounts belong to a deployment, not to a repository: each test has tables of its own."""
-    suffix = uuid4().hex[:8]
-    tables = Tables(f"refs-{suffix}", f"staging-{suffix}", dynamodb_stores.tables.dynamodb)
-    tables.create()
-    return tables
-
-
-@pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.server)])
-def world(request: pytest.FixtureRequest) -> World:
-    if request.param == "memory":
-        store = MemoryAccountStore()
-        return World(store, store)
-    tables = request.getfixturevalue("fresh_tables")
-    return World(
-        DynamoAccountStore(tables, ContextCipher()), DynamoAccountStore(tables, ContextCipher())
+def is_secret_of(store: AccountStore, pair: Credential) -> bool:
+    """Return whether the pair's secret is the one that the store checks requests against."""
+    key = store.look_up(pair.access_key_id).key
+    assert key is not None
+    assert (key.access_key_id, key.user) == (pair.access_key_id, pair.user)
+    signing_key = store.installation().signing_key
+    digest = secret_digest(
+        signing_key, pair.access_key_id, pair.user, key.user_uid, pair.secret_access_key
     )
+    return digest == key.digest
 
 
 def test_the_installation_is_one_and_the_same(world: World) -> None:
@@ -68,23 +52,38 @@ def test_the_installation_is_one_and_the_same(world: World) -> None:
 def test_before_set_up_there_is_nobody(world: World) -> None:
     assert not world.first.is_set_up()
     assert world.first.user("admin") is None
-    assert world.first.credential(CREDENTIAL.access_key_id) is None
+    assert world.first.look_up(CREDENTIAL.access_key_id).key is None
 
 
 def test_set_up_stores_the_first_administrator(world: World) -> None:
-    world.first.set_up(USER, CREDENTIAL)
+    world.first.set_up(USER, CREDENTIAL, STANDARD)
     assert world.second.is_set_up()
     assert world.second.user("admin") == USER
-    assert world.second.credential(CREDENTIAL.access_key_id) == CREDENTIAL
+    assert is_secret_of(world.second, CREDENTIAL)
+    assert names(world.second.groups_of("admin", "", "", 10)) == ["Admins"]
+    assert names(world.second.members("Admins", "", "", 10)) == ["admin"]
+    assert world.second.effective_policies("admin") == (ALL_POLICY,)
+    assert names(world.second.groups("", "", 10)) == ["Admins", "Viewers"]
+    assert names(world.second.policies("", "", 10)) == ["All", "Read"]
+    assert names(world.second.policies_of_group("Viewers", "", "", 10)) == ["Read"]
 
 
 def test_set_up_happens_once(world: World) -> None:
-    world.first.set_up(USER, CREDENTIAL)
+    world.first.set_up(USER, CREDENTIAL, STANDARD)
     other = Credential("AKIAJOTHEROTHEROTHEQ", "other", "second", 1)
     with pytest.raises(AlreadyExistsError):
-        world.second.set_up(User("second", 1), other)
+        world.second.set_up(User("second", 1), other, STANDARD)
     assert world.first.user("second") is None
-    assert world.first.credential(other.access_key_id) is None
+    assert world.first.look_up(other.access_key_id).key is None
+
+
+def test_an_upgrade_of_today_s_installation_changes_nothing(world: World) -> None:
+    world.first.set_up(USER, CREDENTIAL, STANDARD)
+    world.first.delete_group("Viewers")
+    world.first.create_user(User("bob", 1))
+    world.second.upgrade(STANDARD)
+    assert world.first.group("Viewers") is None
+    assert world.first.effective_policies("bob") == ()
 
 
 @pytest.mark.server
@@ -105,25 +104,115 @@ class TestDynamoDB:
         dynamodb_stores.http.forget_tokens = True
         try:
             store.installation()
-            store.set_up(USER, CREDENTIAL)
+            store.set_up(USER, CREDENTIAL, STANDARD)
         finally:
             dynamodb_stores.http.forget_tokens = False
-        assert store.credential(CREDENTIAL.access_key_id) == CREDENTIAL
+        assert is_secret_of(store, CREDENTIAL)
         assert dynamodb_stores.http.to_lose[operation] == 0
 
     def test_the_table_does_not_hold_the_secret(self, fresh_tables: Tables) -> None:
         store = DynamoAccountStore(fresh_tables, ContextCipher())
         store.set_up(USER, CREDENTIAL)
         stored = fresh_tables.dynamodb.call("Scan", {"TableName": fresh_tables.refs})
-        assert stored["Count"] == 3
+        assert stored["Count"] == 5
         assert CREDENTIAL.secret_access_key not in repr(stored)
 
-    def test_a_secret_moved_to_another_record_is_not_decrypted(self, fresh_tables: Tables) -> None:
+    @pytest.mark.parametrize("moved_to", ["credential#OTHER", "credential#AKIAJEXAMPLEEXAMPLEQ"])
+    def test_a_secret_moved_to_another_record_or_user_does_not_match(
+        self, fresh_tables: Tables, moved_to: str
+    ) -> None:
         store = DynamoAccountStore(fresh_tables, ContextCipher())
         store.set_up(USER, CREDENTIAL)
+        store.create_user(User("eve", 1))
+        eve = fresh_tables.get("accounts", "user#eve")
+        raw = fresh_tables.get("accounts", f"credential#{CREDENTIAL.access_key_id}")
+        assert raw is not None
+        assert eve is not None
+        moved = {**raw, "sort": {"S": moved_to}, "user": {"S": "eve"}, "uid": eve["uid"]}
+        fresh_tables.dynamodb.call("PutItem", {"TableName": fresh_tables.refs, "Item": moved})
+        access_key_id = moved_to.removeprefix("credential#")
+        secret = CREDENTIAL.secret_access_key
+        assert not is_secret_of(store, Credential(access_key_id, secret, "eve", 1))
+
+    def test_a_secret_from_before_groups_that_was_moved_is_not_taken_over(
+        self, fresh_tables: Tables
+    ) -> None:
+        store = DynamoAccountStore(fresh_tables, ContextCipher())
+        install_before_groups(store, fresh_tables)
         raw = fresh_tables.get("accounts", f"credential#{CREDENTIAL.access_key_id}")
         assert raw is not None
         moved = {**raw, "sort": {"S": "credential#OTHER"}}
         fresh_tables.dynamodb.call("PutItem", {"TableName": fresh_tables.refs, "Item": moved})
         with pytest.raises(CorruptDataError):
-            store.credential("OTHER")
+            store.upgrade(STANDARD)
+
+    def test_users_from_before_groups_become_administrators(self, fresh_tables: Tables) -> None:
+        store = DynamoAccountStore(fresh_tables, ContextCipher())
+        install_before_groups(store, fresh_tables)
+        key = store.look_up(CREDENTIAL.access_key_id).key
+        assert key is not None
+        assert not key.digest
+        store.upgrade(STANDARD)
+        assert store.effective_policies("admin") == (ALL_POLICY,)
+        assert names(store.members("Admins", "", "", 10)) == ["admin"]
+        assert is_secret_of(store, CREDENTIAL)
+        [listed] = store.keys_of("admin", "", "", 10).results
+        assert listed.access_key_id == CREDENTIAL.access_key_id
+
+    def test_upgrades_at_the_same_time_are_one(self, fresh_tables: Tables) -> None:
+        stores = [DynamoAccountStore(fresh_tables, ContextCipher()) for _ in range(6)]
+        install_before_groups(stores[0], fresh_tables)
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(lambda store: store.upgrade(STANDARD), stores))
+        assert stores[0].effective_policies("admin") == (ALL_POLICY,)
+        assert is_secret_of(stores[0], CREDENTIAL)
+        raw = fresh_tables.get("accounts", "user#admin")
+        assert raw is not None
+        assert len(raw["groups"]["SS"]) == 1
+
+    def test_an_interrupted_upgrade_is_finished_and_brings_nothing_back(
+        self, fresh_tables: Tables
+    ) -> None:
+        store = DynamoAccountStore(fresh_tables, ContextCipher())
+        install_before_groups(store, fresh_tables)
+        with pytest.raises(ZeroDivisionError):
+            # After the groups and policies are stored.
+            interrupted_at(store, "_without").upgrade(STANDARD)
+        store.delete_group("Viewers")
+        store.upgrade(STANDARD)
+        assert store.group("Viewers") is None
+        assert store.effective_policies("admin") == (ALL_POLICY,)
+
+
+def install_before_groups(store: DynamoAccountStore, tables: Tables) -> None:
+    """Store what set-up stored before groups existed."""
+    store.installation()
+    secret = ContextCipher().encrypt(
+        CREDENTIAL.secret_access_key.encode(), {"access-key-id": CREDENTIAL.access_key_id}
+    )
+    for item in (
+        FirstAdministratorItem(
+            "accounts", "first-administrator", access_key_id=CREDENTIAL.access_key_id
+        ),
+        UserItem("accounts", "user#admin", creation_date=1),
+        CredentialItem(
+            "accounts",
+            f"credential#{CREDENTIAL.access_key_id}",
+            user="admin",
+            secret=secret,
+            creation_date=1,
+        ),
+    ):
+        tables.dynamodb.call("PutItem", tables.put(item))
+
+
+def interrupted_at(store: DynamoAccountStore, step: str) -> DynamoAccountStore:
+    """Return the store as a process that dies where the step begins."""
+
+    def die(*_: object) -> None:
+        raise ZeroDivisionError
+
+    dying = type("Dying", (DynamoAccountStore,), {"__slots__": (), step: die})
+    made = dying(store.tables, store.cipher)
+    assert isinstance(made, DynamoAccountStore)
+    return made

@@ -27,7 +27,7 @@ def test_the_setup_state_shows_whether_there_is_an_administrator(api, empty):
     fresh = empty.send(event("GET", "/api/v1/setup_lakefs")).json
     assert fresh["state"] == "not_initialized"
     assert fresh["comm_prefs_missing"] is False
-    assert fresh["login_config"]["RBAC"] == "none"
+    assert fresh["login_config"]["RBAC"] == "internal"
     assert api.send(event("GET", "/api/v1/setup_lakefs")).json["state"] == "initialized"
     models.SetupState.from_dict(fresh)
 

@@ -244,9 +244,10 @@ def test_a_bad_number_of_parts_is_refused(api, parts):
 @pytest.mark.parametrize("copy", ["", "/copy"])
 def test_a_bad_part_number_is_refused(api, number, problem, copy):
     upload = begin(api)
-    address = {"physical_address": upload["physical_address"]}
+    source = {"repository": "repo", "ref": "main", "path": "a"}
+    body = {"physical_address": upload["physical_address"], "copy_source": source}
     part = f"{UPLOADS}/{upload['upload_id']}/parts/{number}{copy}"
-    reply = api.ask("PUT", part, address, path="big")
+    reply = api.ask("PUT", part, body, path="big")
     assert reply.status == 400
     assert reply.message.startswith(f'parameter "partNumber" in path has an error: {problem}')
 

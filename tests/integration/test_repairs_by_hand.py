@@ -1,5 +1,6 @@
 """Repairs that docs/repairs.md makes with AWS's own tools, on items of the refs table."""
 
+import base64
 from collections.abc import Iterable, Iterator
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from functions.events.handler import handler
 from graveler.aws import wiring
 from graveler.aws.bus import Published
+from graveler.aws.clock import SystemClock
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.models import (
     ACCOUNTS,
@@ -17,9 +19,11 @@ from graveler.aws.dynamodb.models import (
     partition_of,
 )
 from graveler.aws.dynamodb.tables import Tables, key
-from graveler.errors import AlreadyExistsError
+from graveler.errors import AlreadyExistsError, AuthenticationError
+from graveler.http.auth import Authenticator
 from graveler.model import Event
 from graveler.operations import branches
+from graveler.operations.accounts.set_up import set_up
 from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import Credential, User
 from local.cipher import LocalCipher
@@ -63,10 +67,42 @@ def test_without_its_mark_the_deployment_is_set_up_once_more(tables: Tables) -> 
     assert not store.is_set_up()
     store.set_up(User("admin", 1), second)
 
-    assert store.credential("AKIAJSECOND") == second
-    assert store.credential("AKIAJFIRST") == first  # works on until it is deleted as well
+    assert user_of(store, second) == "admin"
+    assert user_of(store, first) == "admin"  # works on until it is deleted as well
     delete(tables, CREDENTIAL + "AKIAJFIRST")
-    assert store.credential("AKIAJFIRST") is None
+    with pytest.raises(AuthenticationError):
+        user_of(store, first)
+
+
+def test_an_installation_without_an_administrator_is_set_up_once_more(tables: Tables) -> None:
+    store = DynamoAccountStore(tables, CIPHER)
+    set_up(store, User("boss", 0), Credential("AKIAJTHIRD", "lost", "boss", 0))
+    store.create_user(User("eve", 0))
+    store.delete_user("boss")
+    delete(tables, FIRST_ADMINISTRATOR)
+    set_up(store, User("eve", 1), Credential("AKIAJFOURTH", "new", "eve", 1))
+    assert store.user("eve") == User("eve", 0)
+    assert [group.name for group in store.groups_of("eve", "", "", 9).results] == ["Admins"]
+    assert [user.name for user in store.members("Admins", "", "", 9).results] == ["eve"]
+
+
+def user_of(store: DynamoAccountStore, pair: Credential) -> str:
+    """Return the user whom a request with the pair is found to be of."""
+    basic = base64.b64encode(f"{pair.access_key_id}:{pair.secret_access_key}".encode()).decode()
+    return Authenticator(store, SystemClock()).user_of(f"Basic {basic}", [])
+
+
+def test_key_pairs_go_on_under_another_signing_key(tables: Tables) -> None:
+    pair = Credential("AKIAJFIFTH", "mine", "carol", 0)
+    store = DynamoAccountStore(tables, CIPHER)
+    store.create_user(User("carol", 0))
+    store.create_key(pair)
+    delete(tables, INSTALLATION)
+    fresh = DynamoAccountStore(tables, CIPHER)
+    for _ in range(2):
+        assert user_of(fresh, pair) == "carol"
+    with pytest.raises(AuthenticationError):
+        user_of(fresh, Credential("AKIAJFIFTH", "guess", "carol", 0))
 
 
 def test_without_its_record_the_installation_gets_another_signing_key(tables: Tables) -> None:

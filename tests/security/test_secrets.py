@@ -10,13 +10,15 @@ import pytest
 
 from functions.api.app import OPERATIONS, SERVICE
 from functions.api.settings import Settings
+from graveler.access.identity_tokens import SignedRequest
 from graveler.aws.environment import FromEnvironment
+from graveler.http.accounts import ExternalLogin, IdentityRequest
 from graveler.http.auth import Session
 from graveler.http.requests import AccessKey, Login, Setup
 from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
 from graveler.operations import branches
-from graveler.ports import Credential, Installation
-from tests.support.api import SECRET, SETUP_TOKEN, ApiClient, event
+from graveler.ports import Credential, Installation, LoginKey
+from tests.support.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
 from tests.support.lines import Lines, lines_of
 
 ROOT = Path(__file__).parents[2]
@@ -96,6 +98,9 @@ def use_every_secret_but_links(api: ApiClient) -> list[str]:
         Login("AKIA", "secret-text"),
         CredentialsWithSecret("AKIA", "secret-text", 1),
         AuthenticationToken("secret-text", 1),
+        LoginKey("AKIA", "ann", "uid", b"secret-text"),
+        SignedRequest("sts.amazonaws.com", {"X-Amz-Signature": "secret-text"}, {}),
+        ExternalLogin(IdentityRequest("secret-text")),
     ],
     ids=lambda holder: type(holder).__name__,
 )
@@ -148,7 +153,8 @@ def test_secrets_are_compared_in_constant_time(monkeypatch):
     monkeypatch.setattr("graveler.addresses.compare_digest", compare)
     api = ApiClient(Settings(setup_token=SETUP_TOKEN))
     api.repository()
-    assert {SECRET.encode()} in compared
+    digest = api.accounts.look_up(ACCESS_KEY_ID).key.digest
+    assert {digest} in compared
     api.ask("POST", "/setup_lakefs", {"username": "a"}, headers=setup("guess"))
     assert {SETUP_TOKEN.encode(), b"guess"} in compared
     address = "s3://bucket/repo/data/x/y,guess"

@@ -10,7 +10,8 @@ from urllib.parse import quote, unquote, urlencode
 
 from functions.api.app import build_app
 from functions.api.settings import Settings
-from graveler.ports import Credential, User
+from graveler.operations.accounts import set_up as first_users
+from graveler.ports import Credential, IdentityService, User
 from graveler.tasks import TaskSettings
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.memory import MemoryAccountStore
@@ -84,18 +85,20 @@ def event(
 class ApiClient:
     """A client with an access key, over an app on memory stores."""
 
+    identities: IdentityService | None = None
+
     def __init__(self, settings: Settings | None = None, *, set_up: bool = True) -> None:
         self.world: MemoryWorld = memory_world()
         self.accounts = MemoryAccountStore()
         if set_up:
             credential = Credential(ACCESS_KEY_ID, SECRET, "ann", 1_600_000_000)
-            self.accounts.set_up(User("ann", 1_600_000_000), credential)
+            first_users.set_up(self.accounts, User("ann", 1_600_000_000), credential)
         self.settings = settings or Settings(setup_token=SETUP_TOKEN)
         self._begin()
 
     def _begin(self) -> None:
         self.engine = self.world.engine()
-        self.app = build_app(self.engine, self.accounts, self.settings)
+        self.app = build_app(self.engine, self.accounts, self.settings, identities=self.identities)
 
     @cached_property
     def authorization(self) -> str:

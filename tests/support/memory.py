@@ -26,9 +26,9 @@ from graveler.model import (
     Tag,
 )
 from graveler.tasks import TaskEnd
+from tests.support.memory_accounts import MemoryAccountStore
 from tests.support.memory_objects import (
     FixedClock,
-    MemoryAccountStore,
     MemoryCommittedFiles,
     MemoryObjectStore,
 )

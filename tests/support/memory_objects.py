@@ -1,4 +1,4 @@
-"""Committed files, objects, accounts and time in memory; `memory` has refs and staging."""
+"""Committed files, objects and time in memory; `memory` has refs and staging."""
 
 import hashlib
 import threading
@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from graveler.errors import (
-    AlreadyExistsError,
     CorruptDataError,
     GoneError,
     InvalidInputError,
@@ -18,14 +17,11 @@ from graveler.errors import (
 )
 from graveler.ports import (
     Clock,
-    Credential,
-    Installation,
     ListedObject,
     ObjectDescription,
     ObjectInfo,
     UnfinishedUpload,
     UploadedPart,
-    User,
 )
 
 
@@ -366,35 +362,3 @@ def _url(method: str, **asked: str | int) -> str:
 
 def _md5(content: bytes) -> str:
     return hashlib.md5(content).hexdigest()
-
-
-class MemoryAccountStore:
-    """AccountStore in dictionaries."""
-
-    def __init__(self, installation_id: str = "00000000-0000-4000-8000-000000000000") -> None:
-        self._installation = Installation(installation_id, b"\x01" * 32)
-        self._users: dict[str, User] = {}
-        self._credentials: dict[str, Credential] = {}
-        self._lock = threading.Lock()
-
-    def installation(self) -> Installation:
-        return self._installation
-
-    def is_set_up(self) -> bool:
-        with self._lock:
-            return bool(self._users)
-
-    def set_up(self, user: User, credential: Credential) -> None:
-        with self._lock:
-            if self._users:
-                raise AlreadyExistsError("the installation is set up already")
-            self._users[user.name] = user
-            self._credentials[credential.access_key_id] = credential
-
-    def user(self, name: str) -> User | None:
-        with self._lock:
-            return self._users.get(name)
-
-    def credential(self, access_key_id: str) -> Credential | None:
-        with self._lock:
-            return self._credentials.get(access_key_id)

@@ -11,6 +11,8 @@ from functions.api.routing import Operations
 from graveler.errors import AlreadyExistsError, AuthenticationError, PreconditionFailedError
 from graveler.http import requests, responses
 from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE, SESSION_LIFE_S
+from graveler.operations.accounts import set_up as first_users
+from graveler.operations.accounts.naming import check_name
 from graveler.ports import Credential, User
 
 operations = Operations()
@@ -18,7 +20,8 @@ operations = Operations()
 _SETUP_TOKEN_HEADER = "x-graveler-setup-token"  # noqa: S105 - the name of a header
 
 _LOGIN_CONFIG = responses.LoginConfig(
-    rbac="none",
+    # With "none", the web UI hides users and groups; with "simplified", policies.
+    rbac="internal",
     username_ui_placeholder="Access Key ID",
     password_ui_placeholder="Secret Access Key",  # noqa: S106 - a label
     login_url="",
@@ -32,7 +35,9 @@ _LOGIN_CONFIG = responses.LoginConfig(
 @operations.add("GET", "/user", "getCurrentUser", public=True)
 def get_current_user(request: Request) -> Answer:
     authenticator = request.services.authenticator
-    name = authenticator.presented_user_of(request.header("authorization"), request.cookies)
+    name = authenticator.presented_user_of(
+        request.header("authorization"), request.cookies, request.address
+    )
     if name is None:
         # Clients call this to learn whether they are logged in.
         return answers.of_json(responses.CurrentUser(responses.UserRow("", 0)))
@@ -66,8 +71,9 @@ def set_up(request: Request) -> Answer:
     now_s = request.engine.now_s()
     pair = body.key or key_pairs.generate()
     credential = Credential(pair.access_key_id, pair.secret_access_key, body.username, now_s)
+    check_name("User", body.username)
     try:
-        request.services.accounts.set_up(User(body.username, now_s), credential)
+        first_users.set_up(request.services.accounts, User(body.username, now_s), credential)
     except AlreadyExistsError as error:
         raise AlreadyExistsError("lakeFS already initialized") from error
     return answers.of_json(
@@ -87,7 +93,9 @@ def set_communication_preferences(request: Request) -> Answer:
 @operations.add("POST", "/auth/login", "login", public=True)
 def log_in(request: Request) -> Answer:
     body = request.decode(requests.Login)
-    session = request.services.authenticator.log_in(body.access_key_id, body.secret_access_key)
+    session = request.services.authenticator.log_in(
+        body.access_key_id, body.secret_access_key, request.address
+    )
     answer = answers.of_json(responses.AuthenticationToken(session.token, session.expires_at))
     answer.cookies.append(_session_cookie(request, session.token, SESSION_LIFE_S))
     return answer

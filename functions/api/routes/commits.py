@@ -1,6 +1,7 @@
 """Commits: make one, store one, read one, read the log."""
 
 from functions.api import answers
+from functions.api.access.late import status_need
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -41,6 +42,7 @@ def commit_async_status(request: Request) -> Answer:
     task, made = commits.task_status(
         request.engine, request.repository, request.name("task_id"), TaskKind.COMMIT
     )
+    request.access.require(status_need(request, task))
     row = None if made is None else responses.commit_row(made)
     return answers.of_json(async_status(task, row, 201))
 

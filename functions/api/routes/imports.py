@@ -1,6 +1,7 @@
 """Imports of objects that stay where they are: start one, see its status, cancel it."""
 
 from functions.api import answers
+from functions.api.access.late import cancellation_need, status_need
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -19,18 +20,22 @@ def import_start(request: Request) -> Answer:
     return answers.of_json(bodies.ImportCreated(task.id), 202)
 
 
-# As in lakeFS, the branch in the path is not compared with the import's.
+# As in lakeFS, the branch in the path is not compared with the import's. The user needs the same
+# rights on both.
 
 
 @operations.add("GET", _IMPORT, "importStatus")
 def import_status(request: Request) -> Answer:
     task_id = request.query.required_text("id")
-    return answers.of_json(
-        bodies.status_body(imports.status(request.engine, request.repository, task_id))
-    )
+    status = imports.status(request.engine, request.repository, task_id)
+    request.access.require(status_need(request, status.task))
+    return answers.of_json(bodies.status_body(status))
 
 
 @operations.add("DELETE", _IMPORT, "importCancel")
 def import_cancel(request: Request) -> Answer:
-    imports.cancel(request.engine, request.repository, request.query.required_text("id"))
+    task_id = request.query.required_text("id")
+    task = imports.status(request.engine, request.repository, task_id).task
+    request.access.require(cancellation_need(request, task))
+    imports.cancel(request.engine, request.repository, task_id)
     return answers.empty()

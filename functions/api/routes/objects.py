@@ -1,6 +1,9 @@
 """Objects: read, list, write, delete, copy."""
 
+from itertools import compress
+
 from functions.api import answers
+from functions.api.access.late import deletion_need, reading_need
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
@@ -50,10 +53,20 @@ def list_objects(request: Request) -> Answer:
     rows = [
         responses.common_prefix(found.path)
         if isinstance(found, CommonPrefix)
-        else object_row(request, found, user_metadata=user_metadata, presign=presign)
+        else object_row(
+            request,
+            found,
+            user_metadata=user_metadata,
+            presign=presign and _may_read(request, found.path),
+        )
         for found in page.results
     ]
     return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
+
+
+def _may_read(request: Request, path: bytes) -> bool:
+    """Whether the user may get a URL from which the object can be read."""
+    return request.access.allows(reading_need(request.repository, responses.text_of(path)))
 
 
 @operations.add("POST", _WRITE, "uploadObject")
@@ -100,14 +113,20 @@ def delete_object(request: Request) -> Answer:
 @operations.add("POST", f"{_WRITE}/delete", "deleteObjects")
 def delete_objects(request: Request) -> Answer:
     paths = request.decode(requests.PathList).paths
+    allowed = request.access.allows_each(deletion_need(request.repository, path) for path in paths)
+    rows = [
+        responses.ObjectError(401, "Unauthorized", path)
+        for path, is_allowed in zip(paths, allowed, strict=True)
+        if not is_allowed
+    ]
     failures = writes.delete_many(
         request.engine,
         request.repository,
         request.branch,
-        [path.encode() for path in paths],
+        [path.encode() for path in compress(paths, allowed)],
         force=request.query.flag("force"),
     )
-    rows = [
+    rows += [
         responses.ObjectError(errors.status_of(error), error.message, responses.text_of(path))
         for path, error in failures
     ]

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from functions.api import answers
+from functions.api.access.late import status_need
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -78,6 +79,7 @@ def merge_into_branch_async_status(request: Request) -> Answer:
     task, made = commits.task_status(
         request.engine, request.repository, request.name("task_id"), TaskKind.MERGE
     )
+    request.access.require(status_need(request, task))
     row = None if made is None else responses.MergeResult(made.id)
     return answers.of_json(async_status(task, row, 200))
 

@@ -1,6 +1,7 @@
 """Repositories and their free-form metadata."""
 
 from functions.api import answers
+from functions.api.access.late import listing_need
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -30,23 +31,27 @@ def list_repositories(request: Request) -> Answer:
 
 
 def _page(request: Request) -> Page[Repository]:
-    """Return the requested page; with `search`, only repositories whose name contains it."""
+    """Return the requested page: the repositories that the user may list.
+
+    With `search`, only those whose name contains it.
+    """
     query = request.query
     prefix, after, amount = query.text("prefix"), query.text("after"), query.amount()
     search = query.text("search")
-    if not search:
-        return repositories.list_page(request.engine, prefix=prefix, after=after, amount=amount)
     found: list[Repository] = []
+    step = PAGE_AMOUNT_MAX if search else amount
     while True:
-        page = repositories.list_page(
-            request.engine, prefix=prefix, after=after, amount=PAGE_AMOUNT_MAX
-        )
-        found += [repository for repository in page.results if search in repository.name]
-        if len(found) > amount:
+        page = repositories.list_page(request.engine, prefix=prefix, after=after, amount=step)
+        found += [
+            repository
+            for repository in page.results
+            if search in repository.name and request.access.allows(listing_need(repository.name))
+        ]
+        if len(found) > amount or (len(found) == amount and page.has_more):
             return Page(tuple(found[:amount]), found[amount - 1].name)
         if not page.has_more:
             return Page(tuple(found))
-        after = page.next_after
+        after, step = page.next_after, PAGE_AMOUNT_MAX
 
 
 @operations.add("POST", _REPOSITORIES, "createRepository")

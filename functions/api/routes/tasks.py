@@ -1,6 +1,7 @@
 """Tasks of any kind: list, show and cancel them. lakeFS has no such operations."""
 
 from functions.api import answers
+from functions.api.access.late import cancellation_need, status_need
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -18,17 +19,22 @@ _TASK = f"{_TASKS}/<task_id>"
 def list_tasks(request: Request) -> Answer:
     query = request.query
     page = tasks.listed(request.engine, request.repository, query.text("after"), query.amount())
-    rows = [task_row(task) for task in page.results]
+    rows = [
+        task_row(task) for task in page.results if request.access.allows(status_need(request, task))
+    ]
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
 @operations.add("GET", _TASK, "getTask")
 def get_task(request: Request) -> Answer:
     task = tasks.status(request.engine, request.repository, request.name("task_id"))
+    request.access.require(status_need(request, task))
     return answers.of_json(task_row(task))
 
 
 @operations.add("DELETE", _TASK, "cancelTask")
 def cancel_task(request: Request) -> Answer:
-    task = tasks.cancel(request.engine, request.repository, request.name("task_id"))
+    task = tasks.status(request.engine, request.repository, request.name("task_id"))
+    request.access.require(cancellation_need(request, task))
+    task = tasks.cancel(request.engine, request.repository, task.id)
     return answers.of_json(task_row(task))

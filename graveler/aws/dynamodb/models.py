@@ -16,6 +16,7 @@ from pynamodb.attributes import (
     MapAttribute,
     NumberAttribute,
     UnicodeAttribute,
+    UnicodeSetAttribute,
 )
 from pynamodb.models import Model
 
@@ -24,6 +25,7 @@ from graveler.model import Repository, RepositoryUID
 REPOSITORIES = "repositories"
 ENDING = "ending-repositories"
 ACCOUNTS = "accounts"
+LOGIN_FAILURES = "login-failures"
 CLEANUPS = "cleanups"
 EXPORTS = "exports"
 
@@ -41,6 +43,16 @@ INSTALLATION = "installation"
 FIRST_ADMINISTRATOR = "first-administrator"
 USER = "user#"
 CREDENTIAL = "credential#"
+GROUP = "group#"
+POLICY = "policy#"
+PRINCIPAL = "principal#"
+# With the uid of the user or the group, and a slash.
+MEMBER_OF = "member#"
+KEY_OF = "key-of#"
+PRINCIPAL_OF = "principal-of#"
+# With the uid of what is being deleted.
+ENDING_USER = "ending#user#"
+ENDING_GROUP = "ending#group#"
 
 COMMITS_BY_GENERATION = "commits-by-generation"
 
@@ -181,23 +193,99 @@ class InstallationItem(RefsItem):
 
 
 class FirstAdministratorItem(RefsItem):
-    """`accounts` / `first-administrator`: it exists, and this was its first credential."""
+    """`accounts` / `first-administrator`: it exists, and this was its first credential.
+
+    access is the unique name of the write that stored the standard groups and policies.
+    """
 
     access_key_id = UnicodeAttribute()
+    access = UnicodeAttribute(null=True)
 
 
-class UserItem(RefsItem):
-    """`accounts` / `user#<name>`."""
+class HolderItem(RefsItem):
+    """What a user and a group have in common: attached policies, as `<uid of policy>/<name>`."""
 
     creation_date = NumberAttribute()
+    uid = UnicodeAttribute(null=True)  # missing in users from before groups existed
+    policies = UnicodeSetAttribute(null=True)
+
+
+class UserItem(HolderItem):
+    """`accounts` / `user#<name>`; groups are `<uid of group>/<name>`."""
+
+    groups = UnicodeSetAttribute(null=True)
+
+
+class GroupItem(HolderItem):
+    """`accounts` / `group#<name>`."""
+
+    description = UnicodeAttribute()
+
+
+class MemberItem(RefsItem):
+    """`accounts` / `member#<uid of group>/<name of user>`; uid is the user's."""
+
+    uid = UnicodeAttribute()
+
+
+class PolicyItem(RefsItem):
+    """`accounts` / `policy#<name>`; the statements are JSON."""
+
+    creation_date = NumberAttribute()
+    uid = UnicodeAttribute()
+    statements = UnicodeAttribute()
 
 
 class CredentialItem(RefsItem):
-    """`accounts` / `credential#<access key ID>`; the secret is encrypted."""
+    """`accounts` / `credential#<access key ID>`; the secret is encrypted, uid is the user's.
+
+    installation is the ID of the installation whose key made the digest. Key pairs from before
+    groups existed have neither uid, nor digest, nor installation.
+    """
 
     user = UnicodeAttribute()
+    uid = UnicodeAttribute(null=True)
     secret = BinaryAttribute(legacy_encoding=False)
+    digest = BinaryAttribute(legacy_encoding=False, null=True)
+    installation = UnicodeAttribute(null=True)
     creation_date = NumberAttribute()
+
+
+class KeyOfItem(RefsItem):
+    """`accounts` / `key-of#<uid of user>/<access key ID>`."""
+
+    creation_date = NumberAttribute()
+
+
+class PrincipalItem(RefsItem):
+    """`accounts` / `principal#<ID>`; uid is the user's."""
+
+    user = UnicodeAttribute()
+    uid = UnicodeAttribute()
+
+
+class PrincipalOfItem(RefsItem):
+    """`accounts` / `principal-of#<uid of user>/<ID>`."""
+
+
+class EndingUserItem(RefsItem):
+    """`accounts` / `ending#user#<uid>`: a deleted user, whose records are being deleted."""
+
+    name = UnicodeAttribute()
+    groups = UnicodeSetAttribute(null=True)
+
+
+class EndingGroupItem(RefsItem):
+    """`accounts` / `ending#group#<uid>`: a deleted group, whose members are being removed."""
+
+    name = UnicodeAttribute()
+
+
+class LoginFailuresItem(RefsItem):
+    """`login-failures` / `<name of the counter>`: failed log-ins of a key or an address."""
+
+    failures = NumberAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
 
 
 class StagedItem(Model):

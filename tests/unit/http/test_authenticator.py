@@ -4,11 +4,14 @@ from typing import Any
 import jwt
 import pytest
 
-from graveler.errors import AuthenticationError
+from graveler.errors import AuthenticationError, TooManyAttemptsError
 from graveler.http.auth import MEMORY_S, SESSION_LIFE_S, Authenticator
-from graveler.ports import Credential, User
+from graveler.http.login_limits import FAILURES_OF_ADDRESS_MAX, FAILURES_OF_KEY_MAX
+from graveler.operations.accounts import set_up
+from graveler.ports import Credential, ExternalPrincipal, User
 from tests.support.memory import FixedClock, MemoryAccountStore
 
+ROLE = "arn:aws:sts::123456789012:assumed-role/Reader"
 KEY, SECRET = "AKIAIOSFODNN7EXAMPLQ", "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMw=="
 
 
@@ -17,9 +20,9 @@ class CountingAccounts(MemoryAccountStore):
         super().__init__()
         self.asked = []
 
-    def credential(self, access_key_id):
+    def look_up(self, access_key_id, counters=(), hint=""):
         self.asked.append(access_key_id)
-        return super().credential(access_key_id)
+        return super().look_up(access_key_id, counters, hint)
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ def clock():
 @pytest.fixture
 def accounts():
     accounts = CountingAccounts()
-    accounts.set_up(User("ann", 1), Credential(KEY, SECRET, "ann", 1))
+    set_up.set_up(accounts, User("ann", 1), Credential(KEY, SECRET, "ann", 1))
     return accounts
 
 
@@ -114,38 +117,152 @@ def test_a_key_is_looked_up_once_in_a_while(authenticator, accounts, clock):
     assert accounts.asked == [KEY, KEY]
 
 
-def test_a_withdrawn_key_stops_working_in_time(accounts, clock, monkeypatch):
-    held = {KEY: Credential(KEY, SECRET, "ann", 1)}
-    monkeypatch.setattr(accounts, "credential", held.get)
-    authenticator = Authenticator(accounts, clock)
+def delete_key(accounts):
+    accounts.delete_key("ann", KEY)
+
+
+def delete_user(accounts):
+    accounts.delete_user("ann")
+
+
+def replace_user(accounts):
+    accounts.delete_user("ann")
+    accounts.create_user(User("ann", 2))
+
+
+def give_key_to_another(accounts):
+    accounts.delete_key("ann", KEY)
+    accounts.create_user(User("bob", 1))
+    accounts.create_key(Credential(KEY, SECRET, "bob", 1))
+
+
+ENDS = [delete_key, delete_user, replace_user]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_withdrawn_key_stops_working_in_time(authenticator, accounts, clock, end):
     authenticator.user_of(basic(), [])
-    held.clear()
+    end(accounts)
     clock.tick(MEMORY_S)
     with pytest.raises(AuthenticationError):
         authenticator.user_of(basic(), [])
 
 
-@pytest.mark.parametrize("key_now", [{}, {KEY: Credential(KEY, SECRET, "bob", 1)}])
-def test_a_session_ends_with_the_key_that_began_it(accounts, clock, monkeypatch, key_now):
-    held = {KEY: Credential(KEY, SECRET, "ann", 1)}
-    monkeypatch.setattr(accounts, "credential", held.get)
+def test_a_key_stops_working_at_once_in_the_process_that_deleted_it(authenticator, accounts):
+    authenticator.user_of(basic(), [])
+    delete_key(accounts)
+    authenticator.forget(KEY)
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(basic(), [])
+
+
+@pytest.mark.parametrize("end", [*ENDS, give_key_to_another])
+def test_a_session_ends_with_its_key_and_its_user(authenticator, accounts, clock, end):
+    token = authenticator.log_in(KEY, SECRET).token
+    assert authenticator.user_of(f"Bearer {token}", []) == "ann"
+    end(accounts)
+    clock.tick(MEMORY_S)
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(f"Bearer {token}", [])
+
+
+def detach_principal(accounts):
+    accounts.delete_principal("ann", ROLE)
+
+
+def give_principal_to_another(accounts):
+    detach_principal(accounts)
+    accounts.create_user(User("bob", 1))
+    accounts.create_principal(ExternalPrincipal(ROLE, "bob"))
+
+
+@pytest.mark.parametrize(
+    "end", [delete_user, replace_user, detach_principal, give_principal_to_another]
+)
+def test_a_principal_s_session_ends_with_the_principal_and_its_user(
+    authenticator, accounts, clock, end
+):
+    accounts.create_principal(ExternalPrincipal(ROLE, "ann"))
+    session = authenticator.log_in_principal(accounts.principal(ROLE), 600)
+    assert session.expires_at == clock.now_ns() // 10**9 + 600
+    assert authenticator.user_of(f"Bearer {session.token}", []) == "ann"
+    end(accounts)
+    clock.tick(MEMORY_S)
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(f"Bearer {session.token}", [])
+
+
+def test_a_user_from_before_groups_logs_in_as_an_administrator(authenticator, accounts):
+    accounts.forget_access()
+    assert accounts.effective_policies("ann") == ()
+    assert authenticator.user_of(basic(), []) == "ann"
+    assert "AuthFullAccess" in [policy.name for policy in accounts.effective_policies("ann")]
+
+
+def test_a_session_from_before_groups_goes_on(authenticator, accounts):
+    token = authenticator.log_in(KEY, SECRET).token
+    accounts.forget_access()
+    assert authenticator.user_of(f"Bearer {token}", []) == "ann"
+    assert accounts.effective_policies("ann")
+
+
+def fail(authenticator, times, key=KEY, address="192.0.2.1"):
+    for _ in range(times):
+        with pytest.raises(AuthenticationError):
+            authenticator.user_of(basic(key, "wrong"), [], address)
+
+
+@pytest.mark.parametrize("key", [KEY, "AKIAUNKNOWN"])
+def test_a_key_that_fails_too_often_has_to_wait(accounts, clock, key):
+    fail(Authenticator(accounts, clock), FAILURES_OF_KEY_MAX, key)
+    other = Authenticator(accounts, clock)
+    for _ in range(2):
+        with pytest.raises(TooManyAttemptsError) as refused:
+            other.log_in(key, SECRET, "198.51.100.7")
+        assert 1 <= refused.value.retry_after_s <= 60
+    clock.tick(60)
+    fail(other, 1, key)
+
+
+def test_an_address_that_fails_too_often_has_to_wait(accounts, clock):
     authenticator = Authenticator(accounts, clock)
-    token = authenticator.log_in(KEY, SECRET).token
-    assert authenticator.user_of(f"Bearer {token}", []) == "ann"
-    held.clear()
-    held.update(key_now)
-    clock.tick(MEMORY_S)
-    with pytest.raises(AuthenticationError):
-        authenticator.user_of(f"Bearer {token}", [])
+    for number in range(FAILURES_OF_ADDRESS_MAX):
+        fail(authenticator, 1, f"AKIA{number}", f"2001:db8::{number:x}")
+    with pytest.raises(TooManyAttemptsError):
+        authenticator.user_of(basic(), [], "2001:db8::ffff")
+    assert authenticator.user_of(basic(), [], "2001:db8:1::1") == "ann"
 
 
-def test_a_session_ends_with_its_user(authenticator, clock, monkeypatch):
-    token = authenticator.log_in(KEY, SECRET).token
-    assert authenticator.user_of(f"Bearer {token}", []) == "ann"
-    monkeypatch.setattr(authenticator._users, "_look_up", lambda _name: None)
+def test_a_pair_that_was_found_right_is_not_locked_out_by_others(authenticator, clock):
+    assert authenticator.user_of(basic(), [], "192.0.2.9") == "ann"
+    fail(authenticator, FAILURES_OF_KEY_MAX)
     clock.tick(MEMORY_S)
-    with pytest.raises(AuthenticationError):
-        authenticator.user_of(f"Bearer {token}", [])
+    assert authenticator.user_of(basic(), [], "192.0.2.1") == "ann"
+    with pytest.raises(TooManyAttemptsError):
+        authenticator.user_of(basic(secret="wrong"), [], "192.0.2.9")
+
+
+def test_a_good_request_counts_nothing(authenticator, accounts, monkeypatch):
+    monkeypatch.setattr(accounts, "count_failure", lambda *_: pytest.fail("counted"))
+    authenticator.user_of(basic(), [])
+    authenticator.log_in(KEY, SECRET)
+
+
+def test_a_refused_request_takes_none_of_the_store(authenticator, accounts):
+    fail(authenticator, FAILURES_OF_KEY_MAX)
+    for _ in range(2):
+        with pytest.raises(TooManyAttemptsError):
+            authenticator.user_of(basic(), [], "192.0.2.1")
+    asked = len(accounts.asked)
+    with pytest.raises(TooManyAttemptsError):
+        authenticator.user_of(basic(), [], "192.0.2.1")
+    assert len(accounts.asked) == asked
+
+
+def test_a_secret_in_the_wrong_field_is_not_stored(accounts, authenticator):
+    fail(authenticator, 1, SECRET)
+    assert accounts._failures
+    assert SECRET not in repr(accounts._failures)
 
 
 def test_what_was_not_there_is_looked_up_again(authenticator, accounts):

@@ -25,6 +25,7 @@ def test_every_error_class_has_a_code_of_its_own():
 def test_codes_of_errors_never_change():
     """Queries of logs and alarms name them: add codes here, and change none."""
     assert {kind.code for kind in classes()} == {
+        "access_denied",
         "already_exists",
         "authentication",
         "conflict",
@@ -43,6 +44,7 @@ def test_codes_of_errors_never_change():
         "stale_version",
         "still_running",
         "throttled",
+        "too_many_attempts",
         "too_large",
         "unknown_outcome",
         "unsupported",

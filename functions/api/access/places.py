@@ -1,0 +1,205 @@
+"""Where requests name the resources of access control: in the path, the query or the body.
+
+A place reads its names with the same methods as the routes do, so both see the same.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from functions.api.request import Request
+from graveler.access import resources as arns
+from graveler.errors import InvalidInputError
+from graveler.http import imports, requests
+from graveler.imports.request import SourceType
+from graveler.limits import DELETE_OBJECTS_MAX
+from graveler.messages import Refusal
+from graveler.names import normalized_storage_namespace
+from graveler.operations import links
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The resources that a request names in one place.
+
+    form: their ARN, with what is filled in from the request in braces.
+    """
+
+    form: str
+    arns: Callable[[Request], Iterable[str]]
+
+
+def _one(form: str, arn: Callable[[Request], str]) -> Place:
+    return Place(form, lambda request: (arn(request),))
+
+
+class _Named(Struct, frozen=True):
+    """The body of a user, a group or a policy to create, as far as access control reads it."""
+
+    id: str
+
+
+def _named(request: Request) -> str:
+    return request.decode(_Named).id
+
+
+EVERYTHING = _one(arns.ALL, lambda _: arns.ALL)
+
+# In the path and the query
+
+REPOSITORY = _one(
+    arns.repository_arn("{repository}"), lambda request: arns.repository_arn(request.repository)
+)
+BRANCH = _one(
+    arns.branch_arn("{repository}", "{branch}"),
+    lambda request: arns.branch_arn(request.repository, request.branch),
+)
+DESTINATION_BRANCH = _one(
+    arns.branch_arn("{repository}", "{destination branch}"),
+    lambda request: arns.branch_arn(request.repository, request.name("destination_branch")),
+)
+# lakeFS checks the ref expression of a log as if it named a branch.
+REF = _one(
+    arns.branch_arn("{repository}", "{ref}"),
+    lambda request: arns.branch_arn(request.repository, request.name("ref")),
+)
+TAG = _one(
+    arns.tag_arn("{repository}", "{tag}"),
+    lambda request: arns.tag_arn(request.repository, request.name("tag")),
+)
+OBJECT = _one(
+    arns.object_arn("{repository}", "{path}"),
+    lambda request: arns.object_arn(request.repository, request.query.required_text("path")),
+)
+# lakeFS checks the branch of a symlink manifest as if it were a path.
+OBJECT_OF_BRANCH = _one(
+    arns.object_arn("{repository}", "{branch}"),
+    lambda request: arns.object_arn(request.repository, request.branch),
+)
+DESTINATION_OBJECT = _one(
+    arns.object_arn("{repository}", "{destination path}"),
+    lambda request: arns.object_arn(request.repository, request.query.required_text("dest_path")),
+)
+USER = _one(arns.user_arn("{user}"), lambda request: arns.user_arn(request.name("user_id")))
+GROUP = _one(arns.group_arn("{group}"), lambda request: arns.group_arn(request.name("group_id")))
+POLICY = _one(
+    arns.policy_arn("{policy}"), lambda request: arns.policy_arn(request.name("policy_id"))
+)
+# lakeFS's ACL server keeps the ACL of a group in a policy of this name.
+POLICY_OF_ACL = _one(
+    arns.policy_arn("ACL(_-_){group}"),
+    lambda request: arns.policy_arn(f"ACL(_-_){request.name('group_id')}"),
+)
+PRINCIPAL = _one(
+    arns.external_principal_arn("{principal}"),
+    lambda request: arns.external_principal_arn(request.query.required_text("principalId")),
+)
+
+# In the body
+
+NEW_REPOSITORY = _one(
+    arns.repository_arn("{repository}"),
+    lambda request: arns.repository_arn(request.decode(requests.RepositoryCreation).name),
+)
+NEW_BRANCH = _one(
+    arns.branch_arn("{repository}", "{branch}"),
+    lambda request: arns.branch_arn(
+        request.repository, request.decode(requests.BranchCreation).name
+    ),
+)
+NEW_TAG = _one(
+    arns.tag_arn("{repository}", "{tag}"),
+    lambda request: arns.tag_arn(request.repository, request.decode(requests.TagCreation).id),
+)
+NEW_USER = _one(arns.user_arn("{user}"), lambda request: arns.user_arn(_named(request)))
+NEW_GROUP = _one(arns.group_arn("{group}"), lambda request: arns.group_arn(_named(request)))
+NEW_POLICY = _one(arns.policy_arn("{policy}"), lambda request: arns.policy_arn(_named(request)))
+
+
+def _new_namespace(request: Request) -> str:
+    """Return the namespace as it will be stored: `s3://b/x/` must not pass for another."""
+    uri = request.decode(requests.RepositoryCreation).storage_namespace
+    try:
+        return arns.namespace_arn(normalized_storage_namespace(uri))
+    except InvalidInputError:
+        return arns.namespace_arn(uri)  # the route refuses it
+
+
+NAMESPACE = _one(arns.namespace_arn("{storage namespace}"), _new_namespace)
+
+SOURCE_OBJECT = _one(
+    arns.object_arn("{repository}", "{source path}"),
+    lambda request: arns.object_arn(
+        request.repository, request.decode(requests.ObjectCopyCreation).src_path
+    ),
+)
+
+
+def _source_of_part(request: Request) -> str:
+    source = request.decode(requests.UploadPartCopy).copy_source
+    return arns.object_arn(source.repository, source.path)
+
+
+SOURCE_OF_PART = _one(arns.object_arn("{source repository}", "{source path}"), _source_of_part)
+
+
+def _deleted_objects(request: Request) -> list[str]:
+    paths = request.decode(requests.PathList).paths
+    if len(paths) > DELETE_OBJECTS_MAX:
+        raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=DELETE_OBJECTS_MAX)
+    # Without a path, the right to delete something in the repository is needed nevertheless.
+    return [arns.object_arn(request.repository, path) for path in paths or [""]]
+
+
+DELETED_OBJECTS = Place(arns.object_arn("{repository}", "{each path}"), _deleted_objects)
+
+
+def _import_sources(request: Request) -> Iterator[str]:
+    asked = imports.request_of(request.decode(imports.ImportCreation), request.user)
+    for source in asked.sources:
+        yield arns.namespace_arn(source.uri)
+        if source.type is SourceType.INVENTORY:
+            # An inventory lists objects of any bucket, so all of them are needed.
+            yield arns.namespace_arn("s3://*")
+
+
+def _import_destinations(request: Request) -> Iterator[str]:
+    asked = imports.request_of(request.decode(imports.ImportCreation), request.user)
+    for source in asked.sources:
+        yield arns.object_arn(request.repository, source.path_prefix.decode())
+
+
+IMPORT_SOURCES = Place(arns.namespace_arn("{each source}"), _import_sources)
+IMPORT_DESTINATIONS = Place(
+    arns.object_arn("{repository}", "{each destination}"), _import_destinations
+)
+
+
+def _linked_from_outside(request: Request) -> Iterator[str]:
+    """Yield the address that is linked, unless it is in the repository's own data.
+
+    The route links such an address only at the path for which it was issued.
+    """
+    address = request.decode(requests.StagingMetadata).staging.physical_address
+    if not links.is_in_data(request.engine, request.repository, address):
+        yield arns.namespace_arn(address)
+
+
+def _staged_from_outside(request: Request) -> Iterator[str]:
+    """Yield the address that is staged, unless it was issued for the path.
+
+    Any other address in the repository's data may be that of an object at another path.
+    """
+    address = request.decode(requests.ObjectStageCreation).physical_address
+    path = request.query.path()
+    if not links.is_issued(request.engine, request.repository, request.branch, path, address):
+        yield arns.namespace_arn(address)
+
+
+LINKED_FROM_OUTSIDE = Place(
+    arns.namespace_arn("{physical address outside of the repository}"), _linked_from_outside
+)
+STAGED_FROM_OUTSIDE = Place(
+    arns.namespace_arn("{physical address that was not issued for the path}"), _staged_from_outside
+)

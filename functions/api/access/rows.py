@@ -1,0 +1,108 @@
+"""What an operation needs, as rows of a table: each is a check, and its words.
+
+A row finds its resources in the path, the query or the body, exactly as the route will read them.
+So no request can say one thing to the check and another to the route. Permissions are checked in
+order, so the body is read only for a user who has those of the path.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from functions.api.access.places import Place
+from functions.api.request import Request
+from graveler.access.actions import Action
+from graveler.access.needs import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """An action, and where a request names the resources of it."""
+
+    action: Action
+    place: Place
+
+    def permissions(self, request: Request) -> Iterator[Permission]:
+        for arn in self.place.arns(request):
+            yield Permission(self.action, arn)
+
+    def __str__(self) -> str:
+        return f"`{self.action}` on `{self.place.form}`"
+
+
+class Row(Protocol):
+    """What an operation needs: a check, and its words for docs/access.md."""
+
+    def check(self, request: Request) -> None:
+        """Check that the request's user may do what it asks.
+
+        Raises:
+            AccessDeniedError: the user may not.
+            InvalidInputError: the request lacks the name of a resource.
+        """
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """Anybody may do it, without a credential."""
+
+    def check(self, request: Request) -> None:
+        pass
+
+    def __str__(self) -> str:
+        return "nothing; public"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Every user may do it."""
+
+    def check(self, request: Request) -> None:
+        pass
+
+    def __str__(self) -> str:
+        return "nothing; any user"
+
+
+class Needs:
+    """All of the permissions, in this order; then says what the route checks as well."""
+
+    def __init__(self, *all_of: On, then: str = "") -> None:
+        self.all_of = all_of
+        self.then = then
+
+    def check(self, request: Request) -> None:
+        for each in self.all_of:
+            for permission in each.permissions(request):
+                request.access.require(permission)
+
+    def __str__(self) -> str:
+        return " and ".join([*map(str, self.all_of), *([self.then] if self.then else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsOneOf:
+    """The permission for one of the resources at least; the route leaves out the others."""
+
+    each: On
+
+    def check(self, request: Request) -> None:
+        request.access.allows_each(self.each.permissions(request))
+
+    def __str__(self) -> str:
+        return f"{self.each}; others are reported as errors"
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsSomewhere:
+    """The action on any resource at all; the route leaves out the resources without it."""
+
+    action: Action
+
+    def check(self, request: Request) -> None:
+        request.access.require_somewhere(self.action)
+
+    def __str__(self) -> str:
+        return f"`{self.action}` on any resource; others are left out"

@@ -1,0 +1,49 @@
+"""Key pairs of users. A secret is in the answer that creates its pair, and in no other."""
+
+from functions.api import answers, key_pairs
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import accounts as bodies
+from graveler.http import responses
+from graveler.operations.accounts import users
+from graveler.ports import Credential
+
+operations = Operations()
+
+_CREDENTIALS = "/auth/users/<user_id>/credentials"
+_PAIR = f"{_CREDENTIALS}/<access_key_id>"
+
+
+@operations.add("GET", _CREDENTIALS, "listUserCredentials")
+def list_user_credentials(request: Request) -> Answer:
+    page = users.list_keys(
+        request.services.accounts, request.name("user_id"), **request.query.page()
+    )
+    rows = [bodies.key_row(key) for key in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+@operations.add("POST", _CREDENTIALS, "createCredentials")
+def create_credentials(request: Request) -> Answer:
+    pair, now_s = key_pairs.generate(), request.engine.now_s()
+    access_key_id, secret = pair.access_key_id, pair.secret_access_key
+    credential = Credential(access_key_id, secret, request.name("user_id"), now_s)
+    users.create_key(request.services.accounts, credential)
+    return answers.of_json(responses.CredentialsWithSecret(access_key_id, secret, now_s), 201)
+
+
+@operations.add("GET", _PAIR, "getCredentials")
+def get_credentials(request: Request) -> Answer:
+    found = users.get_key(
+        request.services.accounts, request.name("user_id"), request.name("access_key_id")
+    )
+    return answers.of_json(bodies.key_row(found))
+
+
+@operations.add("DELETE", _PAIR, "deleteCredentials")
+def delete_credentials(request: Request) -> Answer:
+    access_key_id = request.name("access_key_id")
+    request.services.accounts.delete_key(request.name("user_id"), access_key_id)
+    request.services.authenticator.forget(access_key_id)
+    return answers.empty()

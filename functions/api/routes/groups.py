@@ -1,0 +1,65 @@
+"""Groups, and their members."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import accounts as bodies
+from graveler.http import responses
+from graveler.operations.accounts import groups
+
+operations = Operations()
+
+_GROUPS = "/auth/groups"
+_GROUP = f"{_GROUPS}/<group_id>"
+_MEMBERS = f"{_GROUP}/members"
+_MEMBER = f"{_MEMBERS}/<user_id>"
+
+
+@operations.add("GET", _GROUPS, "listGroups")
+def list_groups(request: Request) -> Answer:
+    page = request.services.accounts.groups(**request.query.page())
+    rows = [bodies.group_row(group) for group in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+@operations.add("POST", _GROUPS, "createGroup")
+def create_group(request: Request) -> Answer:
+    body = request.decode(bodies.GroupCreation)
+    group = groups.create(
+        request.services.accounts, body.id, body.description, request.engine.now_s()
+    )
+    return answers.of_json(bodies.group_row(group), 201)
+
+
+@operations.add("GET", _GROUP, "getGroup")
+def get_group(request: Request) -> Answer:
+    group = groups.get(request.services.accounts, request.name("group_id"))
+    return answers.of_json(bodies.group_row(group))
+
+
+@operations.add("DELETE", _GROUP, "deleteGroup")
+def delete_group(request: Request) -> Answer:
+    groups.delete(request.services.accounts, request.name("group_id"))
+    return answers.empty()
+
+
+@operations.add("GET", _MEMBERS, "listGroupMembers")
+def list_group_members(request: Request) -> Answer:
+    page = groups.list_members(
+        request.services.accounts, request.name("group_id"), **request.query.page()
+    )
+    rows = [bodies.user_row(user) for user in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+@operations.add("PUT", _MEMBER, "addGroupMembership")
+def add_group_membership(request: Request) -> Answer:
+    request.services.accounts.add_member(request.name("group_id"), request.name("user_id"))
+    return answers.empty(201)
+
+
+@operations.add("DELETE", _MEMBER, "deleteGroupMembership")
+def delete_group_membership(request: Request) -> Answer:
+    request.services.accounts.remove_member(request.name("group_id"), request.name("user_id"))
+    return answers.empty()

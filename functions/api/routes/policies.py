@@ -1,0 +1,105 @@
+"""Policies, and whom they are attached to."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.access.policy import Policy
+from graveler.http import accounts as bodies
+from graveler.http import responses
+from graveler.model import Page
+from graveler.operations.accounts import policies
+
+operations = Operations()
+
+_POLICIES = "/auth/policies"
+_POLICY = f"{_POLICIES}/<policy_id>"
+_OF_USER = "/auth/users/<user_id>/policies"
+_OF_GROUP = "/auth/groups/<group_id>/policies"
+
+
+@operations.add("GET", _POLICIES, "listPolicies")
+def list_policies(request: Request) -> Answer:
+    return _page(request.services.accounts.policies(**request.query.page()))
+
+
+@operations.add("POST", _POLICIES, "createPolicy")
+def create_policy(request: Request) -> Answer:
+    body = request.decode(bodies.PolicyBody)
+    policy = policies.create(
+        request.services.accounts, body.id, body.statements(), request.engine.now_s()
+    )
+    return answers.of_json(bodies.policy_row(policy), 201)
+
+
+@operations.add("GET", _POLICY, "getPolicy")
+def get_policy(request: Request) -> Answer:
+    policy = policies.get(request.services.accounts, request.name("policy_id"))
+    return answers.of_json(bodies.policy_row(policy))
+
+
+@operations.add("PUT", _POLICY, "updatePolicy")
+def update_policy(request: Request) -> Answer:
+    body = request.decode(bodies.PolicyBody)
+    policy = policies.update(
+        request.services.accounts,
+        request.name("policy_id"),
+        body.id,
+        body.statements(),
+        request.engine.now_s(),
+    )
+    return answers.of_json(bodies.policy_row(policy))
+
+
+@operations.add("DELETE", _POLICY, "deletePolicy")
+def delete_policy(request: Request) -> Answer:
+    policies.delete(request.services.accounts, request.name("policy_id"))
+    return answers.empty()
+
+
+@operations.add("GET", _OF_USER, "listUserPolicies")
+def list_user_policies(request: Request) -> Answer:
+    list_of_user = (
+        policies.list_effective if request.query.flag("effective") else policies.list_of_user
+    )
+    return _page(
+        list_of_user(request.services.accounts, request.name("user_id"), **request.query.page())
+    )
+
+
+@operations.add("PUT", f"{_OF_USER}/<policy_id>", "attachPolicyToUser")
+def attach_policy_to_user(request: Request) -> Answer:
+    request.services.accounts.attach_to_user(request.name("policy_id"), request.name("user_id"))
+    return answers.empty(201)
+
+
+@operations.add("DELETE", f"{_OF_USER}/<policy_id>", "detachPolicyFromUser")
+def detach_policy_from_user(request: Request) -> Answer:
+    request.services.accounts.detach_from_user(request.name("policy_id"), request.name("user_id"))
+    return answers.empty()
+
+
+@operations.add("GET", _OF_GROUP, "listGroupPolicies")
+def list_group_policies(request: Request) -> Answer:
+    return _page(
+        policies.list_of_group(
+            request.services.accounts, request.name("group_id"), **request.query.page()
+        )
+    )
+
+
+@operations.add("PUT", f"{_OF_GROUP}/<policy_id>", "attachPolicyToGroup")
+def attach_policy_to_group(request: Request) -> Answer:
+    request.services.accounts.attach_to_group(request.name("policy_id"), request.name("group_id"))
+    return answers.empty(201)
+
+
+@operations.add("DELETE", f"{_OF_GROUP}/<policy_id>", "detachPolicyFromGroup")
+def detach_policy_from_group(request: Request) -> Answer:
+    request.services.accounts.detach_from_group(request.name("policy_id"), request.name("group_id"))
+    return answers.empty()
+
+
+def _page(page: Page[Policy]) -> Answer:
+    rows = [bodies.policy_row(policy) for policy in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))

@@ -1,0 +1,31 @@
+"""What an operation needs: permissions, joined by "all of" and "any of"."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The right to do an action to a resource; the resource is an ARN, or `*`."""
+
+    action: str
+    resource: str
+
+    def __str__(self) -> str:
+        return f"{self.action} on {self.resource}"
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Needs that must all be met. No needs are met."""
+
+    needs: tuple["Need", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Needs of which one must be met, and none denied. No needs are not met."""
+
+    needs: tuple["Need", ...]
+
+
+Need = Permission | AllOf | AnyOf

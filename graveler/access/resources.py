@@ -1,0 +1,125 @@
+"""Resources of access control: their ARNs, and the patterns with which policies name them.
+
+An ARN is `arn:lakefs:<service>:<region>:<account>:<resource>`. Region and account are empty in the
+ARNs that operations need, and only the resource may have wildcards in a policy.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from graveler.access.wildcards import compiled
+
+# All resources; it is also what listings of users, groups and policies need.
+ALL = "*"
+
+# What the name of the user who asks replaces in a policy's resource.
+USER_VARIABLE = "${user}"
+
+_PREFIX = ("arn", "lakefs")
+_FIELDS = 6
+
+_FS = "arn:lakefs:fs:::"
+_AUTH = "arn:lakefs:auth:::"
+
+_list_decoder = msgspec.json.Decoder(list[str])
+
+
+def repository_arn(repository: str) -> str:
+    return f"{_FS}repository/{repository}"
+
+
+def branch_arn(repository: str, branch: str) -> str:
+    return f"{_FS}repository/{repository}/branch/{branch}"
+
+
+def tag_arn(repository: str, tag: str) -> str:
+    return f"{_FS}repository/{repository}/tag/{tag}"
+
+
+def object_arn(repository: str, path: str) -> str:
+    return f"{_FS}repository/{repository}/object/{path}"
+
+
+def namespace_arn(uri: str) -> str:
+    """Return the ARN of a place in the object store, such as `s3://bucket/prefix`."""
+    return f"{_FS}namespace/{uri}"
+
+
+def user_arn(user: str) -> str:
+    return f"{_AUTH}user/{user}"
+
+
+def group_arn(group: str) -> str:
+    return f"{_AUTH}group/{group}"
+
+
+def policy_arn(policy: str) -> str:
+    return f"{_AUTH}policy/{policy}"
+
+
+def external_principal_arn(principal: str) -> str:
+    return f"{_AUTH}externalPrincipal/{principal}"
+
+
+@dataclass(frozen=True, slots=True)
+class Arn:
+    """The fields of an ARN that decide; the region does not."""
+
+    service: str
+    account: str
+    resource: str
+
+
+def parsed(arn: str) -> Arn | None:
+    """Return the ARN's fields; None if the text is no ARN of lakeFS, as `*` is not."""
+    fields = arn.split(":", _FIELDS - 1)
+    if len(fields) < _FIELDS or tuple(fields[:2]) != _PREFIX:
+        return None
+    _, _, service, _, account, resource = fields
+    return Arn(service, account, resource) if service and resource else None
+
+
+def listed(resource: str) -> list[str] | None:
+    """Return the resources that a statement names; None if it is a list that is not JSON.
+
+    A statement has one resource, or several as a JSON list in the same text.
+    """
+    if not (resource.startswith("[") and resource.endswith("]")):
+        return [resource]
+    try:
+        return _list_decoder.decode(resource)
+    except msgspec.DecodeError:
+        return None
+
+
+# Whether a policy's resource covers a needed one; None is the need for `*`.
+Covers = Callable[[Arn | None], bool]
+
+
+def covering(resource: str, user: str) -> Covers | None:
+    """Return whether a policy's resource covers a needed one, as a function.
+
+    The user's name replaces `${user}`, and matches only itself.
+
+    Returns:
+        None if the resource is neither `*` nor an ARN.
+    """
+    if resource == ALL:
+        return lambda _: True
+    pattern = parsed(resource)
+    if pattern is None:
+        return None
+    service, account = pattern.service, pattern.account
+    matches = compiled(pattern.resource, {USER_VARIABLE: user})
+
+    def covers(arn: Arn | None) -> bool:
+        return (
+            arn is not None
+            and arn.service == service
+            and arn.account == account
+            and matches(arn.resource)
+        )
+
+    return covers

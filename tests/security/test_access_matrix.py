@@ -1,0 +1,181 @@
+"""Every operation asks for exactly its rights: no more, no less, and before anything is done."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from functions.api import app
+from functions.api.access.rows import Public
+from functions.api.access.table import NEEDS
+from functions.api.answers import empty
+from functions.api.routing import Operation
+from functions.api.settings import Settings
+from functions.api.unserved import UNSERVED
+from tests.support.access import EVERYTHING, RestrictedClient, allowing, denying
+from tests.support.access_examples import EXAMPLES, Example
+from tests.support.api import SETUP_TOKEN, ApiClient, Reply, event
+
+TEMPLATES = [*(operation.template for operation in app.OPERATIONS), *UNSERVED]
+NAMES = sorted(EXAMPLES)
+WITH_RIGHTS = [name for name in NAMES if EXAMPLES[name].rights]
+
+# Rows that leave out what the user may not see, instead of refusing: a deny hides, too.
+FILTERS = {"listRepositories"}
+
+
+def prepared() -> tuple[ApiClient, dict[str, str]]:
+    """A repository with something of everything; the names that examples have in braces."""
+    api = ApiClient(Settings(setup_token=SETUP_TOKEN, iam_login_server_id="lake.example.com"))
+    api.repository()
+    for path in ("a/b", "other"):
+        api.upload(path)
+    api.commit()
+    api.branch("dev")
+    api.upload("on dev", branch="dev")
+    api.commit(branch="dev")
+    assert api.ask("POST", "/repositories/repo/tags", {"id": "v1", "ref": "main"}).status == 201
+    branch = "/repositories/repo/branches/main"
+    source = {"type": "object", "path": "s3://raw/x", "destination": "x"}
+    body = {"paths": [source], "commit": {"message": "m"}}
+    started = api.ask("POST", f"{branch}/import", body)
+    api.upload("staged")
+    upload = api.ask("POST", f"{branch}/staging/pmpu", path="a/b", parts=1).json
+    commit = api.ask("POST", f"{branch}/commits/async", {"message": "m"}).json["id"]
+    merge = api.ask("POST", "/repositories/repo/refs/dev/merge/main/async", {}).json["id"]
+    head = api.ask("GET", branch).json["commit_id"]
+    metarange = api.ask("GET", f"/repositories/repo/commits/{head}").json["meta_range_id"]
+    return api, {
+        "upload": upload["upload_id"],
+        "address": upload["physical_address"],
+        "commit task": commit,
+        "merge task": merge,
+        "import task": started.json["id"],
+        "head": head,
+        "metarange": metarange,
+    }
+
+
+def filled(text: str, names: dict[str, str]) -> str:
+    for name, value in names.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+class Asked:
+    """An operation that one user asks for with different policies."""
+
+    def __init__(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.name = name
+        # What is not served yet answers 204 behind its check.
+        unserved = [Operation(template, lambda _: empty()) for template in UNSERVED]
+        monkeypatch.setattr(app, "OPERATIONS", (*app.OPERATIONS, *unserved))
+        self.admin, names = prepared()
+        self.user = RestrictedClient(self.admin)
+        example = EXAMPLES[name]
+        body: Any = example.body
+        if isinstance(body, dict):
+            body = json.loads(filled(json.dumps(body), names))
+        self.example = replace(example, target=filled(example.target, names), body=body)
+
+    def ask(self, *policies: Any, **headers: str) -> Reply:
+        self.user.may(*policies)
+        example = self.example
+        return self.user.ask_as(example.method, example.target, example.body, **headers)
+
+    def message_without(self, action: str) -> str:
+        """lakeFS's message, which for a filtered list is the same for all actions."""
+        if self.name in FILTERS:
+            return "insufficient permissions"
+        return f"insufficient permissions: not allowed to {action}"
+
+    def refused(self, reply: Reply, message: str) -> bool:
+        if self.example.method == "HEAD":
+            return (reply.status, reply.content) == (401, b"")
+        return reply.status == 401 and reply.json["message"] == message
+
+
+@pytest.fixture
+def asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    return Asked(request.param, monkeypatch)
+
+
+def of_every(names: list[str]) -> Any:
+    return pytest.mark.parametrize("asked", names, indirect=True)
+
+
+def test_every_operation_has_its_needs_and_an_example():
+    assert NEEDS.keys() == {template.name for template in TEMPLATES}
+    assert EXAMPLES.keys() == {template.name for template in TEMPLATES if not template.public}
+
+
+def test_exactly_the_public_operations_are_marked_so():
+    public = {template.name for template in TEMPLATES if template.public}
+    assert {name for name, row in NEEDS.items() if isinstance(row, Public)} == public
+
+
+def test_an_operation_without_needs_keeps_the_api_from_starting(monkeypatch):
+    template = replace(app.OPERATIONS[0].template, name="newOperation")
+    operation = Operation(template, lambda _: empty())
+    monkeypatch.setattr(app, "OPERATIONS", (*app.OPERATIONS, operation))
+    with pytest.raises(KeyError, match="newOperation"):
+        ApiClient()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_is_of_its_operation(name):
+    template = next(template for template in TEMPLATES if template.name == name)
+    path = EXAMPLES[name].target.partition("?")[0]
+    assert EXAMPLES[name].method == template.method
+    assert template.matches(path.split("/"))
+
+
+@of_every(NAMES)
+def test_without_a_key_nobody_may(asked):
+    example: Example = asked.example
+    path, _, query = example.target.partition("?")
+    reply = asked.user.send(event(example.method, f"/api/v1{path}", query=query))
+    assert asked.refused(reply, "error authenticating request")
+
+
+@of_every(WITH_RIGHTS)
+def test_without_a_right_a_user_may_not(asked):
+    reply = asked.ask()
+    messages = [asked.message_without(action) for action, _ in asked.example.rights]
+    assert any(asked.refused(reply, message) for message in messages)
+
+
+@of_every(WITH_RIGHTS)
+def test_without_one_of_the_rights_a_user_may_not(asked):
+    rights = asked.example.rights
+    for missing in rights:
+        others = [each for each in rights if each != missing]
+        reply = asked.ask(allowing(*others, ("fs:ReadTag", "arn:lakefs:fs:::repository/x/tag/x")))
+        assert asked.refused(reply, asked.message_without(missing[0]))
+
+
+@of_every([name for name in WITH_RIGHTS if name not in FILTERS])
+def test_a_deny_of_one_right_goes_over_all_that_is_allowed(asked):
+    for action, resource in asked.example.rights:
+        reply = asked.ask(*EVERYTHING, denying((action, resource)))
+        assert asked.refused(reply, f"insufficient permissions: denied permission to {action}")
+
+
+@of_every(WITH_RIGHTS)
+def test_the_rights_on_other_resources_are_not_enough(asked):
+    for action, resource in asked.example.rights:
+        elsewhere = "arn:lakefs:fs:::repository/*" if resource == "*" else f"{resource}x"
+        others = [each for each in asked.example.rights if each != (action, resource)]
+        reply = asked.ask(allowing(*others, (action, elsewhere)))
+        if asked.name in FILTERS:
+            assert reply.json["results"] == []
+        else:
+            assert asked.refused(reply, asked.message_without(action))
+
+
+@of_every(NAMES)
+def test_with_exactly_its_rights_a_user_may(asked):
+    reply = asked.ask(allowing(*asked.example.rights))
+    assert reply.status != 401, reply
+    assert reply.status < 500, reply

@@ -1,0 +1,21 @@
+import re
+from importlib.resources import files
+
+import pytest
+
+from functions.api import access
+from functions.api.access.table import NEEDS
+from graveler.access.actions import SERVICES, Action
+
+
+def test_the_actions_are_lakefs_s_74_and_one_of_its_past():
+    assert len(Action) == 75
+    assert SERVICES == ("fs", "auth", "ci", "retention", "branches", "pr", "catalog")
+
+
+@pytest.mark.parametrize("action", [each for each in Action if not each.startswith("catalog:")])
+def test_an_action_is_of_use(action):
+    """Some operation needs it, so a policy that names it is not in vain."""
+    late = (files(access) / "late.py").read_text()
+    named = " ".join(map(str, NEEDS.values()))
+    assert re.search(rf"{action}\b", named) or f"Action.{action.name}" in late

@@ -1,0 +1,163 @@
+import pytest
+
+from graveler.access.actions import Action
+from graveler.access.evaluate import Rights, Source, Verdict
+from graveler.access.explain import explain
+from graveler.access.needs import AllOf, AnyOf, Permission
+from graveler.access.policy import Effect, Policy, Statement
+from graveler.access.resources import branch_arn, object_arn, repository_arn, user_arn
+from graveler.access.standard import GROUPS, policies_of
+
+READ = Permission("fs:ReadObject", object_arn("lake", "in/a"))
+WRITE = Permission("fs:WriteObject", object_arn("lake", "in/a"))
+OFFICE = {"IpAddress": {"SourceIp": ["10.0.0.0/8", "2001:db8::/32"]}}
+
+
+def policy(name, *statements):
+    return Policy(name, statements, 1)
+
+
+def allow(actions, resource="*", conditions=None):
+    return Statement(Effect.ALLOW, tuple(actions.split()), resource, conditions or {})
+
+
+def deny(actions, resource="*", conditions=None):
+    return Statement(Effect.DENY, tuple(actions.split()), resource, conditions or {})
+
+
+def decide(need, *statements, facts=None, user="ann"):
+    return Rights(user, [policy("p", *statements)]).decide(need, facts or {})
+
+
+def test_nobody_may_do_what_no_policy_allows():
+    decision = decide(READ)
+    assert (decision.verdict, decision.missing) == (Verdict.NOT_ALLOWED, (READ,))
+
+
+def test_a_deny_goes_over_every_allow_whatever_the_order():
+    for statements in ([allow("fs:*"), deny("fs:Read*")], [deny("fs:Read*"), allow("fs:*")]):
+        decision = decide(READ, *statements)
+        assert (decision.verdict, decision.pattern) == (Verdict.DENIED, "fs:Read*")
+    assert decide(WRITE, allow("fs:*"), deny("fs:Read*")).is_allowed
+
+
+def test_all_of_needs_each_and_any_of_one():
+    rights = [allow("fs:ReadObject")]
+    assert not decide(AllOf((READ, WRITE)), *rights).is_allowed
+    assert decide(AnyOf((WRITE, READ)), *rights).is_allowed
+    assert decide(AllOf(()), *rights).is_allowed
+    assert not decide(AnyOf(()), *rights).is_allowed
+    assert decide(AnyOf((READ, WRITE)), *rights, deny("fs:WriteObject")).verdict is Verdict.DENIED
+
+
+@pytest.mark.parametrize(
+    ("address", "is_inside"),
+    [
+        ("10.1.2.3", True),
+        ("::ffff:10.1.2.3", True),
+        ("2001:db8::5", True),
+        ("11.1.2.3", False),
+        ("2001:db9::5", False),
+    ],
+)
+def test_addresses_of_both_families_are_compared_with_blocks(address, is_inside):
+    facts = {"SourceIp": address}
+    assert decide(READ, allow("fs:*", "*", OFFICE), facts=facts).is_allowed is is_inside
+    outside = deny("fs:*", "*", {"NotIpAddress": OFFICE["IpAddress"]})
+    assert decide(READ, allow("fs:*"), outside, facts=facts).is_allowed is is_inside
+
+
+def test_blocks_of_mapped_addresses_are_blocks_of_ipv4_addresses():
+    condition = {"IpAddress": {"SourceIp": ["::ffff:10.0.0.0/104"]}}
+    assert decide(READ, allow("fs:*", "*", condition), facts={"SourceIp": "10.9.9.9"}).is_allowed
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "is_true"),
+    [
+        ("StringLike", ["10.1.*"], True),
+        ("StringLike", ["10.2.*", "10.?.2.3"], True),
+        ("StringLike", ["10.2.*"], False),
+        ("StringNotLike", ["10.2.*"], True),
+        ("StringNotLike", ["10.2.*", "10.1.*"], False),
+    ],
+)
+def test_texts_are_compared_with_patterns(operator, values, is_true):
+    condition = {operator: {"SourceIp": values}}
+    facts = {"SourceIp": "10.1.2.3"}
+    assert decide(READ, allow("fs:*", "*", condition), facts=facts).is_allowed is is_true
+
+
+@pytest.mark.parametrize(
+    ("conditions", "address"),
+    [
+        (OFFICE, "nowhere"),
+        ({"IpAddress": {"SourceIp": ["nowhere"]}}, "10.1.2.3"),
+        ({"Unknown": {"SourceIp": ["x"]}}, "10.1.2.3"),
+    ],
+)
+def test_a_condition_that_cannot_be_decided_gives_no_right(conditions, address):
+    facts = {"SourceIp": address}
+    assert not decide(READ, allow("fs:*", "*", conditions), facts=facts).is_allowed
+    assert not decide(READ, allow("fs:*"), deny("fs:*", "*", conditions), facts=facts).is_allowed
+
+
+def test_a_resource_that_cannot_be_read_gives_no_right():
+    for resource in ("", "lake", "[", '["*", 1]', "[]"):
+        assert not decide(READ, allow("fs:*", resource)).is_allowed
+        assert not decide(READ, allow("fs:*"), deny("fs:*", resource)).is_allowed
+
+
+def test_the_right_to_do_something_somewhere_ignores_resources_and_conditions():
+    rights = Rights("ann", [policy("p", allow("fs:List*", "arn:lakefs:fs:::x", OFFICE))])
+    assert rights.allows_somewhere("fs:ListRepositories")
+    assert not rights.allows_somewhere("fs:ReadRepository")
+    assert not Rights("ann", [policy("p", deny("*"))]).allows_somewhere("fs:ListRepositories")
+
+
+def test_an_explanation_names_the_deciding_statements():
+    policies = [
+        policy("base", allow("fs:Read*"), allow("fs:*", repository_arn("x"))),
+        policy("guard", deny("fs:Write*", object_arn("lake", "in/*"))),
+    ]
+    need = AllOf((READ, WRITE, Permission("fs:DeleteObject", object_arn("lake", "a"))))
+    decision, explanations = explain("ann", policies, need, {})
+    assert (decision.verdict, decision.source) == (Verdict.DENIED, Source("guard", 1))
+    assert [str(each).rpartition(": ")[2] for each in explanations] == [
+        "statement 1 of policy 'base' allows it",
+        "statement 1 of policy 'guard' denies it",
+        "no statement allows it",
+    ]
+    undecidable = [policy("q", deny("*", "*", OFFICE))]
+    _, (explanation,) = explain("ann", undecidable, READ, {"SourceIp": "nowhere"})
+    assert "a condition is undecidable" in str(explanation)
+
+
+# Which of the standard groups may do what, as people know them from lakeFS.
+@pytest.mark.parametrize(
+    ("action", "resource", "groups"),
+    [
+        (Action.READ_OBJECT, object_arn("lake", "a"), "Admins SuperUsers Developers Viewers"),
+        (Action.WRITE_OBJECT, object_arn("lake", "a"), "Admins SuperUsers Developers"),
+        (Action.CREATE_COMMIT, branch_arn("lake", "b"), "Admins SuperUsers Developers"),
+        (Action.IMPORT_FROM_STORAGE, "arn:lakefs:fs:::namespace/s3://b", "Admins SuperUsers"),
+        (Action.CREATE_REPOSITORY, repository_arn("lake"), "Admins SuperUsers"),
+        (Action.DELETE_REPOSITORY, repository_arn("lake"), "Admins SuperUsers"),
+        (Action.EXPORT_CONFIG, branch_arn("lake", "b"), "Admins SuperUsers"),
+        (Action.SET_PROTECTION_RULES, repository_arn("lake"), "Admins"),
+        (Action.GET_PROTECTION_RULES, repository_arn("lake"), "Admins SuperUsers Developers"),
+        (Action.WRITE_PULL_REQUEST, repository_arn("lake"), "Admins Developers"),
+        (Action.CREATE_CREDENTIALS, user_arn("ann"), "Admins SuperUsers Developers Viewers"),
+        (Action.CREATE_CREDENTIALS, user_arn("bob"), "Admins"),
+        (Action.CREATE_USER, user_arn("bob"), "Admins"),
+        (Action.LIST_USERS, "*", "Admins"),
+    ],
+)
+def test_the_standard_groups_may_do_what_they_may_in_lakefs(action, resource, groups):
+    need = Permission(action, resource)
+    allowed = [
+        group
+        for group in GROUPS
+        if Rights("ann", policies_of(group, 1)).decide(need, {}).is_allowed
+    ]
+    assert " ".join(allowed) == groups
