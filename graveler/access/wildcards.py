@@ -16,6 +16,7 @@ Matches = Callable[[str], bool]
 
 _STAR, _ANY_ONE = object(), object()
 _WILDCARDS = {"*": _STAR, "?": _ANY_ONE}
+_BETWEEN = re.compile(r"([*?])")
 
 
 def compiled(pattern: str, variables: Mapping[str, str] | None = None) -> Matches:
@@ -41,9 +42,9 @@ def compiled(pattern: str, variables: Mapping[str, str] | None = None) -> Matche
 
 
 def _parts(pattern: str, variables: Mapping[str, str]) -> list[object]:
-    """Return the pattern as wildcards and literal characters or values."""
+    """Return the pattern as wildcards, and the literal texts between them."""
     if not variables:
-        return [_WILDCARDS.get(character, character) for character in pattern]
+        return [_WILDCARDS.get(piece, piece) for piece in _BETWEEN.split(pattern) if piece]
     names = "|".join(map(re.escape, variables))
     parts: list[object] = []
     for piece in re.split(f"({names})", pattern):

@@ -1,7 +1,7 @@
 """Objects whose data clients put into the object store themselves: address, link, stage."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from graveler.addresses import (
@@ -17,7 +17,7 @@ from graveler.messages import Refusal
 from graveler.model import Branch, Entry, Repository
 from graveler.names import check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import known_repository, read_repository
+from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.protocol.staging import branch_for_staging, stage_entry
 from graveler.operations.protocol.views import ObjectStat
 from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
@@ -25,6 +25,14 @@ from graveler.times import NS_PER_S
 
 # Any other address could not be read, and would break each listing that presigns URLs.
 _OBJECT_URI = re.compile(r"s3://(?!\.{1,2}/)[^/\x00]+/[^\x00]+")
+
+
+# Raises an error if the caller must not make the data at the address an object.
+CheckForeign = Callable[[str], None]
+
+
+def _allow(physical_address: str) -> None:
+    """Allow every address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +68,6 @@ def _is_in_data(repository: Repository, physical_address: str) -> bool:
     return physical_address.startswith(f"{repository.storage_namespace}/{DATA_PREFIX}")
 
 
-def is_in_data(engine: Engine, repository: str, physical_address: str) -> bool:
-    """Return whether the address is in the repository's data, whoever may link it there.
-
-    Raises:
-        InvalidInputError: the repository's name is malformed.
-        NotFoundError: the repository does not exist.
-    """
-    return _is_in_data(known_repository(engine, repository), physical_address)
-
-
-def is_issued(
-    engine: Engine, repository: str, branch: str, path: bytes, physical_address: str
-) -> bool:
-    """Return whether get_physical_address issued the address for this path, and it is good still.
-
-    Raises:
-        InvalidInputError: the repository's name is malformed.
-        NotFoundError: the repository does not exist.
-    """
-    found = known_repository(engine, repository)
-    try:
-        check_issued(engine, found, branch, path, physical_address)
-    except InvalidInputError:
-        return False
-    return True
-
-
 def check_issued(
     engine: Engine, repository: Repository, branch: str, path: bytes, physical_address: str
 ) -> None:
@@ -110,10 +91,11 @@ def link(
     *,
     if_absent: bool = False,
     force: bool = False,
+    check_foreign: CheckForeign = _allow,
 ) -> ObjectStat:
     """Make data at an address from get_physical_address the object at the path.
 
-    An address outside of the repository's data is staged as `stage` does.
+    An address outside of the repository's data is staged as `stage` does, after check_foreign.
 
     Raises:
         InvalidInputError: the address was not issued for the path, or expired; or as `stage`.
@@ -122,6 +104,8 @@ def link(
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     if _is_in_data(found, data.physical_address):
         check_issued(engine, found, branch, path, data.physical_address)
+    else:
+        check_foreign(data.physical_address)
     return stage_data(engine, found, current, path, data, if_absent=if_absent)
 
 
@@ -134,8 +118,12 @@ def stage(
     *,
     if_absent: bool = False,
     force: bool = False,
+    check_foreign: CheckForeign = _allow,
 ) -> ObjectStat:
     """Make the described data the object at the path, without reading the data.
+
+    check_foreign is called with an address that was not issued for the path: it may be that of an
+    object at another path.
 
     Raises:
         InvalidInputError: a name or the path is malformed, or a field of data is invalid.
@@ -146,6 +134,10 @@ def stage(
         UnknownOutcomeError: the object may have been written.
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    try:
+        check_issued(engine, found, branch, path, data.physical_address)
+    except InvalidInputError:
+        check_foreign(data.physical_address)
     return stage_data(engine, found, current, path, data, if_absent=if_absent)
 
 

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from functions.api import app
+from functions.api.access.late import TASK_NEEDS, commit_need
 from functions.api.access.rows import Public
 from functions.api.access.table import NEEDS
-from functions.api.answers import empty
+from functions.api.answers import Answer, empty
+from functions.api.request import Request
 from functions.api.routing import Operation
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED
+from graveler.tasks import TaskKind
 from tests.support.access import EVERYTHING, RestrictedClient, allowing, denying
 from tests.support.access_examples import EXAMPLES, Example
 from tests.support.api import SETUP_TOKEN, ApiClient, Reply, event
@@ -23,6 +26,19 @@ WITH_RIGHTS = [name for name in NAMES if EXAMPLES[name].rights]
 
 # Rows that leave out what the user may not see, instead of refusing: a deny hides, too.
 FILTERS = {"listRepositories"}
+
+
+def done(_: Request) -> Answer:
+    """Answer for an operation that is not served yet, behind its check."""
+    return empty()
+
+
+def merge_pull_request(request: Request) -> Answer:
+    request.access.require(commit_need(request, "main"))
+    return empty()
+
+
+UNSERVED_ROUTES = {"mergePullRequest": merge_pull_request}
 
 
 def prepared() -> tuple[ApiClient, dict[str, str]]:
@@ -44,6 +60,8 @@ def prepared() -> tuple[ApiClient, dict[str, str]]:
     upload = api.ask("POST", f"{branch}/staging/pmpu", path="a/b", parts=1).json
     commit = api.ask("POST", f"{branch}/commits/async", {"message": "m"}).json["id"]
     merge = api.ask("POST", "/repositories/repo/refs/dev/merge/main/async", {}).json["id"]
+    pull = {"title": "t", "source_branch": "dev", "destination_branch": "main"}
+    opened = api.ask("POST", "/repositories/repo/pulls", pull)
     head = api.ask("GET", branch).json["commit_id"]
     metarange = api.ask("GET", f"/repositories/repo/commits/{head}").json["meta_range_id"]
     return api, {
@@ -52,6 +70,7 @@ def prepared() -> tuple[ApiClient, dict[str, str]]:
         "commit task": commit,
         "merge task": merge,
         "import task": started.json["id"],
+        "pull": opened.json["id"] if opened.status == 201 else "x",
         "head": head,
         "metarange": metarange,
     }
@@ -68,8 +87,7 @@ class Asked:
 
     def __init__(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.name = name
-        # What is not served yet answers 204 behind its check.
-        unserved = [Operation(template, lambda _: empty()) for template in UNSERVED]
+        unserved = [Operation(each, UNSERVED_ROUTES.get(each.name, done)) for each in UNSERVED]
         monkeypatch.setattr(app, "OPERATIONS", (*app.OPERATIONS, *unserved))
         self.admin, names = prepared()
         self.user = RestrictedClient(self.admin)
@@ -121,6 +139,10 @@ def test_an_operation_without_needs_keeps_the_api_from_starting(monkeypatch):
     monkeypatch.setattr(app, "OPERATIONS", (*app.OPERATIONS, operation))
     with pytest.raises(KeyError, match="newOperation"):
         ApiClient()
+
+
+def test_every_kind_of_task_has_its_needs():
+    assert TASK_NEEDS.keys() == set(TaskKind)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -299,15 +299,19 @@ OF_REPOSITORIES = {
     "listRunHooks": _repository("GET", "/actions/runs/x/hooks", "ci:ReadAction"),
     "getRunHookOutput": _repository("GET", "/actions/runs/x/hooks/y/output", "ci:ReadAction"),
     "listPullRequests": _repository("GET", "/pulls", "pr:ListPullRequests"),
-    "getPullRequest": _repository("GET", "/pulls/x", "pr:ReadPullRequest"),
+    "getPullRequest": _repository("GET", "/pulls/{pull}", "pr:ReadPullRequest"),
     "createPullRequest": _repository(
         "POST",
         "/pulls",
         "pr:WritePullRequest",
         {"title": "t", "source_branch": "dev", "destination_branch": "main"},
     ),
-    "updatePullRequest": _repository("PATCH", "/pulls/x", "pr:WritePullRequest", {}),
-    "mergePullRequest": _repository("PUT", "/pulls/x/merge", "pr:WritePullRequest"),
+    "updatePullRequest": _repository("PATCH", "/pulls/{pull}", "pr:WritePullRequest", {}),
+    "mergePullRequest": Example(
+        "PUT",
+        "/repositories/repo/pulls/{pull}/merge",
+        (("pr:WritePullRequest", REPO), ("fs:CreateCommit", MAIN)),
+    ),
     "getContinuousExport": _branch("GET", "/continuous-export", "fs:ReadBranch"),
     "getExportStatus": _branch("GET", "/export-status", "fs:ReadBranch"),
     "setContinuousExport": _branch(

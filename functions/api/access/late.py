@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functions.api.request import Request
 from graveler.access.actions import Action
 from graveler.access.needs import AllOf, Permission
-from graveler.access.resources import branch_arn, object_arn, repository_arn
+from graveler.access.resources import branch_arn, namespace_arn, object_arn, repository_arn
 from graveler.tasks import Task, TaskKind
 
 _DUMP_ACTIONS = (Action.LIST_TAGS, Action.LIST_BRANCHES, Action.LIST_COMMITS)
@@ -59,3 +59,13 @@ def reading_need(repository: str, path: str) -> Permission:
 def deletion_need(repository: str, path: str) -> Permission:
     """Return what the deletion of one of many objects needs."""
     return Permission(Action.DELETE_OBJECT, object_arn(repository, path))
+
+
+def check_import(request: Request, physical_address: str) -> None:
+    """Check that the user may make data at the address an object.
+
+    Raises:
+        AccessDeniedError: the user may not.
+    """
+    arn = namespace_arn(physical_address)
+    request.access.require(Permission(Action.IMPORT_FROM_STORAGE, arn))

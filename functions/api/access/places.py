@@ -16,7 +16,6 @@ from graveler.imports.request import SourceType
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.messages import Refusal
 from graveler.names import normalized_storage_namespace
-from graveler.operations import links
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,33 +172,4 @@ def _import_destinations(request: Request) -> Iterator[str]:
 IMPORT_SOURCES = Place(arns.namespace_arn("{each source}"), _import_sources)
 IMPORT_DESTINATIONS = Place(
     arns.object_arn("{repository}", "{each destination}"), _import_destinations
-)
-
-
-def _linked_from_outside(request: Request) -> Iterator[str]:
-    """Yield the address that is linked, unless it is in the repository's own data.
-
-    The route links such an address only at the path for which it was issued.
-    """
-    address = request.decode(requests.StagingMetadata).staging.physical_address
-    if not links.is_in_data(request.engine, request.repository, address):
-        yield arns.namespace_arn(address)
-
-
-def _staged_from_outside(request: Request) -> Iterator[str]:
-    """Yield the address that is staged, unless it was issued for the path.
-
-    Any other address in the repository's data may be that of an object at another path.
-    """
-    address = request.decode(requests.ObjectStageCreation).physical_address
-    path = request.query.path()
-    if not links.is_issued(request.engine, request.repository, request.branch, path, address):
-        yield arns.namespace_arn(address)
-
-
-LINKED_FROM_OUTSIDE = Place(
-    arns.namespace_arn("{physical address outside of the repository}"), _linked_from_outside
-)
-STAGED_FROM_OUTSIDE = Place(
-    arns.namespace_arn("{physical address that was not issued for the path}"), _staged_from_outside
 )

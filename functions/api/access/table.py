@@ -54,12 +54,14 @@ NEEDS: Mapping[str, Row] = {
     ),
     "stageObject": Needs(
         On(Action.WRITE_OBJECT, places.OBJECT),
-        On(Action.IMPORT_FROM_STORAGE, places.STAGED_FROM_OUTSIDE),
+        then=f"`{Action.IMPORT_FROM_STORAGE}` on `arn:lakefs:fs:::namespace/{{physical address}}`, "
+        "if the address was not issued for the path",
     ),
     "getPhysicalAddress": _on(Action.WRITE_OBJECT, places.OBJECT),
     "linkPhysicalAddress": Needs(
         On(Action.WRITE_OBJECT, places.OBJECT),
-        On(Action.IMPORT_FROM_STORAGE, places.LINKED_FROM_OUTSIDE),
+        then=f"`{Action.IMPORT_FROM_STORAGE}` on `arn:lakefs:fs:::namespace/{{physical address}}`, "
+        "if the address is outside of the repository's data",
     ),
     "createPresignMultipartUpload": _on(Action.WRITE_OBJECT, places.OBJECT),
     "uploadPart": _on(Action.WRITE_OBJECT, places.OBJECT),

@@ -1,9 +1,10 @@
 """Objects: read, list, write, delete, copy."""
 
+from functools import partial
 from itertools import compress
 
 from functions.api import answers
-from functions.api.access.late import deletion_need, reading_need
+from functions.api.access.late import check_import, deletion_need, reading_need
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
@@ -178,6 +179,7 @@ def stage_object(request: Request) -> Answer:
         ),
         if_absent=object_headers.requires_absence(request.headers),
         force=body.force,
+        check_foreign=partial(check_import, request),
     )
     return answers.of_json(object_row(request, stat), 201)
 

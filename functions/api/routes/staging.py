@@ -1,6 +1,9 @@
 """Direct writes: issue a physical address, link it when the client has stored its data there."""
 
+from functools import partial
+
 from functions.api import answers
+from functions.api.access.late import check_import
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routes.presigning import expiry_s, object_row
@@ -45,5 +48,6 @@ def link_physical_address(request: Request) -> Answer:
         ),
         if_absent=object_headers.requires_absence(request.headers),
         force=body.force,
+        check_foreign=partial(check_import, request),
     )
     return answers.of_json(object_row(request, stat))
