@@ -15,6 +15,8 @@ DELETE_OBJECTS_MAX = 1000
 # A DynamoDB item has at most 400 KB, its other attributes included.
 USER_METADATA_BYTES_MAX = 128 * 1024
 COMMIT_BYTES_MAX = 300 * 1024
+# Title and description together. A page of pull requests is read whole, and GitHub has this limit.
+PULL_REQUEST_BYTES_MAX = 64 * 1024
 # The sum of all keys and values of one repository, which have an item of their own.
 REPOSITORY_METADATA_BYTES_MAX = 300 * 1024
 # DynamoDB's limit on the names of attributes: keys are stored as such.

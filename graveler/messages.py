@@ -30,6 +30,7 @@ class Refusal(Enum):
     BRANCH_OF_UPLOAD_NOT_FOUND = NotFoundError, "branch '{branch}' not found"
     TAG_NOT_FOUND = NotFoundError, "tag not found"
     COMMIT_NOT_FOUND = NotFoundError, "commit not found"
+    PULL_REQUEST_NOT_FOUND = NotFoundError, "pull request not found"
     NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
 
     BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error: {problem}'
@@ -49,6 +50,14 @@ class Refusal(Enum):
             "argument branch: branch id: invalid value: validation error: branch id must consist "
             "of letters, digits, underscores and dashes, and cannot start with a dash"
         ),
+    )
+    BAD_SOURCE_BRANCH_NAME = (
+        InvalidInputError,
+        "argument src: branch id: invalid value: validation error",
+    )
+    BAD_DESTINATION_BRANCH_NAME = (
+        InvalidInputError,
+        "argument dest: branch id: invalid value: validation error",
     )
     BAD_TAG_NAME = InvalidInputError, "argument tagID: tag id: invalid value: validation error"
     BAD_REF = InvalidInputError, "ref: invalid value: validation error"
@@ -104,6 +113,16 @@ class Refusal(Enum):
     NOTHING_TO_COMMIT = InvalidInputError, "commit: no changes"
     NOTHING_TO_MERGE = InvalidInputError, "update branch {branch}: no changes"
     NOTHING_TO_REPEAT = InvalidInputError, "update branch: no changes"
+    SAME_BRANCH = (
+        InvalidInputError,
+        "source and destination branches are the same: same branch validation error",
+    )
+    BAD_PULL_REQUEST_ID = (
+        InvalidInputError,
+        "argument pullRequestID: pull request id: invalid value: validation error",
+    )
+    BAD_PULL_REQUEST_STATUS = InvalidInputError, "invalid pull request status: validation error"
+    PULL_REQUEST_NOT_OPEN = InvalidInputError, "bad pull request status"
     BAD_STRATEGY = InvalidInputError, "argument strategy: invalid value: validation error"
     REVERT_BEYOND_PARENTS = (
         InvalidInputError,
@@ -122,6 +141,7 @@ class Refusal(Enum):
         "must specify 1-based parent number for reverting merge commit",
     )
     CONFLICT_FOUND = MergeConflictError, "update branch: conflict found"
+    MERGE_CONFLICT = MergeConflictError, "update branch {branch}: conflict found"
 
     PROTECTED_FROM_WRITES = ForbiddenError, "cannot write to protected branch"
     PROTECTED_FROM_COMMITS = ForbiddenError, "cannot commit to protected branch"

@@ -46,6 +46,7 @@ class TaskKind(StrEnum):
 
     COMMIT = "commit"
     MERGE = "merge"
+    MERGE_PULL_REQUEST = "merge-pull-request"
     REVERT = "revert"
     CHERRY_PICK = "cherry-pick"
     IMPORT = "import"
@@ -59,6 +60,7 @@ class TaskKind(StrEnum):
 ID_PREFIXES: Mapping[TaskKind, str] = {
     TaskKind.COMMIT: "CA",
     TaskKind.MERGE: "MA",
+    TaskKind.MERGE_PULL_REQUEST: "PM",
     TaskKind.REVERT: "RV",
     TaskKind.CHERRY_PICK: "CP",
     TaskKind.IMPORT: "IM",

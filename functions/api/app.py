@@ -41,6 +41,7 @@ from functions.api.routes import (
     metadata,
     objects,
     protection,
+    pulls,
     refs,
     repositories,
     retention,
@@ -91,6 +92,7 @@ _RESOURCES = (
     dumps,
     imports,
     tasks,
+    pulls,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table

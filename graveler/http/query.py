@@ -92,6 +92,20 @@ class Query:
             )
         return _BOOLEANS[value]
 
+    def choice(self, name: str, allowed: tuple[str, ...], *, default: str) -> str:
+        """Return the value, which is one of the allowed ones; default if the parameter is absent.
+
+        Raises:
+            InvalidInputError: the value is another one.
+        """
+        value = self.optional_text(name)
+        if value is None:
+            return default
+        if value not in allowed:
+            shown = ",".join(f'"{each}"' for each in allowed)
+            raise _error(name, f"value is not one of the allowed values [{shown}]")
+        return value
+
     def integer(self, name: str, *, default: int, minimum: int, maximum: int) -> int:
         """Return the number; default if the parameter is absent.
 

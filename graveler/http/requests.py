@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from graveler.limits import INT64_MAX, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.model import CommitID, MetaRangeID
+from graveler.pulls import PullRequestStatus
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
@@ -170,6 +171,19 @@ class CommitRecordCreation(Struct, frozen=True):
     generation: Count
     metadata: dict[str, str] = {}
     force: bool = False
+
+
+class PullRequestCreation(Struct, frozen=True):
+    title: str
+    source_branch: str
+    destination_branch: str
+    description: str = ""
+
+
+class PullRequestUpdate(Struct, frozen=True):
+    title: str | None = None
+    description: str | None = None
+    status: PullRequestStatus | None = None
 
 
 class Merge(Struct, frozen=True):

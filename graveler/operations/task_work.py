@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from graveler.operations import commits, dumps, imports, merges, replays, retention
+from graveler.operations import commits, dumps, imports, merges, pulls, replays, retention
 from graveler.operations.tasks.advance import Work
 from graveler.tasks import TaskKind
 
 WORK: Mapping[TaskKind, Work] = {
     TaskKind.COMMIT: commits.run_commit,
     TaskKind.MERGE: merges.run_merge,
+    TaskKind.MERGE_PULL_REQUEST: pulls.run_merge,
     TaskKind.REVERT: replays.run_replay,
     TaskKind.CHERRY_PICK: replays.run_replay,
     TaskKind.IMPORT: imports.run_import,

@@ -29,6 +29,7 @@ from graveler.ports.objects import (
 from graveler.ports.refs import (
     BranchStore,
     CommitStore,
+    PullRequestStore,
     RefStore,
     RepositoryStore,
     RestoreStore,
@@ -57,6 +58,7 @@ __all__ = [
     "ObjectListing",
     "ObjectStore",
     "Presigner",
+    "PullRequestStore",
     "RefStore",
     "RepositoryStore",
     "RestoreStore",

@@ -34,6 +34,7 @@ OUTBOX = "outbox#"
 EXPORT = "export#"
 TASK = "task#"
 JOINABLE = "joinable#"
+PULL = "pull#"
 LEASE = "lease#"
 METADATA = "metadata"
 
@@ -157,6 +158,13 @@ class JoinableItem(RefsItem):
 
     task_id = UnicodeAttribute()
     expires_at = NumberAttribute()  # Unix seconds
+
+
+class PullRequestItem(RefsItem):
+    """Partition of the repository / `pull#<id>`; the pull request is JSON."""
+
+    pull = UnicodeAttribute()
+    version = NumberAttribute()
 
 
 class LeaseItem(RefsItem):
