@@ -57,6 +57,10 @@ TOKEN_RETENTION_S = 4 * 60 * 60
 PHYSICAL_ADDRESS_LIFE_S = 24 * 60 * 60
 PRESIGNED_URL_LIFE_S = 15 * 60
 
+# A claim must outlive each look of a collection that begins before the claim. A run may take twelve
+# hours, and clocks may differ by an hour.
+CLAIM_LIFE_S = 2 * 24 * 60 * 60
+
 # S3 copies up to 5 GiB in one request, but the time is unbounded. Larger objects than this are
 # copied in parts of this size, several at a time, while the caller waits.
 SINGLE_COPY_BYTES_MAX = 512 * 1024**2

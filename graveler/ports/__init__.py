@@ -28,6 +28,7 @@ from graveler.ports.objects import (
 )
 from graveler.ports.refs import (
     BranchStore,
+    ClaimStore,
     CommitStore,
     PullRequestStore,
     RefStore,
@@ -43,6 +44,7 @@ from graveler.ports.world import Clock, Names
 __all__ = [
     "AccountStore",
     "BranchStore",
+    "ClaimStore",
     "Clock",
     "CommitStore",
     "CommittedFiles",

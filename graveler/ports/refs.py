@@ -259,6 +259,21 @@ class PullRequestStore(Protocol):
         """
 
 
+class ClaimStore(Protocol):
+    """Addresses of a repository that no garbage collection may delete for some time.
+
+    `graveler.retention.claims` says why.
+    """
+
+    def claim_addresses(
+        self, repository: Repository, addresses: Sequence[str], expires_s: int
+    ) -> None:
+        """Store a claim of the addresses, until that time in Unix seconds or later."""
+
+    def claimed_addresses(self, repository: Repository) -> Iterator[str]:
+        """Return the addresses of all claims that were stored when the iteration began."""
+
+
 class RestoreStore(Protocol):
     """Stores the refs of a dump.
 
@@ -283,6 +298,7 @@ class RefStore(
     CommitStore,
     TaskStore,
     PullRequestStore,
+    ClaimStore,
     RestoreStore,
     Protocol,
 ):

@@ -281,9 +281,9 @@ def test_the_generated_sdk_raises_by_status(client, repository):
             lambda: sdk.objects_api.delete_objects(name, MISSING, PathList(paths=["a"])),
         ),
         (
-            501,
+            404,
             lambda: sdk.objects_api.copy_object(
-                name, "main", "b", ObjectCopyCreation(src_path="a", shallow=True)
+                name, "main", "b", ObjectCopyCreation(src_path=MISSING, shallow=True)
             ),
         ),
     ]

@@ -2,7 +2,7 @@
 
 import base64
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -67,6 +67,7 @@ class Records:
     tasks: dict[str, Task] = field(default_factory=dict)
     joinable: dict[str, str] = field(default_factory=dict)  # task IDs by digest
     pulls: dict[str, PullRequest] = field(default_factory=dict)
+    claimed: set[str] = field(default_factory=set)
 
     def fork(self) -> "Records":
         return Records(
@@ -77,6 +78,7 @@ class Records:
             dict(self.tasks),
             dict(self.joinable),
             dict(self.pulls),
+            set(self.claimed),
         )
 
 
@@ -194,3 +196,14 @@ class Attachments:
         current = self.records_of(repository).pulls.get(old.id)
         if current is None or current.version != old.version:
             raise StaleVersionError(f"pull request {old.id} changed")
+
+    def claim_addresses(
+        self, repository: Repository, addresses: Sequence[str], expires_s: int
+    ) -> None:
+        assert expires_s > 0
+        with self._lock:
+            self.records_of(repository).claimed.update(addresses)
+
+    def claimed_addresses(self, repository: Repository) -> Iterator[str]:
+        with self._lock:
+            return iter(sorted(self.records_of(repository).claimed))

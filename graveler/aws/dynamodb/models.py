@@ -35,6 +35,7 @@ EXPORT = "export#"
 TASK = "task#"
 JOINABLE = "joinable#"
 PULL = "pull#"
+CLAIM = "claim#"
 LEASE = "lease#"
 METADATA = "metadata"
 
@@ -165,6 +166,13 @@ class PullRequestItem(RefsItem):
 
     pull = UnicodeAttribute()
     version = NumberAttribute()
+
+
+class ClaimItem(RefsItem):
+    """Partition of the repository / `claim#<uuid>`: addresses, as a JSON array."""
+
+    addresses = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
 
 
 class LeaseItem(RefsItem):

@@ -1,6 +1,7 @@
 """The RefStore on DynamoDB, put together from the stores of each kind of record."""
 
 from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of
+from graveler.aws.dynamodb.claims import ClaimRecords
 from graveler.aws.dynamodb.commits import CommitRecords
 from graveler.aws.dynamodb.models import REPOSITORIES
 from graveler.aws.dynamodb.pulls import PullRequestRecords
@@ -12,7 +13,13 @@ from graveler.model import Branch, Repository
 
 
 class DynamoRefStore(
-    RepositoryRecords, BranchRecords, TagRecords, CommitRecords, TaskRecords, PullRequestRecords
+    RepositoryRecords,
+    BranchRecords,
+    TagRecords,
+    CommitRecords,
+    TaskRecords,
+    PullRequestRecords,
+    ClaimRecords,
 ):
     """`graveler.ports.RefStore` over the refs table."""
 
