@@ -53,6 +53,8 @@ class TaskKind(StrEnum):
     DUMP = "dump"
     RESTORE = "restore"
     PREPARE_COMMITS = "prepare-commits"
+    COPY_PREFIX = "copy-prefix"
+    MOVE_PREFIX = "move-prefix"
 
 
 # The capital letters before the xid in a task's ID; those of dumps, restores and prepared commits
@@ -67,6 +69,8 @@ ID_PREFIXES: Mapping[TaskKind, str] = {
     TaskKind.DUMP: "DR",
     TaskKind.RESTORE: "RR",
     TaskKind.PREPARE_COMMITS: "GCPC",
+    TaskKind.COPY_PREFIX: "PC",
+    TaskKind.MOVE_PREFIX: "PV",
 }
 
 

@@ -56,8 +56,8 @@ class Query:
         """Return the value; "" if the parameter is absent."""
         return self.optional_text(name) or ""
 
-    def required_text(self, name: str) -> str:
-        """Return the value.
+    def required_text(self, name: str, *, or_empty: bool = False) -> str:
+        """Return the value, which may be empty only if or_empty.
 
         Raises:
             InvalidInputError: it is absent or empty.
@@ -65,7 +65,7 @@ class Query:
         value = self.optional_text(name)
         if value is None:
             raise _error(name, "value is required but missing")
-        if not value:
+        if not value and not or_empty:
             raise _error(name, "empty value is not allowed")
         return value
 

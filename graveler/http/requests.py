@@ -209,6 +209,16 @@ class ObjectCopyCreation(Struct, frozen=True):
     shallow: bool = False
 
 
+class PrefixMove(Struct, frozen=True):
+    src_prefix: str
+    if_exists: Literal["fail", "skip", "overwrite"] = "fail"
+    force: bool = False
+
+
+class PrefixCopy(PrefixMove, frozen=True):
+    src_ref: str = ""
+
+
 class UserMetadataUpdate(Struct, frozen=True):
     set: dict[str, str]
 

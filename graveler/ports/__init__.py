@@ -37,7 +37,7 @@ from graveler.ports.refs import (
     TagStore,
     TaskStore,
 )
-from graveler.ports.staging import Staged, StagingStore
+from graveler.ports.staging import Staged, StagedChange, StagingStore
 from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
 
@@ -66,6 +66,7 @@ __all__ = [
     "RestoreStore",
     "SliceFunction",
     "Staged",
+    "StagedChange",
     "StagingStore",
     "TagStore",
     "TaskQueue",
