@@ -40,6 +40,7 @@ from functions.api.routes import (
     imports,
     metadata,
     objects,
+    prefixes,
     protection,
     pulls,
     refs,
@@ -93,6 +94,7 @@ _RESOURCES = (
     imports,
     tasks,
     pulls,
+    prefixes,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from graveler.operations import commits, dumps, imports, merges, prefixes, pulls, replays, retention
+from graveler.operations import commits, dumps, imports, merges, pulls, replays, retention
+from graveler.operations.prefixes.walk import run_prefix
 from graveler.operations.tasks.advance import Work
 from graveler.tasks import TaskKind
 
@@ -16,6 +17,6 @@ WORK: Mapping[TaskKind, Work] = {
     TaskKind.DUMP: dumps.run_dump,
     TaskKind.RESTORE: dumps.run_restore,
     TaskKind.PREPARE_COMMITS: retention.run_prepare,
-    TaskKind.COPY_PREFIX: prefixes.run_prefix,
-    TaskKind.MOVE_PREFIX: prefixes.run_prefix,
+    TaskKind.COPY_PREFIX: run_prefix,
+    TaskKind.MOVE_PREFIX: run_prefix,
 }

@@ -1,16 +1,13 @@
 """Objects: read, list, write, delete, copy."""
 
-from dataclasses import replace
-
 from functions.api import answers
 from functions.api.answers import Answer
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
 from graveler.http import errors, multipart, object_headers, requests, responses
-from graveler.http.tasks import TaskCreated
 from graveler.messages import Refusal
-from graveler.operations import links, objects, prefixes, writes
+from graveler.operations import links, objects, writes
 from graveler.operations.protocol import staging
 from graveler.staging.listing import CommonPrefix, PageQuery
 
@@ -131,34 +128,6 @@ def copy_object(request: Request) -> Answer:
         shallow=body.shallow,
     )
     return answers.of_json(object_row(request, stat), 201)
-
-
-@operations.add("POST", f"{_WRITE}/copy_prefix", "copyPrefix")
-def copy_prefix(request: Request) -> Answer:
-    body = request.decode(requests.PrefixCopy)
-    asked = replace(_prefix_request(request, body), source_ref=body.src_ref)
-    task = prefixes.start_copy(
-        request.engine, request.repository, request.branch, asked, request.user
-    )
-    return answers.of_json(TaskCreated(task.id), 202)
-
-
-@operations.add("POST", f"{_WRITE}/move_prefix", "movePrefix")
-def move_prefix(request: Request) -> Answer:
-    asked = _prefix_request(request, request.decode(requests.PrefixMove))
-    task = prefixes.start_move(
-        request.engine, request.repository, request.branch, asked, request.user
-    )
-    return answers.of_json(TaskCreated(task.id), 202)
-
-
-def _prefix_request(request: Request, body: requests.PrefixMove) -> prefixes.PrefixRequest:
-    return prefixes.PrefixRequest(
-        source_prefix=body.src_prefix,
-        destination_prefix=request.query.required_text("dest_prefix", or_empty=True),
-        if_exists=prefixes.IfExists(body.if_exists),
-        force=body.force,
-    )
 
 
 @operations.add("PUT", f"{_WRITE}/stat/user_metadata", "updateObjectUserMetadata")

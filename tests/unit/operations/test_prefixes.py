@@ -13,13 +13,18 @@ from graveler.operations import (
     branches,
     links,
     objects,
-    prefixes,
     repositories,
     retention,
     writes,
 )
 from graveler.operations.engine import Engine
-from graveler.operations.prefixes import IfExists, PrefixRequest
+from graveler.operations.prefixes import walk
+from graveler.operations.prefixes.requests import (
+    IfExists,
+    PrefixRequest,
+    start_copy,
+    start_move,
+)
 from graveler.operations.tasks.requests import cancel, status
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
@@ -38,8 +43,8 @@ DAY_S = 24 * 60 * 60
 def small_steps() -> Iterator[None]:
     """Stage at most two changes in a step, and read at most three paths at once."""
     with (
-        patch.object(prefixes, "_STEP_CHANGES_MAX", 2),
-        patch.object(prefixes, "_PAGE_PATHS", 3),
+        patch.object(walk, "_STEP_CHANGES_MAX", 2),
+        patch.object(walk, "_PAGE_PATHS", 3),
     ):
         yield
 
@@ -65,13 +70,11 @@ def lake(world: MemoryWorld) -> Engine:
 
 def copy(engine: Engine, source: str, destination: str, branch: str = "main", **more: Any) -> Task:
     request = PrefixRequest(source, destination, **more)
-    return prefixes.start_copy(engine, REPO, branch, request, "ann")
+    return start_copy(engine, REPO, branch, request, "ann")
 
 
 def move(engine: Engine, source: str, destination: str, **more: Any) -> Task:
-    return prefixes.start_move(
-        engine, REPO, "main", PrefixRequest(source, destination, **more), "ann"
-    )
+    return start_move(engine, REPO, "main", PrefixRequest(source, destination, **more), "ann")
 
 
 def done(world: MemoryWorld, task: Task) -> Task:
@@ -169,9 +172,7 @@ class TestExisting:
         upload(lake, b"to/2", b"here")
         upload(lake, b"to/5", b"beside")
 
-    def test_by_default_the_first_one_ends_the_task(
-        self, world: MemoryWorld, lake: Engine
-    ) -> None:
+    def test_by_default_the_first_one_ends_the_task(self, world: MemoryWorld, lake: Engine) -> None:
         error = failed(world, move(lake, "a/", "to/"))
         assert str(error) == "path already exists: 'to/2'"
         at_destination = under(lake, b"to/")
@@ -335,7 +336,7 @@ def test_a_runner_that_dies_anywhere_is_followed_by_one_that_goes_on(
         lambda engine: upload(engine, b"a/1", b"newer"),
         lambda engine: upload(engine, b"moved/1", b"newer"),
         lambda engine: writes.delete(engine, REPO, "main", b"a/2"),
-        lambda engine: commit(engine),
+        commit,
         lambda engine: branches.reset(engine, REPO, "main", kind="object", path=b"a/2"),
         lambda engine: writes.set_user_metadata(engine, REPO, "main", b"a/3", {"new": ""}),
     ],
