@@ -60,9 +60,9 @@ class PullRequestCreation:
 # The pull requests of a listing, by the name that clients give. As in lakeFS, merged ones are
 # closed.
 LISTED: dict[str, frozenset[PullRequestStatus]] = {
-    "all": frozenset(PullRequestStatus),
     "open": frozenset({PullRequestStatus.OPEN}),
     "closed": frozenset({PullRequestStatus.CLOSED, PullRequestStatus.MERGED}),
+    "all": frozenset(PullRequestStatus),
 }
 
 

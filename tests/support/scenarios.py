@@ -228,6 +228,9 @@ _OPERATIONS: Mapping[str, Operation] = {
     "copy": lambda engine: writes.copy(
         engine, REPO, "main", b"copied", source_ref="v1", source_path=b"c"
     ),
+    "shallow copy": lambda engine: writes.copy(
+        engine, REPO, "main", b"copied", source_ref="v1", source_path=b"c", shallow=True
+    ),
     "set user metadata": lambda engine: writes.set_user_metadata(
         engine, REPO, "main", b"c", {"k": "v"}
     ),

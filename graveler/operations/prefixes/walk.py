@@ -16,6 +16,7 @@ are claimed as by a shallow copy (`graveler.retention.claims`).
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TypeVar
 
 import msgspec
 
@@ -36,6 +37,8 @@ from graveler.ports import Staged, StagedChange
 from graveler.retention.claims import address_to_claim
 from graveler.tasks import Task, TaskKind
 from graveler.threads import ContextThreads
+
+T = TypeVar("T")
 
 # Paths that the walk reads at once. One step stages fewer.
 _PAGE_PATHS = 960
@@ -202,7 +205,7 @@ class _Walk:
         wanted = list(paths)
         scan = self._engine.staging.scan(branch.staging_token, wanted[0], wanted[-1] + b"\0")
         known = set(wanted)
-        return {path: Staged(value) for path, value in scan if path in known}
+        return {path: Staged(value) for path, value in self._watched(scan) if path in known}
 
     def _existing(
         self,
@@ -221,7 +224,7 @@ class _Walk:
         known = set(wanted)
         found = {
             path: value
-            for path, value in below.records(below.staged(first, end), first, end)
+            for path, value in self._watched(below.records(below.staged(first, end), first, end))
             if path in known
         }
         for path, change in staged.items():
@@ -230,6 +233,17 @@ class _Walk:
             else:
                 found[path] = change.value
         return found
+
+    def _watched(self, things: Iterable[T]) -> Iterator[T]:
+        """Pass the things on, and report meanwhile: other objects may be between the wanted ones.
+
+        Raises:
+            StoppedError: this runner must not continue.
+        """
+        for number, thing in enumerate(things):
+            if number % _PAGE_PATHS == 0:
+                self._hold.report_again()
+            yield thing
 
     def _make(self, repository: Repository, branch: Branch, step: Sequence[_Planned]) -> None:
         """Stage the objects and the progress in one transaction.
