@@ -15,6 +15,8 @@ DELETE_OBJECTS_MAX = 1000
 # A DynamoDB item has at most 400 KB, its other attributes included.
 USER_METADATA_BYTES_MAX = 128 * 1024
 COMMIT_BYTES_MAX = 300 * 1024
+# Title and description together. A page of pull requests is read whole, and GitHub has this limit.
+PULL_REQUEST_BYTES_MAX = 64 * 1024
 # The sum of all keys and values of one repository, which have an item of their own.
 REPOSITORY_METADATA_BYTES_MAX = 300 * 1024
 # DynamoDB's limit on the names of attributes: keys are stored as such.
@@ -65,6 +67,10 @@ TOKEN_RETENTION_S = 4 * 60 * 60
 # An issued physical address can be linked for this long.
 PHYSICAL_ADDRESS_LIFE_S = 24 * 60 * 60
 PRESIGNED_URL_LIFE_S = 15 * 60
+
+# A claim must outlive each look of a collection that begins before the claim. A run may take twelve
+# hours, and clocks may differ by an hour.
+CLAIM_LIFE_S = 2 * 24 * 60 * 60
 
 # S3 copies up to 5 GiB in one request, but the time is unbounded. Larger objects than this are
 # copied in parts of this size, several at a time, while the caller waits.

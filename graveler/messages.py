@@ -32,6 +32,7 @@ class Refusal(Enum):
     BRANCH_OF_UPLOAD_NOT_FOUND = NotFoundError, "branch '{branch}' not found"
     TAG_NOT_FOUND = NotFoundError, "tag not found"
     COMMIT_NOT_FOUND = NotFoundError, "commit not found"
+    PULL_REQUEST_NOT_FOUND = NotFoundError, "pull request not found"
     NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
 
     USER_NOT_FOUND = NotFoundError, "user not found"
@@ -59,6 +60,14 @@ class Refusal(Enum):
             "argument branch: branch id: invalid value: validation error: branch id must consist "
             "of letters, digits, underscores and dashes, and cannot start with a dash"
         ),
+    )
+    BAD_SOURCE_BRANCH_NAME = (
+        InvalidInputError,
+        "argument src: branch id: invalid value: validation error",
+    )
+    BAD_DESTINATION_BRANCH_NAME = (
+        InvalidInputError,
+        "argument dest: branch id: invalid value: validation error",
     )
     BAD_TAG_NAME = InvalidInputError, "argument tagID: tag id: invalid value: validation error"
     BAD_REF = InvalidInputError, "ref: invalid value: validation error"
@@ -119,6 +128,16 @@ class Refusal(Enum):
     DELIMITER_IN_NAME = InvalidInputError, "name contains delimiter /: validation error"
     BAD_ACCOUNT_NAME = InvalidInputError, "validation error"
     POLICY_RENAMED = InvalidInputError, "can't update policy id"
+    SAME_BRANCH = (
+        InvalidInputError,
+        "source and destination branches are the same: same branch validation error",
+    )
+    BAD_PULL_REQUEST_ID = (
+        InvalidInputError,
+        "argument pullRequestID: pull request id: invalid value: validation error",
+    )
+    BAD_PULL_REQUEST_STATUS = InvalidInputError, "invalid pull request status: validation error"
+    PULL_REQUEST_NOT_OPEN = InvalidInputError, "bad pull request status"
     BAD_STRATEGY = InvalidInputError, "argument strategy: invalid value: validation error"
     REVERT_BEYOND_PARENTS = (
         InvalidInputError,
@@ -137,6 +156,7 @@ class Refusal(Enum):
         "must specify 1-based parent number for reverting merge commit",
     )
     CONFLICT_FOUND = MergeConflictError, "update branch: conflict found"
+    MERGE_CONFLICT = MergeConflictError, "update branch {branch}: conflict found"
 
     PROTECTED_FROM_WRITES = ForbiddenError, "cannot write to protected branch"
     PROTECTED_FROM_COMMITS = ForbiddenError, "cannot commit to protected branch"

@@ -46,12 +46,15 @@ class TaskKind(StrEnum):
 
     COMMIT = "commit"
     MERGE = "merge"
+    MERGE_PULL_REQUEST = "merge-pull-request"
     REVERT = "revert"
     CHERRY_PICK = "cherry-pick"
     IMPORT = "import"
     DUMP = "dump"
     RESTORE = "restore"
     PREPARE_COMMITS = "prepare-commits"
+    COPY_PREFIX = "copy-prefix"
+    MOVE_PREFIX = "move-prefix"
 
 
 # The capital letters before the xid in a task's ID; those of dumps, restores and prepared commits
@@ -59,12 +62,15 @@ class TaskKind(StrEnum):
 ID_PREFIXES: Mapping[TaskKind, str] = {
     TaskKind.COMMIT: "CA",
     TaskKind.MERGE: "MA",
+    TaskKind.MERGE_PULL_REQUEST: "PM",
     TaskKind.REVERT: "RV",
     TaskKind.CHERRY_PICK: "CP",
     TaskKind.IMPORT: "IM",
     TaskKind.DUMP: "DR",
     TaskKind.RESTORE: "RR",
     TaskKind.PREPARE_COMMITS: "GCPC",
+    TaskKind.COPY_PREFIX: "PC",
+    TaskKind.MOVE_PREFIX: "PV",
 }
 
 

@@ -90,8 +90,8 @@ class Access:
                 (*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:UpdateItem"), (CLEANUPS, *_OF_REPOSITORIES)
             ),
             self._index(),
-            # It seals what is restored while it runs.
-            self._staging(("dynamodb:BatchWriteItem", "dynamodb:Query")),
+            # It seals what is restored while it runs, and stages copies and moves of prefixes.
+            self._staging((*_PUT_ITEMS, "dynamodb:GetItem", "dynamodb:Query")),
             self._tables_key(),
             *self._read_installation(),
             *self._read_lakes(),

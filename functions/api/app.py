@@ -47,8 +47,10 @@ from functions.api.routes import (
     metadata,
     objects,
     policies,
+    prefixes,
     principals,
     protection,
+    pulls,
     refs,
     repositories,
     retention,
@@ -106,6 +108,8 @@ _RESOURCES = (
     policies,
     credentials,
     principals,
+    pulls,
+    prefixes,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table

@@ -18,11 +18,6 @@ GET    /repositories/<repository>/actions/runs listRepositoryRuns
 GET    /repositories/<repository>/actions/runs/<run_id> getRun
 GET    /repositories/<repository>/actions/runs/<run_id>/hooks listRunHooks
 GET    /repositories/<repository>/actions/runs/<run_id>/hooks/<hook_run_id>/output getRunHookOutput
-GET    /repositories/<repository>/pulls listPullRequests
-POST   /repositories/<repository>/pulls createPullRequest
-GET    /repositories/<repository>/pulls/<pull_request> getPullRequest
-PATCH  /repositories/<repository>/pulls/<pull_request> updatePullRequest
-PUT    /repositories/<repository>/pulls/<pull_request>/merge mergePullRequest
 """
 
 UNSERVED = tuple(

@@ -19,6 +19,7 @@ from graveler.errors import CorruptDataError, GoneError, NotFoundError
 from graveler.model import Repository, RepositoryUID
 from graveler.operations.garbage import (
     active_metaranges,
+    claimed_addresses,
     neighbours,
     staging_tokens,
     territory,
@@ -105,12 +106,14 @@ class Marking:
         active = active_metaranges(engine, neighbours(engine, self.repository).sharers)
         report.active_commits = len(active)
         engine.objects.put(self.folder.commits_uri, encode_commits(active), "text/csv")
+        claimed = self._claimed()
         self.observe("commits")
         settings, namespace = self.deployment.settings, self.repository.storage_namespace
         found = live.ranges(self.spark, active.values(), namespace, settings)
         parts.write(found, self.folder.ranges_uri, settings)
         self.observe("ranges")
-        alive = self.committed(self._read(self.folder.ranges_uri, live.RANGE)).union(staged)
+        alive = self.committed(self._read(self.folder.ranges_uri, live.RANGE))
+        alive = alive.union(staged).union(claimed)
         marked = candidates.join(alive, "address", "left_anti")
         rows_per_part = min(parts.ROWS_PER_PART, options.objects_per_round)
         parts.write(marked, self.folder.marked_uri, settings, rows_per_part)
@@ -153,6 +156,12 @@ class Marking:
         # A later scan could miss entries, because their tokens may be committed by then.
         return found.localCheckpoint()
 
+    def _claimed(self) -> DataFrame:
+        """Return the addresses that shallow copies claim; read after commits and rules."""
+        engine = self.deployment.engine
+        found = claimed_addresses(engine, neighbours(engine, self.repository).sharers)
+        return self.spark.createDataFrame([(each,) for each in found], live.ADDRESS)
+
     def committed(self, ranges: DataFrame) -> DataFrame:
         """Return the addresses that the ranges keep alive."""
         return live.committed(
@@ -171,12 +180,14 @@ class Marking:
     def come_to_life(self) -> DataFrame:
         """Return the addresses that may have come to life since the mark.
 
-        These are the staged entries, and the ranges of active commits that the mark did not read.
+        These are the staged and the claimed addresses, and the ranges of active commits that the
+        mark did not read.
         """
         engine, settings = self.deployment.engine, self.deployment.settings
         namespace = self.repository.storage_namespace
         staged = self.staged()
         active = active_metaranges(engine, neighbours(engine, self.repository).sharers)
+        staged = staged.union(self._claimed())
         try:
             known = decode_commits(engine.objects.get(self.folder.commits_uri))
         except (GoneError, KeyError, UnicodeDecodeError) as error:

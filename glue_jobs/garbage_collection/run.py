@@ -13,7 +13,8 @@ upload, link, commit and revert objects meanwhile. The order of the reads makes 
 2. *Staged entries next*, of every token of every branch.
 3. *Commits last*: heads and rules are read after the staged entries. So an entry that moves from
    staging into a commit is seen in one of the two. A copy has a new address, and a merge or a
-   change of metadata uses entries of a head or of staging. A user may stage an old address by hand,
+   change of metadata uses entries of a head or of staging. A shallow copy claims the address, and
+   claims are read after commits (`retention.claims`). A user may stage an old address by hand,
    which brings old content back to life: see 5.
 4. *The candidates without these addresses* are marked and stored (`marking`).
 5. *A second look before deleting*, and before each further round of a long sweep. A revert, a

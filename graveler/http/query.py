@@ -65,8 +65,8 @@ class Query:
         """Return the value; "" if the parameter is absent."""
         return self.optional_text(name) or ""
 
-    def required_text(self, name: str) -> str:
-        """Return the value.
+    def required_text(self, name: str, *, or_empty: bool = False) -> str:
+        """Return the value, which may be empty only if or_empty.
 
         Raises:
             InvalidInputError: it is absent or empty.
@@ -74,7 +74,7 @@ class Query:
         value = self.optional_text(name)
         if value is None:
             raise _error(name, "value is required but missing")
-        if not value:
+        if not value and not or_empty:
             raise _error(name, "empty value is not allowed")
         return value
 
@@ -100,6 +100,20 @@ class Query:
                 name, f"value {value}: an invalid boolean: invalid syntax", "write true or false"
             )
         return _BOOLEANS[value]
+
+    def choice(self, name: str, allowed: tuple[str, ...], *, default: str) -> str:
+        """Return the value, which is one of the allowed ones; default if the parameter is absent.
+
+        Raises:
+            InvalidInputError: the value is another one.
+        """
+        value = self.optional_text(name)
+        if value is None:
+            return default
+        if value not in allowed:
+            shown = ",".join(f'"{each}"' for each in allowed)
+            raise _error(name, f"value is not one of the allowed values [{shown}]")
+        return value
 
     def integer(self, name: str, *, default: int, minimum: int, maximum: int) -> int:
         """Return the number; default if the parameter is absent.

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from graveler.limits import INT64_MAX, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.model import CommitID, MetaRangeID
+from graveler.pulls import PullRequestStatus
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
@@ -172,6 +173,19 @@ class CommitRecordCreation(Struct, frozen=True):
     force: bool = False
 
 
+class PullRequestCreation(Struct, frozen=True):
+    title: str
+    source_branch: str
+    destination_branch: str
+    description: str = ""
+
+
+class PullRequestUpdate(Struct, frozen=True):
+    title: str | None = None
+    description: str | None = None
+    status: PullRequestStatus | None = None
+
+
 class Merge(Struct, frozen=True):
     message: str = ""
     metadata: dict[str, str] = {}
@@ -193,6 +207,16 @@ class ObjectCopyCreation(Struct, frozen=True):
     src_ref: str | None = None
     force: bool = False
     shallow: bool = False
+
+
+class PrefixMove(Struct, frozen=True):
+    src_prefix: str
+    if_exists: Literal["fail", "skip", "overwrite"] = "fail"
+    force: bool = False
+
+
+class PrefixCopy(PrefixMove, frozen=True):
+    src_ref: str = ""
 
 
 class UserMetadataUpdate(Struct, frozen=True):

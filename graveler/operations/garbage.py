@@ -87,6 +87,15 @@ def staged_addresses(staging: StagingStore, namespace: str, token: StagingToken)
     return live_addresses(namespace, values)
 
 
+def claimed_addresses(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
+    """Return the addresses that shallow copies claim: read them after commits and rules."""
+    return [
+        address
+        for repository in repositories
+        for address in engine.refs.claimed_addresses(repository)
+    ]
+
+
 def active_metaranges(
     engine: Engine, repositories: Sequence[Repository]
 ) -> dict[CommitID, MetaRangeID]:

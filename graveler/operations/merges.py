@@ -1,11 +1,12 @@
 """Merges: commits whose content is the result of a three-way merge of two branches."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
 import msgspec
 
+from graveler.errors import MergeConflictError
 from graveler.merge import STRATEGIES, check_strategy
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, CommitID, Repository
@@ -34,6 +35,7 @@ from graveler.operations.tasks.waiting import (
     commit_of,
     result_in_time,
 )
+from graveler.pulls import PullRequestMerge
 from graveler.refs import merge_base as refs_merge_base
 from graveler.refs.resolve import resolve_commit
 from graveler.tasks import Task, TaskKind
@@ -53,11 +55,16 @@ class MergeRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Merge:
-    """What the task of a merge is asked for; it covers the source's commit of that time."""
+class MergeOf:
+    """What a merge is asked for; its task covers the source's commit of that time."""
 
     source_ref: str
     request: MergeRequest
+
+
+# Reads the pull request that the merge is for, and checks that it is open. The function that it
+# returns makes the pull request merged by a commit.
+Closing = Callable[[], Callable[[Commit], PullRequestMerge]]
 
 
 def merge(
@@ -83,8 +90,8 @@ def merge(
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the merge, and has not ended in time.
     """
-    found, current = _mergeable(engine, repository, branch, request)
-    asked = _Merge(source_ref, request)
+    found, current = mergeable(engine, repository, branch, request)
+    asked = MergeOf(source_ref, request)
 
     # Not before: whoever waits for a task needs no source, which may be deleted meanwhile.
     def source_id() -> CommitID:
@@ -93,7 +100,7 @@ def merge(
     def at_once(watch: Watch) -> Commit:
         work.covers = source_id()
         apply = apply_at_once(engine, watch.over)
-        return _merge(engine, found, current, asked, CommitID(work.covers), apply)
+        return merge_commit(engine, found, current, asked, CommitID(work.covers), apply)
 
     work = Work(
         kind=TaskKind.MERGE,
@@ -118,13 +125,13 @@ def start_merge(
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
     """
-    found, _ = _mergeable(engine, repository, branch, request)
+    found, _ = mergeable(engine, repository, branch, request)
     source_id = _source_id(engine, found, source_ref, branch)
     return start(
         engine,
         found,
         TaskKind.MERGE,
-        asdict(_Merge(source_ref, request)),
+        asdict(MergeOf(source_ref, request)),
         user=request.committer,
         branch=branch,
         covers=source_id,
@@ -139,16 +146,24 @@ def run_merge(hold: Hold) -> None:
         GravelerError: as merge.
         StoppedError: this runner must not continue.
     """
-    asked = msgspec.convert(hold.task.request, _Merge)
+    asked = msgspec.convert(hold.task.request, MergeOf)
     found, current = hold.current_branch()
     check_writable(found, force=asked.request.force)
     source_id = CommitID(hold.task.covers)
-    _merge(hold.engine, found, current, asked, source_id, apply_by_slices(hold), hold)
+    merge_commit(hold.engine, found, current, asked, source_id, apply_by_slices(hold), hold)
 
 
-def _mergeable(
+def mergeable(
     engine: Engine, repository: str, branch: str, request: MergeRequest
 ) -> tuple[Repository, Branch]:
+    """Return repository and branch if the merge may be made there.
+
+    Raises:
+        InvalidInputError: a name or the strategy is malformed, or message and metadata are too
+            large.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the repository is read-only.
+    """
     check_strategy(request.strategy)
     found, current = current_branch(engine, repository, branch)
     check_writable(found, force=request.force)
@@ -165,19 +180,29 @@ def _metadata(request: MergeRequest) -> Mapping[str, str]:
     return {**request.metadata, ".lakefs.merge.strategy": STRATEGIES[request.strategy]}
 
 
-def _merge(
+def merge_commit(
     engine: Engine,
     repository: Repository,
     branch: Branch,
-    asked: _Merge,
+    asked: MergeOf,
     source_id: CommitID,
     apply: Apply,
     ending: Ending | None = None,
+    closing: Closing | None = None,
 ) -> Commit:
+    """Merge the source's commit into the branch; return the merge commit.
+
+    apply applies the changes. The commit ends the task of ending, and merges the pull request of
+    closing, which is called in each try.
+
+    Raises:
+        GravelerError: as merge, or whatever closing raises.
+    """
     request, source_ref = asked.request, asked.source_ref
     message = request.message or f"Merge '{source_ref}' into '{branch.name}'"
 
     def plan(now: Branch) -> Move:
+        close = None if closing is None else closing()
         now = require_clean(engine, repository, now)
         history = engine.history(repository)
         source, head = history.commit(source_id), history.commit(now.commit_id)
@@ -186,12 +211,12 @@ def _merge(
             raise Refusal.NOTHING_TO_MERGE.error(
                 f"{source_ref!r} changed nothing since the merge base", branch=branch.name
             )
-        merged = apply_merge(
-            apply,
-            repository,
-            engine.metarange(repository, head.metarange_id),
-            Merged(base.metarange_id, source.metarange_id, request.strategy),
-        )
+        to_merge = Merged(base.metarange_id, source.metarange_id, request.strategy)
+        onto = engine.metarange(repository, head.metarange_id)
+        try:
+            merged = apply_merge(apply, repository, onto, to_merge)
+        except MergeConflictError as error:
+            raise Refusal.MERGE_CONFLICT.error(error.details, branch=branch.name) from error
         content = engine.metarange(repository, source.metarange_id)
         refuse_guarded(engine, repository, content, branch.name, "pre-merge")
         made = new_commit(
@@ -206,7 +231,8 @@ def _merge(
         event = commit_event(
             engine, "merge_completed", repository, branch.name, made, source_commit_id=source.id
         )
-        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True)
+        merges = None if close is None else close(made)
+        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True, merges=merges)
 
     return made_commit(move_head(engine, repository, branch, plan, ending))
 

@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping
 
-from graveler.operations import commits, dumps, imports, merges, replays, retention
+from graveler.operations import commits, dumps, imports, merges, pulls, replays, retention
+from graveler.operations.prefixes.walk import run_prefix
 from graveler.operations.tasks.advance import Work
 from graveler.tasks import TaskKind
 
 WORK: Mapping[TaskKind, Work] = {
     TaskKind.COMMIT: commits.run_commit,
     TaskKind.MERGE: merges.run_merge,
+    TaskKind.MERGE_PULL_REQUEST: pulls.run_merge,
     TaskKind.REVERT: replays.run_replay,
     TaskKind.CHERRY_PICK: replays.run_replay,
     TaskKind.IMPORT: imports.run_import,
     TaskKind.DUMP: dumps.run_dump,
     TaskKind.RESTORE: dumps.run_restore,
     TaskKind.PREPARE_COMMITS: retention.run_prepare,
+    TaskKind.COPY_PREFIX: run_prefix,
+    TaskKind.MOVE_PREFIX: run_prefix,
 }

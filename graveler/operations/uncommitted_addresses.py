@@ -3,7 +3,8 @@
 The list includes the sealed tokens of each branch, and each value in them. A newer token may cover
 a value that is committed later, by a commit that sealed only the older tokens. (lakeFS lists what
 differs from the head. But a value that equals the head may point to other data, and readers of the
-branch get the staged data.) Tombstones point to no data.
+branch get the staged data.) Tombstones point to no data. The last file ends with the addresses that
+shallow copies claim (`graveler.retention.claims`).
 
 A file has a maximum size; the continuation names the branch and path where the next one starts. A
 commit may meanwhile move what is still to be listed into the branch's head. So a collection lists
@@ -85,6 +86,10 @@ def prepare_uncommitted(engine: Engine, name: str, continuation: str = "") -> Un
             break
         if value is not None:
             file.add(value_entry(value))
+    if next_mark is None:
+        # Last, so that a copy after this still had its source listed above.
+        for address in engine.refs.claimed_addresses(repository):
+            file.add_address(address, engine.now_s())
     content = file.finish()
     folder = ""
     if content:
@@ -134,10 +139,13 @@ class _AddressFile:
     def add(self, entry: Entry) -> None:
         """Append the entry's address if it is in the namespace."""
         address = address_in_namespace(self._namespace, entry)
-        if address is None:
-            return
+        if address is not None:
+            self.add_address(address, entry.last_modified_ns // NS_PER_S)
+
+    def add_address(self, address: str, date_s: int) -> None:
+        """Append the address."""
         self._addresses.append(address)
-        self._dates.append(entry.last_modified_ns // NS_PER_S)
+        self._dates.append(date_s)
         if len(self._addresses) == _ROWS_PER_GROUP:
             self._write_rows()
 

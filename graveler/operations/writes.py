@@ -12,6 +12,7 @@ from graveler.model import AddressType, Entry, Repository
 from graveler.names import check_path
 from graveler.operations.engine import Engine
 from graveler.operations.objects import object_not_found, stat
+from graveler.operations.protocol.claims import claimed_source
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.protocol.protection import check_can_stage
 from graveler.operations.protocol.staging import (
@@ -165,8 +166,10 @@ def copy(
 ) -> ObjectStat:
     """Copy an object to the path; the object store copies the data to a new address.
 
+    A shallow copy names the source's data instead, so that two paths share them. The data stay
+    while one of the two needs them.
+
     Raises:
-        UnsupportedError: shallow is True.
         InvalidInputError: a name, a ref or a path is malformed.
         NotFoundError: the repository, the branch, the source ref or its object does not exist.
         ForbiddenError: the branch is protected, or the repository is read-only.
@@ -174,11 +177,12 @@ def copy(
         ContentionError: commits came first in each try.
         UnknownOutcomeError: the object may have been written.
     """
-    if shallow:
-        raise Refusal.NOT_SERVED.error("shallow copies; copy without shallow")
     found, current = branch_for_staging(
         engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
     )
+    if shallow:
+        entry = claimed_source(engine, found, source_ref or branch, source_path)
+        return stage_entry(engine, found, current, path, entry)
     source = stat(engine, repository, source_ref or branch, source_path)
     address = new_address(engine.names.new_uid())
     info = engine.objects.copy(

@@ -42,14 +42,16 @@ from graveler.ports.objects import (
 )
 from graveler.ports.refs import (
     BranchStore,
+    ClaimStore,
     CommitStore,
+    PullRequestStore,
     RefStore,
     RepositoryStore,
     RestoreStore,
     TagStore,
     TaskStore,
 )
-from graveler.ports.staging import Staged, StagingStore
+from graveler.ports.staging import Staged, StagedChange, StagingStore
 from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
 
@@ -57,6 +59,7 @@ __all__ = [
     "NO_STANDARD_ACCESS",
     "AccountStore",
     "BranchStore",
+    "ClaimStore",
     "Clock",
     "CommitStore",
     "CommittedFiles",
@@ -79,11 +82,13 @@ __all__ = [
     "ObjectListing",
     "ObjectStore",
     "Presigner",
+    "PullRequestStore",
     "RefStore",
     "RepositoryStore",
     "RestoreStore",
     "SliceFunction",
     "Staged",
+    "StagedChange",
     "StagingStore",
     "StandardAccess",
     "TagStore",

@@ -1,6 +1,6 @@
 """The ports to a repository's refs: small records, changed by compare-and-swap."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from graveler.model import (
@@ -14,6 +14,7 @@ from graveler.model import (
     StagingToken,
     Tag,
 )
+from graveler.pulls import PullRequest, PullRequestMerge
 from graveler.tasks import Task, TaskEnd
 
 
@@ -113,6 +114,7 @@ class BranchStore(Protocol):
         restored: Sequence[Change] = (),
         is_clean: bool = False,
         ends: TaskEnd | None = None,
+        merges: PullRequestMerge | None = None,
     ) -> None:
         """Move the branch's head in one transaction, which finishes a commit, merge or reset.
 
@@ -121,12 +123,13 @@ class BranchStore(Protocol):
         of old's sealed tokens, newest first. A reset gives new_staging_token, which replaces the
         staging token. Every removed token is registered to be dropped after drop_after_ns.
         restored (at most RESTORED_MAX changes) replace entries that are marked as restored.
-        ends is the end of the task whose effect this is.
+        ends is the end of the task whose effect this is, merges the pull request that it merges.
 
         Raises:
             StaleVersionError: the version differs from old's. With new_staging_token or restored:
                 the staging token differs. With is_clean: the edits differ. With restored: an
-                entry to replace is not marked as restored.
+                entry to replace is not marked as restored. With merges: another writer changed
+                the pull request.
             StaleTaskError: another writer changed the task that this ends.
             NotFoundError: the branch was deleted.
         """
@@ -220,6 +223,57 @@ class TaskStore(Protocol):
         """
 
 
+class PullRequestStore(Protocol):
+    """Pull requests of a repository. move_branch stores their merges."""
+
+    def pull_request(self, repository: Repository, pull_id: str) -> PullRequest | None:
+        """Return the pull request at its current state."""
+
+    def pull_requests(
+        self,
+        repository: Repository,
+        prefix: str,
+        after: str,
+        amount: int,
+        is_wanted: Callable[[PullRequest], bool],
+    ) -> Page[PullRequest]:
+        """Return the wanted pull requests by ID, which is newest first; after is an ID."""
+
+    def create_pull_request(self, repository: Repository, pull: PullRequest, event: Event) -> None:
+        """Store a new pull request.
+
+        Raises:
+            AlreadyExistsError: one has the ID.
+        """
+
+    def replace_pull_request(
+        self, repository: Repository, old: PullRequest, new: PullRequest, event: Event
+    ) -> PullRequest:
+        """Replace old by new, and store the event in the same transaction.
+
+        Returns:
+            new as it is stored, with the next version.
+
+        Raises:
+            StaleVersionError: another writer changed the pull request.
+        """
+
+
+class ClaimStore(Protocol):
+    """Addresses of a repository that no garbage collection may delete for some time.
+
+    `graveler.retention.claims` says why.
+    """
+
+    def claim_addresses(
+        self, repository: Repository, addresses: Sequence[str], expires_s: int
+    ) -> None:
+        """Store a claim of the addresses, until that time in Unix seconds or later."""
+
+    def claimed_addresses(self, repository: Repository) -> Iterator[str]:
+        """Return the addresses of all claims that were stored when the iteration began."""
+
+
 class RestoreStore(Protocol):
     """Stores the refs of a dump.
 
@@ -238,6 +292,14 @@ class RestoreStore(Protocol):
 
 
 class RefStore(
-    RepositoryStore, BranchStore, TagStore, CommitStore, TaskStore, RestoreStore, Protocol
+    RepositoryStore,
+    BranchStore,
+    TagStore,
+    CommitStore,
+    TaskStore,
+    PullRequestStore,
+    ClaimStore,
+    RestoreStore,
+    Protocol,
 ):
     """Everything that the engine asks of the store of refs."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graveler.model import Branch, Change, Repository, StagingToken
+from graveler.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +13,15 @@ class Staged:
     """A staged change of one path: a stored value, or None for a tombstone."""
 
     value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class StagedChange:
+    """A change to stage, and the change of the path that it replaces; None if there is none."""
+
+    path: bytes
+    value: bytes | None
+    replaces: Staged | None
 
 
 class StagingStore(Protocol):
@@ -55,6 +65,27 @@ class StagingStore(Protocol):
 
         Raises:
             StaleVersionError: the branch or the path changed.
+        """
+
+    def stage_step(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[StagedChange],
+        old: Task,
+        new: Task,
+    ) -> Task:
+        """Stage changes of distinct paths and replace the task, in one transaction.
+
+        It counts as one edit. The conditions are those of `stage_if`, for each change, and those of
+        `replace_task`. There are at most 96 changes, of 3 MB.
+
+        Returns:
+            new as it is stored, with the next version.
+
+        Raises:
+            StaleVersionError: the branch or a path changed.
+            StaleTaskError: another writer changed the task, or an earlier attempt did.
         """
 
     def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:

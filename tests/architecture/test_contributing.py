@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from functions.api.app import OPERATIONS
-from functions.api.routes import exports, tasks
+from functions.api.routes import exports, prefixes, tasks
 from functions.api.routing import Operation
 from functions.api.unserved import UNSERVED
 from graveler.events import DETAIL_TYPES
@@ -110,7 +110,11 @@ def documented() -> dict[str, set[str]]:
     """Return the operations of each route module, as the tables of docs/api.md name them."""
     rows = re.findall(r"^\| [^|]+ \| ([^|]+) \| `(\w+)` \|$", section(API, "Served"), re.MULTILINE)
     by_module = {module: set(re.findall(r"\w+", names)) - {"deprecated"} for names, module in rows}
-    for module, heading in (("exports", "Continuous export"), ("tasks", "Tasks")):
+    for module, heading in (
+        ("exports", "Continuous export"),
+        ("tasks", "Tasks"),
+        ("prefixes", "Copies and moves of prefixes"),
+    ):
         ours = re.findall(r"^\| (\w+) \| `[A-Z]+ /", section(API, heading), re.MULTILINE)
         by_module[module] = set(ours)
     return by_module
@@ -121,7 +125,7 @@ def test_the_api_page_names_every_operation_with_its_module():
 
 
 def test_the_counts_of_the_api_page_are_right():
-    ours = len(exports.operations.table) + len(tasks.operations.table)
+    ours = sum(len(module.operations.table) for module in (exports, tasks, prefixes))
     of_lakefs = len(OPERATIONS) - ours
     assert f"## Served: {of_lakefs} operations" in API
     assert f"its {of_lakefs + len(UNSERVED)} operations" in API

@@ -11,6 +11,7 @@ from graveler.messages import Refusal
 from tests.support.api import ApiClient, Reply, event
 
 REPO = "/repositories/repo"
+PULLS = f"{REPO}/pulls"
 MAIN = f"{REPO}/branches/main"
 DEV = f"{REPO}/branches/dev"
 SAFE = f"{REPO}/branches/safe"
@@ -39,6 +40,11 @@ def api() -> ApiClient:
     assert api.ask("PUT", RULES, [{"pattern": "safe"}]).status == 204
     frozen = {"name": "frozen", "storage_namespace": "s3://bucket/repo", "read_only": True}
     assert api.ask("POST", "/repositories", frozen).status == 201
+    for source in ("dev", "side"):
+        assert api.ask("POST", PULLS, _pull(source)).status == 201
+    pulls = api.ask("GET", PULLS).json["results"]
+    (closed,) = (pull["id"] for pull in pulls if pull["source_branch"] == "side")
+    assert api.ask("PATCH", f"{PULLS}/{closed}", {"status": "closed"}).status == 204
     gone = api.ask("GET", f"{ONE}/stat", path="b").json["physical_address"]
     api.world.objects.delete(gone)
     api.world.objects.missing_buckets.add("missing")
@@ -64,6 +70,10 @@ def _import(*uris: str) -> dict[str, object]:
     return {"paths": paths, "commit": {"message": "m"}}
 
 
+def _pull(source: str, destination: str = "main") -> dict[str, object]:
+    return {"title": source, "source_branch": source, "destination_branch": destination}
+
+
 R = Refusal
 OF_NAMES = "invalid value: validation error"
 
@@ -82,6 +92,7 @@ PROVOKED = [
     ),
     (R.TAG_NOT_FOUND, ("GET", f"{REPO}/tags/none"), 404, "tag not found"),
     (R.COMMIT_NOT_FOUND, ("GET", f"{REPO}/commits/none"), 404, "commit not found"),
+    (R.PULL_REQUEST_NOT_FOUND, ("GET", f"{PULLS}/{20 * '0'}"), 404, "pull request not found"),
     (R.NOT_FOUND, ("GET", f"{ONE}/stat?path=none"), 404, "not found"),
     (R.USER_NOT_FOUND, ("GET", "/auth/users/none"), 404, "user not found"),
     (R.GROUP_NOT_FOUND, ("GET", "/auth/groups/none"), 404, "group not found"),
@@ -130,6 +141,18 @@ PROVOKED = [
             f"argument branch: branch id: {OF_NAMES}: branch id must consist of letters, digits, "
             "underscores and dashes, and cannot start with a dash"
         ),
+    ),
+    (
+        R.BAD_SOURCE_BRANCH_NAME,
+        ("POST", PULLS, _pull("a.b")),
+        400,
+        f"argument src: branch id: {OF_NAMES}",
+    ),
+    (
+        R.BAD_DESTINATION_BRANCH_NAME,
+        ("POST", PULLS, _pull("dev", "a.b")),
+        400,
+        f"argument dest: branch id: {OF_NAMES}",
     ),
     (R.BAD_TAG_NAME, ("GET", f"{REPO}/tags/a..b"), 400, f"argument tagID: tag id: {OF_NAMES}"),
     (R.BAD_REF, ("GET", f"{REPO}/commits/main~1@"), 400, f"ref: {OF_NAMES}"),
@@ -269,6 +292,25 @@ PROVOKED = [
         "can't update policy id",
     ),
     (
+        R.SAME_BRANCH,
+        ("POST", PULLS, _pull("main")),
+        400,
+        "source and destination branches are the same: same branch validation error",
+    ),
+    (
+        R.BAD_PULL_REQUEST_ID,
+        ("GET", f"{PULLS}/none"),
+        400,
+        f"argument pullRequestID: pull request id: {OF_NAMES}",
+    ),
+    (
+        R.BAD_PULL_REQUEST_STATUS,
+        ("PATCH", f"{PULLS}/OPEN", {"status": "merged"}),
+        400,
+        "invalid pull request status: validation error",
+    ),
+    (R.PULL_REQUEST_NOT_OPEN, ("PUT", f"{PULLS}/CLOSED/merge"), 400, "bad pull request status"),
+    (
         R.BAD_STRATEGY,
         ("POST", f"{REPO}/refs/dev/merge/main", {"strategy": "ours"}),
         400,
@@ -303,6 +345,12 @@ PROVOKED = [
         ("POST", f"{MAIN}/cherry-pick", {"ref": "dev"}),
         409,
         "update branch: conflict found",
+    ),
+    (
+        R.MERGE_CONFLICT,
+        ("PUT", f"{PULLS}/OPEN/merge"),
+        409,
+        "update branch main: conflict found",
     ),
     (
         R.PROTECTED_FROM_WRITES,
@@ -400,6 +448,8 @@ def test_a_refusal_has_exactly_the_message_of_lakefs(api, row, request_, status,
     if row is Refusal.IMPORT_ENDED:
         target += api.ask("POST", f"{REPO}/branches/safe/import", _import()).json["id"]
         api.run_tasks()
+    for pull in api.ask("GET", PULLS).json["results"]:
+        target = target.replace(pull["status"].upper(), pull["id"])
     reply = _send(api, method, target, *more)
     assert (reply.status, reply.json["message"]) == (status, message)
     assert api.ask("GET", MAIN).json["commit_id"] == head

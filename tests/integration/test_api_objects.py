@@ -237,6 +237,17 @@ def test_a_copy_is_an_object_of_its_own(api):
     assert reply.status == 201
 
 
+def test_a_shallow_copy_has_the_data_of_its_source(api):
+    source = api.upload("a", b"data", headers={"x-lakefs-meta-k": "v"})
+    body = {"src_path": "a", "shallow": True}
+    reply = api.ask("POST", f"{OBJECTS}/copy", body, dest_path="b")
+    assert reply.status == 201
+    models.ObjectStats.from_dict(reply.json)
+    for field in ("physical_address", "checksum", "size_bytes", "metadata", "content_type"):
+        assert reply.json[field] == source[field]
+    assert api.paths() == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("body", "parameters", "status", "named"),
     [
@@ -245,7 +256,8 @@ def test_a_copy_is_an_object_of_its_own(api):
         ({"src_path": "a"}, {}, 400, '"dest_path"'),
         ({}, {"dest_path": "b"}, 400, "src_path"),
         ({"src_path": ""}, {"dest_path": "b"}, 400, "path"),
-        ({"src_path": "a", "shallow": True}, {"dest_path": "b"}, 501, "shallow"),
+        ({"src_path": "nothing", "shallow": True}, {"dest_path": "b"}, 404, "nothing"),
+        ({"src_path": "a", "shallow": "yes"}, {"dest_path": "b"}, 400, "shallow"),
     ],
 )
 def test_a_bad_copy_copies_nothing(api, body, parameters, status, named):

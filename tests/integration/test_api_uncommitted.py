@@ -12,6 +12,7 @@ from tests.support.api import ApiClient
 
 UNCOMMITTED = "/repositories/repo/gc/prepare_uncommited"
 NAMESPACE = "s3://bucket/repo"
+MAIN = "/repositories/repo/branches/main/objects"
 
 
 @pytest.fixture
@@ -40,6 +41,18 @@ class TestPreparedUncommitted:
         assert reply.status == 201
         models.PrepareGCUncommittedResponse.from_dict(reply.json)
         return reply.json
+
+    def test_the_last_file_has_what_shallow_copies_claim(self, api):
+        address, _ = self.staged(api, "a")
+        api.world.clock.tick(2 * 24 * 60 * 60)
+        body = {"src_path": "a", "shallow": True}
+        copied = api.ask("POST", f"{MAIN}/copy", body, dest_path="b")
+        assert copied.status == 201
+        assert api.ask("DELETE", MAIN, path="a").status == 204
+        assert api.ask("DELETE", MAIN, path="b").status == 204
+        made = self.prepare(api)
+        found = self.addresses(api, made["gc_uncommitted_location"])
+        assert [each for each, _ in found] == [address]
 
     def test_the_file_has_what_is_staged_on_every_branch(self, api):
         api.upload("committed")

@@ -9,6 +9,8 @@ from pyspark.sql import SparkSession
 
 from graveler.errors import ContentionError, GravelerError
 from graveler.operations import branches, links, merges, replays, writes
+from graveler.operations.protocol.claims import claim
+from graveler.operations.protocol.lookup import read_repository
 from tests.support.collected import DAY_S, MARKS, Collected, world
 from tests.support.server_world import ServerWorld
 from tests.support.spark import spark_session
@@ -42,6 +44,8 @@ class Raced:
             lake.upload(f"{name} later", branch=name)
             lake.commit(4 * DAY_S, name)
         lake.commit(10 * DAY_S, "described")
+        self.uris["claimed"] = lake.upload("claimed")
+        lake.delete("claimed")
         lake.grow_old()
         address = links.get_physical_address(lake.engine, lake.name, "main", b"linked")
         lake.objects.put(address, b"linked", "a/b")
@@ -53,7 +57,11 @@ class Raced:
         return {
             "leased": (self.second_run, lambda: self.lake.commit(branch="early")),
             "listed": (self.upload_and_commit,),
-            "staged": (lambda: self.lake.commit(branch="moved"), self.merge_and_forget),
+            "staged": (
+                lambda: self.lake.commit(branch="moved"),
+                self.merge_and_forget,
+                self.claim,
+            ),
             "commits": (self.describe,),
             "marked": (self.branch_out, self.revert, self.retain_longer, self.reset),
             "looked": (self.link, self.upload_again),
@@ -78,6 +86,13 @@ class Raced:
         lake.commit(branch="merged")
         merges.merge(lake.engine, lake.name, "merged", "main", merges.MergeRequest("somebody"))
         branches.delete(lake.engine, lake.name, "merged")
+
+    def claim(self) -> None:
+        """Nothing that a collection reads names the data, as in the middle of a shallow copy."""
+        lake = self.lake
+        repository = read_repository(lake.engine, lake.name)
+        address = self.uris["claimed"].removeprefix(f"{repository.storage_namespace}/")
+        claim(lake.engine, repository, [address])
 
     def describe(self) -> None:
         metadata = {"key": "value"}
@@ -129,6 +144,7 @@ def raced(spark_session: SparkSession, world: ServerWorld, s3_folder: Path) -> R
         pytest.param("early", id="staged long ago and committed before staging is looked at"),
         pytest.param("moved", id="staged long ago and committed after staging is looked at"),
         pytest.param("merged", id="committed, merged, and its branch deleted, all of it then"),
+        pytest.param("claimed", id="claimed by a shallow copy after staging is looked at"),
         pytest.param("described", id="given other metadata after commits are looked at"),
         pytest.param("branched", id="in a branch created at an old commit"),
         pytest.param("reverted", id="brought back by a revert"),

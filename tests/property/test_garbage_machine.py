@@ -13,6 +13,7 @@ from graveler.retention.looks import LOOK_S
 from tests.support.garbage_machine import FOREIGN, Users
 from tests.support.lake import NAMESPACE, REPO
 from tests.support.memory_collection import MemoryCollection
+from tests.support.memory_objects import nothing
 
 
 class CollectedRepository(RuleBasedStateMachine):
@@ -46,7 +47,7 @@ class CollectedRepository(RuleBasedStateMachine):
             for listed in self.objects.list_objects(f"{NAMESPACE}/data/")
             if listed.last_modified_ns < cutoff_ns
         }
-        kept = self.users.live_uris() | self.users.covered_uris()
+        kept = self.users.live_uris() | self.users.covered_uris() | self.users.claimed_uris()
         assert old - set(FOREIGN) <= kept
 
     @rule(data=st.data())
@@ -57,8 +58,19 @@ class CollectedRepository(RuleBasedStateMachine):
             self.users.world.clock.tick(LOOK_S + 1)
             assert not run.delete_batch()
 
+        def shift() -> None:
+            for _ in range(data.draw(st.integers(0, 2))):
+                self.users.shift(data)
+
+        def look_at_what_moves() -> None:
+            run.between = shift
+            run.look()
+            run.between = nothing
+            while run.delete_batch():
+                pass
+
         looks = (run.list_candidates, run.look_at_staged, run.look_at_commits)
-        for step in (*looks, run.mark, run.look, stall, run.sweep):
+        for step in (*looks, run.mark, run.look, stall, look_at_what_moves, run.sweep):
             for _ in range(data.draw(st.integers(0, 2))):
                 self.users.act(data)
             self.users.world.clock.tick(data.draw(st.sampled_from([0, 0, 600, 40_000])))

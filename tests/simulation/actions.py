@@ -5,6 +5,7 @@ Each action works on the engine of its client and returns the operation's value 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graveler.export.model import ExportConfiguration, ExportRequest
@@ -105,9 +106,15 @@ def _delete_many(actor: "Actor", op: Op) -> None:
         raise error
 
 
-def _copy(actor: "Actor", op: Op) -> Value:
+def _copy(actor: "Actor", op: Op, *, shallow: bool = False) -> Value:
     made = writes.copy(
-        actor.engine, REPO, op.branch, op.path, source_ref=actor.ref(op), source_path=b"a"
+        actor.engine,
+        REPO,
+        op.branch,
+        op.path,
+        source_ref=actor.ref(op),
+        source_path=b"a",
+        shallow=shallow,
     )
     return _value(made)
 
@@ -260,6 +267,7 @@ ACTIONS: dict[str, Action] = {
     "delete": Action(_delete, "delete"),
     "delete_many": Action(_delete_many, "tombstone", "branch"),
     "copy": Action(_copy, "write"),
+    "copy_shallow": Action(partial(_copy, shallow=True), "write"),
     "get": Action(_get, "read", reads_only=True),
     "get_head": Action(_get_head, "read_head", reads_only=True),
     "list": Action(_list, "read", "branch", reads_only=True),

@@ -154,6 +154,8 @@ class Actor:
             self.ledger.origins[args[1].id] = (self._invoked, self._op)
         elif name == "refs.replace_task" and args[2].is_called_back:
             self.ledger.called_back.add(args[2].id)
+        elif name == "objects.head" and self._op.kind == "copy_shallow":
+            facts["uri"] = args[0]  # the data that the copy will name
         elif name in ("objects.put", "objects.copy"):
             uri = args[name == "objects.copy"]
             if "/data/" in uri:

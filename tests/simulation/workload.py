@@ -45,6 +45,9 @@ MIXES: dict[str, Mix] = {
     "collect": Mix(
         f"collect collect {WRITES} {COMMITS} {RESETS} create_branch delete_branch copy", same=0.1
     ),
+    "shared": Mix(
+        f"copy_shallow copy_shallow copy_shallow {WRITES} commit get list collect reset_object"
+    ),
     "foreign": Mix("collect collect nest_repository upload commit", "foreign nested plain"),
     "export": Mix(
         "delete_branch delete_branch create_branch configure_export run_export upload commit",
@@ -83,6 +86,7 @@ _REFS = {
     "cherry_pick": ("c1", "c2", "d1", "dev"),
     "hard_reset": ("c1", "c2", "d1", "first"),
     "create_branch": ("main", "c1", "c2", "d1"),
+    "copy_shallow": ("c1", "c2", "d1"),
     "copy": ("c1", "c2", "d1"),  # whose metadata never change
 }
 

@@ -95,6 +95,22 @@ OF_OBJECTS = {
         (("fs:ReadObject", OBJECT), ("fs:WriteObject", f"{REPO}/object/c")),
         {"src_path": "a/b"},
     ),
+    "copyPrefix": Example(
+        "POST",
+        f"{_B}/objects/copy_prefix?dest_prefix=c/",
+        (("fs:WriteObject", f"{REPO}/object/c/*"), ("fs:ReadObject", f"{REPO}/object/a/*")),
+        {"src_prefix": "a/"},
+    ),
+    "movePrefix": Example(
+        "POST",
+        f"{_B}/objects/move_prefix?dest_prefix=c/",
+        (
+            ("fs:WriteObject", f"{REPO}/object/c/*"),
+            ("fs:ReadObject", f"{REPO}/object/a/*"),
+            ("fs:DeleteObject", f"{REPO}/object/a/*"),
+        ),
+        {"src_prefix": "a/"},
+    ),
     "stageObject": Example(
         "PUT",
         f"{_B}/objects?path=a/b",

@@ -71,9 +71,16 @@ class Users:
         self.actions: list[Callable[[st.DataObject], None]] = [
             *(self.upload, self.upload, self.commit, self.commit, self.import_object),
             *(self.delete, self.set_metadata, self.seal_only, self.merge, self.reset),
+            *(self.copy_shallow, self.copy_old),
             *(self.delete_branch, self.create_branch, self.go_back, self.go_back),
             *(self.hand_out, self.put_where_told, self.put_where_told, self.link, self.link),
             self.set_rules,
+        ]
+        # Those that bring no content to life but what a branch has. With few of them, a name of an
+        # address often moves from where a look comes later to where it has been.
+        self.movers: list[Callable[[st.DataObject], None]] = [
+            *(self.move, self.move, self.copy_shallow, self.delete, self.upload),
+            *(self.commit, self.seal_only, self.reset, self.delete_branch),
         ]
 
     def act(self, data: st.DataObject) -> None:
@@ -116,6 +123,36 @@ class Users:
 
     def delete(self, data: st.DataObject) -> None:
         writes.delete(self.engine, REPO, data.draw(NAMES), data.draw(PATHS))
+
+    def copy_shallow(self, data: st.DataObject) -> None:
+        self._copy(data.draw(NAMES), data)
+
+    def copy_old(self, data: st.DataObject) -> None:
+        """Bring back an object of an old commit."""
+        self._copy(data.draw(st.sampled_from(sorted(self.commits()))), data)
+
+    def move(self, data: st.DataObject) -> None:
+        ref = data.draw(NAMES)
+        path = self._copy(ref, data)
+        writes.delete(self.engine, REPO, ref, path)
+
+    def _copy(self, ref: str, data: st.DataObject) -> bytes:
+        path = data.draw(PATHS)
+        writes.copy(
+            self.engine,
+            REPO,
+            data.draw(NAMES),
+            data.draw(PATHS),
+            source_ref=ref,
+            source_path=path,
+            shallow=True,
+        )
+        return path
+
+    def shift(self, data: st.DataObject) -> None:
+        """Do one action during a look."""
+        with suppress(GravelerError):
+            data.draw(st.sampled_from(self.movers), label="during a look")(data)
 
     def set_metadata(self, data: st.DataObject) -> None:
         metadata = {"count": self.content().decode()}
@@ -241,6 +278,11 @@ class Users:
     def lost_uris(self) -> set[str]:
         """Return live data that are missing, except those that were gone before a revival."""
         return {uri for uri in self.live_uris() - self.gone if not self.is_there(uri)}
+
+    def claimed_uris(self) -> set[str]:
+        """Return the data that shallow copies claim; the memory store's claims do not end."""
+        repository = read_repository(self.engine, REPO)
+        return {f"{NAMESPACE}/{each}" for each in self.engine.refs.claimed_addresses(repository)}
 
     def covered_uris(self) -> set[str]:
         """Return the data of objects in sealed tokens: a commit may still use one of them."""

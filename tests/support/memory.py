@@ -25,6 +25,7 @@ from graveler.model import (
     StagingToken,
     Tag,
 )
+from graveler.pulls import PullRequestMerge
 from graveler.tasks import TaskEnd
 from tests.support.memory_accounts import MemoryAccountStore
 from tests.support.memory_objects import (
@@ -257,6 +258,7 @@ class MemoryRefStore(Attachments):
         restored: Sequence[Change] = (),
         is_clean: bool = False,
         ends: TaskEnd | None = None,
+        merges: PullRequestMerge | None = None,
     ) -> None:
         kept = len(old.sealed_tokens) - len(applied_tokens)
         assert tuple(applied_tokens) == old.sealed_tokens[kept:]
@@ -275,6 +277,8 @@ class MemoryRefStore(Attachments):
             records = self.records_of(repository)
             if ends is not None and records.tasks[ends.old.id].version != ends.old.version:
                 raise StaleTaskError(f"task {ends.old.id} changed")
+            if merges is not None:
+                self.check_pull_request(repository, merges.old)
             if commit is not None:
                 stored = records.commits.setdefault(commit.id, commit)
                 if stored.generation != commit.generation:
@@ -291,6 +295,8 @@ class MemoryRefStore(Attachments):
             self.put_restored(old.staging_token, restored)
             if ends is not None:
                 self.replace_task(repository, ends.old, ends.new, ends.event)
+            if merges is not None:
+                self.replace_pull_request(repository, merges.old, merges.new, merges.event)
             if event is not None:
                 self.events.append(event)
 

@@ -8,6 +8,7 @@ from graveler.model import EMPTY_METARANGE, CommitID, MetaRangeID, RangeID, Repo
 from graveler.operations.engine import Engine
 from graveler.operations.garbage import (
     active_metaranges,
+    claimed_addresses,
     neighbours,
     staged_addresses,
     staging_tokens,
@@ -19,10 +20,13 @@ from graveler.retention.files import looks_folder, run_folder
 from graveler.retention.looks import FRUITLESS_LOOKS_MAX, LOOK_S, Look, begin_look
 from graveler.retention.ranges import RangeReader, ReadFile, read_metarange
 from graveler.times import NS_PER_S
+from tests.support.memory_objects import nothing
 
 
 class MemoryCollection:
     """One run; ranges_read records the ID of a range at each read.
+
+    between: called between the reads of a look.
 
     has_lease: whether the run still holds the repository's lease. Safety does not depend on it.
     """
@@ -47,6 +51,8 @@ class MemoryCollection:
         self.candidates: set[str] = set()
         self.marked: set[str] = set()
         self._staged: set[str] = set()
+        self._claimed: set[str] = set()
+        self.between: Callable[[], None] = nothing
         self._active: dict[CommitID, MetaRangeID] = {}
         self._ranges_of_mark: set[RangeID] = set()
         self.look_s = look_s
@@ -71,20 +77,26 @@ class MemoryCollection:
 
     def _staged_now(self) -> set[str]:
         sharers = neighbours(self.engine, self.repository).sharers
-        return {
-            address
-            for token in staging_tokens(self.engine, sharers)
-            for address in staged_addresses(self.engine.staging, self.namespace, token)
-        }
+        found: set[str] = set()
+        for token in staging_tokens(self.engine, sharers):
+            self.between()
+            found.update(staged_addresses(self.engine.staging, self.namespace, token))
+        return found
 
     def look_at_commits(self) -> None:
         self._active = self._active_now()
+        self.between()
+        self._claimed = self._claimed_now()
+
+    def _claimed_now(self) -> set[str]:
+        return set(claimed_addresses(self.engine, neighbours(self.engine, self.repository).sharers))
 
     def _active_now(self) -> dict[CommitID, MetaRangeID]:
         return active_metaranges(self.engine, neighbours(self.engine, self.repository).sharers)
 
     def mark(self) -> None:
-        self.marked = self.candidates - self._staged - self._addresses(self._active.values())
+        self.marked = self.candidates - self._staged - self._claimed
+        self.marked -= self._addresses(self._active.values())
         self._ranges_of_mark = set(self.ranges_read)
 
     def _addresses(self, metarange_ids: Iterable[MetaRangeID]) -> set[str]:
@@ -108,8 +120,11 @@ class MemoryCollection:
         self._look = begin_look(self.engine.objects, folder_uri, self._looks, self.look_s)
         self._own = self._territory()
         staged = self._staged_now()
+        self.between()
         active = self._active_now()
-        alive = staged | self._addresses(set(active.values()) - set(self._active.values()))
+        self.between()
+        alive = staged | self._claimed_now()
+        alive |= self._addresses(set(active.values()) - set(self._active.values()))
         self.doomed = self.marked - alive - self.deleted
 
     def delete_batch(self) -> bool:

@@ -2,11 +2,11 @@
 
 import base64
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from graveler.errors import StaleVersionError
+from graveler.errors import AlreadyExistsError, StaleVersionError
 from graveler.model import (
     Branch,
     Commit,
@@ -19,6 +19,7 @@ from graveler.model import (
     Tag,
 )
 from graveler.ports import Clock
+from graveler.pulls import PullRequest
 from graveler.tasks import Task
 from tests.support.memory_objects import FixedClock, nothing
 
@@ -65,6 +66,8 @@ class Records:
     metadata: dict[str, str] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
     joinable: dict[str, str] = field(default_factory=dict)  # task IDs by digest
+    pulls: dict[str, PullRequest] = field(default_factory=dict)
+    claimed: set[str] = field(default_factory=set)
 
     def fork(self) -> "Records":
         return Records(
@@ -74,6 +77,8 @@ class Records:
             dict(self.metadata),
             dict(self.tasks),
             dict(self.joinable),
+            dict(self.pulls),
+            set(self.claimed),
         )
 
 
@@ -85,7 +90,7 @@ def page_of(records: Mapping[Name, T], prefix: str, after: str, amount: int) -> 
 
 
 class Attachments:
-    """Metadata and tasks of a repository."""
+    """Metadata, tasks and pull requests of a repository."""
 
     def __init__(self) -> None:
         self.records: dict[tuple[str, RepositoryUID], Records] = {}  # by name and uid
@@ -151,3 +156,54 @@ class Attachments:
             if event is not None:
                 self.events.append(event)
             return tasks[old.id]
+
+    def pull_request(self, repository: Repository, pull_id: str) -> PullRequest | None:
+        with self._lock:
+            return self.records_of(repository).pulls.get(pull_id)
+
+    def pull_requests(
+        self,
+        repository: Repository,
+        prefix: str,
+        after: str,
+        amount: int,
+        is_wanted: Callable[[PullRequest], bool],
+    ) -> Page[PullRequest]:
+        with self._lock:
+            pulls = self.records_of(repository).pulls
+            wanted = {id_: pull for id_, pull in pulls.items() if is_wanted(pull)}
+            return page_of(wanted, prefix, after, amount)
+
+    def create_pull_request(self, repository: Repository, pull: PullRequest, event: Event) -> None:
+        with self._lock:
+            pulls = self.records_of(repository).pulls
+            if pull.id in pulls:
+                raise AlreadyExistsError(f"a pull request {pull.id} already exists")
+            pulls[pull.id] = pull
+            self.events.append(event)
+
+    def replace_pull_request(
+        self, repository: Repository, old: PullRequest, new: PullRequest, event: Event
+    ) -> PullRequest:
+        with self._lock:
+            self.check_pull_request(repository, old)
+            pulls = self.records_of(repository).pulls
+            pulls[old.id] = replace(new, version=old.version + 1)
+            self.events.append(event)
+            return pulls[old.id]
+
+    def check_pull_request(self, repository: Repository, old: PullRequest) -> None:
+        current = self.records_of(repository).pulls.get(old.id)
+        if current is None or current.version != old.version:
+            raise StaleVersionError(f"pull request {old.id} changed")
+
+    def claim_addresses(
+        self, repository: Repository, addresses: Sequence[str], expires_s: int
+    ) -> None:
+        assert expires_s > 0
+        with self._lock:
+            self.records_of(repository).claimed.update(addresses)
+
+    def claimed_addresses(self, repository: Repository) -> Iterator[str]:
+        with self._lock:
+            return iter(sorted(self.records_of(repository).claimed))

@@ -7,9 +7,10 @@ from copy import copy
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from graveler.errors import StaleVersionError
+from graveler.errors import StaleTaskError, StaleVersionError
 from graveler.model import Branch, Change, Repository, StagingToken
-from graveler.ports import Staged
+from graveler.ports import Staged, StagedChange
+from graveler.tasks import Task
 from tests.support.memory_objects import nothing
 
 if TYPE_CHECKING:
@@ -108,6 +109,28 @@ class MemoryStagingStore:
                 raise StaleVersionError(f"path {path!r} changed")
             self._put(branch.staging_token, path, value)
             self._refs.raise_version(repository, branch.name, version=0, edits=1)
+
+    def stage_step(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[StagedChange],
+        old: Task,
+        new: Task,
+    ) -> Task:
+        assert len({each.path for each in changes}) == len(changes) <= 96
+        with self._lock:
+            current = self._refs.task(repository, old.id)
+            if current is None or current.version != old.version:
+                raise StaleTaskError(f"task {old.id} changed")
+            with self._refs.unchanged(repository, branch):
+                for each in changes:
+                    if self.get(branch.staging_token, each.path) != each.replaces:
+                        raise StaleVersionError(f"path {each.path!r} changed")
+                for each in changes:
+                    self._put(branch.staging_token, each.path, each.value)
+                self._refs.raise_version(repository, branch.name, version=0, edits=1)
+                return self._refs.replace_task(repository, old, new)
 
     def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
         for start in range(0, len(changes), self.changes_at_once):

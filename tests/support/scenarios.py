@@ -20,6 +20,7 @@ from graveler.operations import (
     links,
     merges,
     objects,
+    pulls,
     replays,
     repositories,
     tags,
@@ -29,6 +30,7 @@ from graveler.operations import (
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import UploadedPart
+from graveler.pulls import PullRequestStatus, PullRequestUpdate
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.engines import MemoryWorld, memory_world
 
@@ -89,6 +91,8 @@ def outside(engine: Engine) -> object:
         )
     for tag in tags.list_page(engine, REPO, prefix="", after="", amount=10).results:
         seen["tag " + tag.name] = contents(engine, tag.name)
+    for pull in pulls.listed(engine, REPO, "", "", 10).results:
+        seen["pull request " + pull.title] = (pull.status, pull.description)
     return seen
 
 
@@ -112,7 +116,13 @@ def prepared_world() -> MemoryWorld:
     upload(engine, b"a", b"staged")
     upload(engine, b"e", b"staged")
     writes.delete(engine, REPO, "main", b"b/2")
+    pulls.create(engine, REPO, pulls.PullRequestCreation("somebody", "dev", "clean", "open"))
     return world
+
+
+def the_pull_request(engine: Engine) -> str:
+    """Return the ID of the world's first pull request, from dev to clean."""
+    return pulls.listed(engine, REPO, "", "", 10).results[-1].id
 
 
 def _stage(engine: Engine) -> object:
@@ -199,7 +209,7 @@ class Scenario:
     @property
     def repeats_itself(self) -> bool:
         """Whether a second run takes effect again, because the history does not show the first."""
-        return self.name in ("squash", "cherry-pick")
+        return self.name in ("squash", "cherry-pick", "create pull request")
 
     @property
     def has_steps(self) -> bool:
@@ -218,6 +228,9 @@ _OPERATIONS: Mapping[str, Operation] = {
     "copy": lambda engine: writes.copy(
         engine, REPO, "main", b"copied", source_ref="v1", source_path=b"c"
     ),
+    "shallow copy": lambda engine: writes.copy(
+        engine, REPO, "main", b"copied", source_ref="v1", source_path=b"c", shallow=True
+    ),
     "set user metadata": lambda engine: writes.set_user_metadata(
         engine, REPO, "main", b"c", {"k": "v"}
     ),
@@ -230,6 +243,19 @@ _OPERATIONS: Mapping[str, Operation] = {
     ),
     "merge": _merge,
     "squash": partial(_merge, squash=True),
+    "create pull request": lambda engine: pulls.create(
+        engine, REPO, pulls.PullRequestCreation("somebody", "dev", "main", "new")
+    ),
+    "update pull request": lambda engine: pulls.update(
+        engine,
+        REPO,
+        the_pull_request(engine),
+        PullRequestUpdate(description="x", status=PullRequestStatus.CLOSED),
+        "somebody",
+    ),
+    "merge pull request": lambda engine: pulls.merge(
+        engine, REPO, the_pull_request(engine), "somebody"
+    ),
     "merge into what has not moved": lambda engine: merges.merge(
         engine, REPO, "main", "dev", merges.MergeRequest("somebody", strategy="dest-wins")
     ),

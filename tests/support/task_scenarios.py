@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from graveler.errors import StillRunningError
 from graveler.model import Commit
-from graveler.operations import commits, merges, replays
+from graveler.operations import commits, merges, pulls, replays
 from graveler.operations.engine import Engine
 from graveler.operations.tasks.requests import listed, status
 from graveler.operations.tasks.waiting import Patience
 from graveler.tasks import Task, TaskMessage, TaskSettings, TaskState
 from tests.support.counting import Calls, engine_around
 from tests.support.engines import MemoryWorld
-from tests.support.scenarios import REPO, commit, outside, prepared_world, upload
+from tests.support.scenarios import REPO, commit, outside, prepared_world, the_pull_request, upload
 from tests.support.slices import predictable_slices
 from tests.support.tasks import run
 
@@ -81,6 +81,13 @@ SCENARIOS = [
         "clean",
         lambda engine, patience: replays.cherry_pick(
             engine, REPO, "clean", replays.CherryPickRequest("v1", "somebody"), patience
+        ),
+    ),
+    TaskScenario(
+        "merge-pull-request",
+        "clean",
+        lambda engine, patience: pulls.merge(
+            engine, REPO, the_pull_request(engine), "somebody", patience
         ),
     ),
 ]

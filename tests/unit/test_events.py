@@ -14,10 +14,21 @@ from graveler.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_ty
 from graveler.export.model import ExportConfiguration, ExportRequest
 from graveler.imports.request import ImportRequest
 from graveler.model import Event
-from graveler.operations import branches, commits, imports, merges, replays, repositories, tags
+from graveler.operations import (
+    branches,
+    commits,
+    imports,
+    merges,
+    pulls,
+    replays,
+    repositories,
+    tags,
+)
+from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.tasks.requests import cancel
+from graveler.pulls import PullRequestUpdate
 from local.patterns import matches
 from tests.support.engines import MemoryWorld
 from tests.support.lake import REPO, commit, named, new_lake, upload
@@ -57,6 +68,16 @@ def report_tasks(world: MemoryWorld) -> None:
     cancel(engine, REPO, task.id)
 
 
+def report_pull_request(engine: Engine) -> None:
+    """Create a pull request, change its title, and merge it."""
+    upload(engine, b"e", b"5", "source")
+    commit(engine, "source")
+    asked = pulls.PullRequestCreation("somebody", "source", "main", "title")
+    pull = pulls.create(engine, REPO, asked)
+    pulls.update(engine, REPO, pull.id, PullRequestUpdate("new"), "somebody")
+    pulls.merge(engine, REPO, pull.id, "somebody")
+
+
 @pytest.fixture(scope="module")
 def reported() -> list[Event]:
     """What the engine reports when everything is done once that is worth an event."""
@@ -74,6 +95,7 @@ def reported() -> list[Event]:
     merges.merge(engine, REPO, "source", "main", merges.MergeRequest("somebody"))
     request = replays.RevertRequest("main", "somebody", parent_number=1)
     replays.revert(engine, REPO, "main", request)
+    report_pull_request(engine)
     imports.start_import(engine, REPO, "main", ImportRequest((), "somebody"))
     run_all(world.task_queue, engine)
     branches.hard_reset(engine, REPO, "main", ref="main~1")
@@ -96,7 +118,7 @@ def kinds_in(room: str) -> set[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     is_kind = re.compile(
-        "[a-z_]+_(created|deleted|reset|completed|requested|finished|started|progressed)"
+        "[a-z_]+_(created|deleted|reset|completed|requested|finished|started|progressed|updated|merged)"
     )
     return {text for text in texts if is_kind.fullmatch(text)}
 

@@ -16,12 +16,15 @@ _RESTORE_ACTIONS = (Action.CREATE_TAG, Action.CREATE_BRANCH, Action.CREATE_COMMI
 TASK_NEEDS: Mapping[TaskKind, tuple[tuple[Action, ...], tuple[Action, ...]]] = {
     TaskKind.COMMIT: ((Action.READ_BRANCH,), (Action.CREATE_COMMIT,)),
     TaskKind.MERGE: ((Action.READ_BRANCH,), (Action.CREATE_COMMIT,)),
+    TaskKind.MERGE_PULL_REQUEST: ((Action.READ_BRANCH,), (Action.CREATE_COMMIT,)),
     TaskKind.REVERT: ((Action.READ_BRANCH,), (Action.REVERT_BRANCH,)),
     TaskKind.CHERRY_PICK: ((Action.READ_BRANCH,), (Action.CREATE_COMMIT,)),
     TaskKind.IMPORT: ((Action.READ_BRANCH,), (Action.IMPORT_CANCEL,)),
     TaskKind.DUMP: (_DUMP_ACTIONS, _DUMP_ACTIONS),
     TaskKind.RESTORE: (_RESTORE_ACTIONS, _RESTORE_ACTIONS),
     TaskKind.PREPARE_COMMITS: ((Action.PREPARE_COMMITS,), (Action.PREPARE_COMMITS,)),
+    TaskKind.COPY_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),
+    TaskKind.MOVE_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),
 }
 
 

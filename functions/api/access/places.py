@@ -80,6 +80,12 @@ DESTINATION_OBJECT = _one(
     arns.object_arn("{repository}", "{destination path}"),
     lambda request: arns.object_arn(request.repository, request.query.required_text("dest_path")),
 )
+DESTINATION_PREFIX = _one(
+    arns.object_arn("{repository}", "{destination prefix}*"),
+    lambda request: arns.object_arn(
+        request.repository, f"{request.query.required_text('dest_prefix', or_empty=True)}*"
+    ),
+)
 USER = _one(arns.user_arn("{user}"), lambda request: arns.user_arn(request.name("user_id")))
 GROUP = _one(arns.group_arn("{group}"), lambda request: arns.group_arn(request.name("group_id")))
 POLICY = _one(
@@ -131,6 +137,14 @@ SOURCE_OBJECT = _one(
     arns.object_arn("{repository}", "{source path}"),
     lambda request: arns.object_arn(
         request.repository, request.decode(requests.ObjectCopyCreation).src_path
+    ),
+)
+
+
+SOURCE_PREFIX = _one(
+    arns.object_arn("{repository}", "{source prefix}*"),
+    lambda request: arns.object_arn(
+        request.repository, f"{request.decode(requests.PrefixMove).src_prefix}*"
     ),
 )
 

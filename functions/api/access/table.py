@@ -52,6 +52,15 @@ NEEDS: Mapping[str, Row] = {
         On(Action.WRITE_OBJECT, places.DESTINATION_OBJECT),
         On(Action.READ_OBJECT, places.SOURCE_OBJECT),
     ),
+    "copyPrefix": Needs(
+        On(Action.WRITE_OBJECT, places.DESTINATION_PREFIX),
+        On(Action.READ_OBJECT, places.SOURCE_PREFIX),
+    ),
+    "movePrefix": Needs(
+        On(Action.WRITE_OBJECT, places.DESTINATION_PREFIX),
+        On(Action.READ_OBJECT, places.SOURCE_PREFIX),
+        On(Action.DELETE_OBJECT, places.SOURCE_PREFIX),
+    ),
     "stageObject": Needs(
         On(Action.WRITE_OBJECT, places.OBJECT),
         then=f"`{Action.IMPORT_FROM_STORAGE}` on `arn:lakefs:fs:::namespace/{{physical address}}`, "

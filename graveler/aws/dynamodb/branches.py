@@ -15,6 +15,7 @@ from graveler.aws.dynamodb.models import (
     StagedItem,
     partition_of,
 )
+from graveler.aws.dynamodb.pulls import pull_replacement
 from graveler.aws.dynamodb.records import Records, cleanup_item, outbox_item
 from graveler.aws.dynamodb.tables import Raw, Tables, key
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
@@ -27,6 +28,7 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.model import Branch, Change, Commit, CommitID, Event, Page, Repository, StagingToken
+from graveler.pulls import PullRequestMerge
 from graveler.tasks import Task, TaskEnd
 
 # An update expression has at most 4 KB; removing one list element takes about ten bytes of it.
@@ -176,6 +178,7 @@ class BranchRecords(Records):
         restored: Sequence[Change] = (),
         is_clean: bool = False,
         ends: TaskEnd | None = None,
+        merges: PullRequestMerge | None = None,
     ) -> None:
         actions, condition = _move(old, commit_id, applied_tokens, new_staging_token)
         if is_clean:
@@ -202,6 +205,10 @@ class BranchRecords(Records):
             replaced = task_replacement(self.tables, repository, ends.old, ends.new)
             ended = self.tables.put(outbox_item(repository, ends.event))
             writes += [{"Put": replaced}, {"Put": ended}]
+        if merges is not None:
+            replaced = pull_replacement(self.tables, repository, merges.old, merges.new)
+            merged = self.tables.put(outbox_item(repository, merges.event))
+            writes += [{"Put": replaced}, {"Put": merged}]
         if event is None:
             is_done = self._transact(writes, cleanup)
         else:

@@ -36,6 +36,8 @@ OUTBOX = "outbox#"
 EXPORT = "export#"
 TASK = "task#"
 JOINABLE = "joinable#"
+PULL = "pull#"
+CLAIM = "claim#"
 LEASE = "lease#"
 METADATA = "metadata"
 
@@ -168,6 +170,20 @@ class JoinableItem(RefsItem):
     """Partition of the repository / `joinable#<digest>`: the last task for such a request."""
 
     task_id = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
+
+
+class PullRequestItem(RefsItem):
+    """Partition of the repository / `pull#<id>`; the pull request is JSON."""
+
+    pull = UnicodeAttribute()
+    version = NumberAttribute()
+
+
+class ClaimItem(RefsItem):
+    """Partition of the repository / `claim#<uuid>`: addresses, as a JSON array."""
+
+    addresses = UnicodeAttribute()
     expires_at = NumberAttribute()  # Unix seconds
 
 

@@ -1,8 +1,10 @@
 """The RefStore on DynamoDB, put together from the stores of each kind of record."""
 
 from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of
+from graveler.aws.dynamodb.claims import ClaimRecords
 from graveler.aws.dynamodb.commits import CommitRecords
 from graveler.aws.dynamodb.models import REPOSITORIES
+from graveler.aws.dynamodb.pulls import PullRequestRecords
 from graveler.aws.dynamodb.repositories import RepositoryRecords, repository_of
 from graveler.aws.dynamodb.tables import key
 from graveler.aws.dynamodb.tags import TagRecords
@@ -10,7 +12,15 @@ from graveler.aws.dynamodb.tasks import TaskRecords
 from graveler.model import Branch, Repository
 
 
-class DynamoRefStore(RepositoryRecords, BranchRecords, TagRecords, CommitRecords, TaskRecords):
+class DynamoRefStore(
+    RepositoryRecords,
+    BranchRecords,
+    TagRecords,
+    CommitRecords,
+    TaskRecords,
+    PullRequestRecords,
+    ClaimRecords,
+):
     """`graveler.ports.RefStore` over the refs table."""
 
     __slots__ = ()

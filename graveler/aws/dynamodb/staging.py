@@ -26,13 +26,15 @@ from pynamodb.expressions.condition import Condition
 from graveler.aws.dynamodb import gates
 from graveler.aws.dynamodb.branches import branch_key, branch_of, is_unchanged, restored_item
 from graveler.aws.dynamodb.client import Call, binary
-from graveler.aws.dynamodb.models import BranchItem, StagedItem
+from graveler.aws.dynamodb.models import BranchItem, StagedItem, partition_of
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
+from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
 from graveler.aws.errors import TransactionCancelledError
-from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
 from graveler.limits import PATH_BYTES_MAX
 from graveler.model import Branch, Change, Repository, StagingToken
-from graveler.ports import Staged
+from graveler.ports import Staged, StagedChange
+from graveler.tasks import Task
 from graveler.threads import ContextThreads
 
 # A listing shows at most 1,000 paths, so the first page needs no more items. Further pages are
@@ -167,6 +169,49 @@ class DynamoStagingStore:
         """Whether the write with that nonce put the item, in an attempt whose answer was lost."""
         raw = self._item_of(token, path)
         return raw is not None and "write" in raw and binary(raw["write"]) == nonce
+
+    def stage_step(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[StagedChange],
+        old: Task,
+        new: Task,
+    ) -> Task:
+        token = branch.staging_token
+        puts = [
+            self._tables.put(StagedItem(token, each.path, value=each.value), _says(each.replaces))
+            for each in changes
+        ]
+        branch_item = branch_key(repository, branch.name)
+        update = self._tables.update(branch_item, [BranchItem.edits.add(1)], is_unchanged(branch))
+        replaced = task_replacement(self._tables, repository, old, new)
+        try:
+            self._tables.transact(
+                [*({"Put": put} for put in puts), {"Update": update}, {"Put": replaced}]
+            )
+        except TransactionCancelledError as error:
+            if not self._has_replaced(repository, old, replaced):
+                raise StaleVersionError("the branch or a path changed since it was read") from error
+        except UnknownOutcomeError:
+            if not self._has_replaced(repository, old, replaced):
+                raise
+        return replace(new, version=old.version + 1)
+
+    def _has_replaced(self, repository: Repository, old: Task, put: Request) -> bool:
+        """Whether an attempt whose answer was lost replaced the task.
+
+        Raises:
+            StaleTaskError: the task is another version. The attempt may have made that, too.
+        """
+        raw = self._tables.get(partition_of(repository), task_key(old.id))
+        if raw is None:
+            raise StaleTaskError(f"task {old.id} does not exist any more")
+        if bool(raw["write"] == put["Item"]["write"]):
+            return True
+        if task_of(raw).version != old.version:
+            raise StaleTaskError(f"task {old.id} changed since it was read")
+        return False
 
     def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
         for batch in _batches(changes):

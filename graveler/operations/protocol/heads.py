@@ -28,6 +28,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import branch_not_found
 from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import view_of_branch
+from graveler.pulls import PullRequestMerge
 from graveler.staging.overlay import effective_changes
 from graveler.tasks import TaskEnd
 from graveler.times import NS_PER_S
@@ -44,6 +45,7 @@ class Move:
     new_staging_token: replaces the staging token; a reset drops what it holds.
     restored: what the new head says of the paths of restored entries.
     is_clean: nothing was staged; the move fails if a conditional change was staged since.
+    merges: the pull request that the new commit merges.
     """
 
     branch: Branch
@@ -54,6 +56,7 @@ class Move:
     new_staging_token: StagingToken | None = None
     restored: Sequence[Change] = ()
     is_clean: bool = False
+    merges: PullRequestMerge | None = None
 
 
 class Ending(Protocol):
@@ -129,6 +132,7 @@ def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | N
                 restored=move.restored,
                 is_clean=move.is_clean,
                 ends=ending.end_with(move.commit) if ending and move.commit else None,
+                merges=move.merges,
             )
         except StaleTaskError:
             assert ending is not None

@@ -90,7 +90,7 @@ def stage_changes(
     for _ in range(BRANCH_WRITE_TRIES_MAX):
         refused = engine.staging.stage(branch.staging_token, changes)
         accepted = changes if not refused else [*set(changes) - set(refused)]
-        after = _confirm(engine, repository, branch, accepted)
+        after = confirm(engine, repository, branch, accepted)
         if not refused:
             return
         if after is None:
@@ -110,7 +110,7 @@ def _after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branc
     return now
 
 
-def _confirm(
+def confirm(
     engine: Engine, repository: Repository, branch: Branch, staged: Sequence[Change]
 ) -> Branch | None:
     """Ensure that no commit misses a change that the branch's token accepted.
@@ -177,7 +177,7 @@ def stage_in_place(
 
     subject = f"path {shown(path)} or branch {branch.name!r}"
     made = retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
-    _confirm(engine, repository, current, [(path, made)])
+    confirm(engine, repository, current, [(path, made)])
     return made
 
 
@@ -194,7 +194,7 @@ def restore_changes(
         UnknownOutcomeError: the changes may have been staged.
     """
     restored = engine.staging.restore(repository, branch, changes)
-    _confirm(engine, repository, branch, changes)
+    confirm(engine, repository, branch, changes)
     return restored
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from graveler import tasks
-from graveler.errors import StaleVersionError
+from graveler.errors import StaleTaskError, StaleVersionError
 from graveler.model import Branch, Commit, Event, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import (
@@ -122,6 +122,29 @@ class Hold:
         self._change(lambda task: tasks.saved(task, now_ns, self._done, self._known, saved))
         self._stored_ns = now_ns
         self._refuse_unwanted()
+
+    def step(
+        self, saved: Mapping[str, Any], done: int, store: Callable[[Task, Task], Task]
+    ) -> None:
+        """Make one step of the work, so many objects done then, and save how far it has come.
+
+        store(old, new) stores the step and the task's record in one transaction. If the record is
+        another one, a step before may have been made: go on from what the task has saved.
+
+        Raises:
+            StaleVersionError: another writer was faster, or changed the task.
+            UnwantedError: a user cancelled the task.
+            LostError: another runner holds the task.
+            OutOfTimeError: the function's invocation is about to end.
+        """
+        self.report_again()
+        now_ns = self.engine.clock.now_ns()
+        try:
+            self.task = store(self.task, tasks.saved(self.task, now_ns, done, done, saved))
+        except StaleTaskError:
+            self.read_again()
+            raise
+        self._done = self._known = done
 
     def watched(self, things: Iterable[T], /) -> Iterator[T]:
         """Pass the things on, and report meanwhile; each counts as one more object known and done.

@@ -13,7 +13,6 @@ from graveler.errors import (
     InvalidInputError,
     NotFoundError,
     PreconditionFailedError,
-    UnsupportedError,
 )
 from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
 from graveler.model import AddressType
@@ -364,6 +363,4 @@ def test_a_copy_of_lost_data_is_gone(world, engine):
         writes.copy(engine, REPO, "main", b"b", source_ref=None, source_path=b"a")
     with pytest.raises(NotFoundError):
         writes.copy(engine, REPO, "main", b"b", source_ref=None, source_path=b"none")
-    with pytest.raises(UnsupportedError):
-        writes.copy(engine, REPO, "main", b"b", source_ref=None, source_path=b"a", shallow=True)
     assert paths(engine, "main") == [b"a"]

@@ -37,7 +37,7 @@ from tests.support.task_scenarios import (
 )
 from tests.support.tasks import run, run_all
 
-COMMIT, MERGE, REVERT, _ = SCENARIOS
+COMMIT, MERGE, REVERT, *_ = SCENARIOS
 NAMES = [scenario.name for scenario in SCENARIOS]
 PATIENT = TaskSettings(request_work_s=0, request_wait_s=1000)
 

@@ -1,0 +1,39 @@
+"""Copies and moves of all objects with a prefix. lakeFS has no such operations."""
+
+from dataclasses import replace
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import requests
+from graveler.http.tasks import TaskCreated
+from graveler.operations.prefixes.requests import IfExists, PrefixRequest, start_copy, start_move
+
+operations = Operations()
+
+_OBJECTS = "/repositories/<repository>/branches/<branch>/objects"
+
+
+@operations.add("POST", f"{_OBJECTS}/copy_prefix", "copyPrefix")
+def copy_prefix(request: Request) -> Answer:
+    body = request.decode(requests.PrefixCopy)
+    asked = replace(_prefix_request(request, body), source_ref=body.src_ref)
+    task = start_copy(request.engine, request.repository, request.branch, asked, request.user)
+    return answers.of_json(TaskCreated(task.id), 202)
+
+
+@operations.add("POST", f"{_OBJECTS}/move_prefix", "movePrefix")
+def move_prefix(request: Request) -> Answer:
+    asked = _prefix_request(request, request.decode(requests.PrefixMove))
+    task = start_move(request.engine, request.repository, request.branch, asked, request.user)
+    return answers.of_json(TaskCreated(task.id), 202)
+
+
+def _prefix_request(request: Request, body: requests.PrefixMove) -> PrefixRequest:
+    return PrefixRequest(
+        source_prefix=body.src_prefix,
+        destination_prefix=request.query.required_text("dest_prefix", or_empty=True),
+        if_exists=IfExists(body.if_exists),
+        force=body.force,
+    )

@@ -1,0 +1,84 @@
+"""Pull requests."""
+
+from functions.api import answers
+from functions.api.access.late import commit_need
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import requests, responses
+from graveler.http.pulls import PullRequestCreated, pull_request_row
+from graveler.operations import pulls
+from graveler.pulls import PullRequestUpdate
+
+operations = Operations()
+
+_PULLS = "/repositories/<repository>/pulls"
+_PULL = f"{_PULLS}/<pull_request>"
+
+
+@operations.add("GET", _PULLS, "listPullRequests")
+def list_pull_requests(request: Request) -> Answer:
+    query = request.query
+    page = pulls.listed(
+        request.engine,
+        request.repository,
+        query.text("prefix"),
+        query.text("after"),
+        query.amount(),
+        query.choice("status", tuple(pulls.LISTED), default="all"),
+    )
+    # As in lakeFS, only getPullRequest shows the description: it may need another permission.
+    rows = [pull_request_row(pull, with_description=False) for pull in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+@operations.add("POST", _PULLS, "createPullRequest")
+def create_pull_request(request: Request) -> Answer:
+    body = request.decode(requests.PullRequestCreation)
+    pull = pulls.create(
+        request.engine,
+        request.repository,
+        pulls.PullRequestCreation(
+            author=request.user,
+            source=body.source_branch,
+            destination=body.destination_branch,
+            title=body.title,
+            description=body.description,
+        ),
+    )
+    return answers.of_json(PullRequestCreated(pull.id), 201)
+
+
+@operations.add("GET", _PULL, "getPullRequest")
+def get_pull_request(request: Request) -> Answer:
+    pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
+    return answers.of_json(pull_request_row(pull))
+
+
+@operations.add("PATCH", _PULL, "updatePullRequest")
+def update_pull_request(request: Request) -> Answer:
+    body = request.decode(requests.PullRequestUpdate)
+    pulls.update(
+        request.engine,
+        request.repository,
+        request.name("pull_request"),
+        PullRequestUpdate(body.title, body.description, body.status),
+        request.user,
+    )
+    # lakeFS's specification says 200, but its server sends 204, and its web UI accepts nothing
+    # else.
+    return answers.empty(204)
+
+
+@operations.add("PUT", f"{_PULL}/merge", "mergePullRequest")
+def merge_pull_request(request: Request) -> Answer:
+    pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
+    request.access.require(commit_need(request, pull.destination))
+    commit = pulls.merge(
+        request.engine,
+        request.repository,
+        request.name("pull_request"),
+        request.user,
+        request.patience,
+    )
+    return answers.of_json(responses.MergeResult(commit.id))

@@ -1,0 +1,73 @@
+"""Pull requests in DynamoDB."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import msgspec
+
+from graveler.aws.dynamodb.models import PULL, PullRequestItem, partition_of
+from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.tables import Raw, Request, Tables
+from graveler.errors import AlreadyExistsError, StaleVersionError
+from graveler.model import Event, Page, Repository
+from graveler.pulls import PullRequest
+
+
+def _item(repository: Repository, pull: PullRequest) -> PullRequestItem:
+    return PullRequestItem(
+        partition_of(repository),
+        PULL + pull.id,
+        pull=msgspec.json.encode(pull).decode(),
+        version=pull.version,
+    )
+
+
+def _pull_of(raw: Raw) -> PullRequest:
+    # A decoder made in advance would cost every process time, and few processes need it.
+    pull = msgspec.json.decode(raw["pull"]["S"], type=PullRequest)
+    return replace(pull, version=int(raw["version"]["N"]))
+
+
+def pull_replacement(
+    tables: Tables, repository: Repository, old: PullRequest, new: PullRequest
+) -> Request:
+    """Return the parameters of a Put that replaces the pull request if it is unchanged."""
+    item = _item(repository, replace(new, version=old.version + 1))
+    return tables.put(item, PullRequestItem.version == old.version)
+
+
+class PullRequestRecords(Records):
+    """`graveler.ports.PullRequestStore` over the refs table."""
+
+    __slots__ = ()
+
+    def pull_request(self, repository: Repository, pull_id: str) -> PullRequest | None:
+        raw = self.tables.get(partition_of(repository), PULL + pull_id)
+        return None if raw is None else _pull_of(raw)
+
+    def pull_requests(
+        self,
+        repository: Repository,
+        prefix: str,
+        after: str,
+        amount: int,
+        is_wanted: Callable[[PullRequest], bool],
+    ) -> Page[PullRequest]:
+        def shown(raw: Raw) -> PullRequest | None:
+            pull = _pull_of(raw)
+            return pull if is_wanted(pull) else None
+
+        return self._page(partition_of(repository), PULL, prefix, after, amount, shown)
+
+    def create_pull_request(self, repository: Repository, pull: PullRequest, event: Event) -> None:
+        put = self.tables.put(_item(repository, pull), PullRequestItem.sort.does_not_exist())
+        if not self._transact([{"Put": put}], outbox_item(repository, event)):
+            raise AlreadyExistsError(f"a pull request {pull.id} already exists")
+
+    def replace_pull_request(
+        self, repository: Repository, old: PullRequest, new: PullRequest, event: Event
+    ) -> PullRequest:
+        put = pull_replacement(self.tables, repository, old, new)
+        if not self._transact([{"Put": put}], outbox_item(repository, event)):
+            raise StaleVersionError(f"pull request {old.id} changed since it was read")
+        return replace(new, version=old.version + 1)

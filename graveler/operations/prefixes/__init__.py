@@ -1,0 +1,1 @@
+"""Copies and moves of all objects with a prefix, as tasks."""

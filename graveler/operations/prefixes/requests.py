@@ -1,0 +1,147 @@
+"""Copies and moves of prefixes: what users ask for, and the objects that it means."""
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from itertools import islice
+
+from graveler.errors import InvalidInputError
+from graveler.limits import PATH_BYTES_MAX
+from graveler.messages import Refusal
+from graveler.model import Branch, CommitID, Record, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.lookup import branch_not_found, current_branch
+from graveler.operations.protocol.protection import check_can_stage
+from graveler.operations.protocol.views import View, view_of_branch
+from graveler.operations.tasks.requests import start
+from graveler.refs.resolve import Staging, resolve
+from graveler.staging.listing import PageQuery
+from graveler.tasks import Task, TaskKind
+
+
+class IfExists(StrEnum):
+    """What happens where the destination has an object already."""
+
+    FAIL = "fail"
+    SKIP = "skip"
+    OVERWRITE = "overwrite"
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixRequest:
+    """What a user asks for.
+
+    source_ref: of a copy, "" means the destination's branch. A move is inside one branch.
+    """
+
+    source_prefix: str
+    destination_prefix: str
+    source_ref: str = ""
+    if_exists: IfExists = IfExists.FAIL
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the task decodes: source is a branch, with what is staged there, or a commit's ID."""
+
+    request: PrefixRequest
+    source: str
+    is_branch: bool
+
+
+class Source:
+    """The objects to copy, by path."""
+
+    def __init__(self, engine: Engine, repository: Repository, asked: Asked) -> None:
+        self._engine = engine
+        self._repository = repository
+        self._asked = asked
+        self._prefix = asked.request.source_prefix.encode()
+
+    def page(self, destination: Branch, after: bytes, amount: int) -> list[Record]:
+        """Return the records behind the path `after`, which is b"" at the beginning.
+
+        destination is the branch that the task works on, at its current version.
+
+        Raises:
+            NotFoundError: the source's branch was deleted.
+        """
+        query = PageQuery(amount, prefix=self._prefix, after=after)
+        view = self._view(destination)
+        staged = view.staged(query.start, query.end)
+        return list(islice(view.records(staged, query.start, query.end), amount))
+
+    def _view(self, destination: Branch) -> View:
+        engine, repository, source = self._engine, self._repository, self._asked.source
+        if not self._asked.is_branch:
+            return View(engine, repository, (), engine.content(repository, CommitID(source)))
+        if source == destination.name:
+            return view_of_branch(engine, repository, destination)
+        branch = engine.refs.branch(repository, source)
+        if branch is None:
+            raise branch_not_found(source)
+        return view_of_branch(engine, repository, branch)
+
+
+def start_copy(
+    engine: Engine, repository: str, branch: str, request: PrefixRequest, user: str
+) -> Task:
+    """Start a task that copies the objects with the prefix to the branch; return it.
+
+    Raises:
+        InvalidInputError: a name, a prefix or the ref is malformed, or the prefixes overlap.
+        NotFoundError: the repository, the branch or the ref does not exist, or has no such object.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+    """
+    return _start(engine, repository, branch, TaskKind.COPY_PREFIX, request, user)
+
+
+def start_move(
+    engine: Engine, repository: str, branch: str, request: PrefixRequest, user: str
+) -> Task:
+    """Start a task that moves the objects with the prefix inside the branch; return it.
+
+    Raises:
+        GravelerError: as start_copy.
+    """
+    assert not request.source_ref
+    return _start(engine, repository, branch, TaskKind.MOVE_PREFIX, request, user)
+
+
+def _start(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    kind: TaskKind,
+    request: PrefixRequest,
+    user: str,
+) -> Task:
+    for prefix in (request.source_prefix, request.destination_prefix):
+        if len(prefix.encode()) > PATH_BYTES_MAX:
+            raise InvalidInputError(f"a prefix has at most {PATH_BYTES_MAX} bytes")
+    found, current = current_branch(engine, repository, branch)
+    check_can_stage(found, branch, force=request.force)
+    resolved = resolve(engine.refs, engine.history(found), request.source_ref or branch)
+    if resolved.staging is Staging.ONLY:
+        raise Refusal.STAGING_IS_NO_COMMIT.error(ref=request.source_ref)
+    if resolved.branch is not None and resolved.staging is Staging.WITH:
+        asked = Asked(request, resolved.branch.name, is_branch=True)
+    else:
+        asked = Asked(request, resolved.commit_id, is_branch=False)
+    _refuse_overlap(asked, branch)
+    walk = Source(engine, found, asked)
+    if not walk.page(current, b"", 1):
+        raise Refusal.NOT_FOUND.error(
+            f"no object begins with {request.source_prefix!r} at {request.source_ref or branch!r}"
+        )
+    return start(engine, found, kind, asdict(asked), user=user, branch=branch)
+
+
+def _refuse_overlap(asked: Asked, branch: str) -> None:
+    source, destination = asked.request.source_prefix, asked.request.destination_prefix
+    is_inside = source.startswith(destination) or destination.startswith(source)
+    if asked.is_branch and asked.source == branch and is_inside:
+        raise InvalidInputError(
+            f"source prefix {source!r} and destination prefix {destination!r} overlap: "
+            "choose prefixes of which none begins with the other"
+        )

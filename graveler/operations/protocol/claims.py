@@ -1,0 +1,52 @@
+"""Sources of shallow copies: entries whose addresses no collection deletes meanwhile."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from graveler.addresses import physical_uri
+from graveler.entries import value_entry
+from graveler.errors import GravelerError
+from graveler.limits import BRANCH_WRITE_TRIES_MAX, CLAIM_LIFE_S
+from graveler.messages import Refusal
+from graveler.model import Entry, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.retries import contention
+from graveler.operations.protocol.views import read_value
+from graveler.retention.claims import address_to_claim
+
+
+def claim(engine: Engine, repository: Repository, addresses: Collection[str]) -> None:
+    """Keep the addresses alive; read the sources again before they are staged elsewhere."""
+    if addresses:
+        engine.refs.claim_addresses(repository, sorted(addresses), engine.now_s() + CLAIM_LIFE_S)
+
+
+def claimed_source(engine: Engine, repository: Repository, ref: str, path: bytes) -> Entry:
+    """Return a new entry for the data of the object, which no collection deletes meanwhile.
+
+    Raises:
+        InvalidInputError: the ref or the path is malformed.
+        NotFoundError: the ref names no commit, or has no such object.
+        GoneError: the object's data do not exist any more.
+        ContentionError: others replaced the object in each try.
+    """
+    claimed = None
+    for _ in range(BRANCH_WRITE_TRIES_MAX):
+        stored = read_value(engine, repository, ref, path)
+        if stored is None:
+            raise _not_found(path)
+        entry = value_entry(stored)
+        address = address_to_claim(repository.storage_namespace, entry, engine.now_s())
+        if address in (None, claimed):
+            # The content of an expired commit may have been collected.
+            if engine.objects.head(physical_uri(repository.storage_namespace, entry)) is None:
+                raise Refusal.NO_DATA.error()
+            return replace(entry, last_modified_ns=engine.clock.now_ns())
+        assert address is not None
+        claim(engine, repository, [address])
+        claimed = address
+    raise contention(f"path {path.decode('utf-8', 'replace')!r}")
+
+
+def _not_found(path: bytes) -> GravelerError:
+    return Refusal.NOT_FOUND.error(f"no object {path.decode('utf-8', 'replace')!r}")

@@ -1,0 +1,282 @@
+"""Pull requests: create, show, list, update and merge them.
+
+A merge moves the destination branch and records itself in one transaction, so the two never
+disagree: whatever process dies, the pull request is merged if and only if its merge commit became
+the branch's head. Of two merges at the same time, one finds the pull request changed, reads it
+again, and is refused.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from graveler import pulls
+from graveler.addresses import decode_xid, newest_first
+from graveler.errors import GravelerError, InvalidInputError
+from graveler.limits import PULL_REQUEST_BYTES_MAX
+from graveler.messages import Refusal, within
+from graveler.model import Commit, CommitID, Event, Page, Repository
+from graveler.names import is_branch_name
+from graveler.operations.engine import Engine
+from graveler.operations.merges import Closing, MergeOf, MergeRequest, merge_commit, mergeable
+from graveler.operations.protocol.changes import apply_at_once
+from graveler.operations.protocol.lookup import (
+    branch_not_found,
+    check_writable,
+    in_repository,
+    read_repository,
+)
+from graveler.operations.protocol.retries import retry_stale
+from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.slices import apply_by_slices
+from graveler.operations.tasks.waiting import (
+    FIRST_REQUEST,
+    Patience,
+    Watch,
+    Work,
+    commit_of,
+    result_in_time,
+)
+from graveler.pulls import (
+    PullRequest,
+    PullRequestMerge,
+    PullRequestStatus,
+    PullRequestUpdate,
+    require_open,
+)
+from graveler.tasks import Task, TaskKind
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestCreation:
+    """What a user asks for, and who asks."""
+
+    author: str
+    source: str
+    destination: str
+    title: str
+    description: str = ""
+
+
+# The pull requests of a listing, by the name that clients give. As in lakeFS, merged ones are
+# closed.
+LISTED: dict[str, frozenset[PullRequestStatus]] = {
+    "open": frozenset({PullRequestStatus.OPEN}),
+    "closed": frozenset({PullRequestStatus.CLOSED, PullRequestStatus.MERGED}),
+    "all": frozenset(PullRequestStatus),
+}
+
+
+def create(engine: Engine, repository: str, asked: PullRequestCreation) -> PullRequest:
+    """Store a new pull request, and return it.
+
+    Raises:
+        InvalidInputError: a name is malformed, the two branches are one, or the texts are too long.
+        NotFoundError: the repository or a branch does not exist.
+    """
+    if not is_branch_name(asked.destination):
+        raise Refusal.BAD_DESTINATION_BRANCH_NAME.error(repr(asked.destination))
+    if not is_branch_name(asked.source):
+        raise Refusal.BAD_SOURCE_BRANCH_NAME.error(repr(asked.source))
+    if asked.source == asked.destination:
+        raise Refusal.SAME_BRANCH.error(repr(asked.source))
+    _check_size(asked.title, asked.description)
+    found = read_repository(engine, repository)
+    for branch in (asked.source, asked.destination):
+        if engine.refs.branch(found, branch) is None:
+            raise branch_not_found(branch)
+    pull = PullRequest(
+        id=newest_first(engine.names.new_uid()),
+        author=asked.author,
+        creation_time_ns=engine.clock.now_ns(),
+        source=asked.source,
+        destination=asked.destination,
+        title=asked.title,
+        description=asked.description,
+    )
+    event = _event(engine, "pull_request_created", found, pull, asked.author)
+    engine.refs.create_pull_request(found, pull, event)
+    return pull
+
+
+def get(engine: Engine, repository: str, pull_id: str) -> PullRequest:
+    """Return the pull request.
+
+    Raises:
+        InvalidInputError: the repository's name or the ID is malformed.
+        NotFoundError: the repository does not exist, or has no such pull request.
+    """
+    return in_repository(engine, repository, lambda found: _read(engine, found, pull_id))
+
+
+def listed(
+    engine: Engine, repository: str, prefix: str, after: str, amount: int, status: str = "all"
+) -> Page[PullRequest]:
+    """Return pull requests of a status of LISTED, newest first.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
+    wanted = LISTED[status]
+    found = read_repository(engine, repository)
+    return engine.refs.pull_requests(
+        found, prefix, after, amount, lambda pull: pull.status in wanted
+    )
+
+
+def update(
+    engine: Engine, repository: str, pull_id: str, changes: PullRequestUpdate, user: str
+) -> PullRequest:
+    """Change title, description or status of the pull request; return it.
+
+    Raises:
+        InvalidInputError: the repository's name or the ID is malformed, the texts are too long, or
+            the status cannot change so.
+        NotFoundError: the repository does not exist, or has no such pull request.
+        ContentionError: others changed it in each try.
+    """
+    found = read_repository(engine, repository)
+
+    def attempt() -> PullRequest:
+        pull = _read(engine, found, pull_id)
+        changed = pulls.updated(pull, changes, engine.clock.now_ns())
+        if changed == pull:
+            return pull  # a repeated request, mostly
+        _check_size(changed.title, changed.description)
+        event = _event(engine, "pull_request_updated", found, changed, user)
+        return engine.refs.replace_pull_request(found, pull, changed, event)
+
+    return retry_stale(attempt, f"pull request {pull_id}")
+
+
+def merge(
+    engine: Engine, repository: str, pull_id: str, user: str, patience: Patience = FIRST_REQUEST
+) -> Commit:
+    """Merge the pull request's source branch into its destination; return the merge commit.
+
+    A large merge is left to a task, which this waits for, and which a repeated request joins.
+
+    Raises:
+        InvalidInputError: the pull request is not open; or as a merge of the branches.
+        NotFoundError: the repository, the pull request or a branch does not exist.
+        GravelerError: the others that `merges.merge` raises.
+    """
+    found = read_repository(engine, repository)
+    pull = _read(engine, found, pull_id)
+
+    def at_once(watch: Watch) -> Commit:
+        _open(engine, found, pull_id)  # before the branches: they may be deleted
+        asked = _merge_of(pull, user)
+        _, current = mergeable(engine, repository, pull.destination, asked.request)
+        work.covers = source_id = _source_id(engine, found, pull)
+        apply = apply_at_once(engine, watch.over)
+        closing = _closing(engine, found, pull_id, user)
+        return merge_commit(engine, found, current, asked, source_id, apply, closing=closing)
+
+    def is_covered(task: Task) -> bool:
+        # An open task merges the pull request, which happens once. The outcome of one that has
+        # ended counts for the same source only: a conflict may have been resolved since.
+        if not task.has_ended:
+            return True
+        source = engine.refs.branch(found, pull.source)
+        return source is not None and task.covers == source.commit_id
+
+    work = Work(
+        kind=TaskKind.MERGE_PULL_REQUEST,
+        user=user,
+        branch=pull.destination,
+        request={"pull_request_id": pull_id},
+        at_once=at_once,
+        result_of=lambda task: commit_of(engine, found, task),
+        is_covered=is_covered,
+    )
+    return result_in_time(engine, found, work, patience)
+
+
+def run_merge(hold: Hold) -> None:
+    """Do the work of the task that merges a pull request, and end it with the merge commit.
+
+    Raises:
+        GravelerError: as merge.
+        StoppedError: this runner must not continue.
+    """
+    engine, user = hold.engine, hold.task.user
+    found, current = hold.current_branch()
+    check_writable(found, force=False)
+    pull_id = str(hold.task.request["pull_request_id"])
+    pull = _open(engine, found, pull_id)
+    source_id = CommitID(hold.task.covers)
+    asked, apply = _merge_of(pull, user), apply_by_slices(hold)
+    closing = _closing(engine, found, pull_id, user)
+    merge_commit(engine, found, current, asked, source_id, apply, hold, closing)
+
+
+def _merge_of(pull: PullRequest, user: str) -> MergeOf:
+    return MergeOf(pull.source, MergeRequest(user))
+
+
+def _source_id(engine: Engine, repository: Repository, pull: PullRequest) -> CommitID:
+    """Return the head of the source branch; a tag of its name does not count."""
+    source = engine.refs.branch(repository, pull.source)
+    if source is None:
+        with within(f"update branch {pull.destination}: get commit by ref {pull.source}"):
+            raise Refusal.NOT_FOUND.error(f"branch {pull.source!r} was deleted")
+    return source.commit_id
+
+
+def _closing(engine: Engine, repository: Repository, pull_id: str, user: str) -> Closing:
+    """Return the closing of the pull request for `merge_commit`."""
+
+    def closed_by(pull: PullRequest, commit: Commit) -> PullRequestMerge:
+        merged = pulls.merged(pull, commit.id, engine.clock.now_ns())
+        event = _event(engine, "pull_request_merged", repository, merged, user)
+        event = replace(event, detail={**event.detail, "commit_id": commit.id})
+        return PullRequestMerge(pull, merged, event)
+
+    return lambda: partial(closed_by, _open(engine, repository, pull_id))
+
+
+def _open(engine: Engine, repository: Repository, pull_id: str) -> PullRequest:
+    pull = _read(engine, repository, pull_id)
+    require_open(pull)
+    return pull
+
+
+def _read(engine: Engine, repository: Repository, pull_id: str) -> PullRequest:
+    try:
+        decode_xid(pull_id)
+    except InvalidInputError as error:
+        raise Refusal.BAD_PULL_REQUEST_ID.error(repr(pull_id)) from error
+    pull = engine.refs.pull_request(repository, pull_id)
+    if pull is None:
+        raise _not_found(pull_id)
+    return pull
+
+
+def _not_found(pull_id: str) -> GravelerError:
+    return Refusal.PULL_REQUEST_NOT_FOUND.error(repr(pull_id))
+
+
+def _check_size(title: str, description: str) -> None:
+    size_bytes = len(title.encode()) + len(description.encode())
+    if size_bytes > PULL_REQUEST_BYTES_MAX:
+        raise InvalidInputError(
+            f"title and description of {size_bytes} bytes are too large: "
+            f"shorten them to {PULL_REQUEST_BYTES_MAX} bytes"
+        )
+
+
+def _event(
+    engine: Engine, kind: str, repository: Repository, pull: PullRequest, user: str
+) -> Event:
+    return engine.event(
+        kind,
+        repository,
+        pull_request_id=pull.id,
+        source_branch=pull.source,
+        destination_branch=pull.destination,
+        title=pull.title,
+        author=pull.author,
+        status=pull.status,
+        user=user,
+    )

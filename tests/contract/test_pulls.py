@@ -1,0 +1,200 @@
+"""The contract of every PullRequestStore, and of a move that merges a pull request."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from graveler import pulls
+from graveler.addresses import encode_xid
+from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
+from graveler.model import Branch, Commit, Event, Repository
+from graveler.pulls import PullRequest, PullRequestMerge, PullRequestStatus, PullRequestUpdate
+from tests.contract.conftest import (
+    DynamoDBStores,
+    Losing,
+    Stores,
+    create,
+    new_commit,
+    new_event,
+)
+
+NOW_NS = 1_700_000_000_123_456_789
+
+
+def new_pull(number: int = 0, **fields: object) -> PullRequest:
+    """Return a pull request; a higher number makes its ID a later one."""
+    pull_id = encode_xid(number.to_bytes(4, "big") + uuid4().bytes[:8])
+    pull = PullRequest(pull_id, "ann", NOW_NS, "dev", "main", "title")
+    return replace(pull, **fields)  # type: ignore[arg-type]
+
+
+def created(stores: Stores, repository: Repository, pull: PullRequest | None = None) -> PullRequest:
+    pull = pull or new_pull()
+    stores.refs.create_pull_request(repository, pull, new_event())
+    return pull
+
+
+def everything(_pull: PullRequest) -> bool:
+    return True
+
+
+def is_open(pull: PullRequest) -> bool:
+    return pull.status is PullRequestStatus.OPEN
+
+
+def main_of(stores: Stores, repository: Repository) -> Branch:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    return branch
+
+
+def closed(pull: PullRequest) -> PullRequest:
+    return pulls.updated(pull, PullRequestUpdate(status=PullRequestStatus.CLOSED), NOW_NS + 1)
+
+
+def merge(stores: Stores, repository: Repository, pull: PullRequest) -> tuple[Commit, list[Event]]:
+    """Move main to a new commit that merges the pull request."""
+    main, events = main_of(stores, repository), [new_event(), new_event()]
+    commit = new_commit(2, (main.commit_id,))
+    stores.refs.move_branch(
+        repository,
+        main,
+        commit=commit,
+        commit_id=commit.id,
+        applied_tokens=(),
+        new_staging_token=None,
+        event=events[0],
+        drop_after_ns=5,
+        is_clean=True,
+        merges=PullRequestMerge(pull, pulls.merged(pull, commit.id, NOW_NS + 2), events[1]),
+    )
+    return commit, events
+
+
+class TestPullRequests:
+    def test_a_pull_request_is_stored_as_it_is(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        pull = new_pull(title="é\n\"'", description="x" * 60_000)
+        assert stores.refs.pull_request(repository, pull.id) is None
+        created(stores, repository, pull)
+        assert stores.refs.pull_request(repository, pull.id) == pull
+
+    def test_every_field_of_its_later_life_is_stored(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        pull = created(stores, repository)
+        stored = stores.refs.replace_pull_request(repository, pull, closed(pull), new_event())
+        assert stored == replace(closed(pull), version=2)
+        assert stores.refs.pull_request(repository, pull.id) == stored
+
+    def test_a_pull_request_is_its_repositorys(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        pull = created(stores, repository)
+        other = create(stores)
+        assert stores.refs.pull_request(other, pull.id) is None
+        assert stores.refs.pull_requests(other, "", "", 10, everything).results == ()
+
+    def test_an_id_is_taken_once(self, stores: Stores, repository: Repository) -> None:
+        pull = created(stores, repository)
+        with pytest.raises(AlreadyExistsError):
+            created(stores, repository, replace(pull, title="other"))
+        assert stores.refs.pull_request(repository, pull.id) == pull
+
+    def test_of_two_changes_of_one_version_one_is_made(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        pull = created(stores, repository)
+        stored = stores.refs.replace_pull_request(
+            repository, pull, replace(pull, title="first"), new_event()
+        )
+        with pytest.raises(StaleVersionError):
+            stores.refs.replace_pull_request(
+                repository, pull, replace(pull, title="second"), new_event()
+            )
+        assert stores.refs.pull_request(repository, pull.id) == stored
+
+    def test_the_wanted_ones_are_listed_by_id_in_pages(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        made = [created(stores, repository, new_pull(number)) for number in (4, 1, 3, 0, 2)]
+        by_id = sorted(made, key=lambda pull: pull.id)
+        stores.refs.replace_pull_request(repository, by_id[1], closed(by_id[1]), new_event())
+        after, found = "", []
+        for _ in range(2):
+            page = stores.refs.pull_requests(repository, "", after, 2, is_open)
+            found += page.results
+            after = page.next_after
+        assert found == [by_id[0], *by_id[2:]]
+        assert after == ""
+        prefix = by_id[3].id[:8]
+        page = stores.refs.pull_requests(repository, prefix, "", 10, everything)
+        assert page.results == (by_id[3],)
+
+
+class TestMerges:
+    def test_the_head_and_the_pull_request_change_together(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        pull = created(stores, repository)
+        commit, _ = merge(stores, repository, pull)
+        assert main_of(stores, repository).commit_id == commit.id
+        stored = stores.refs.pull_request(repository, pull.id)
+        assert stored == replace(pulls.merged(pull, commit.id, NOW_NS + 2), version=2)
+
+    def test_a_pull_request_that_changed_stops_the_move(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        pull = created(stores, repository)
+        stored = stores.refs.replace_pull_request(repository, pull, closed(pull), new_event())
+        before = main_of(stores, repository)
+        with pytest.raises(StaleVersionError):
+            merge(stores, repository, pull)
+        assert main_of(stores, repository) == before
+        assert stores.refs.pull_request(repository, pull.id) == stored
+
+
+@pytest.mark.server
+class TestLostAnswers:
+    def test_to_a_creation(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
+        repository, pull = create(dynamodb_stores), new_pull()
+        lose("TransactWriteItems")
+        created(dynamodb_stores, repository, pull)
+        assert dynamodb_stores.refs.pull_request(repository, pull.id) == pull
+
+    def test_to_a_change(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
+        repository = create(dynamodb_stores)
+        pull = created(dynamodb_stores, repository)
+        lose("TransactWriteItems")
+        stored = dynamodb_stores.refs.replace_pull_request(
+            repository, pull, closed(pull), new_event()
+        )
+        assert dynamodb_stores.refs.pull_request(repository, pull.id) == stored
+
+    def test_to_a_change_that_another_was_faster_than(
+        self, dynamodb_stores: DynamoDBStores, lose: Losing
+    ) -> None:
+        repository = create(dynamodb_stores)
+        pull = created(dynamodb_stores, repository)
+        stored = dynamodb_stores.refs.replace_pull_request(
+            repository, pull, closed(pull), new_event()
+        )
+        lose("TransactWriteItems")
+        with pytest.raises((StaleVersionError, UnknownOutcomeError)):
+            dynamodb_stores.refs.replace_pull_request(
+                repository, pull, replace(pull, title="second"), new_event()
+            )
+        assert dynamodb_stores.refs.pull_request(repository, pull.id) == stored
+
+    def test_to_a_merge(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
+        repository = create(dynamodb_stores)
+        pull = created(dynamodb_stores, repository)
+        lose("TransactWriteItems")
+        commit, events = merge(dynamodb_stores, repository, pull)
+        assert main_of(dynamodb_stores, repository).commit_id == commit.id
+        stored = dynamodb_stores.refs.pull_request(repository, pull.id)
+        assert stored is not None
+        assert stored.merged_commit_id == commit.id
+        assert {event.id for event in events} <= dynamodb_stores.event_ids(repository)

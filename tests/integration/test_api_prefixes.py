@@ -1,0 +1,107 @@
+"""Copies and moves of prefixes over HTTP."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.api import ApiClient
+
+REPO = "/repositories/repo"
+OBJECTS = f"{REPO}/branches/main/objects"
+
+
+@pytest.fixture
+def api() -> ApiClient:
+    api = ApiClient()
+    api.repository()
+    for path in ("a/1", "a/2", "b/2", "c"):
+        api.upload(path, path.encode())
+    return api
+
+
+def ask(api: ApiClient, verb: str, destination: str, **body: Any) -> dict[str, Any]:
+    """Send the request, run its task, and return that."""
+    reply = api.ask("POST", f"{OBJECTS}/{verb}_prefix", body, dest_prefix=destination)
+    assert reply.status == 202
+    assert list(reply.json) == ["id"]
+    api.run_tasks()
+    task = api.ask("GET", f"{REPO}/tasks/{reply.json['id']}")
+    assert task.status == 200
+    found: dict[str, Any] = task.json
+    return found
+
+
+def test_a_move_is_a_task_that_says_what_it_did(api: ApiClient) -> None:
+    task = ask(api, "move", "x/y/", src_prefix="a/")
+    assert (task["kind"], task["state"], task["branch"]) == ("move-prefix", "completed", "main")
+    assert task["result"] == {"copied": "2", "skipped": "0"}
+    assert (task["objects_done"], task["user"]) == (2, "ann")
+    assert api.paths() == ["b/2", "c", "x/y/1", "x/y/2"]
+
+
+def test_a_copy_may_come_from_another_ref(api: ApiClient) -> None:
+    api.commit()
+    api.upload("a/3")
+    assert ask(api, "copy", "x/", src_prefix="a/", src_ref="main@")["state"] == "completed"
+    assert api.paths() == ["a/1", "a/2", "a/3", "b/2", "c", "x/1", "x/2"]
+
+
+def test_the_destination_may_be_the_root(api: ApiClient) -> None:
+    api.branch("dev")
+    api.commit()
+    reply = api.ask(
+        "POST",
+        f"{REPO}/branches/dev/objects/copy_prefix",
+        {"src_prefix": "a/", "src_ref": "main"},
+        dest_prefix="",
+    )
+    assert reply.status == 202
+    api.run_tasks()
+    assert api.paths("dev") == ["1", "2"]
+
+
+def test_what_exists_is_refused_skipped_or_overwritten(api: ApiClient) -> None:
+    failed = ask(api, "copy", "b/", src_prefix="a/")
+    assert (failed["state"], failed["status_code"]) == ("failed", 412)
+    assert failed["error"]["message"] == "path already exists"
+    skipped = ask(api, "copy", "b/", src_prefix="a/", if_exists="skip")
+    assert int(skipped["result"]["copied"]) + int(skipped["result"]["skipped"]) == 2
+    overwritten = ask(api, "move", "b/", src_prefix="a/", if_exists="overwrite")
+    assert overwritten["result"] == {"copied": "2", "skipped": "0"}
+    assert api.paths() == ["b/1", "b/2", "c"]
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "status", "named"),
+    [
+        ({"dest_prefix": "x/"}, {"src_prefix": "none/"}, 404, "none/"),
+        ({"dest_prefix": "x/"}, {}, 400, "src_prefix"),
+        ({"dest_prefix": "x/"}, {"src_prefix": 1}, 400, "src_prefix"),
+        ({"dest_prefix": "x/"}, {"src_prefix": "a/", "if_exists": "maybe"}, 400, "if_exists"),
+        ({"dest_prefix": "a/b/"}, {"src_prefix": "a/"}, 400, "overlap"),
+        ({}, {"src_prefix": "a/"}, 400, "dest_prefix"),
+        ({"dest_prefix": "x/"}, None, 400, "request body"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["copy", "move"])
+def test_a_bad_request_starts_no_task(
+    api: ApiClient, verb: str, query: dict[str, Any], body: Any, status: int, named: str
+) -> None:
+    reply = api.ask("POST", f"{OBJECTS}/{verb}_prefix", body, **query)
+    assert reply.status == status
+    assert named in reply.message
+    assert api.ask("GET", f"{REPO}/tasks").json["results"] == []
+
+
+@pytest.mark.parametrize("verb", ["copy", "move"])
+def test_an_unknown_branch_is_not_found(api: ApiClient, verb: str) -> None:
+    path = f"{REPO}/branches/none/objects/{verb}_prefix"
+    reply = api.ask("POST", path, {"src_prefix": "a/"}, dest_prefix="x/")
+    assert (reply.status, reply.json["message"]) == (404, "branch not found")
+
+
+def test_a_protected_branch_is_not_changed(api: ApiClient) -> None:
+    rules = f"{REPO}/settings/branch_protection"
+    assert api.ask("PUT", rules, [{"pattern": "main"}]).status == 204
+    reply = api.ask("POST", f"{OBJECTS}/move_prefix", {"src_prefix": "a/"}, dest_prefix="x/")
+    assert (reply.status, reply.json["message"]) == (403, "cannot write to protected branch")

@@ -1,0 +1,433 @@
+"""Copies and moves of prefixes: what is staged, what is left alone, and what happens on the way."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from graveler.errors import ForbiddenError, GravelerError, InvalidInputError, NotFoundError
+from graveler.model import ProtectionRule
+from graveler.operations import (
+    branches,
+    links,
+    objects,
+    repositories,
+    retention,
+    writes,
+)
+from graveler.operations.engine import Engine
+from graveler.operations.prefixes import walk
+from graveler.operations.prefixes.requests import (
+    IfExists,
+    PrefixRequest,
+    start_copy,
+    start_move,
+)
+from graveler.operations.tasks.requests import cancel, status
+from graveler.retention.candidates import MINIMUM_AGE_S
+from graveler.retention.rules import make_rules
+from graveler.tasks import LEASE_S, Task, TaskMessage, TaskState
+from tests.support.counting import engine_around
+from tests.support.engines import MemoryWorld
+from tests.support.faults import Crash
+from tests.support.lake import REPO, commit, content, named, paths, upload
+from tests.support.memory_collection import MemoryCollection
+from tests.support.tasks import run, run_all
+
+DAY_S = 24 * 60 * 60
+
+
+@contextmanager
+def small_steps() -> Iterator[None]:
+    """Stage at most two changes in a step, and read at most three paths at once."""
+    with (
+        patch.object(walk, "_STEP_CHANGES_MAX", 2),
+        patch.object(walk, "_PAGE_PATHS", 3),
+    ):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _small_steps() -> Iterator[None]:
+    with small_steps():
+        yield
+
+
+@pytest.fixture
+def lake(world: MemoryWorld) -> Engine:
+    """A lake with committed and staged objects under `a/`, one deleted, and others beside them."""
+    engine = world.engine()
+    for path in (b"a", b"a/1", b"a/2", b"a/3", b"a/gone", b"b/other", b"z"):
+        upload(engine, path, b"first " + path, metadata={"k": path.decode()})
+    commit(engine)
+    upload(engine, b"a/2", b"second")
+    upload(engine, b"a/4/x", b"staged")
+    writes.delete(engine, REPO, "main", b"a/gone")
+    return engine
+
+
+def copy(engine: Engine, source: str, destination: str, branch: str = "main", **more: Any) -> Task:
+    request = PrefixRequest(source, destination, **more)
+    return start_copy(engine, REPO, branch, request, "ann")
+
+
+def move(engine: Engine, source: str, destination: str, **more: Any) -> Task:
+    return start_move(engine, REPO, "main", PrefixRequest(source, destination, **more), "ann")
+
+
+def done(world: MemoryWorld, task: Task) -> Task:
+    """Run all tasks; return the task as it ended."""
+    run_all(world.task_queue, world.engine())
+    ended = status(world.engine(), REPO, task.id)
+    assert ended.has_ended
+    return ended
+
+
+def completed(world: MemoryWorld, task: Task) -> dict[str, str]:
+    ended = done(world, task)
+    assert ended.state is TaskState.COMPLETED, ended.failure
+    return dict(ended.result)
+
+
+def failed(world: MemoryWorld, task: Task) -> GravelerError:
+    ended = done(world, task)
+    assert ended.state is TaskState.FAILED
+    assert ended.failure is not None
+    return ended.failure.error
+
+
+def under(engine: Engine, prefix: bytes, ref: str = "main") -> dict[bytes, bytes]:
+    """Return the contents of the objects with the prefix, by the rest of their paths."""
+    return {
+        path.removeprefix(prefix): content(engine, ref, path)
+        for path in paths(engine, ref)
+        if path.startswith(prefix)
+    }
+
+
+A = {b"1": b"first a/1", b"2": b"second", b"3": b"first a/3", b"4/x": b"staged"}
+
+
+def test_a_copy_has_what_readers_of_the_source_see(world: MemoryWorld, lake: Engine) -> None:
+    before = set(world.objects.uris())
+    task = copy(lake, "a/", "copy/of/")
+    assert completed(world, task) == {"copied": "4", "skipped": "0"}
+    assert under(lake, b"copy/of/") == under(lake, b"a/") == A
+    found = objects.stat(lake, REPO, "main", b"copy/of/1").entry
+    assert found.metadata == {"k": "a/1"}
+    # Metadata only.
+    data = {uri for uri in world.objects.uris() if "/data/" in uri}
+    assert data <= before
+
+
+def test_a_move_leaves_nothing_at_the_source(world: MemoryWorld, lake: Engine) -> None:
+    source = objects.stat(lake, REPO, "main", b"a/1").entry
+    assert completed(world, move(lake, "a/", "moved/")) == {"copied": "4", "skipped": "0"}
+    assert under(lake, b"moved/") == A
+    assert paths(lake, "main") == [b"a", b"b/other", *(b"moved/" + path for path in A), b"z"]
+    assert objects.stat(lake, REPO, "main", b"moved/1").entry == source
+    commit(lake)
+    assert under(lake, b"moved/", "main@") == A
+
+
+def test_nothing_is_committed(world: MemoryWorld, lake: Engine) -> None:
+    head = named(lake, "main")
+    completed(world, move(lake, "a/", "moved/"))
+    assert named(lake, "main") == head
+    assert under(lake, b"moved/", "main@") == {}
+
+
+def test_a_prefix_is_no_folder(world: MemoryWorld, lake: Engine) -> None:
+    completed(world, copy(lake, "a", "c"))
+    assert set(under(lake, b"c")) == {b"", *(b"/" + path for path in A)}
+
+
+@pytest.mark.parametrize("ref", ["main@", "dev", "main"])
+def test_a_copy_may_have_another_ref_as_its_source(
+    world: MemoryWorld, lake: Engine, ref: str
+) -> None:
+    branches.create(lake, REPO, name="dev", source="main")
+    branches.create(lake, REPO, name="to", source="main")
+    upload(lake, b"a/5", b"on dev", "dev")
+    expected = under(lake, b"a/", ref)
+    completed(world, copy(lake, "a/", "a/again/", "to", source_ref=ref))
+    assert under(lake, b"a/again/", "to") == expected
+
+
+def test_a_commit_stays_the_source_however_the_ref_moves(world: MemoryWorld, lake: Engine) -> None:
+    expected = under(lake, b"a/", "main@")
+    task = copy(lake, "a/", "copy/", source_ref="main@")
+    commit(lake)
+    completed(world, task)
+    assert under(lake, b"copy/") == expected
+
+
+class TestExisting:
+    """Objects that the destination has already."""
+
+    @pytest.fixture(autouse=True)
+    def existing(self, lake: Engine) -> None:
+        upload(lake, b"to/2", b"here")
+        upload(lake, b"to/5", b"beside")
+
+    def test_by_default_the_first_one_ends_the_task(self, world: MemoryWorld, lake: Engine) -> None:
+        error = failed(world, move(lake, "a/", "to/"))
+        assert str(error) == "path already exists: 'to/2'"
+        at_destination = under(lake, b"to/")
+        assert at_destination.pop(b"2") == b"here"
+        assert at_destination.pop(b"5") == b"beside"
+        # What moved before has one path, and what did not has one.
+        assert {**under(lake, b"a/"), **at_destination} == A
+        assert not at_destination.keys() & under(lake, b"a/").keys()
+
+    def test_they_may_be_skipped(self, world: MemoryWorld, lake: Engine) -> None:
+        task = move(lake, "a/", "to/", if_exists=IfExists.SKIP)
+        assert completed(world, task) == {"copied": "3", "skipped": "1"}
+        assert under(lake, b"to/") == {**A, b"2": b"here", b"5": b"beside"}
+        assert under(lake, b"a/") == {b"2": A[b"2"]}
+
+    def test_they_may_be_overwritten(self, world: MemoryWorld, lake: Engine) -> None:
+        task = move(lake, "a/", "to/", if_exists=IfExists.OVERWRITE)
+        assert completed(world, task) == {"copied": "4", "skipped": "0"}
+        assert under(lake, b"to/") == {**A, b"5": b"beside"}
+        assert under(lake, b"a/") == {}
+
+    def test_what_was_deleted_does_not_exist(self, world: MemoryWorld, lake: Engine) -> None:
+        commit(lake)
+        writes.delete(lake, REPO, "main", b"to/2")
+        completed(world, copy(lake, "a/", "to/"))
+        assert under(lake, b"to/") == {**A, b"5": b"beside"}
+
+
+@pytest.mark.parametrize(
+    ("source", "destination"), [("a/", "a/"), ("a/", "a/b/"), ("a/b/", "a/"), ("", "b/"), ("a", "")]
+)
+def test_overlapping_prefixes_of_one_branch_are_refused(
+    lake: Engine, source: str, destination: str
+) -> None:
+    for start in (copy, move):
+        with pytest.raises(InvalidInputError, match="overlap"):
+            start(lake, source, destination)
+
+
+def test_prefixes_of_two_refs_may_overlap(world: MemoryWorld, lake: Engine) -> None:
+    expected = under(lake, b"", "main@")
+    completed(world, copy(lake, "", "all/", source_ref="main@"))
+    assert under(lake, b"all/") == expected
+    completed(world, copy(lake, "", "", source_ref="main@", if_exists=IfExists.OVERWRITE))
+    assert {path: text for path, text in under(lake, b"").items() if path in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "error"),
+    [
+        ("nothing/", {}, NotFoundError),
+        ("a/gone", {}, NotFoundError),
+        ("a/", {"source_ref": "none"}, NotFoundError),
+        ("a/", {"source_ref": "main$"}, InvalidInputError),
+        ("a/", {"source_ref": "main~x"}, InvalidInputError),
+        ("é" * 600, {}, InvalidInputError),
+    ],
+)
+def test_a_bad_request_starts_no_task(
+    world: MemoryWorld, lake: Engine, source: str, more: dict[str, Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        copy(lake, source, "copy/", **more)
+    assert world.task_queue.waiting == []
+
+
+def test_a_protected_branch_takes_nothing(world: MemoryWorld, lake: Engine) -> None:
+    task = copy(lake, "a/", "copy/")
+    repositories.set_protection_rules(lake, REPO, [ProtectionRule("main")])
+    with pytest.raises(ForbiddenError):
+        copy(lake, "a/", "other/")
+    assert isinstance(failed(world, task), ForbiddenError)
+    assert under(lake, b"copy/") == {}
+
+
+def test_a_path_that_gets_too_long_ends_the_task(world: MemoryWorld, lake: Engine) -> None:
+    error = failed(world, copy(lake, "a/", "x" * 1022))
+    assert isinstance(error, InvalidInputError)
+
+
+def test_an_equal_request_joins_the_open_task(world: MemoryWorld, lake: Engine) -> None:
+    task = move(lake, "a/", "moved/")
+    assert move(lake, "a/", "moved/").id == task.id
+    assert move(lake, "a/", "other/").id != task.id
+
+
+def test_a_cancelled_task_stages_nothing_more(world: MemoryWorld, lake: Engine) -> None:
+    task = move(lake, "a/", "moved/")
+    steps = []
+
+    def cancelling(name: str, call: Callable[[], Any]) -> Any:
+        if name == "staging.stage_step":
+            steps.append(name)
+            if len(steps) == 2:
+                cancel(lake, REPO, task.id)
+        return call()
+
+    run(engine_around(world.engine(), cancelling), TaskMessage(REPO, task.id))
+    ended = status(lake, REPO, task.id)
+    assert (ended.state, ended.done) == (TaskState.CANCELLED, 1)
+    assert under(lake, b"moved/") == {b"1": A[b"1"]}
+    assert set(under(lake, b"a/")) == set(A) - {b"1"}
+
+
+def places(begun: Callable[[], tuple[MemoryWorld, TaskMessage]]) -> range:
+    calls = []
+
+    def count(name: str, call: Callable[[], Any]) -> Any:
+        calls.append(name)
+        return call()
+
+    world, message = begun()
+    run(engine_around(world.engine(), count), message)
+    return range(1, len(calls) + 1)
+
+
+def test_a_runner_that_dies_anywhere_is_followed_by_one_that_goes_on(
+    world: MemoryWorld, lake: Engine
+) -> None:
+    task = move(lake, "a/", "moved/")
+
+    def begun() -> tuple[MemoryWorld, TaskMessage]:
+        return world.fork(), TaskMessage(REPO, task.id)
+
+    for is_after in (False, True):
+        for place in places(begun):
+            fork, message = begun()
+            seen = 0
+
+            def dying(
+                _name: str, call: Callable[[], Any], at: int = place, after: bool = is_after
+            ) -> Any:
+                nonlocal seen
+                seen += 1
+                if seen == at:
+                    if after:
+                        call()
+                    raise Crash
+                return call()
+
+            with pytest.raises(Crash):
+                run(engine_around(fork.engine(), dying), message)
+            # Somebody writes to what has moved: it must not be overwritten by a repetition.
+            moved = b"moved/1" in paths(fork.engine(), "main")
+            if moved:
+                upload(fork.engine(), b"moved/1", b"newer")
+            fork.clock.tick(LEASE_S + 1)
+            run(fork.engine(), message, runner="next")
+            ended = status(fork.engine(), REPO, task.id)
+            assert ended.state is TaskState.COMPLETED, place
+            assert ended.result == {"copied": "4", "skipped": "0"}
+            expected = {**A, b"1": b"newer"} if moved else A
+            assert under(fork.engine(), b"moved/") == expected
+            assert under(fork.engine(), b"a/") == {}
+
+
+@pytest.mark.parametrize("place", range(1, 8))
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda engine: upload(engine, b"a/1", b"newer"),
+        lambda engine: upload(engine, b"moved/1", b"newer"),
+        lambda engine: writes.delete(engine, REPO, "main", b"a/2"),
+        commit,
+        lambda engine: branches.reset(engine, REPO, "main", kind="object", path=b"a/2"),
+        lambda engine: writes.set_user_metadata(engine, REPO, "main", b"a/3", {"new": ""}),
+    ],
+)
+def test_no_write_beside_a_move_is_lost(
+    world: MemoryWorld, lake: Engine, write: Callable[[Engine], object], place: int
+) -> None:
+    """The write comes before one of the steps; afterwards each newest content has one path."""
+    task = move(lake, "a/", "moved/", if_exists=IfExists.SKIP)
+    steps = []
+    before: dict[bytes, bytes] = {}
+
+    def beside(name: str, call: Callable[[], Any]) -> Any:
+        if name == "staging.stage_step":
+            steps.append(name)
+            if len(steps) == place:
+                with suppress(NotFoundError):  # the object has moved
+                    write(lake)
+                before.update(under(lake, b""))
+        return call()
+
+    run(engine_around(world.engine(), beside), TaskMessage(REPO, task.id))
+    assert status(lake, REPO, task.id).state is TaskState.COMPLETED
+    if not before:
+        return
+    after = under(lake, b"")
+    assert sorted(before.values()) == sorted(after.values())
+    # What was at the destination when the write had been made is there still.
+    assert {path: text for path, text in before.items() if path.startswith(b"moved/")}.items() <= (
+        after.items()
+    )
+
+
+def test_imported_objects_are_copied_as_they_are(world: MemoryWorld, lake: Engine) -> None:
+    world.objects.put("s3://elsewhere/x", b"data", "a/b")
+    links.stage(lake, REPO, "main", b"in/x", links.StoredData("s3://elsewhere/x", "abc", 4))
+    completed(world, copy(lake, "in/", "out/"))
+    assert objects.stat(lake, REPO, "main", b"out/x").physical_address == "s3://elsewhere/x"
+
+
+class TestCollections:
+    def collection(self, world: MemoryWorld) -> MemoryCollection:
+        return MemoryCollection(world.engine(), world.files.read_all, REPO, MINIMUM_AGE_S)
+
+    def test_old_data_that_move_are_claimed_first(self, world: MemoryWorld, lake: Engine) -> None:
+        uris = {
+            objects.stat(lake, REPO, "main", path).physical_address
+            for path in paths(lake, "main")
+            if path.startswith(b"a/")
+        }
+        world.clock.tick(3 * DAY_S)
+        completed(world, move(lake, "a/", "moved/"))
+        repository = lake.refs.repository(REPO)
+        assert repository is not None
+        claimed = {f"s3://bucket/lake/{each}" for each in lake.refs.claimed_addresses(repository)}
+        assert claimed == uris
+
+    def test_an_object_that_is_replaced_meanwhile_is_claimed_too(
+        self, world: MemoryWorld, lake: Engine
+    ) -> None:
+        old = upload(lake, b"old", b"old")
+        world.clock.tick(3 * DAY_S)
+        task = copy(lake, "a/", "copy/")
+        replaced = []
+
+        def beside(name: str, call: Callable[[], Any]) -> Any:
+            if name == "refs.claim_addresses" and not replaced:
+                replaced.append(name)
+                call()
+                return writes.copy(
+                    lake, REPO, "main", b"a/1", source_ref=None, source_path=b"old", shallow=True
+                )
+            return call()
+
+        run(engine_around(world.engine(), beside), TaskMessage(REPO, task.id))
+        assert status(lake, REPO, task.id).state is TaskState.COMPLETED
+        assert under(lake, b"copy/")[b"1"] == b"old"
+        repository = lake.refs.repository(REPO)
+        assert repository is not None
+        claimed = {f"s3://bucket/lake/{each}" for each in lake.refs.claimed_addresses(repository)}
+        assert old.physical_address in claimed
+
+    def test_collected_content_of_an_expired_commit_ends_the_task(
+        self, world: MemoryWorld, lake: Engine
+    ) -> None:
+        retention.set_rules(lake, REPO, make_rules(1, []))
+        expired = named(lake, "main")
+        commit(lake)
+        world.clock.tick(3 * DAY_S)
+        commit(lake, allow_empty=True)
+        assert self.collection(world).run()
+        error = failed(world, copy(lake, "a/", "copy/", source_ref=expired))
+        assert error.message == "No data"
+        assert under(lake, b"copy/") == {}
