@@ -52,6 +52,7 @@ class TaskKind(StrEnum):
     DUMP = "dump"
     RESTORE = "restore"
     PREPARE_COMMITS = "prepare-commits"
+    HOOKS = "hooks"
 
 
 # The capital letters before the xid in a task's ID; those of dumps, restores and prepared commits
@@ -65,6 +66,7 @@ ID_PREFIXES: Mapping[TaskKind, str] = {
     TaskKind.DUMP: "DR",
     TaskKind.RESTORE: "RR",
     TaskKind.PREPARE_COMMITS: "GCPC",
+    TaskKind.HOOKS: "HK",
 }
 
 
@@ -140,6 +142,14 @@ class TaskEnd:
 
     old: Task
     new: Task
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStart:
+    """A new task and its event, to be stored in one transaction with what starts it."""
+
+    task: Task
     event: Event
 
 

@@ -31,6 +31,7 @@ from functions.api.request import (
 )
 from functions.api.routes import (
     accounts,
+    actions,
     branches,
     commits,
     configuration,
@@ -91,6 +92,7 @@ _RESOURCES = (
     dumps,
     imports,
     tasks,
+    actions,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table

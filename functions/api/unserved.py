@@ -46,10 +46,6 @@ DELETE /auth/users/<user_id>/policies/<policy_id> detachPolicyFromUser
 PUT    /auth/users/<user_id>/policies/<policy_id> attachPolicyToUser
 GET    /oidc/callback oauthCallback
 POST   /sts/login stsLogin
-GET    /repositories/<repository>/actions/runs listRepositoryRuns
-GET    /repositories/<repository>/actions/runs/<run_id> getRun
-GET    /repositories/<repository>/actions/runs/<run_id>/hooks listRunHooks
-GET    /repositories/<repository>/actions/runs/<run_id>/hooks/<hook_run_id>/output getRunHookOutput
 GET    /repositories/<repository>/pulls listPullRequests
 POST   /repositories/<repository>/pulls createPullRequest
 GET    /repositories/<repository>/pulls/<pull_request> getPullRequest

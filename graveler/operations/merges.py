@@ -6,11 +6,14 @@ from functools import partial
 
 import msgspec
 
+from graveler.hooks import Occurrence
 from graveler.merge import STRATEGIES, check_strategy
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, CommitID, Repository
-from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
+from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.files import committed_files
+from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.protocol.changes import Apply, Merged, apply_at_once, apply_merge
 from graveler.operations.protocol.heads import (
     Ending,
@@ -37,6 +40,8 @@ from graveler.operations.tasks.waiting import (
 from graveler.refs import merge_base as refs_merge_base
 from graveler.refs.resolve import resolve_commit
 from graveler.tasks import Task, TaskKind
+
+_PRE_MERGE = "pre-merge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,8 @@ def merge(
             metadata are too large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
-        PreconditionFailedError: an action file guards merges into the branch.
+        HookFailedError: a hook stops the merge.
+        PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the merge, and has not ended in time.
     """
@@ -92,8 +98,12 @@ def merge(
 
     def at_once(watch: Watch) -> Commit:
         work.covers = source_id()
+        gate = request_gate(engine, found, may_wait=watch.until_ns is None)
+        content = engine.content(found, CommitID(work.covers))
+        if committed_files(engine, found, content, _PRE_MERGE).due(_PRE_MERGE, branch):
+            gate.pace.begin()
         apply = apply_at_once(engine, watch.over)
-        return _merge(engine, found, current, asked, CommitID(work.covers), apply)
+        return _merge(gate, found, current, asked, CommitID(work.covers), apply)
 
     work = Work(
         kind=TaskKind.MERGE,
@@ -143,7 +153,7 @@ def run_merge(hold: Hold) -> None:
     found, current = hold.current_branch()
     check_writable(found, force=asked.request.force)
     source_id = CommitID(hold.task.covers)
-    _merge(hold.engine, found, current, asked, source_id, apply_by_slices(hold), hold)
+    _merge(task_gate(hold), found, current, asked, source_id, apply_by_slices(hold), hold)
 
 
 def _mergeable(
@@ -166,7 +176,7 @@ def _metadata(request: MergeRequest) -> Mapping[str, str]:
 
 
 def _merge(
-    engine: Engine,
+    gate: Gate,
     repository: Repository,
     branch: Branch,
     asked: _Merge,
@@ -174,7 +184,7 @@ def _merge(
     apply: Apply,
     ending: Ending | None = None,
 ) -> Commit:
-    request, source_ref = asked.request, asked.source_ref
+    engine, request, source_ref = gate.engine, asked.request, asked.source_ref
     message = request.message or f"Merge '{source_ref}' into '{branch.name}'"
 
     def plan(now: Branch) -> Move:
@@ -192,8 +202,6 @@ def _merge(
             engine.metarange(repository, head.metarange_id),
             Merged(base.metarange_id, source.metarange_id, request.strategy),
         )
-        content = engine.metarange(repository, source.metarange_id)
-        refuse_guarded(engine, repository, content, branch.name, "pre-merge")
         made = new_commit(
             engine,
             committer=request.committer,
@@ -206,9 +214,48 @@ def _merge(
         event = commit_event(
             engine, "merge_completed", repository, branch.name, made, source_commit_id=source.id
         )
-        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True)
+        before = _pass_before(gate, repository, branch.name, source_ref, source, made, head.id)
+        starts = start_after(
+            engine,
+            repository,
+            engine.metarange(repository, made.metarange_id),
+            "post-merge",
+            branch.name,
+            made,
+            before=before,
+            merge_source=source_ref,
+        )
+        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True, starts=starts)
 
-    return made_commit(move_head(engine, repository, branch, plan, ending))
+    move = move_head(engine, repository, branch, plan, ending)
+    announce(engine, repository, move.starts)
+    return made_commit(move)
+
+
+def _pass_before(
+    gate: Gate,
+    repository: Repository,
+    branch: str,
+    source_ref: str,
+    source: Commit,
+    made: Commit,
+    head: CommitID,
+) -> str:
+    """Run the hooks before a merge, which the source commit names; return the run's ID."""
+    content = gate.engine.metarange(repository, source.metarange_id)
+    files = committed_files(gate.engine, repository, content, _PRE_MERGE)
+    about = Occurrence(
+        run_id="",
+        event=_PRE_MERGE,
+        source_ref=source.id,
+        branch=branch,
+        commit_id=made.id,
+        message=made.message,
+        committer=made.committer,
+        metadata=made.metadata,
+        merge_source=source_ref,
+    )
+    return gate.pass_through(files, about, head, source.id)
 
 
 def merge_base(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from graveler.operations import commits, dumps, imports, merges, replays, retention
+from graveler.operations.hooks.after import run_after
 from graveler.operations.tasks.advance import Work
 from graveler.tasks import TaskKind
 
@@ -15,4 +16,5 @@ WORK: Mapping[TaskKind, Work] = {
     TaskKind.DUMP: dumps.run_dump,
     TaskKind.RESTORE: dumps.run_restore,
     TaskKind.PREPARE_COMMITS: retention.run_prepare,
+    TaskKind.HOOKS: run_after,
 }

@@ -13,6 +13,15 @@ The ports of continuous export take its records, and so are in `graveler.export.
 
 from graveler.ports.accounts import AccountStore, Credential, Installation, User
 from graveler.ports.committed_files import CommittedFiles
+from graveler.ports.hooks import (
+    HookBuses,
+    HookFunctions,
+    HookTargets,
+    HttpAnswer,
+    HttpClient,
+    HttpRequest,
+    SecretStore,
+)
 from graveler.ports.jobs import JobStore
 from graveler.ports.objects import (
     ListedObject,
@@ -29,6 +38,7 @@ from graveler.ports.objects import (
 from graveler.ports.refs import (
     BranchStore,
     CommitStore,
+    HookRunStore,
     RefStore,
     RepositoryStore,
     RestoreStore,
@@ -46,6 +56,13 @@ __all__ = [
     "CommitStore",
     "CommittedFiles",
     "Credential",
+    "HookBuses",
+    "HookFunctions",
+    "HookRunStore",
+    "HookTargets",
+    "HttpAnswer",
+    "HttpClient",
+    "HttpRequest",
     "Installation",
     "JobStore",
     "ListedObject",
@@ -60,6 +77,7 @@ __all__ = [
     "RefStore",
     "RepositoryStore",
     "RestoreStore",
+    "SecretStore",
     "SliceFunction",
     "Staged",
     "StagingStore",

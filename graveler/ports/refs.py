@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
+from graveler.hooks import Run
 from graveler.model import (
     Branch,
     Change,
@@ -14,7 +15,7 @@ from graveler.model import (
     StagingToken,
     Tag,
 )
-from graveler.tasks import Task, TaskEnd
+from graveler.tasks import Task, TaskEnd, TaskStart
 
 
 class RepositoryStore(Protocol):
@@ -78,8 +79,10 @@ class BranchStore(Protocol):
     ) -> Page[Branch]:
         """Return branches by name in byte order."""
 
-    def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
-        """Store a new branch.
+    def create_branch(
+        self, repository: Repository, branch: Branch, event: Event, starts: TaskStart | None = None
+    ) -> None:
+        """Store a new branch, and the task that it starts.
 
         Raises:
             AlreadyExistsError: a branch or a tag has the name.
@@ -113,6 +116,7 @@ class BranchStore(Protocol):
         restored: Sequence[Change] = (),
         is_clean: bool = False,
         ends: TaskEnd | None = None,
+        starts: TaskStart | None = None,
     ) -> None:
         """Move the branch's head in one transaction, which finishes a commit, merge or reset.
 
@@ -121,7 +125,7 @@ class BranchStore(Protocol):
         of old's sealed tokens, newest first. A reset gives new_staging_token, which replaces the
         staging token. Every removed token is registered to be dropped after drop_after_ns.
         restored (at most RESTORED_MAX changes) replace entries that are marked as restored.
-        ends is the end of the task whose effect this is.
+        ends is the end of the task whose effect this is, starts the start of one that follows.
 
         Raises:
             StaleVersionError: the version differs from old's. With new_staging_token or restored:
@@ -141,15 +145,19 @@ class TagStore(Protocol):
     def tags(self, repository: Repository, prefix: str, after: str, amount: int) -> Page[Tag]:
         """Return tags by name in byte order."""
 
-    def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
-        """Store a new tag.
+    def create_tag(
+        self, repository: Repository, tag: Tag, event: Event, starts: TaskStart | None = None
+    ) -> None:
+        """Store a new tag, and the task that it starts.
 
         Raises:
             AlreadyExistsError: a tag or a branch has the name.
         """
 
-    def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
-        """Delete the tag.
+    def delete_tag(
+        self, repository: Repository, tag: Tag, event: Event, starts: TaskStart | None = None
+    ) -> None:
+        """Delete the tag, and store the task that this starts.
 
         Raises:
             StaleVersionError: it was deleted, or names another commit.
@@ -220,6 +228,24 @@ class TaskStore(Protocol):
         """
 
 
+class HookRunStore(Protocol):
+    """Finished runs of hooks; each expires after HOOK_RUN_LIFE_S."""
+
+    def hook_run(self, repository: Repository, run_id: str) -> Run | None:
+        """Return the run."""
+
+    def put_hook_run(self, repository: Repository, run: Run) -> None:
+        """Store the run, or replace it."""
+
+    def hook_runs(
+        self, repository: Repository, after: str, amount: int, *, branch: str, commit_id: str
+    ) -> Page[Run]:
+        """Return runs, newest first: of a branch, of a commit, or all if both are "".
+
+        after is a run's ID.
+        """
+
+
 class RestoreStore(Protocol):
     """Stores the refs of a dump.
 
@@ -238,6 +264,13 @@ class RestoreStore(Protocol):
 
 
 class RefStore(
-    RepositoryStore, BranchStore, TagStore, CommitStore, TaskStore, RestoreStore, Protocol
+    RepositoryStore,
+    BranchStore,
+    TagStore,
+    CommitStore,
+    TaskStore,
+    HookRunStore,
+    RestoreStore,
+    Protocol,
 ):
     """Everything that the engine asks of the store of refs."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from graveler.errors import StaleVersionError
+from graveler.hooks import Run
 from graveler.model import (
     Branch,
     Commit,
@@ -19,7 +20,7 @@ from graveler.model import (
     Tag,
 )
 from graveler.ports import Clock
-from graveler.tasks import Task
+from graveler.tasks import Task, TaskStart
 from tests.support.memory_objects import FixedClock, nothing
 
 T = TypeVar("T")
@@ -65,6 +66,7 @@ class Records:
     metadata: dict[str, str] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
     joinable: dict[str, str] = field(default_factory=dict)  # task IDs by digest
+    hook_runs: dict[str, Run] = field(default_factory=dict)
 
     def fork(self) -> "Records":
         return Records(
@@ -74,6 +76,7 @@ class Records:
             dict(self.metadata),
             dict(self.tasks),
             dict(self.joinable),
+            dict(self.hook_runs),
         )
 
 
@@ -139,6 +142,30 @@ class Attachments:
             if task.digest:
                 records.joinable[task.digest] = task.id
             self.events.append(event)
+
+    def start(self, repository: Repository, starts: TaskStart | None) -> None:
+        """Store a new task and its event, as a part of a transaction."""
+        if starts is not None:
+            self.create_task(repository, starts.task, None, starts.event)
+
+    def hook_run(self, repository: Repository, run_id: str) -> Run | None:
+        with self._lock:
+            return self.records_of(repository).hook_runs.get(run_id)
+
+    def put_hook_run(self, repository: Repository, run: Run) -> None:
+        with self._lock:
+            self.records_of(repository).hook_runs[run.id] = run
+
+    def hook_runs(
+        self, repository: Repository, after: str, amount: int, *, branch: str, commit_id: str
+    ) -> Page[Run]:
+        with self._lock:
+            runs = {
+                run_id: run
+                for run_id, run in self.records_of(repository).hook_runs.items()
+                if branch in ("", run.branch) and commit_id in ("", run.commit_id)
+            }
+            return page_of(runs, "", after, amount)
 
     def replace_task(
         self, repository: Repository, old: Task, new: Task, event: Event | None = None

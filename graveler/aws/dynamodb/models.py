@@ -34,6 +34,9 @@ OUTBOX = "outbox#"
 EXPORT = "export#"
 TASK = "task#"
 JOINABLE = "joinable#"
+HOOK_RUN = "hook-run#"
+HOOK_RUN_OF_BRANCH = "hook-run-of-branch#"
+HOOK_RUN_OF_COMMIT = "hook-run-of-commit#"
 LEASE = "lease#"
 METADATA = "metadata"
 
@@ -156,6 +159,20 @@ class JoinableItem(RefsItem):
     """Partition of the repository / `joinable#<digest>`: the last task for such a request."""
 
     task_id = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
+
+
+class HookRunItem(RefsItem):
+    """Partition of the repository / `hook-run#<id>`; the run is JSON."""
+
+    run = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
+
+
+class ListedHookRunItem(RefsItem):
+    """Partition of the repository / `hook-run-of-branch#<branch>#<id>`, or `…-of-commit#…`."""
+
+    run_id = UnicodeAttribute()
     expires_at = NumberAttribute()  # Unix seconds
 
 

@@ -2,6 +2,7 @@
 
 from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of
 from graveler.aws.dynamodb.commits import CommitRecords
+from graveler.aws.dynamodb.hook_runs import HookRunRecords
 from graveler.aws.dynamodb.models import REPOSITORIES
 from graveler.aws.dynamodb.repositories import RepositoryRecords, repository_of
 from graveler.aws.dynamodb.tables import key
@@ -10,7 +11,9 @@ from graveler.aws.dynamodb.tasks import TaskRecords
 from graveler.model import Branch, Repository
 
 
-class DynamoRefStore(RepositoryRecords, BranchRecords, TagRecords, CommitRecords, TaskRecords):
+class DynamoRefStore(
+    RepositoryRecords, BranchRecords, TagRecords, CommitRecords, TaskRecords, HookRunRecords
+):
     """`graveler.ports.RefStore` over the refs table."""
 
     __slots__ = ()

@@ -29,7 +29,7 @@ from graveler.operations.protocol.lookup import branch_not_found
 from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import view_of_branch
 from graveler.staging.overlay import effective_changes
-from graveler.tasks import TaskEnd
+from graveler.tasks import TaskEnd, TaskStart
 from graveler.times import NS_PER_S
 
 
@@ -44,6 +44,7 @@ class Move:
     new_staging_token: replaces the staging token; a reset drops what it holds.
     restored: what the new head says of the paths of restored entries.
     is_clean: nothing was staged; the move fails if a conditional change was staged since.
+    starts: a task that follows from the move, stored in the same transaction.
     """
 
     branch: Branch
@@ -54,6 +55,7 @@ class Move:
     new_staging_token: StagingToken | None = None
     restored: Sequence[Change] = ()
     is_clean: bool = False
+    starts: TaskStart | None = None
 
 
 class Ending(Protocol):
@@ -129,6 +131,7 @@ def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | N
                 restored=move.restored,
                 is_clean=move.is_clean,
                 ends=ending.end_with(move.commit) if ending and move.commit else None,
+                starts=move.starts,
             )
         except StaleTaskError:
             assert ending is not None

@@ -108,6 +108,21 @@ class Hold:
         self._stored_ns = now_ns
         self._refuse_unwanted()
 
+    @property
+    def time_left_s(self) -> float:
+        """Seconds that this runner may still work."""
+        return self._time_left_s() - TIME_TO_END_S
+
+    def cover(self, covers: str) -> None:
+        """Store what the task's effect will include; see `Task.covers`.
+
+        Raises:
+            UnwantedError: a user cancelled the task.
+            LostError: another runner holds the task.
+        """
+        self._change(lambda task: replace(task, covers=covers))
+        self._refuse_unwanted()
+
     def report_again(self) -> None:
         """Report the same progress as before; see report."""
         self.report(self._done, self._known)
