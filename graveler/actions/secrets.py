@@ -8,6 +8,9 @@ from graveler.errors import HookFailedError
 
 MASK = "*******"
 
+# Hooks may have the secrets whose names begin so, as in lakeFS.
+SECRET_PREFIX = "LAKEFSACTION_"  # noqa: S105 - a name
+
 _PLACE = re.compile(r"\{\{ ?ENV\.([^{}]*?) ?\}\}")
 
 # Secrets of this length or less appear in texts by chance, and are not looked for.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from graveler.actions.action import Action, Hook
 from graveler.actions.condition import holds
-from graveler.actions.secrets import Secrets
+from graveler.actions.secrets import SECRET_PREFIX, Secrets
 from graveler.errors import HookFailedError, InvalidInputError
 from graveler.hooks import (
     HookRun,
@@ -43,9 +43,6 @@ _TICK_S = 1.0
 _GRACE_S = 3.0
 
 _TEXT_TYPE = "text/plain; charset=utf-8"
-
-# Hooks may have the secrets whose names begin so, as in lakeFS.
-SECRET_PREFIX = "LAKEFSACTION_"  # noqa: S105 - a name
 
 
 def run_hooks(
