@@ -188,6 +188,8 @@ def _exchange(
         connection.request(request.method, target, request.body, _headers(request, parts))
         answer = connection.getresponse()
         body = answer.read(HOOK_ANSWER_BYTES_MAX)
+        if watch.has_cut:
+            raise TimeoutError  # what was read may look like a whole answer
         return HttpAnswer(answer.status, answer.reason, _cut_headers(answer), body)
     finally:
         watch.end()
@@ -199,11 +201,13 @@ class _Watch:
 
     def __init__(self, connected: socket.socket, until_s: float) -> None:
         self.connected = connected
+        self.has_cut = False
         self._timer = threading.Timer(max(0.0, until_s - time.monotonic()), self._cut)
         self._timer.daemon = True
         self._timer.start()
 
     def _cut(self) -> None:
+        self.has_cut = True
         with suppress(OSError):
             # Not the method of a TLS socket, which another thread reads.
             socket.socket.shutdown(self.connected, socket.SHUT_RDWR)
