@@ -1,0 +1,5 @@
+"""Roles may do for hooks what the settings name, and nothing else."""
+
+import pytest
+
+SIDS = {"CallHooks", "PutHookEvents", "ReadHookSecrets"}
