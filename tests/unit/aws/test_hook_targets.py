@@ -25,7 +25,7 @@ def refusal(code: str) -> ClientError:
     return ClientError(answer, "Operation")
 
 
-class Client:
+class _Client:
     """A client of boto3 whose every method gives the answer, or raises it."""
 
     def __init__(self, answer: Any) -> None:
@@ -42,12 +42,16 @@ class Client:
         return call
 
 
+def client_of(answer: Any) -> Any:
+    return _Client(answer)
+
+
 def invoked(answer: Any) -> bytes:
-    return LambdaHookFunctions(lambda _timeout_s: Client(answer)).invoke("check", b"{}", 5)
+    return LambdaHookFunctions(lambda _timeout_s: client_of(answer)).invoke("check", b"{}", 5)
 
 
 def test_a_function_answers():
-    client = Client({"Payload": io.BytesIO(b"true")})
+    client = client_of({"Payload": io.BytesIO(b"true")})
     timeouts: list[float] = []
 
     def connect(timeout_s: float) -> Any:
@@ -70,40 +74,40 @@ def test_a_function_that_fails_or_does_not_answer_fails_the_hook():
 
 
 def test_an_event_is_put_on_its_bus():
-    client = Client({"Entries": [{"EventId": "1"}]})
+    client = client_of({"Entries": [{"EventId": "1"}]})
     EventBridgeHookBuses(lambda: client).put("lake", "lakefs", "pre-commit", "{}")
     ((entry,),) = [each["Entries"] for each in client.asked]
     assert (entry["EventBusName"], entry["Source"], entry["Detail"]) == ("lake", "lakefs", "{}")
 
 
 def test_a_bus_that_refuses_fails_the_hook():
-    refused = Client({"Entries": [{"ErrorCode": "Internal", "ErrorMessage": "why"}]})
+    refused = client_of({"Entries": [{"ErrorCode": "Internal", "ErrorMessage": "why"}]})
     with pytest.raises(HookFailedError, match="refuses the event: Internal: why"):
         EventBridgeHookBuses(lambda: refused).put("lake", "lakefs", "x", "{}")
-    unknown = Client(refusal("ResourceNotFoundException"))
+    unknown = client_of(refusal("ResourceNotFoundException"))
     with pytest.raises(HookFailedError, match="bus lake: ResourceNotFoundException"):
         EventBridgeHookBuses(lambda: unknown).put("lake", "lakefs", "x", "{}")
 
 
 def test_secrets_are_found_below_their_prefix():
-    client = Client({"SecretString": "s"})
+    client = client_of({"SecretString": "s"})
     assert SecretsManagerSecrets(lambda: client, "lake/").secret("NAME") == "s"
     assert client.asked == [{"SecretId": "lake/NAME"}]
-    client = Client({"Parameter": {"Value": "p"}})
+    client = client_of({"Parameter": {"Value": "p"}})
     assert ParameterStoreSecrets(lambda: client, "/lake/").secret("NAME") == "p"
     assert client.asked == [{"Name": "/lake/NAME", "WithDecryption": True}]
 
 
 def test_a_secret_that_does_not_exist_is_none():
-    missing = Client(refusal("ResourceNotFoundException"))
+    missing = client_of(refusal("ResourceNotFoundException"))
     assert SecretsManagerSecrets(lambda: missing, "lake/").secret("NAME") is None
-    missing = Client(refusal("ParameterNotFound"))
+    missing = client_of(refusal("ParameterNotFound"))
     assert ParameterStoreSecrets(lambda: missing, "/lake/").secret("NAME") is None
 
 
 def test_a_store_of_secrets_that_fails_fails_the_hook():
     with pytest.raises(HookFailedError, match="Secrets Manager: AccessDenied"):
-        SecretsManagerSecrets(lambda: Client(refusal("AccessDenied")), "lake/").secret("NAME")
+        SecretsManagerSecrets(lambda: client_of(refusal("AccessDenied")), "lake/").secret("NAME")
 
 
 def test_the_environment_has_secrets_where_the_setting_says_so(monkeypatch):

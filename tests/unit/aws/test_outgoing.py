@@ -169,7 +169,7 @@ def test_an_allowed_network_allows_its_mapped_addresses_and_no_others():
     with pytest.raises(HookFailedError, match="not public"):
         post("http://[::ffff:127.0.0.1]/", client)
     with pytest.raises(HookFailedError, match="not public"):
-        post("http://172.16.0.1/", client)
+        post("http://[fd00::1]/", client)
 
 
 @pytest.mark.parametrize(
