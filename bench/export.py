@@ -221,6 +221,7 @@ def counted(made: Deployment, requests: Counter[str]) -> Engine:
     dynamodb = connect.dynamodb(settings, observe=observe_dynamodb)
     tables = Tables(settings.refs_table, settings.staging_table, dynamodb)
     return Engine(
+        hook_targets=made.engine.hook_targets,
         refs=DynamoRefStore(tables),
         staging=made.engine.staging,
         objects=S3ObjectStore(s3),

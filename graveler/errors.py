@@ -11,7 +11,8 @@
     ├ ConflictError            the histories disagree
     │ └ MergeConflictError     a merge found objects changed on both sides
     ├ GoneError                it existed, but its data is deleted
-    ├ PreconditionFailedError  If-Match or If-None-Match did not hold, or a hook guards the change
+    ├ PreconditionFailedError  If-Match or If-None-Match did not hold
+    │ └ HookFailedError        a hook failed, and so stops the change that it guards
     ├ RangeNotSatisfiableError the byte range lies outside the object
     ├ TooLargeError            more bytes than a request or an answer can carry
     ├ UnsupportedError         a part of lakeFS's API that this system does not serve
@@ -122,6 +123,12 @@ class PreconditionFailedError(GravelerError):
     """A condition of the caller, or of the repository's action files, does not hold."""
 
     code = "precondition_failed"
+
+
+class HookFailedError(PreconditionFailedError):
+    """A hook failed. If it runs before a change, the change is not made."""
+
+    code = "hook_failed"
 
 
 class RangeNotSatisfiableError(GravelerError):

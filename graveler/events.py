@@ -83,10 +83,15 @@ def detail_of(event: Event) -> str:
         "repository": event.repository,
         **event.detail,
     }
+    return shortened(detail)
+
+
+def shortened(detail: Mapping[str, object]) -> str:
+    """Return the detail as JSON of at most DETAIL_BYTES_MAX bytes; long values may be cut."""
     encoded = msgspec.json.encode(detail)
     if len(encoded) > DETAIL_BYTES_MAX:
-        shortened = {name: _shortened(value) for name, value in detail.items()}
-        encoded = msgspec.json.encode(shortened | {"truncated": True})
+        cut = {name: _shortened(value) for name, value in detail.items()}
+        encoded = msgspec.json.encode(cut | {"truncated": True})
     # A commit message may contain these characters, but SQS refuses messages that do.
     return encoded.decode().replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
 

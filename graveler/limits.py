@@ -83,6 +83,25 @@ ACTION_FILES_MAX = 200
 # Enough for an embedded Lua script; takes about 50 ms to parse.
 ACTION_FILE_BYTES_MAX = 256 * 1024
 
+# Hooks of all actions that run at one event. A task's item holds their results, beside a commit's
+# message and metadata, and has at most 400 KB.
+HOOKS_MAX = 64
+HOOK_ERROR_BYTES_MAX = 300
+# Actions of one event whose hooks run at the same time.
+HOOK_ACTIONS_AT_ONCE = 8
+# The function that runs tasks has 15 minutes. A hook never starts that would not fit into the rest.
+HOOK_TIMEOUT_S_MAX = 600
+# What is read of a target's answer. The rest would only fill the log.
+HOOK_ANSWER_BYTES_MAX = 64 * 1024
+# A hook's log: the request with a commit's message and metadata, and the answers.
+HOOK_OUTPUT_BYTES_MAX = 1024 * 1024
+# Each parenthesis costs a level of the parser's recursion.
+HOOK_CONDITION_LENGTH_MAX = 200
+# Headers, query parameters and entries of dag_conf of one hook.
+HOOK_PROPERTIES_MAX = 100
+# Records of runs expire after this time; their files in the object store stay.
+HOOK_RUN_LIFE_S = 90 * 24 * 60 * 60
+
 # Lambda accepts and returns 6 MB of JSON, in which base64 makes binary data a third larger.
 LAMBDA_PAYLOAD_BYTES_MAX = 6 * 1024 * 1024
 GATEWAY_BODY_BYTES_MAX = 10 * 1024 * 1024

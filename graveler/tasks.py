@@ -55,6 +55,7 @@ class TaskKind(StrEnum):
     PREPARE_COMMITS = "prepare-commits"
     COPY_PREFIX = "copy-prefix"
     MOVE_PREFIX = "move-prefix"
+    HOOKS = "hooks"
 
 
 # The capital letters before the xid in a task's ID; those of dumps, restores and prepared commits
@@ -71,6 +72,7 @@ ID_PREFIXES: Mapping[TaskKind, str] = {
     TaskKind.PREPARE_COMMITS: "GCPC",
     TaskKind.COPY_PREFIX: "PC",
     TaskKind.MOVE_PREFIX: "PV",
+    TaskKind.HOOKS: "HK",
 }
 
 
@@ -148,6 +150,14 @@ class TaskEnd:
 
     old: Task
     new: Task
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStart:
+    """A new task and its event, to be stored in one transaction with what starts it."""
+
+    task: Task
     event: Event
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 
+from graveler.actions.secrets import SECRET_PREFIX
 from graveler.aws.dynamodb.models import (
     ACCOUNTS,
     CLEANUPS,
@@ -20,6 +21,7 @@ from graveler.aws.dynamodb.models import (
     EXPORTS,
     REPOSITORIES,
 )
+from graveler.aws.hook_targets import PARAMETER_STORE, SECRETS_MANAGER
 from infra.settings import Place, Settings
 from infra.storage import Storage
 
@@ -80,6 +82,7 @@ class Access:
             self._objects("PutObjects", _PUT, self.namespaces),
             self._in_namespaces("DeleteMarks", ("s3:DeleteObject",), "_lakefs/dummy"),
             _statement("StartTasks", ("sqs:SendMessage",), [tasks_arn]),
+            *self._hooks(),
             *self._bucket_keys(),
         ]
 
@@ -100,6 +103,7 @@ class Access:
             _statement("Receive", _RECEIVE, [queue_arn]),
             _statement("ComeBackLater", ("sqs:SendMessage",), [queue_arn]),
             _statement("ApplySlices", ("lambda:InvokeFunction",), [slices_arn]),
+            *self._hooks(),
             *self._bucket_keys(),
         ]
 
@@ -234,6 +238,37 @@ class Access:
             self._refs(("dynamodb:GetItem",), (ACCOUNTS,), "ReadInstallation"),
             self._secrets(("kms:Decrypt",), {"kms:EncryptionContext:purpose": "signing-key"}),
         ]
+
+    def _hooks(self) -> list[iam.PolicyStatement]:
+        """Allow what users' hooks may reach: only what the settings name."""
+        settings, statements = self.settings, []
+        if settings.hook_functions:
+            functions = [
+                self._named("lambda", "function:", each) for each in settings.hook_functions
+            ]
+            statements.append(_statement("CallHooks", ("lambda:InvokeFunction",), functions))
+        if settings.hook_buses:
+            buses = [self._named("events", "event-bus/", each) for each in settings.hook_buses]
+            statements.append(_statement("PutHookEvents", ("events:PutEvents",), buses))
+        kind, _, prefix = settings.hook_secrets.partition(":")
+        # Hooks may only name secrets that begin so.
+        names = f"{prefix}{SECRET_PREFIX}*"
+        if kind == SECRETS_MANAGER:
+            found = [self._named("secretsmanager", "secret:", names)]
+            statements.append(
+                _statement("ReadHookSecrets", ("secretsmanager:GetSecretValue",), found)
+            )
+        elif kind == PARAMETER_STORE:
+            found = [self._named("ssm", "parameter/", names.removeprefix("/"))]
+            statements.append(_statement("ReadHookSecrets", ("ssm:GetParameter",), found))
+        return statements
+
+    def _named(self, service: str, kind: str, name: str) -> str:
+        """Return the ARN of a thing in the deployment's account and region, or the ARN given."""
+        if name.startswith("arn:"):
+            return name
+        stack = self.stack
+        return f"arn:{stack.partition}:{service}:{stack.region}:{stack.account}:{kind}{name}"
 
     def _read_lakes(self) -> list[iam.PolicyStatement]:
         """Allow reading all objects that repositories may refer to.

@@ -54,6 +54,7 @@ OF_STATEMENTS: Mapping[str, str] = {
     "WriteReports": _OBJECTS,
     "WriteReportsElsewhere": _OBJECTS,
     "GlueLog": "Streams of logs are named by runs; the job's own logs are named.",
+    "ReadHookSecrets": "Users name the secrets of their hooks; the statement names the prefix.",
     "ListStreams": _NO_RESOURCE,
     "Measure": f"{_NO_RESOURCE} The namespace of the metrics is named.",
     "ReadSecurity": _NO_RESOURCE,

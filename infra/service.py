@@ -154,6 +154,10 @@ class Service(Stack):
         """Return what functions need that commit, merge and start tasks."""
         return {
             "GRAVELER_IGNORE_ACTIONS": str(self._settings.ignore_actions).lower(),
+            "GRAVELER_HOOK_FUNCTIONS": ",".join(self._settings.hook_functions),
+            "GRAVELER_HOOK_BUSES": ",".join(self._settings.hook_buses),
+            "GRAVELER_HOOK_NETWORKS": ",".join(self._settings.hook_networks),
+            "GRAVELER_HOOK_SECRETS": self._settings.hook_secrets,
             "GRAVELER_TASK_QUEUE_URL": self.events.task_queue.queue_url,
         }
 

@@ -32,6 +32,10 @@ _CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[a-z0-9-]+")
 _ZONE = re.compile(r"Z[A-Z0-9]{5,31}")
 _TABLE = re.compile(r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table/[A-Za-z0-9_.-]{3,255}")
+_FUNCTION = re.compile(r"(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-Za-z0-9_-]{1,64}")
+_BUS = re.compile(r"(arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus/)?[A-Za-z0-9_.-]{1,256}")
+_NETWORK = re.compile(r"[0-9A-Fa-f.:]+/\d{1,3}")
+_SECRETS = re.compile(r"(secrets-manager|parameter-store):[A-Za-z0-9/_.+=@-]+")
 _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
 
@@ -95,6 +99,11 @@ class Settings:
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
     iam_login_server_id: the API's host name, to let identities of AWS IAM log in; "" refuses them.
     ignore_actions: let operations succeed that action files guard with hooks; no hook runs.
+    ignore_actions: run no hooks, and read no action files.
+    hook_functions: Lambda functions that hooks may invoke, names or ARNs.
+    hook_buses: event buses on which hooks may put events, names or ARNs.
+    hook_networks: networks that are not public, which webhooks may reach, such as 10.0.0.0/8.
+    hook_secrets: where hooks' secrets are: secrets-manager:PREFIX or parameter-store:PREFIX.
     restored_refs, restored_staging: the tables to use after a restore, in place of the storage
         stack's: the ARN of the refs table's stream, and the ARN of the staging table.
     """
@@ -129,6 +138,10 @@ class Settings:
     gc_outputs: tuple[Place, ...] = ()
     iam_login_server_id: str = ""
     ignore_actions: bool = False
+    hook_functions: tuple[str, ...] = ()
+    hook_buses: tuple[str, ...] = ()
+    hook_networks: tuple[str, ...] = ()
+    hook_secrets: str = ""
     restored_refs: str = ""
     restored_staging: str = ""
 
@@ -295,6 +308,16 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "gc_schedule": (_SCHEDULE, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
     "gc_repositories": (_REPOSITORY, "set names of repositories"),
     "restored_refs": (_STREAM, "set it to the ARN of the stream of the restored refs table"),
+    "hook_functions": (
+        _FUNCTION,
+        "set names or ARNs of Lambda functions, without a version",
+    ),
+    "hook_buses": (_BUS, "set names or ARNs of event buses"),
+    "hook_networks": (_NETWORK, "set networks such as 10.0.0.0/8"),
+    "hook_secrets": (
+        _SECRETS,
+        "set secrets-manager:PREFIX, or parameter-store:/PREFIX; the prefix must not be empty",
+    ),
     "restored_staging": (_TABLE, "set it to the ARN of the restored staging table"),
 }
 

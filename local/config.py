@@ -120,6 +120,9 @@ class Config:
             # Every bucket is on this machine: objects may be exported and imported anywhere.
             "GRAVELER_EXPORT_PREFIXES": "s3://",
             "GRAVELER_IMPORT_PREFIXES": "s3://",
+            # Whoever tries hooks begins with a server on this machine.
+            "GRAVELER_HOOK_NETWORKS": kept.get("GRAVELER_HOOK_NETWORKS", "127.0.0.0/8,::1/128"),
+            "GRAVELER_HOOK_SECRETS": kept.get("GRAVELER_HOOK_SECRETS", "environment"),
             "GRAVELER_CIPHER": "local.cipher:local_cipher",
             "GRAVELER_CIPHER_KEY_FILE": str(self.data / "cipher.key"),
             "GRAVELER_FILE_CACHE_FOLDER": str(self.data / "cache"),

@@ -35,6 +35,7 @@ from functions.api.request import (
 )
 from functions.api.routes import (
     accounts,
+    actions,
     branches,
     commits,
     configuration,
@@ -110,6 +111,7 @@ _RESOURCES = (
     principals,
     pulls,
     prefixes,
+    actions,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table

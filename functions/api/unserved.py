@@ -14,10 +14,6 @@ GET    /auth/groups/<group_id>/acl getGroupACL
 POST   /auth/groups/<group_id>/acl setGroupACL
 GET    /oidc/callback oauthCallback
 POST   /sts/login stsLogin
-GET    /repositories/<repository>/actions/runs listRepositoryRuns
-GET    /repositories/<repository>/actions/runs/<run_id> getRun
-GET    /repositories/<repository>/actions/runs/<run_id>/hooks listRunHooks
-GET    /repositories/<repository>/actions/runs/<run_id>/hooks/<hook_run_id>/output getRunHookOutput
 """
 
 UNSERVED = tuple(

@@ -6,7 +6,7 @@ malformed.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graveler.actions.branch_patterns import matches
 from graveler.actions.document import Value, read_document
@@ -26,15 +26,36 @@ EVENTS = frozenset(
     {"prepare-commit"} | {f"{when}-{subject}" for when in ("pre", "post") for subject in _SUBJECTS}
 )
 
-# The required properties of each type of hook: at least one of each group.
+# The required properties of each type of hook: at least one of each group. lakeFS does not have
+# the last two types.
 _PROPERTIES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "webhook": (("url",),),
     "airflow": (("url",), ("dag_id",), ("username",), ("password",)),
     "lua": (("script", "script_path"),),
+    "lambda": (("function",),),
+    "eventbridge": (("bus",),),
+}
+
+# Scripts that any writer of a repository may write need a sandbox, and Python has none for Lua.
+NOT_SERVED = {
+    "lua": (
+        "hooks of type 'lua' are not served, because there is no safe sandbox for scripts: use "
+        "'webhook', 'airflow', 'lambda' or 'eventbridge'"
+    )
 }
 
 _NAME = re.compile(r"\w[\w\-. ]+", re.ASCII)
 _HOOK_ID = re.compile(r"[_a-zA-Z][-_a-zA-Z0-9]{1,255}")
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A hook: condition is its `if:`, and properties are for its kind."""
+
+    id: str
+    kind: str
+    condition: str = ""
+    properties: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +64,7 @@ class Action:
 
     name: str
     events: Mapping[str, tuple[str, ...]]
-    hooks: tuple[str, ...]
+    hooks: tuple[Hook, ...]
 
     def runs_at(self, event: str, branch: str) -> bool:
         """Return whether lakeFS would run a hook of the action at the event.
@@ -65,63 +86,73 @@ def parse_action(content: bytes) -> Action:
     Raises:
         InvalidInputError: the file is malformed; the message says how, without the file's name.
     """
-    fields = _mapping(read_document(content), "the document")
+    fields = mapping(read_document(content), "the document")
     name = _text(fields, "name")
     _text(fields, "description")
     if not _NAME.fullmatch(name):
         raise InvalidInputError(
             f"'name' is {name!r}: it must have two or more letters, digits, spaces, '_', '-' or '.'"
         )
-    events = _mapping(fields.get("on"), "'on'")
+    events = mapping(fields.get("on"), "'on'")
     if not events:
         raise InvalidInputError("'on' is required: it names the events")
     return Action(
         name,
         {event: _branches(event, value) for event, value in events.items()},
-        _hooks(_sequence(fields.get("hooks"), "'hooks'")),
+        _hooks(sequence(fields.get("hooks"), "'hooks'")),
     )
 
 
 def _branches(event: str, value: Value) -> tuple[str, ...]:
     if event not in EVENTS:
         raise InvalidInputError(f"event {event!r} is not one of {', '.join(sorted(EVENTS))}")
-    patterns = _sequence(_mapping(value, f"{event!r}").get("branches"), "'branches'")
+    patterns = sequence(mapping(value, f"{event!r}").get("branches"), "'branches'")
     if patterns and event.endswith("-tag"):
         raise InvalidInputError(f"'branches' is not supported for event {event!r}")
-    return tuple(_as_text(pattern, "a pattern of 'branches'") for pattern in patterns)
+    return tuple(as_text(pattern, "a pattern of 'branches'") for pattern in patterns)
 
 
-def _hooks(hooks: list[Value]) -> tuple[str, ...]:
-    found: list[str] = []
+def _hooks(hooks: list[Value]) -> tuple[Hook, ...]:
+    found: list[Hook] = []
     for number, value in enumerate(hooks):
-        fields = _mapping(value, f"hook[{number}]")
+        fields = mapping(value, f"hook[{number}]")
         hook_id, kind = _text(fields, "id"), _text(fields, "type")
-        for name in ("description", "if"):
-            _text(fields, name)
+        _text(fields, "description")
+        _text(fields, "if")
         if not _HOOK_ID.fullmatch(hook_id):
             raise InvalidInputError(f"hook[{number}]: 'id' is missing or malformed")
-        if hook_id in found:
+        if any(hook_id == other.id for other in found):
             raise InvalidInputError(f"hook[{number}]: 'id' {hook_id!r} is already used")
         if kind not in _PROPERTIES:
             raise InvalidInputError(
                 f"hook[{number}]: 'type' {kind!r} is not one of {', '.join(_PROPERTIES)}"
             )
-        properties = _mapping(fields.get("properties"), f"hook[{number}]: 'properties'")
+        properties = mapping(fields.get("properties"), f"hook[{number}]: 'properties'")
         for group in _PROPERTIES[kind]:
             if properties.keys().isdisjoint(group):
                 needed = "' or '".join(group)
                 raise InvalidInputError(f"hook[{number}]: 'properties' must have '{needed}'")
-        found.append(hook_id)
+        found.append(Hook(hook_id, kind, _text(fields, "if"), properties))
     return tuple(found)
 
 
-def _mapping(value: Value, name: str) -> dict[str, Value]:
+def mapping(value: Value, name: str) -> dict[str, Value]:
+    """Return the value of that name as a mapping, empty for null.
+
+    Raises:
+        InvalidInputError: it is something else.
+    """
     if value is not None and not isinstance(value, dict):
         raise InvalidInputError(f"{name} is not a mapping")
     return value or {}
 
 
-def _sequence(value: Value, name: str) -> list[Value]:
+def sequence(value: Value, name: str) -> list[Value]:
+    """Return the value of that name as a list without nulls, empty for null.
+
+    Raises:
+        InvalidInputError: it is something else.
+    """
     if value is not None and not isinstance(value, list):
         raise InvalidInputError(f"{name} is not a list")
     # Nulls are ignored, as in lakeFS.
@@ -129,10 +160,15 @@ def _sequence(value: Value, name: str) -> list[Value]:
 
 
 def _text(fields: dict[str, Value], name: str) -> str:
-    return _as_text(fields.get(name), f"'{name}'")
+    return as_text(fields.get(name), f"'{name}'")
 
 
-def _as_text(value: Value, name: str) -> str:
+def as_text(value: Value, name: str) -> str:
+    """Return the value of that name as a text, empty for null.
+
+    Raises:
+        InvalidInputError: it is something else.
+    """
     if value is not None and not isinstance(value, str):
         raise InvalidInputError(f"{name} is not a text")
-    return value or ""
+    return str(value or "")  # a plain text, without its type in YAML

@@ -5,11 +5,16 @@ parser's events checks the depth, because the parser builds its tree by recursio
 nested document would crash the process. An aliased value is made once and shared.
 """
 
-from typing import Any
+from contextlib import suppress
+from math import isfinite
+from typing import Any, Self
 
 from graveler.errors import InvalidInputError
 
 Value = str | list["Value"] | dict[str, "Value"] | None
+
+# What a text of the document becomes where its type counts.
+Typed = str | int | float | bool | list["Typed"] | dict[str, "Typed"] | None
 
 _DEPTH_MAX = 100
 # Each merge key copies the fields of what it names.
@@ -18,6 +23,23 @@ _ALIASES_MAX = 100
 _NULL = "tag:yaml.org,2002:null"
 _MERGE = "tag:yaml.org,2002:merge"
 _BINARY = "tag:yaml.org,2002:binary"
+_BOOLEAN = "tag:yaml.org,2002:bool"
+_INTEGER = "tag:yaml.org,2002:int"
+_REAL = "tag:yaml.org,2002:float"
+
+# Longer ones are texts: Python converts them slowly.
+_DIGITS_MAX = 300
+
+
+class _Scalar(str):  # noqa: SLOT000 - a str can have no further slots
+    """A text that remembers how YAML would read it."""
+
+    tag: str
+
+    def __new__(cls, text: str, tag: str) -> Self:
+        made = super().__new__(cls, text)
+        made.tag = tag
+        return made
 
 
 def read_document(content: bytes) -> Value:
@@ -71,7 +93,7 @@ class _Values:
         if node.id == "scalar":
             if node.tag == _BINARY:  # base64, not the value's text
                 raise InvalidInputError(f"line {_line(node)}: binary values are not supported")
-            return None if node.tag == _NULL else str(node.value)
+            return None if node.tag == _NULL else _Scalar(node.value, node.tag)
         if node.id == "sequence":
             return [self.value_of(each) for each in node.value]
         own: dict[str, Value] = {}
@@ -99,3 +121,23 @@ class _Values:
 
 def _line(node: Any) -> int:  # noqa: ANN401
     return int(node.start_mark.line) + 1
+
+
+def typed(value: Value) -> Typed:
+    """Return the value with its booleans and numbers as such, where Go's YAML reads them so."""
+    if isinstance(value, list):
+        return [typed(each) for each in value]
+    if isinstance(value, dict):
+        return {name: typed(each) for name, each in value.items()}
+    return _typed_scalar(value) if isinstance(value, _Scalar) else value
+
+
+def _typed_scalar(scalar: _Scalar) -> str | int | float | bool:
+    text = str(scalar)
+    if scalar.tag == _BOOLEAN and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if len(text) <= _DIGITS_MAX and scalar.tag in (_INTEGER, _REAL):
+        with suppress(ValueError):
+            number = int(text) if scalar.tag == _INTEGER else float(text)
+            return number if isfinite(number) else text
+    return text

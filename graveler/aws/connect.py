@@ -203,3 +203,28 @@ def lambda_client(settings: Settings) -> LambdaClient:
         config=config,
     )
     return client
+
+
+# Of a hook's function: more than the answer's way back.
+_HOOK_MARGIN_S = 1
+
+
+@lru_cache(maxsize=8)
+def hook_lambda_client(settings: Settings, timeout_s: float) -> LambdaClient:
+    """Return a client of Lambda that waits so long for an answer, and asks once."""
+    config = _CONFIG.merge(
+        Config(read_timeout=timeout_s + _HOOK_MARGIN_S, retries={"total_max_attempts": 1})
+    )
+    client: LambdaClient = _session().client(
+        "lambda",
+        region_name=settings.region,
+        endpoint_url=settings.lambda_endpoint,
+        config=config,
+    )
+    return client
+
+
+@lru_cache(maxsize=2)
+def secrets_client(settings: Settings, service: str) -> Any:  # noqa: ANN401 - of either service
+    """Return a client of Secrets Manager or Systems Manager in the deployment's region."""
+    return _session().client(service, region_name=settings.region, config=_RETRIED)  # type: ignore[call-overload]

@@ -51,8 +51,16 @@ class Settings(FromEnvironment):
     slice_function: str = ""
     slices_at_once: int = 8
 
-    # Let operations that action files guard with hooks succeed, although no hook runs.
+    # Run no hooks, and read no action files.
     ignore_actions: bool = False
+    # What hooks may reach: Lambda functions and buses, by name or ARN; and networks that are not
+    # public, such as 10.0.0.0/8. All are separated by commas; () allows none.
+    hook_functions: tuple[str, ...] = ()
+    hook_buses: tuple[str, ...] = ()
+    hook_networks: tuple[str, ...] = ()
+    # Where hooks' secrets are: `secrets-manager:<prefix of names>`, `parameter-store:<prefix>`,
+    # `environment`, or "" for nowhere.
+    hook_secrets: str = ""
 
     range_raggedness_records: int = RANGE_RAGGEDNESS_RECORDS
     range_bytes_max: int = RANGE_BYTES_MAX

@@ -4,7 +4,7 @@ import os
 from functools import lru_cache, partial
 from pathlib import Path
 
-from graveler.aws import connect
+from graveler.aws import connect, hook_targets
 from graveler.aws.bus import EventBus
 from graveler.aws.cipher import Cipher
 from graveler.aws.clock import SystemClock
@@ -16,9 +16,18 @@ from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.environment import import_function
 from graveler.aws.functions import LambdaSliceFunction
+from graveler.aws.hook_targets import (
+    EnvironmentSecrets,
+    EventBridgeHookBuses,
+    LambdaHookFunctions,
+    NoSecrets,
+    ParameterStoreSecrets,
+    SecretsManagerSecrets,
+)
 from graveler.aws.jobs import GlueBatchJobs
 from graveler.aws.kms import KmsCipher
 from graveler.aws.names import SystemNames
+from graveler.aws.outgoing import OutgoingHttp, networks
 from graveler.aws.queue import SqsQueue
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
@@ -28,8 +37,9 @@ from graveler.aws.settings import Settings
 from graveler.aws.sts import Sts
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.export.settings import ExportSettings
+from graveler.hooks import HookSettings
 from graveler.operations.engine import Engine
-from graveler.ports import AccountStore, IdentityService
+from graveler.ports import AccountStore, HookTargets, IdentityService, SecretStore
 from graveler.tasks import TaskSettings
 from graveler.threads import ContextThreads
 
@@ -129,7 +139,44 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
             slices_at_once=deployment.slices_at_once,
         ),
         import_prefixes=deployment.import_prefixes,
+        hook_targets=_hook_targets(deployment),
+        hook_settings=HookSettings(
+            functions=deployment.hook_functions, buses=deployment.hook_buses
+        ),
         ignores_actions=deployment.ignore_actions,
+    )
+
+
+def _hook_targets(deployment: Settings) -> HookTargets:
+    return HookTargets(
+        http=OutgoingHttp(networks(deployment.hook_networks)),
+        functions=LambdaHookFunctions(partial(connect.hook_lambda_client, deployment)),
+        buses=EventBridgeHookBuses(partial(connect.events_client, deployment)),
+        secrets=_secrets(deployment),
+    )
+
+
+def _secrets(deployment: Settings) -> SecretStore:
+    """Return the store of hooks' secrets.
+
+    Raises:
+        ValueError: the setting names none.
+    """
+    kind, _, prefix = deployment.hook_secrets.partition(":")
+    if not kind:
+        return NoSecrets()
+    if kind == hook_targets.ENVIRONMENT and not prefix:
+        return EnvironmentSecrets()
+    # Without a prefix, hooks could read every secret that the role may.
+    if kind == hook_targets.SECRETS_MANAGER and prefix:
+        return SecretsManagerSecrets(
+            partial(connect.secrets_client, deployment, "secretsmanager"), prefix
+        )
+    if kind == hook_targets.PARAMETER_STORE and prefix:
+        return ParameterStoreSecrets(partial(connect.secrets_client, deployment, "ssm"), prefix)
+    raise ValueError(
+        f"GRAVELER_HOOK_SECRETS is {deployment.hook_secrets!r}: set it to "
+        "secrets-manager:PREFIX, parameter-store:PREFIX or environment"
     )
 
 

@@ -6,6 +6,7 @@ from typing import Protocol
 from graveler.export.model import BranchExport, ExportRequest
 from graveler.export.places import ListedExport
 from graveler.model import Branch, Event, Repository
+from graveler.tasks import TaskStart
 
 
 class ExportStore(Protocol):
@@ -50,6 +51,7 @@ class ExportStore(Protocol):
         *,
         export: BranchExport | None = None,
         left: BranchExport | None = None,
+        starts: TaskStart | None = None,
     ) -> None:
         """Delete the branch together with its export, in one transaction.
 
@@ -60,6 +62,7 @@ class ExportStore(Protocol):
             drop_after_ns: when the branch's staging tokens may be dropped, which are registered.
             export: the branch's export record as it was read; None if it has none.
             left: replaces the record; None to delete the record and its entry in the list.
+            starts: a task to store in the same transaction.
 
         Raises:
             StaleVersionError: another writer changed the branch or the record.

@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from itertools import islice
 
 from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionError
+from graveler.hooks import Occurrence
 from graveler.identity import ID_LENGTH
 from graveler.limits import BRANCH_WRITE_TRIES_MAX, RESTORED_BYTES_MAX, RESTORED_MAX
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Change, CommitID, Page, Repository
 from graveler.names import check_branch_name, check_path
-from graveler.operations.actions import refuse_guarded, refuse_guarded_name
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
+from graveler.operations.hooks.after import announce
+from graveler.operations.hooks.refs import Deletion, pass_before_creation
 from graveler.operations.protocol.heads import (
     Move,
     drop_after_ns,
@@ -32,6 +34,7 @@ from graveler.operations.protocol.views import View, view_of_branch
 from graveler.refs.resolve import resolve_commit_id
 from graveler.staging.listing import prefix_end
 from graveler.staging.overlay import effective_changes
+from graveler.tasks import TaskStart
 
 RESET_KINDS = ("reset", "common_prefix", "object")
 
@@ -47,6 +50,7 @@ def create(
     source: str,
     hidden: bool = False,
     force: bool = False,
+    user: str = "",
 ) -> Branch:
     """Create a branch whose head is the commit that source names.
 
@@ -55,7 +59,8 @@ def create(
         AlreadyExistsError: a branch or tag has the name, or a commit has it as its ID.
         NotFoundError: the repository does not exist, or source names no commit.
         ForbiddenError: the repository is read-only.
-        PreconditionFailedError: an action file in the commit guards the creation.
+        HookFailedError: a hook stops the creation.
+        PreconditionFailedError: an action file in the commit is malformed.
     """
     check_branch_name(name, Refusal.BAD_NAME_OF_NEW_BRANCH)
     step = f"source reference {source!r}"
@@ -67,12 +72,16 @@ def create(
     branch = Branch(name=name, commit_id=commit_id, staging_token=token, hidden=hidden)
     event = engine.event("branch_created", found, branch=name, commit_id=commit_id)
     try:
-        refuse_guarded_name(engine, found, content, name, name, "pre-create-branch")
-        engine.refs.create_branch(found, branch, event)
+        about = Occurrence(
+            run_id="", event="create-branch", source_ref=source, branch=name, commit_id=commit_id
+        )
+        starts = pass_before_creation(engine, found, content, about, user)
+        engine.refs.create_branch(found, branch, event, starts)
     except AlreadyExistsError as error:
         if engine.refs.tag(found, name) is not None:
             raise Refusal.NAME_OF_TAG.error("choose another", name=name) from error
         raise Refusal.BRANCH_EXISTS.error(repr(name)) from error
+    announce(engine, found, starts)
     return branch
 
 
@@ -115,30 +124,37 @@ def list_page(
     return engine.refs.branches(found, prefix, after, amount, show_hidden=show_hidden)
 
 
-def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -> None:
+def delete(
+    engine: Engine, repository: str, name: str, *, force: bool = False, user: str = ""
+) -> None:
     """Delete the branch with its uncommitted changes and its export; commits stay.
 
     Raises:
         InvalidInputError: a name is malformed.
         NotFoundError: the repository or the branch does not exist.
         ForbiddenError: it is the default branch, or the repository is read-only.
-        PreconditionFailedError: an action file in the branch's head guards the deletion.
+        HookFailedError: a hook stops the deletion.
+        PreconditionFailedError: an action file in the branch's head is malformed.
         ContentionError: the branch or its export changed in each try.
     """
+    deletion = Deletion(engine, user)
 
-    def attempt() -> Repository:
+    def attempt() -> tuple[Repository, TaskStart | None]:
         found, branch = current_branch(engine, repository, name)
         check_writable(found, force=force)
         if name == found.default_branch:
             raise Refusal.DEFAULT_BRANCH.error(repr(name))
         content = engine.content(found, branch.commit_id)
-        refuse_guarded(engine, found, content, name, "pre-delete-branch")
+        head = branch.commit_id
+        about = Occurrence(run_id="", event="delete-branch", source_ref=head, branch=name)
+        starts = deletion.passed(found, content, about, head)
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
         # Delete the export in the same transaction: a new branch may get the name at once.
-        requests.delete_branch(engine, found, branch, event, drop_after_ns(engine))
-        return found
+        requests.delete_branch(engine, found, branch, event, drop_after_ns(engine), starts)
+        return found, starts
 
-    found = retry_stale(attempt, f"branch {name!r}")
+    found, starts = retry_stale(attempt, f"branch {name!r}")
+    announce(engine, found, starts)
     engine.tokens.forget((found.uid, name))
 
 

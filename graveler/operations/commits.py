@@ -12,8 +12,17 @@ from graveler.errors import CorruptDataError, GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH, is_id
 from graveler.messages import Refusal, within
 from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
-from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
+from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.commits import (
+    SEALING,
+    UNSEALED,
+    about_commit,
+    is_guarded,
+    pass_before_commit,
+    pass_before_sealing,
+)
+from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.protocol.changes import Apply, Staged, apply_at_once
 from graveler.operations.protocol.heads import (
     Ending,
@@ -47,8 +56,6 @@ from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end
 from graveler.tasks import Task, TaskKind
 
-_EVENTS = ("prepare-commit", "pre-commit")
-
 
 @dataclass(frozen=True, slots=True)
 class CommitRequest:
@@ -80,21 +87,28 @@ def commit(
             uncommitted changes.
         NotFoundError: the repository, the branch or the metarange does not exist.
         ForbiddenError: the branch is protected, or the repository is read-only.
-        PreconditionFailedError: an action file guards commits to the branch.
+        HookFailedError: a hook stops the commit.
+        PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the commit, and has not ended in time.
     """
     found, current = _committable(engine, repository, branch, request)
-    if request.source_metarange is not None:
-        return _commit_metarange(engine, found, current, request)
 
     def at_once(watch: Watch) -> Commit:
+        gate = request_gate(engine, found, may_wait=watch.until_ns is None)
+        if request.source_metarange is not None:
+            return _commit_metarange(gate, found, current, request)
+        work.covers = UNSEALED
+        about = about_commit(branch, request.message, request.committer, request.metadata)
+        pass_before_sealing(gate, found, current, about)
         sealed = seal(engine, found, current)
         work.covers = newest_sealed(sealed)
-        return _commit_sealed(engine, found, sealed, request, apply_at_once(engine, watch.over))
+        return _commit_sealed(gate, found, sealed, request, apply_at_once(engine, watch.over))
 
     def is_covered(task: Task) -> bool:
-        if work.covers:
+        if task.covers == UNSEALED:  # it has not sealed the branch yet, and so will seal all
+            return True
+        if work.covers not in ("", UNSEALED):
             return task.covers == work.covers
         return newest_sealed(current) in ("", task.covers) and not has_staged(engine, current)
 
@@ -118,7 +132,8 @@ def start_commit(engine: Engine, repository: str, branch: str, request: CommitRe
             the task reports.
     """
     found, current = _committable(engine, repository, branch, request)
-    covers = newest_sealed(seal(engine, found, current))
+    is_sealed_later = is_guarded(engine, found, current)
+    covers = UNSEALED if is_sealed_later else newest_sealed(seal(engine, found, current))
     return start(
         engine,
         found,
@@ -157,10 +172,18 @@ def run_commit(hold: Hold) -> None:
     request = msgspec.convert(hold.task.request, CommitRequest)
     found, current = hold.current_branch()
     check_can_commit(found, current.name, force=request.force)
+    gate = task_gate(hold)
     if request.source_metarange is not None:
-        _commit_metarange(engine, found, current, request, hold)
-    else:
-        _commit_sealed(engine, found, current, request, apply_by_slices(hold), hold)
+        _commit_metarange(gate, found, current, request, hold)
+        return
+    if hold.task.covers in (UNSEALED, SEALING):
+        about = about_commit(current.name, request.message, request.committer, request.metadata)
+        pass_before_sealing(gate, found, current, about)
+        # From here on, equal requests cannot know whether this commit holds what they want.
+        hold.cover(SEALING)
+        current = seal(engine, *hold.current_branch())
+        hold.cover(newest_sealed(current))
+    _commit_sealed(gate, found, current, request, apply_by_slices(hold), hold)
 
 
 def _committable(
@@ -173,7 +196,7 @@ def _committable(
 
 
 def _commit_sealed(
-    engine: Engine,
+    gate: Gate,
     repository: Repository,
     branch: Branch,
     request: CommitRequest,
@@ -181,6 +204,7 @@ def _commit_sealed(
     ending: Ending | None = None,
 ) -> Commit:
     """Commit the branch's sealed tokens."""
+    engine = gate.engine
 
     def plan(now: Branch) -> Move:
         now = seal_restored(engine, repository, now)
@@ -192,24 +216,30 @@ def _commit_sealed(
                 raise _no_changes(branch.name)
             # The tokens change nothing: take them off, so that they do not slow readers down.
             return Move(now, now.commit_id, now.sealed_tokens)
-        content = engine.metarange(repository, applied.metarange_id)
-        refuse_guarded(engine, repository, content, branch.name, *_EVENTS)
-        return _move_to(engine, repository, now, head, applied.metarange_id, request)
+        return _move_to(gate, repository, now, head, applied.metarange_id, request)
 
     move = move_head(engine, repository, branch, plan, ending)
+    announce(engine, repository, move.starts)
     if move.commit is None:
         raise _no_changes(branch.name)
     return move.commit
 
 
 def _move_to(
-    engine: Engine,
+    gate: Gate,
     repository: Repository,
     branch: Branch,
     head: Commit,
     metarange_id: MetaRangeID,
     request: CommitRequest,
+    guarded_by: MetaRangeID | None = None,
 ) -> Move:
+    """Return the move to a new commit, after its hooks; guarded_by has the action files."""
+    engine = gate.engine
+    content = engine.metarange(repository, metarange_id)
+    guard = content if guarded_by is None else engine.metarange(repository, guarded_by)
+    about = about_commit(branch.name, request.message, request.committer, request.metadata)
+    before = pass_before_commit(gate, repository, guard, about, head.id, metarange_id)
     made = new_commit(
         engine,
         committer=request.committer,
@@ -220,7 +250,10 @@ def _move_to(
         date_s=request.date_s,
     )
     event = commit_event(engine, "commit_created", repository, branch.name, made)
-    return Move(branch, made.id, branch.sealed_tokens, made, event)
+    starts = start_after(
+        engine, repository, content, "post-commit", branch.name, made, before=before
+    )
+    return Move(branch, made.id, branch.sealed_tokens, made, event, starts=starts)
 
 
 def _no_changes(branch: str) -> GravelerError:
@@ -228,13 +261,14 @@ def _no_changes(branch: str) -> GravelerError:
 
 
 def _commit_metarange(
-    engine: Engine,
+    gate: Gate,
     repository: Repository,
     branch: Branch,
     request: CommitRequest,
     ending: Ending | None = None,
 ) -> Commit:
     """Commit a metarange that exists in the repository's namespace, on a clean branch."""
+    engine = gate.engine
     metarange_id = request.source_metarange or EMPTY_METARANGE
     require_metarange(engine, repository, metarange_id)
 
@@ -243,13 +277,14 @@ def _commit_metarange(
         head = engine.history(repository).commit(clean.commit_id)
         if head.metarange_id == metarange_id and not request.allow_empty:
             raise _no_changes(branch.name)
+        about = about_commit(branch.name, request.message, request.committer, request.metadata)
+        pass_before_sealing(gate, repository, clean, about)
         # The action files of the branch, not those of the metarange: as in lakeFS.
-        content = engine.metarange(repository, head.metarange_id)
-        refuse_guarded(engine, repository, content, branch.name, *_EVENTS)
-        move = _move_to(engine, repository, clean, head, metarange_id, request)
+        move = _move_to(gate, repository, clean, head, metarange_id, request, head.metarange_id)
         return replace(move, is_clean=True)
 
     move = move_head(engine, repository, branch, plan, ending)
+    announce(engine, repository, move.starts)
     assert move.commit is not None
     return move.commit
 

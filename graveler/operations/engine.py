@@ -7,6 +7,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Committed
 from graveler.export.ports import BatchJobs, ExportQueue, ExportStore
 from graveler.export.settings import ExportSettings
+from graveler.hooks import HookSettings
 from graveler.model import (
     Branch,
     CommitID,
@@ -18,6 +19,7 @@ from graveler.model import (
 )
 from graveler.ports import (
     Clock,
+    HookTargets,
     Names,
     ObjectStore,
     RefStore,
@@ -57,12 +59,14 @@ class Engine:
     batch_jobs: BatchJobs
     export_settings: ExportSettings
     task_queue: TaskQueue
+    hook_targets: HookTargets
     # Applies slices elsewhere; None: in this process.
     slice_function: SliceFunction | None = None
     task_settings: TaskSettings = field(default_factory=TaskSettings)
     # Imports may read objects under these URIs only; with none, no import is allowed.
     import_prefixes: tuple[str, ...] = ()
-    # Hooks are not served. True lets the operations that action files guard succeed without them.
+    # Where hooks may reach; True of ignores_actions: no hook runs, and action files are not read.
+    hook_settings: HookSettings = field(default_factory=HookSettings)
     ignores_actions: bool = False
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))
     repositories: BoundedCache[str, tuple[Repository, int]] = field(

@@ -47,8 +47,10 @@ from graveler.model import (
     Record,
     Repository,
 )
-from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
+from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.commits import about_commit, pass_before_commit
+from graveler.operations.hooks.gate import Gate, task_gate
 from graveler.operations.protocol.changes import Imported, apply_import
 from graveler.operations.protocol.heads import (
     Move,
@@ -217,26 +219,30 @@ def commit_import(
     Raises:
         InvalidInputError: the branch has uncommitted changes.
         NotFoundError: the branch does not exist any more.
-        PreconditionFailedError: an action file guards commits on the branch.
+        HookFailedError: a hook stops the commit.
+        PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
         StoppedError: this runner must not continue.
     """
     engine = hold.engine
     source = Imported(listed, tuple(each.replaced for each in request.sources))
     apply = apply_by_slices(hold, counts=False)
+    gate = task_gate(hold)
 
     def plan(now: Branch) -> Move:
         now = require_clean(engine, repository, now)
         head = engine.history(repository).commit(now.commit_id)
         base = engine.metarange(repository, head.metarange_id)
         applied = apply_import(apply, engine, repository, base, source)
-        return move_to(engine, repository, now, head, request, applied.metarange_id)
+        return move_to(gate, repository, now, head, request, applied.metarange_id)
 
-    return made_commit(move_head(engine, repository, branch, plan, hold))
+    move = move_head(engine, repository, branch, plan, hold)
+    announce(engine, repository, move.starts)
+    return made_commit(move)
 
 
 def move_to(
-    engine: Engine,
+    gate: Gate,
     repository: Repository,
     branch: Branch,
     head: Commit,
@@ -246,10 +252,11 @@ def move_to(
     """Return the move to a new commit of that content on top of the clean branch's head.
 
     Raises:
-        PreconditionFailedError: an action file guards commits on the branch.
+        HookFailedError: a hook stops the commit.
+        PreconditionFailedError: an action file is malformed.
     """
+    engine = gate.engine
     content = engine.metarange(repository, metarange_id)
-    refuse_guarded(engine, repository, content, branch.name, "pre-commit")
     made = new_commit(
         engine,
         committer=request.committer,
@@ -258,8 +265,13 @@ def move_to(
         metadata={**request.metadata, ".lakefs.merge.strategy": "source-wins"},
         parents=(head,),
     )
+    about = about_commit(branch.name, made.message, made.committer, made.metadata)
+    before = pass_before_commit(gate, repository, content, about, head.id, metarange_id)
     event = commit_event(engine, "import_completed", repository, branch.name, made)
-    return Move(branch, made.id, branch.sealed_tokens, made, event, is_clean=True)
+    starts = start_after(
+        engine, repository, content, "post-commit", branch.name, made, before=before
+    )
+    return Move(branch, made.id, branch.sealed_tokens, made, event, is_clean=True, starts=starts)
 
 
 def note_import(engine: Engine, repository: Repository, commit: Commit) -> None:
@@ -302,7 +314,7 @@ def run_import(hold: Hold) -> None:
     request = msgspec.convert(hold.task.request, ImportRequest)
     repository, branch = hold.current_branch()
     check_writable(repository, force=request.force)
-    saved = Found.from_json(hold.task.saved["found"]) if hold.task.saved else _NOTHING
+    saved = Found.from_json(hold.task.saved["found"]) if "found" in hold.task.saved else _NOTHING
     listed = list_sources(engine, repository, request, _Watched(hold), saved)
     note_import(engine, repository, commit_import(hold, repository, branch, request, listed))
 
@@ -317,7 +329,7 @@ class _Watched:
         self.hold.report(done, known)
 
     def save(self, found: Found) -> None:
-        self.hold.save({"found": found.to_json()})
+        self.hold.save({**self.hold.task.saved, "found": found.to_json()})
 
 
 @dataclass(frozen=True, slots=True)

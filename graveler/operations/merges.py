@@ -1,17 +1,21 @@
 """Merges: commits whose content is the result of a three-way merge of two branches."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
 import msgspec
 
 from graveler.errors import MergeConflictError
+from graveler.hooks import Occurrence
 from graveler.merge import STRATEGIES, check_strategy
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, CommitID, Repository
-from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
+from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.files import committed_files
+from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.protocol.changes import Apply, Merged, apply_at_once, apply_merge
 from graveler.operations.protocol.heads import (
     Ending,
@@ -39,6 +43,8 @@ from graveler.pulls import PullRequestMerge
 from graveler.refs import merge_base as refs_merge_base
 from graveler.refs.resolve import resolve_commit
 from graveler.tasks import Task, TaskKind
+
+_PRE_MERGE = "pre-merge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,8 @@ def merge(
             metadata are too large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
-        PreconditionFailedError: an action file guards merges into the branch.
+        HookFailedError: a hook stops the merge.
+        PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the merge, and has not ended in time.
     """
@@ -98,9 +105,10 @@ def merge(
         return _source_id(engine, found, source_ref, branch)
 
     def at_once(watch: Watch) -> Commit:
-        work.covers = source_id()
+        work.covers = source = source_id()
+        gate = gate_before_merge(engine, found, source, branch, watch)
         apply = apply_at_once(engine, watch.over)
-        return merge_commit(engine, found, current, asked, CommitID(work.covers), apply)
+        return merge_commit(gate, found, current, asked, source, apply)
 
     work = Work(
         kind=TaskKind.MERGE,
@@ -150,7 +158,7 @@ def run_merge(hold: Hold) -> None:
     found, current = hold.current_branch()
     check_writable(found, force=asked.request.force)
     source_id = CommitID(hold.task.covers)
-    merge_commit(hold.engine, found, current, asked, source_id, apply_by_slices(hold), hold)
+    merge_commit(task_gate(hold), found, current, asked, source_id, apply_by_slices(hold), hold)
 
 
 def mergeable(
@@ -180,8 +188,24 @@ def _metadata(request: MergeRequest) -> Mapping[str, str]:
     return {**request.metadata, ".lakefs.merge.strategy": STRATEGIES[request.strategy]}
 
 
+def gate_before_merge(
+    engine: Engine, repository: Repository, source_id: CommitID, branch: str, watch: Watch
+) -> Gate:
+    """Return the gate of a merge that a request makes; a due hook leaves the merge to a task.
+
+    Raises:
+        TakesLongError: a hook is due.
+        PreconditionFailedError: an action file is malformed.
+    """
+    gate = request_gate(engine, repository, may_wait=watch.until_ns is None)
+    content = engine.content(repository, source_id)
+    if committed_files(engine, repository, content, _PRE_MERGE).due(_PRE_MERGE, branch):
+        gate.pace.begin()
+    return gate
+
+
 def merge_commit(
-    engine: Engine,
+    gate: Gate,
     repository: Repository,
     branch: Branch,
     asked: MergeOf,
@@ -198,7 +222,7 @@ def merge_commit(
     Raises:
         GravelerError: as merge, or whatever closing raises.
     """
-    request, source_ref = asked.request, asked.source_ref
+    engine, request, source_ref = gate.engine, asked.request, asked.source_ref
     message = request.message or f"Merge '{source_ref}' into '{branch.name}'"
 
     def plan(now: Branch) -> Move:
@@ -211,14 +235,10 @@ def merge_commit(
             raise Refusal.NOTHING_TO_MERGE.error(
                 f"{source_ref!r} changed nothing since the merge base", branch=branch.name
             )
-        to_merge = Merged(base.metarange_id, source.metarange_id, request.strategy)
         onto = engine.metarange(repository, head.metarange_id)
-        try:
+        to_merge = Merged(base.metarange_id, source.metarange_id, request.strategy)
+        with _conflicts_of(branch):
             merged = apply_merge(apply, repository, onto, to_merge)
-        except MergeConflictError as error:
-            raise Refusal.MERGE_CONFLICT.error(error.details, branch=branch.name) from error
-        content = engine.metarange(repository, source.metarange_id)
-        refuse_guarded(engine, repository, content, branch.name, "pre-merge")
         made = new_commit(
             engine,
             committer=request.committer,
@@ -232,9 +252,66 @@ def merge_commit(
             engine, "merge_completed", repository, branch.name, made, source_commit_id=source.id
         )
         merges = None if close is None else close(made)
-        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True, merges=merges)
+        before = _pass_before(gate, repository, branch.name, source_ref, source, made, head.id)
+        starts = start_after(
+            engine,
+            repository,
+            engine.metarange(repository, made.metarange_id),
+            "post-merge",
+            branch.name,
+            made,
+            before=before,
+            merge_source=source_ref,
+        )
+        return Move(
+            now,
+            made.id,
+            now.sealed_tokens,
+            made,
+            event,
+            is_clean=True,
+            merges=merges,
+            starts=starts,
+        )
 
-    return made_commit(move_head(engine, repository, branch, plan, ending))
+    move = move_head(engine, repository, branch, plan, ending)
+    announce(engine, repository, move.starts)
+    return made_commit(move)
+
+
+@contextmanager
+def _conflicts_of(branch: Branch) -> Iterator[None]:
+    """Give a conflict lakeFS's message."""
+    try:
+        yield
+    except MergeConflictError as error:
+        raise Refusal.MERGE_CONFLICT.error(error.details, branch=branch.name) from error
+
+
+def _pass_before(
+    gate: Gate,
+    repository: Repository,
+    branch: str,
+    source_ref: str,
+    source: Commit,
+    made: Commit,
+    head: CommitID,
+) -> str:
+    """Run the hooks before a merge, which the source commit names; return the run's ID."""
+    content = gate.engine.metarange(repository, source.metarange_id)
+    files = committed_files(gate.engine, repository, content, _PRE_MERGE)
+    about = Occurrence(
+        run_id="",
+        event=_PRE_MERGE,
+        source_ref=source.id,
+        branch=branch,
+        commit_id=made.id,
+        message=made.message,
+        committer=made.committer,
+        metadata=made.metadata,
+        merge_source=source_ref,
+    )
+    return gate.pass_through(files, about, head, source.id)
 
 
 def merge_base(

@@ -17,7 +17,15 @@ from graveler.messages import Refusal, within
 from graveler.model import Commit, CommitID, Event, Page, Repository
 from graveler.names import is_branch_name
 from graveler.operations.engine import Engine
-from graveler.operations.merges import Closing, MergeOf, MergeRequest, merge_commit, mergeable
+from graveler.operations.hooks.gate import task_gate
+from graveler.operations.merges import (
+    Closing,
+    MergeOf,
+    MergeRequest,
+    gate_before_merge,
+    merge_commit,
+    mergeable,
+)
 from graveler.operations.protocol.changes import apply_at_once
 from graveler.operations.protocol.lookup import (
     branch_not_found,
@@ -171,7 +179,8 @@ def merge(
         work.covers = source_id = _source_id(engine, found, pull)
         apply = apply_at_once(engine, watch.over)
         closing = _closing(engine, found, pull_id, user)
-        return merge_commit(engine, found, current, asked, source_id, apply, closing=closing)
+        gate = gate_before_merge(engine, found, source_id, pull.destination, watch)
+        return merge_commit(gate, found, current, asked, source_id, apply, closing=closing)
 
     def is_covered(task: Task) -> bool:
         # An open task merges the pull request, which happens once. The outcome of one that has
@@ -208,7 +217,7 @@ def run_merge(hold: Hold) -> None:
     source_id = CommitID(hold.task.covers)
     asked, apply = _merge_of(pull, user), apply_by_slices(hold)
     closing = _closing(engine, found, pull_id, user)
-    merge_commit(engine, found, current, asked, source_id, apply, hold, closing)
+    merge_commit(task_gate(hold), found, current, asked, source_id, apply, hold, closing)
 
 
 def _merge_of(pull: PullRequest, user: str) -> MergeOf:

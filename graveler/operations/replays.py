@@ -12,10 +12,13 @@ from functools import partial
 
 import msgspec
 
+from graveler.hooks import Occurrence
 from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, CommitID, Repository
-from graveler.operations.actions import refuse_guarded
 from graveler.operations.engine import Engine
+from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.files import committed_files
+from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.protocol.changes import Apply, Merged, apply_at_once, apply_merge
 from graveler.operations.protocol.heads import (
     Ending,
@@ -52,7 +55,7 @@ class _Replay:
     metadata: Mapping[str, str]
     committer: str
     event: str
-    guarded_by: str
+    subject: str
     force: bool
     allow_empty: bool
 
@@ -89,7 +92,8 @@ def revert(
             large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
-        PreconditionFailedError: an action file guards reverts on the branch.
+        HookFailedError: a hook stops the revert.
+        PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
         StillRunningError: a task does it, and has not ended in time.
     """
@@ -113,7 +117,7 @@ def _undoing(engine: Engine, found: Repository, request: RevertRequest) -> _Repl
         metadata=request.metadata,
         committer=request.committer,
         event="revert_completed",
-        guarded_by="pre-revert",
+        subject="revert",
         force=request.force,
         allow_empty=request.allow_empty,
     )
@@ -164,7 +168,8 @@ def cherry_pick(
             and metadata are too large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
-        PreconditionFailedError: an action file guards cherry-picks on the branch.
+        HookFailedError: a hook stops the cherry-pick.
+        PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
         StillRunningError: a task does it, and has not ended in time.
     """
@@ -193,7 +198,7 @@ def _picking(engine: Engine, found: Repository, request: CherryPickRequest) -> _
         metadata=metadata,
         committer=request.committer,
         event="cherry_pick_completed",
-        guarded_by="pre-cherry-pick",
+        subject="cherry-pick",
         force=request.force,
         allow_empty=picked.metarange_id != parent.metarange_id,
     )
@@ -214,7 +219,12 @@ def _in_time(
         replayed = asked()
         check_commit_size(replayed.message, replayed.metadata)
         work.request, work.covers = asdict(replayed), _covered_by(replayed)
-        return _replay(engine, repository, branch, replayed, apply_at_once(engine, watch.over))
+        gate = request_gate(engine, repository, may_wait=watch.until_ns is None)
+        before = f"pre-{replayed.subject}"
+        content = engine.content(repository, branch.commit_id)
+        if committed_files(engine, repository, content, before).due(before, branch.name):
+            gate.pace.begin()
+        return _replay(gate, repository, branch, replayed, apply_at_once(engine, watch.over))
 
     def is_covered(task: Task) -> bool:
         return task.is_called_back or task.covers == (work.covers or _covered_by(asked()))
@@ -246,11 +256,11 @@ def run_replay(hold: Hold) -> None:
     asked = msgspec.convert(hold.task.request, _Replay)
     found, current = hold.current_branch()
     check_writable(found, force=asked.force)
-    _replay(hold.engine, found, current, asked, apply_by_slices(hold), hold)
+    _replay(task_gate(hold), found, current, asked, apply_by_slices(hold), hold)
 
 
 def _replay(
-    engine: Engine,
+    gate: Gate,
     repository: Repository,
     branch: Branch,
     asked: _Replay,
@@ -258,6 +268,7 @@ def _replay(
     ending: Ending | None = None,
 ) -> Commit:
     """Commit what changed from base to source on top of the branch's head."""
+    engine = gate.engine
     history = engine.history(repository)
     base, source = history.commit(asked.base), history.commit(asked.source)
 
@@ -272,7 +283,6 @@ def _replay(
             raise Refusal.NOTHING_TO_REPEAT.error(
                 f"branch {branch.name!r} already has that content"
             )
-        refuse_guarded(engine, repository, destination, branch.name, asked.guarded_by)
         made = new_commit(
             engine,
             committer=asked.committer,
@@ -282,6 +292,22 @@ def _replay(
             parents=(head,),
         )
         event = commit_event(engine, asked.event, repository, branch.name, made)
-        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True)
+        about = Occurrence(
+            run_id="",
+            event=f"pre-{asked.subject}",
+            source_ref=branch.name,
+            branch=branch.name,
+            message=made.message,
+            committer=made.committer,
+            metadata=made.metadata,
+        )
+        files = committed_files(engine, repository, destination, about.event)
+        before = gate.pass_through(files, about, head.id)
+        content = engine.metarange(repository, made.metarange_id)
+        after = f"post-{asked.subject}"
+        starts = start_after(engine, repository, content, after, branch.name, made, before=before)
+        return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True, starts=starts)
 
-    return made_commit(move_head(engine, repository, branch, plan, ending))
+    move = move_head(engine, repository, branch, plan, ending)
+    announce(engine, repository, move.starts)
+    return made_commit(move)

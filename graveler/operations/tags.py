@@ -1,12 +1,14 @@
 """Tags: immutable names for commits."""
 
 from graveler.errors import AlreadyExistsError
+from graveler.hooks import Occurrence
 from graveler.messages import Refusal
 from graveler.model import Page, Repository, Tag
 from graveler.names import check_tag_name
-from graveler.operations.actions import refuse_guarded, refuse_guarded_name
 from graveler.operations.branches import refuse_commit_id
 from graveler.operations.engine import Engine
+from graveler.operations.hooks.after import announce
+from graveler.operations.hooks.refs import Deletion, pass_before_creation
 from graveler.operations.protocol.lookup import (
     check_writable,
     current_commit_id,
@@ -14,9 +16,18 @@ from graveler.operations.protocol.lookup import (
     read_repository,
 )
 from graveler.operations.protocol.retries import retry_stale
+from graveler.tasks import TaskStart
 
 
-def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool = False) -> Tag:
+def create(
+    engine: Engine,
+    repository: str,
+    *,
+    name: str,
+    ref: str,
+    force: bool = False,
+    user: str = "",
+) -> Tag:
     """Create a tag of the commit that ref names.
 
     Raises:
@@ -24,7 +35,8 @@ def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool 
         AlreadyExistsError: a tag or branch has the name, or a commit has it as its ID.
         NotFoundError: the repository does not exist, or ref names no commit.
         ForbiddenError: the repository is read-only.
-        PreconditionFailedError: an action file in the commit guards the creation.
+        HookFailedError: a hook stops the creation.
+        PreconditionFailedError: an action file in the commit is malformed.
     """
     check_tag_name(name)
     found, commit_id = current_commit_id(engine, repository, ref)
@@ -34,13 +46,22 @@ def create(engine: Engine, repository: str, *, name: str, ref: str, force: bool 
     tag = Tag(name, commit_id)
     event = engine.event("tag_created", found, tag=name, commit_id=commit_id)
     try:
-        refuse_guarded_name(engine, found, content, name, "", "pre-create-tag")
-        engine.refs.create_tag(found, tag, event)
+        about = _about("create-tag", tag)
+        starts = pass_before_creation(engine, found, content, about, user)
+        engine.refs.create_tag(found, tag, event, starts)
     except AlreadyExistsError as error:
         if engine.refs.branch(found, name) is not None:
             raise Refusal.NAME_OF_BRANCH.error("choose another", name=name) from error
         raise Refusal.TAG_EXISTS.error(repr(name)) from error
+    announce(engine, found, starts)
     return tag
+
+
+def _about(event: str, tag: Tag) -> Occurrence:
+    commit_id = tag.commit_id
+    return Occurrence(
+        run_id="", event=event, source_ref=commit_id, tag=tag.name, commit_id=commit_id
+    )
 
 
 def get(engine: Engine, repository: str, name: str) -> Tag:
@@ -73,25 +94,32 @@ def list_page(
     return engine.refs.tags(read_repository(engine, repository), prefix, after, amount)
 
 
-def delete(engine: Engine, repository: str, name: str, *, force: bool = False) -> None:
+def delete(
+    engine: Engine, repository: str, name: str, *, force: bool = False, user: str = ""
+) -> None:
     """Delete the tag; its commit stays.
 
     Raises:
         InvalidInputError: a name is malformed.
         NotFoundError: the repository or the tag does not exist.
         ForbiddenError: the repository is read-only.
-        PreconditionFailedError: an action file in the commit guards the deletion.
+        HookFailedError: a hook stops the deletion.
+        PreconditionFailedError: an action file in the commit is malformed.
         ContentionError: the tag was replaced in each try.
     """
     check_tag_name(name)
 
-    def attempt() -> None:
+    deletion = Deletion(engine, user)
+
+    def attempt() -> tuple[Repository, TaskStart | None]:
         found = read_repository(engine, repository)
         check_writable(found, force=force)
         tag = _read(engine, found, name)
         content = engine.content(found, tag.commit_id)
-        refuse_guarded(engine, found, content, "", "pre-delete-tag")
+        about = _about("delete-tag", tag)
+        starts = deletion.passed(found, content, about, tag.commit_id)
         event = engine.event("tag_deleted", found, tag=name, commit_id=tag.commit_id)
-        engine.refs.delete_tag(found, tag, event)
+        engine.refs.delete_tag(found, tag, event, starts)
+        return found, starts
 
-    retry_stale(attempt, f"tag {name!r}")
+    announce(engine, *retry_stale(attempt, f"tag {name!r}"))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from graveler.operations import commits, dumps, imports, merges, pulls, replays, retention
+from graveler.operations.hooks.after import run_after
 from graveler.operations.prefixes.walk import run_prefix
 from graveler.operations.tasks.advance import Work
 from graveler.tasks import TaskKind
@@ -19,4 +20,5 @@ WORK: Mapping[TaskKind, Work] = {
     TaskKind.PREPARE_COMMITS: retention.run_prepare,
     TaskKind.COPY_PREFIX: run_prefix,
     TaskKind.MOVE_PREFIX: run_prefix,
+    TaskKind.HOOKS: run_after,
 }

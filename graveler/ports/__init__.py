@@ -26,6 +26,15 @@ from graveler.ports.accounts import (
     User,
 )
 from graveler.ports.committed_files import CommittedFiles
+from graveler.ports.hooks import (
+    HookBuses,
+    HookFunctions,
+    HookTargets,
+    HttpAnswer,
+    HttpClient,
+    HttpRequest,
+    SecretStore,
+)
 from graveler.ports.identities import IdentityService
 from graveler.ports.jobs import JobStore
 from graveler.ports.objects import (
@@ -44,6 +53,7 @@ from graveler.ports.refs import (
     BranchStore,
     ClaimStore,
     CommitStore,
+    HookRunStore,
     PullRequestStore,
     RefStore,
     RepositoryStore,
@@ -66,6 +76,13 @@ __all__ = [
     "Credential",
     "ExternalPrincipal",
     "Group",
+    "HookBuses",
+    "HookFunctions",
+    "HookRunStore",
+    "HookTargets",
+    "HttpAnswer",
+    "HttpClient",
+    "HttpRequest",
     "IdentityService",
     "Installation",
     "JobStore",
@@ -86,6 +103,7 @@ __all__ = [
     "RefStore",
     "RepositoryStore",
     "RestoreStore",
+    "SecretStore",
     "SliceFunction",
     "Staged",
     "StagedChange",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from graveler.hooks import Run
 from graveler.model import (
     Branch,
     Change,
@@ -15,7 +16,7 @@ from graveler.model import (
     Tag,
 )
 from graveler.pulls import PullRequest, PullRequestMerge
-from graveler.tasks import Task, TaskEnd
+from graveler.tasks import Task, TaskEnd, TaskStart
 
 
 class RepositoryStore(Protocol):
@@ -79,8 +80,10 @@ class BranchStore(Protocol):
     ) -> Page[Branch]:
         """Return branches by name in byte order."""
 
-    def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
-        """Store a new branch.
+    def create_branch(
+        self, repository: Repository, branch: Branch, event: Event, starts: TaskStart | None = None
+    ) -> None:
+        """Store a new branch, and the task that it starts.
 
         Raises:
             AlreadyExistsError: a branch or a tag has the name.
@@ -115,6 +118,7 @@ class BranchStore(Protocol):
         is_clean: bool = False,
         ends: TaskEnd | None = None,
         merges: PullRequestMerge | None = None,
+        starts: TaskStart | None = None,
     ) -> None:
         """Move the branch's head in one transaction, which finishes a commit, merge or reset.
 
@@ -123,7 +127,8 @@ class BranchStore(Protocol):
         of old's sealed tokens, newest first. A reset gives new_staging_token, which replaces the
         staging token. Every removed token is registered to be dropped after drop_after_ns.
         restored (at most RESTORED_MAX changes) replace entries that are marked as restored.
-        ends is the end of the task whose effect this is, merges the pull request that it merges.
+        ends is the end of the task whose effect this is, merges the pull request that it merges,
+        starts the start of a task that follows.
 
         Raises:
             StaleVersionError: the version differs from old's. With new_staging_token or restored:
@@ -144,15 +149,19 @@ class TagStore(Protocol):
     def tags(self, repository: Repository, prefix: str, after: str, amount: int) -> Page[Tag]:
         """Return tags by name in byte order."""
 
-    def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
-        """Store a new tag.
+    def create_tag(
+        self, repository: Repository, tag: Tag, event: Event, starts: TaskStart | None = None
+    ) -> None:
+        """Store a new tag, and the task that it starts.
 
         Raises:
             AlreadyExistsError: a tag or a branch has the name.
         """
 
-    def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
-        """Delete the tag.
+    def delete_tag(
+        self, repository: Repository, tag: Tag, event: Event, starts: TaskStart | None = None
+    ) -> None:
+        """Delete the tag, and store the task that this starts.
 
         Raises:
             StaleVersionError: it was deleted, or names another commit.
@@ -274,6 +283,24 @@ class ClaimStore(Protocol):
         """Return the addresses of all claims that were stored when the iteration began."""
 
 
+class HookRunStore(Protocol):
+    """Finished runs of hooks; each expires after HOOK_RUN_LIFE_S."""
+
+    def hook_run(self, repository: Repository, run_id: str) -> Run | None:
+        """Return the run."""
+
+    def put_hook_run(self, repository: Repository, run: Run) -> None:
+        """Store the run, or replace it."""
+
+    def hook_runs(
+        self, repository: Repository, after: str, amount: int, *, branch: str, commit_id: str
+    ) -> Page[Run]:
+        """Return runs, newest first: of a branch, of a commit, or all if both are "".
+
+        after is a run's ID.
+        """
+
+
 class RestoreStore(Protocol):
     """Stores the refs of a dump.
 
@@ -299,6 +326,7 @@ class RefStore(
     TaskStore,
     PullRequestStore,
     ClaimStore,
+    HookRunStore,
     RestoreStore,
     Protocol,
 ):

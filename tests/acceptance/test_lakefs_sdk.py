@@ -78,7 +78,7 @@ def test_what_a_hook_guards_is_refused(repository):
     action = "name: quality\non: {pre-commit: }\nhooks:\n- {id: check, type: lua, properties: {script: x}}"
     main = repository.branch("main")
     main.object("_lakefs_actions/quality.yaml").upload(action)
-    with pytest.raises(ServerException, match="hooks are not served") as refused:
+    with pytest.raises(ServerException, match="hooks of type 'lua' are not served") as refused:
         main.commit("guarded")
     assert refused.value.status_code == 412
     main.object("_lakefs_actions/quality.yaml").delete()

@@ -44,6 +44,9 @@ ONLY_EMBEDDED = {"dynamodb:CreateTable", "dynamodb:DescribeTable"}
 
 # Statements that no test can use, since what they are for is on AWS only.
 ONLY_ON_AWS = {
+    "CallHooks": "The embedded stack has no Lambda; tests/unit/aws/test_hook_targets.py tries it.",
+    "PutHookEvents": "Settings name buses of users; tests/unit/aws/test_hook_targets.py tries it.",
+    "ReadHookSecrets": "The embedded stack reads them from its environment; the same test tries it.",
     "BucketKeys": "S3 uses the keys of buckets that have any.",
     "GlueLog": "Glue writes the logs of a job.",
     "ListStreams": "Lambda reads the stream.",

@@ -35,7 +35,8 @@ TUNING = {
 TABLES = {"refs_table", "staging_table"}
 EVERY = {"metrics"}  # read by functions.telemetry
 ENGINE = TABLES | {"kms_key_id", "export_prefixes", "import_prefixes"}
-COMMITTING = ENGINE | {"ignore_actions", "task_queue_url"}
+HOOKS = {"hook_functions", "hook_buses", "hook_networks", "hook_secrets"}
+COMMITTING = ENGINE | HOOKS | {"ignore_actions", "task_queue_url"}
 EXPECTED = {
     # It only writes requests of exports into the outbox: no queue of them, no job.
     "api": COMMITTING | {"request_work_s"} | {field.name for field in fields(ApiSettings)},

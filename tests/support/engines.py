@@ -4,8 +4,10 @@ from dataclasses import dataclass, field, replace
 
 from graveler.committed.store import Breaking, Committed
 from graveler.export.settings import ExportSettings
+from graveler.hooks import HookSettings
 from graveler.operations.engine import Engine
 from graveler.tasks import TaskSettings
+from tests.support.hooks import MemoryTargets
 from tests.support.memory import (
     CountingNames,
     FixedClock,
@@ -36,6 +38,9 @@ class MemoryWorld:
     batch_jobs: MemoryBatchJobs
     task_queue: MemoryTaskQueue
     breaking: Breaking
+    # Shared by forks: what has left the process cannot be undone.
+    targets: MemoryTargets = field(default_factory=MemoryTargets)
+    hook_settings: HookSettings = field(default_factory=HookSettings)
     export_settings: ExportSettings = EXPORT_SETTINGS
     # Requests do all of their work, unless a test lets them leave some to tasks.
     task_settings: TaskSettings = field(default_factory=TaskSettings)
@@ -71,6 +76,8 @@ class MemoryWorld:
             export_settings=self.export_settings,
             task_queue=self.task_queue,
             task_settings=self.task_settings,
+            hook_targets=self.targets.ports,
+            hook_settings=self.hook_settings,
             import_prefixes=("s3://",),
         )
 

@@ -26,7 +26,7 @@ from graveler.model import (
     Tag,
 )
 from graveler.pulls import PullRequestMerge
-from graveler.tasks import TaskEnd
+from graveler.tasks import TaskEnd, TaskStart
 from tests.support.memory_accounts import MemoryAccountStore
 from tests.support.memory_objects import (
     FixedClock,
@@ -194,13 +194,16 @@ class MemoryRefStore(Attachments):
 
         return self._pages(shown, prefix, after, amount)
 
-    def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
+    def create_branch(
+        self, repository: Repository, branch: Branch, event: Event, starts: TaskStart | None = None
+    ) -> None:
         with self._lock:
             branches = self.records_of(repository).branches
             if branch.name in branches or branch.name in self.records_of(repository).tags:
                 raise AlreadyExistsError(f"a branch or tag {branch.name!r} already exists")
             branches[branch.name] = branch
             self.events.append(event)
+            self.start(repository, starts)
 
     def _branch_now(self, repository: Repository, name: str) -> Branch:
         branch = self.records_of(repository).branches.get(name)
@@ -259,6 +262,7 @@ class MemoryRefStore(Attachments):
         is_clean: bool = False,
         ends: TaskEnd | None = None,
         merges: PullRequestMerge | None = None,
+        starts: TaskStart | None = None,
     ) -> None:
         kept = len(old.sealed_tokens) - len(applied_tokens)
         assert tuple(applied_tokens) == old.sealed_tokens[kept:]
@@ -297,11 +301,17 @@ class MemoryRefStore(Attachments):
                 self.replace_task(repository, ends.old, ends.new, ends.event)
             if merges is not None:
                 self.replace_pull_request(repository, merges.old, merges.new, merges.event)
+            self.start(repository, starts)
             if event is not None:
                 self.events.append(event)
 
     def delete_branch(
-        self, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
+        self,
+        repository: Repository,
+        branch: Branch,
+        event: Event,
+        drop_after_ns: int,
+        starts: TaskStart | None = None,
     ) -> None:
         """Do the part of ExportStore.delete_branch that concerns refs."""
         with self._lock:
@@ -311,6 +321,7 @@ class MemoryRefStore(Attachments):
             del self.records_of(repository).branches[branch.name]
             self.cleanups += [(drop_after_ns, token) for token in branch.tokens]
             self.events.append(event)
+            self.start(repository, starts)
 
     def tag(self, repository: Repository, name: str) -> Tag | None:
         with self._lock:
@@ -319,20 +330,26 @@ class MemoryRefStore(Attachments):
     def tags(self, repository: Repository, prefix: str, after: str, amount: int) -> Page[Tag]:
         return self._pages(lambda: self.records_of(repository).tags, prefix, after, amount)
 
-    def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
+    def create_tag(
+        self, repository: Repository, tag: Tag, event: Event, starts: TaskStart | None = None
+    ) -> None:
         with self._lock:
             tags = self.records_of(repository).tags
             if tag.name in tags or tag.name in self.records_of(repository).branches:
                 raise AlreadyExistsError(f"a tag or branch {tag.name!r} already exists")
             tags[tag.name] = tag
             self.events.append(event)
+            self.start(repository, starts)
 
-    def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
+    def delete_tag(
+        self, repository: Repository, tag: Tag, event: Event, starts: TaskStart | None = None
+    ) -> None:
         with self._lock:
             if self.records_of(repository).tags.get(tag.name) != tag:
                 raise StaleVersionError(f"tag {tag.name} changed")
             del self.records_of(repository).tags[tag.name]
             self.events.append(event)
+            self.start(repository, starts)
 
     def commits(self, repository: Repository, ids: Sequence[CommitID]) -> Mapping[CommitID, Commit]:
         with self._lock:

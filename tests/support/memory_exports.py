@@ -10,6 +10,7 @@ from graveler.export.model import BranchExport, ExportRequest, next_version
 from graveler.export.places import ListedExport, places_of
 from graveler.model import Branch, Event, Repository
 from graveler.ports import Clock
+from graveler.tasks import TaskStart
 from tests.support.memory import MemoryRefStore
 from tests.support.memory_objects import nothing
 
@@ -80,10 +81,11 @@ class MemoryExportStore:
         *,
         export: BranchExport | None = None,
         left: BranchExport | None = None,
+        starts: TaskStart | None = None,
     ) -> None:
         with self._lock:
             self._check(repository, branch.name, export)
-            self._refs.delete_branch(repository, branch, event, drop_after_ns)
+            self._refs.delete_branch(repository, branch, event, drop_after_ns, starts)
             if left is not None:
                 stored = replace(left, version=next_version(export, event))
                 self._records[repository.uid, branch.name] = stored

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from graveler.errors import AlreadyExistsError, StaleVersionError
+from graveler.hooks import Run
 from graveler.model import (
     Branch,
     Commit,
@@ -20,7 +21,7 @@ from graveler.model import (
 )
 from graveler.ports import Clock
 from graveler.pulls import PullRequest
-from graveler.tasks import Task
+from graveler.tasks import Task, TaskStart
 from tests.support.memory_objects import FixedClock, nothing
 
 T = TypeVar("T")
@@ -68,6 +69,7 @@ class Records:
     joinable: dict[str, str] = field(default_factory=dict)  # task IDs by digest
     pulls: dict[str, PullRequest] = field(default_factory=dict)
     claimed: set[str] = field(default_factory=set)
+    hook_runs: dict[str, Run] = field(default_factory=dict)
 
     def fork(self) -> "Records":
         return Records(
@@ -79,6 +81,7 @@ class Records:
             dict(self.joinable),
             dict(self.pulls),
             set(self.claimed),
+            dict(self.hook_runs),
         )
 
 
@@ -144,6 +147,30 @@ class Attachments:
             if task.digest:
                 records.joinable[task.digest] = task.id
             self.events.append(event)
+
+    def start(self, repository: Repository, starts: TaskStart | None) -> None:
+        """Store a new task and its event, as a part of a transaction."""
+        if starts is not None:
+            self.create_task(repository, starts.task, None, starts.event)
+
+    def hook_run(self, repository: Repository, run_id: str) -> Run | None:
+        with self._lock:
+            return self.records_of(repository).hook_runs.get(run_id)
+
+    def put_hook_run(self, repository: Repository, run: Run) -> None:
+        with self._lock:
+            self.records_of(repository).hook_runs[run.id] = run
+
+    def hook_runs(
+        self, repository: Repository, after: str, amount: int, *, branch: str, commit_id: str
+    ) -> Page[Run]:
+        with self._lock:
+            runs = {
+                run_id: run
+                for run_id, run in self.records_of(repository).hook_runs.items()
+                if branch in ("", run.branch) and commit_id in ("", run.commit_id)
+            }
+            return page_of(runs, "", after, amount)
 
     def replace_task(
         self, repository: Repository, old: Task, new: Task, event: Event | None = None

@@ -26,6 +26,7 @@ from graveler.operations import repositories
 from graveler.operations.engine import Engine
 from graveler.ports import CommittedFiles, ObjectStore
 from tests.support.engines import MemoryWorld, memory_world
+from tests.support.hooks import MemoryTargets
 from tests.support.stack import KEYS
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class ServerWorld:
             objects, files = S3ObjectStore(s3), S3CommittedFiles(s3)
         clock = SystemClock()
         return Engine(
+            hook_targets=MemoryTargets().ports,
             refs=DynamoRefStore(tables),
             staging=DynamoStagingStore(tables),
             objects=objects,

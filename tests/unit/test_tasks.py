@@ -23,7 +23,11 @@ def kinds_of_errors() -> list[type[GravelerError]]:
     found = [GravelerError]
     for kind in found:
         found += kind.__subclasses__()
-    special = (errors.StillRunningError, errors.RangeNotSatisfiableError)
+    special = (
+        errors.StillRunningError,
+        errors.RangeNotSatisfiableError,
+        errors.TooManyAttemptsError,  # of log-ins, which no task does
+    )
     return [kind for kind in found if not issubclass(kind, special)]
 
 

@@ -23,6 +23,7 @@ TASK_NEEDS: Mapping[TaskKind, tuple[tuple[Action, ...], tuple[Action, ...]]] = {
     TaskKind.DUMP: (_DUMP_ACTIONS, _DUMP_ACTIONS),
     TaskKind.RESTORE: (_RESTORE_ACTIONS, _RESTORE_ACTIONS),
     TaskKind.PREPARE_COMMITS: ((Action.PREPARE_COMMITS,), (Action.PREPARE_COMMITS,)),
+    TaskKind.HOOKS: ((Action.READ_ACTION,), (Action.READ_ACTION,)),
     TaskKind.COPY_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),
     TaskKind.MOVE_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),
 }

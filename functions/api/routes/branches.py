@@ -44,6 +44,7 @@ def create_branch(request: Request) -> Answer:
         source=body.source,
         hidden=body.hidden,
         force=body.force,
+        user=request.user,
     )
     # Clients expect the bare commit ID, with this content type.
     return answers.of_text(branch.commit_id, "text/html", 201)
@@ -52,7 +53,11 @@ def create_branch(request: Request) -> Answer:
 @operations.add("DELETE", _BRANCH, "deleteBranch")
 def delete_branch(request: Request) -> Answer:
     branches.delete(
-        request.engine, request.repository, request.branch, force=request.query.flag("force")
+        request.engine,
+        request.repository,
+        request.branch,
+        force=request.query.flag("force"),
+        user=request.user,
     )
     return answers.empty()
 

@@ -37,7 +37,12 @@ def list_tags(request: Request) -> Answer:
 def create_tag(request: Request) -> Answer:
     body = request.decode(requests.TagCreation)
     tag = tags.create(
-        request.engine, request.repository, name=body.id, ref=body.ref, force=body.force
+        request.engine,
+        request.repository,
+        name=body.id,
+        ref=body.ref,
+        force=body.force,
+        user=request.user,
     )
     return answers.of_json(responses.ref_row(tag), 201)
 
@@ -49,5 +54,6 @@ def delete_tag(request: Request) -> Answer:
         request.repository,
         request.name("tag"),
         force=request.query.flag("force"),
+        user=request.user,
     )
     return answers.empty()

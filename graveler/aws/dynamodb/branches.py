@@ -18,7 +18,7 @@ from graveler.aws.dynamodb.models import (
 from graveler.aws.dynamodb.pulls import pull_replacement
 from graveler.aws.dynamodb.records import Records, cleanup_item, outbox_item
 from graveler.aws.dynamodb.tables import Raw, Tables, key
-from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
+from graveler.aws.dynamodb.tasks import task_creation, task_key, task_of, task_replacement
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import (
     AlreadyExistsError,
@@ -29,7 +29,7 @@ from graveler.errors import (
 )
 from graveler.model import Branch, Change, Commit, CommitID, Event, Page, Repository, StagingToken
 from graveler.pulls import PullRequestMerge
-from graveler.tasks import Task, TaskEnd
+from graveler.tasks import Task, TaskEnd, TaskStart
 
 # An update expression has at most 4 KB; removing one list element takes about ten bytes of it.
 _REMOVALS_MAX = 300
@@ -112,10 +112,13 @@ class BranchRecords(Records):
 
         return self._page(partition_of(repository), BRANCH, prefix, after, amount, shown)
 
-    def create_branch(self, repository: Repository, branch: Branch, event: Event) -> None:
+    def create_branch(
+        self, repository: Repository, branch: Branch, event: Event, starts: TaskStart | None = None
+    ) -> None:
         put = self.tables.put(branch_item(repository, branch), BranchItem.sort.does_not_exist())
         no_tag = self.tables.absent(key(partition_of(repository), TAG + branch.name))
         writes = [{"Put": put}, {"ConditionCheck": no_tag}]
+        writes += task_creation(self.tables, repository, starts)
         if not self._transact(writes, outbox_item(repository, event)):
             raise AlreadyExistsError(f"a branch or tag {branch.name!r} already exists")
 
@@ -179,6 +182,7 @@ class BranchRecords(Records):
         is_clean: bool = False,
         ends: TaskEnd | None = None,
         merges: PullRequestMerge | None = None,
+        starts: TaskStart | None = None,
     ) -> None:
         actions, condition = _move(old, commit_id, applied_tokens, new_staging_token)
         if is_clean:
@@ -209,6 +213,7 @@ class BranchRecords(Records):
             replaced = pull_replacement(self.tables, repository, merges.old, merges.new)
             merged = self.tables.put(outbox_item(repository, merges.event))
             writes += [{"Put": replaced}, {"Put": merged}]
+        writes += task_creation(self.tables, repository, starts)
         if event is None:
             is_done = self._transact(writes, cleanup)
         else:

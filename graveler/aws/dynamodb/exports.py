@@ -22,11 +22,13 @@ from graveler.aws.dynamodb.models import (
 )
 from graveler.aws.dynamodb.records import Records, outbox_item
 from graveler.aws.dynamodb.tables import Raw, Request, key
+from graveler.aws.dynamodb.tasks import task_creation
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.export.model import BranchExport, next_version
 from graveler.export.places import ListedExport, places_of
 from graveler.model import Branch, Event, Repository
+from graveler.tasks import TaskStart
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class DynamoExportStore(Records):
         *,
         export: BranchExport | None = None,
         left: BranchExport | None = None,
+        starts: TaskStart | None = None,
     ) -> None:
         partition = partition_of(repository)
         export_key = key(partition, EXPORT + branch.name)
@@ -126,6 +129,7 @@ class DynamoExportStore(Records):
         else:
             item = _export_item(repository, replace(left, version=next_version(export, event)))
             writes.append({"Put": self.tables.put(item, _is(export))})
+        writes += task_creation(self.tables, repository, starts)
         if not self._transact(writes, outbox_item(repository, event)):
             raise StaleVersionError(f"branch {branch.name} or its export changed since it was read")
 

@@ -38,6 +38,9 @@ TASK = "task#"
 JOINABLE = "joinable#"
 PULL = "pull#"
 CLAIM = "claim#"
+HOOK_RUN = "hook-run#"
+HOOK_RUN_OF_BRANCH = "hook-run-of-branch#"
+HOOK_RUN_OF_COMMIT = "hook-run-of-commit#"
 LEASE = "lease#"
 METADATA = "metadata"
 
@@ -184,6 +187,19 @@ class ClaimItem(RefsItem):
     """Partition of the repository / `claim#<uuid>`: addresses, as a JSON array."""
 
     addresses = UnicodeAttribute()
+
+
+class HookRunItem(RefsItem):
+    """Partition of the repository / `hook-run#<id>`; the run is JSON."""
+
+    run = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
+
+
+class ListedHookRunItem(RefsItem):
+    """Partition of the repository / `hook-run-of-branch#<branch>#<id>`, or `…-of-commit#…`."""
+
+    run_id = UnicodeAttribute()
     expires_at = NumberAttribute()  # Unix seconds
 
 

@@ -3,6 +3,7 @@
 from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of
 from graveler.aws.dynamodb.claims import ClaimRecords
 from graveler.aws.dynamodb.commits import CommitRecords
+from graveler.aws.dynamodb.hook_runs import HookRunRecords
 from graveler.aws.dynamodb.models import REPOSITORIES
 from graveler.aws.dynamodb.pulls import PullRequestRecords
 from graveler.aws.dynamodb.repositories import RepositoryRecords, repository_of
@@ -20,6 +21,7 @@ class DynamoRefStore(
     TaskRecords,
     PullRequestRecords,
     ClaimRecords,
+    HookRunRecords,
 ):
     """`graveler.ports.RefStore` over the refs table."""
 

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from graveler.aws.dynamodb.models import BRANCH, TAG, TagItem, partition_of
 from graveler.aws.dynamodb.records import Records, outbox_item
 from graveler.aws.dynamodb.tables import Raw, key
+from graveler.aws.dynamodb.tasks import task_creation
 from graveler.errors import AlreadyExistsError, StaleVersionError
 from graveler.model import CommitID, Event, Page, Repository, Tag
+from graveler.tasks import TaskStart
 
 
 def _tag_of(raw: Raw) -> Tag:
@@ -33,15 +35,21 @@ class TagRecords(Records):
     def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
         self._put_absent([_tag_item(repository, tag) for tag in tags])
 
-    def create_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
+    def create_tag(
+        self, repository: Repository, tag: Tag, event: Event, starts: TaskStart | None = None
+    ) -> None:
         put = self.tables.put(_tag_item(repository, tag), TagItem.sort.does_not_exist())
         no_branch = self.tables.absent(key(partition_of(repository), BRANCH + tag.name))
         writes = [{"Put": put}, {"ConditionCheck": no_branch}]
+        writes += task_creation(self.tables, repository, starts)
         if not self._transact(writes, outbox_item(repository, event)):
             raise AlreadyExistsError(f"a tag or branch {tag.name!r} already exists")
 
-    def delete_tag(self, repository: Repository, tag: Tag, event: Event) -> None:
+    def delete_tag(
+        self, repository: Repository, tag: Tag, event: Event, starts: TaskStart | None = None
+    ) -> None:
         tag_key = key(partition_of(repository), TAG + tag.name)
         delete = self.tables.delete(tag_key, TagItem.commit_id == tag.commit_id)
-        if not self._transact([{"Delete": delete}], outbox_item(repository, event)):
+        writes = [{"Delete": delete}, *task_creation(self.tables, repository, starts)]
+        if not self._transact(writes, outbox_item(repository, event)):
             raise StaleVersionError(f"tag {tag.name} changed since it was read")

@@ -17,7 +17,7 @@ from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.model import Event, Page, Repository
-from graveler.tasks import Task
+from graveler.tasks import Task, TaskStart
 from graveler.times import NS_PER_S
 
 _TASK_LIFE_S = 7 * 24 * 60 * 60
@@ -49,6 +49,19 @@ def task_replacement(tables: Tables, repository: Repository, old: Task, new: Tas
     """Return the parameters of a Put that replaces the task if it is unchanged."""
     item = task_item(repository, replace(new, version=old.version + 1))
     return tables.put(item, TaskItem.version == old.version)
+
+
+def task_creation(
+    tables: Tables, repository: Repository, starts: TaskStart | None
+) -> list[dict[str, Request]]:
+    """Return the writes that store a new task and its event in another transaction."""
+    if starts is None:
+        return []
+    item = task_item(repository, starts.task)
+    return [
+        {"Put": tables.put(item, TaskItem.sort.does_not_exist())},
+        {"Put": tables.put(outbox_item(repository, starts.event))},
+    ]
 
 
 def task_key(task_id: str) -> str:

@@ -26,6 +26,7 @@ from graveler.operations.exports.pieces import delete_pieces
 from graveler.operations.exports.places import check_places
 from graveler.operations.protocol.lookup import branch_not_found, current_branch, read_repository
 from graveler.operations.protocol.retries import retry_stale
+from graveler.tasks import TaskStart
 
 _REQUESTED = "export_requested"
 # All patterns as JSON. The record stores them twice, and has 400 KB at most; JSON escapes may be
@@ -98,9 +99,14 @@ def forget(engine: Engine, repository: str, branch: str) -> None:
 
 
 def delete_branch(
-    engine: Engine, repository: Repository, branch: Branch, event: Event, drop_after_ns: int
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    event: Event,
+    drop_after_ns: int,
+    starts: TaskStart | None = None,
 ) -> None:
-    """Delete the branch together with its export: both or neither.
+    """Delete the branch together with its export, and store the task that this starts, or nothing.
 
     The event makes the export function look after a runner that is still working.
 
@@ -109,7 +115,9 @@ def delete_branch(
     """
     record = engine.exports.branch_export(repository, branch.name)
     left = None if record is None else lifecycle.ended(record, engine.clock.now_ns())
-    engine.exports.delete_branch(repository, branch, event, drop_after_ns, export=record, left=left)
+    engine.exports.delete_branch(
+        repository, branch, event, drop_after_ns, export=record, left=left, starts=starts
+    )
     if record is not None and left is None:
         delete_pieces(engine, repository, record.run)
 

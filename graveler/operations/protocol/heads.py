@@ -30,7 +30,7 @@ from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import view_of_branch
 from graveler.pulls import PullRequestMerge
 from graveler.staging.overlay import effective_changes
-from graveler.tasks import TaskEnd
+from graveler.tasks import TaskEnd, TaskStart
 from graveler.times import NS_PER_S
 
 
@@ -46,6 +46,7 @@ class Move:
     restored: what the new head says of the paths of restored entries.
     is_clean: nothing was staged; the move fails if a conditional change was staged since.
     merges: the pull request that the new commit merges.
+    starts: a task that follows from the move, stored in the same transaction.
     """
 
     branch: Branch
@@ -57,6 +58,7 @@ class Move:
     restored: Sequence[Change] = ()
     is_clean: bool = False
     merges: PullRequestMerge | None = None
+    starts: TaskStart | None = None
 
 
 class Ending(Protocol):
@@ -133,6 +135,7 @@ def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | N
                 is_clean=move.is_clean,
                 ends=ending.end_with(move.commit) if ending and move.commit else None,
                 merges=move.merges,
+                starts=move.starts,
             )
         except StaleTaskError:
             assert ending is not None

@@ -5,6 +5,7 @@ stops the work if it is unwanted, if another runner has taken it, or if time is 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from graveler import tasks
@@ -105,6 +106,21 @@ class Hold:
             lambda task: task_event(self.engine, "task_progressed", self.repository, task),
         )
         self._stored_ns = now_ns
+        self._refuse_unwanted()
+
+    @property
+    def time_left_s(self) -> float:
+        """Seconds that this runner may still work."""
+        return self._time_left_s() - TIME_TO_END_S
+
+    def cover(self, covers: str) -> None:
+        """Store what the task's effect will include; see `Task.covers`.
+
+        Raises:
+            UnwantedError: a user cancelled the task.
+            LostError: another runner holds the task.
+        """
+        self._change(lambda task: replace(task, covers=covers))
         self._refuse_unwanted()
 
     def report_again(self) -> None:

@@ -23,7 +23,7 @@ hooks:{HOOK}
 
 def test_an_action_runs_at_its_events_on_its_branches():
     action = parse_action(ACTION.encode())
-    assert (action.name, action.hooks) == ("Data quality", ("check_format",))
+    assert (action.name, [hook.id for hook in action.hooks]) == ("Data quality", ["check_format"])
     assert action.runs_at("pre-merge", "main")
     assert action.runs_at("pre-merge", "release-1")
     assert not action.runs_at("pre-merge", "dev")
@@ -57,11 +57,14 @@ def test_every_event_of_lakefs_can_be_named(event):
         ("lua", "{script: x}"),
         ("lua", "{script_path: x}"),
         ("airflow", "{url: x, dag_id: x, username: x, password: x}"),
+        ("lambda", "{function: x}"),
+        ("eventbridge", "{bus: x}"),
     ],
 )
 def test_every_type_of_hook_is_known(kind, properties):
     text = f"name: any\non: {{pre-commit: }}\nhooks: [{{id: hook, type: {kind}, properties: {properties}}}]"
-    assert parse_action(text.encode()).hooks == ("hook",)
+    (hook,) = parse_action(text.encode()).hooks
+    assert (hook.id, hook.kind) == ("hook", kind)
 
 
 MALFORMED = {

@@ -130,10 +130,10 @@ def test_no_secret_travels_to_executors() -> None:
         "AWS_REGION": "eu-west-1",
         "GRAVELER_REFS_TABLE": "refs",
         "GRAVELER_STAGING_TABLE": "staging",
-        "GRAVELER_SETUP_TOKEN": "secret",
-        "AWS_SECRET_ACCESS_KEY": "secret",
+        "GRAVELER_SETUP_TOKEN": "hidden",
+        "AWS_SECRET_ACCESS_KEY": "hidden",
     }
-    assert "secret" not in repr(job_settings({}, environment))
+    assert "hidden" not in repr(job_settings({}, environment))
 
 
 def test_the_cutoff_is_the_earlier_of_age_and_time() -> None:

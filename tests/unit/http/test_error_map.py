@@ -34,6 +34,7 @@ def test_codes_of_errors_never_change():
         "forbidden",
         "gone",
         "graveler",
+        "hook_failed",
         "invalid_input",
         "merge_conflict",
         "no_changes",

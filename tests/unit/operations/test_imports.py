@@ -20,6 +20,7 @@ from graveler.operations import commits, imports, objects, repositories
 from graveler.operations.protocol.lookup import read_repository
 from graveler.tasks import TaskState
 from tests.support.counting import Port
+from tests.support.hooks import answered
 from tests.support.imports import Recorder, StoppedError, imported
 from tests.support.lake import NAMESPACE, REPO, commit, content, history, named, paths, upload
 from tests.support.tasks import run_all
@@ -182,7 +183,8 @@ def test_a_source_that_the_deployment_does_not_allow_is_refused(engine):
         run(strict, ("in/", ""))
 
 
-def test_a_commit_hook_guards_imports(engine):
+def test_a_commit_hook_guards_imports(world, engine):
+    world.targets.answer = lambda _request: answered(403)
     upload(engine, b"_lakefs_actions/a.yaml", GUARD)
     engine_without = replace(engine, ignores_actions=True)
     commit(engine_without)
@@ -196,7 +198,7 @@ def test_a_commit_hook_guards_imports(engine):
 GUARD = b"""
 name: check
 on: {pre-commit: {}}
-hooks: [{id: one, type: webhook, properties: {url: "http://127.0.0.1"}}]
+hooks: [{id: one, type: webhook, properties: {url: "https://hooks.example.com/"}}]
 """
 
 

@@ -1,4 +1,4 @@
-"""Operations that hooks guard are refused, because hooks are not served; others succeed."""
+"""A hook that fails stops the operation that it guards; others succeed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +10,7 @@ from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
 from graveler.model import Commit
 from graveler.operations import branches, links, merges, replays, repositories, tags, writes
 from graveler.operations.engine import Engine
+from tests.support.hooks import answered
 from tests.support.lake import REPO, commit, named, paths, upload
 
 FILE = b"_lakefs_actions/check.yaml"
@@ -19,7 +20,7 @@ def action(event: str, branch: str = "", name: str = "quality") -> bytes:
     where = f"\n    branches: [{branch}]" if branch else ""
     return (
         f"name: {name}\non:\n  {event}:{where}\nhooks:\n"
-        "  - {id: check, type: lua, properties: {script: print()}}\n"
+        "  - {id: check, type: webhook, properties: {url: 'https://hooks.example.com/no'}}\n"
     ).encode()
 
 
@@ -28,6 +29,11 @@ def guarded(do: Callable[[], object]) -> str:
     with pytest.raises(PreconditionFailedError) as refused:
         do()
     return refused.value.message
+
+
+@pytest.fixture(autouse=True)
+def _strict_target(world):
+    world.targets.answer = lambda _request: answered(403)
 
 
 def ignoring(engine: Engine) -> Engine:
@@ -39,10 +45,11 @@ def test_staged_and_committed_action_files_guard_a_commit(engine, event):
     head = named(engine, "main")
     upload(engine, FILE, action(event))
     message = guarded(lambda: commit(engine))
+    assert message.startswith(f"{event} hook aborted, run id '")
     assert (
-        f"{event}: action 'quality' in '_lakefs_actions/check.yaml' runs hooks (check)" in message
-    )
-    assert f"remove {event!r} from the file, or deploy with the setting ignore_actions" in message
+        "': 1 error occurred:\n\t* hook run id '0000_0000' failed on action 'quality' hook "
+        "'check': action failed: webhook request failed (status code: 403)\n\n"
+    ) in message
     assert named(engine, "main") == head
     assert paths(engine, "main") == [FILE]
     commit(ignoring(engine))
@@ -175,6 +182,7 @@ def test_the_commit_of_a_tag_guards_its_creation_and_deletion(engine):
 
 def test_post_events_and_actions_without_hooks_guard_nothing(engine):
     upload(engine, FILE, action("post-commit"))
+    commit(engine)
     upload(engine, b"_lakefs_actions/none", b"name: none\non: {pre-commit: }\nhooks: []")
     commit(engine)
 

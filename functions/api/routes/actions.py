@@ -1,0 +1,62 @@
+"""Runs of hooks: list and show them, and read their output."""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.request import Request
+from functions.api.routing import Operations
+from graveler.http import responses
+from graveler.http.hooks import hook_row, run_row
+from graveler.operations.hooks import requests as hooks
+
+operations = Operations()
+
+_RUNS = "/repositories/<repository>/actions/runs"
+_RUN = f"{_RUNS}/<run_id>"
+
+
+@operations.add("GET", _RUNS, "listRepositoryRuns")
+def list_repository_runs(request: Request) -> Answer:
+    query = request.query
+    page = hooks.listed(
+        request.engine,
+        request.repository,
+        query.text("after"),
+        query.amount(),
+        branch=query.text("branch"),
+        commit_id=query.text("commit"),
+    )
+    rows = [run_row(run) for run in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+@operations.add("GET", _RUN, "getRun")
+def get_run(request: Request) -> Answer:
+    run = hooks.get(request.engine, request.repository, request.name("run_id"))
+    return answers.of_json(run_row(run))
+
+
+@operations.add("GET", f"{_RUN}/hooks", "listRunHooks")
+def list_run_hooks(request: Request) -> Answer:
+    query = request.query
+    page = hooks.hooks(
+        request.engine,
+        request.repository,
+        request.name("run_id"),
+        query.text("after"),
+        query.amount(),
+    )
+    rows = [hook_row(hook) for hook in page.results]
+    return answers.of_json(responses.listing(rows, page.next_after))
+
+
+@operations.add("GET", f"{_RUN}/hooks/<hook_run_id>/output", "getRunHookOutput")
+def get_run_hook_output(request: Request) -> Answer:
+    hook_run_id = request.name("hook_run_id")
+    found = hooks.output(request.engine, request.repository, request.name("run_id"), hook_run_id)
+    if found is None:
+        return answers.empty(200)
+    headers = {
+        "Content-Type": "application/octet-stream",
+        "Content-Disposition": f"attachment; filename={hook_run_id}.log",
+    }
+    return answers.of_bytes(found, 200, headers)

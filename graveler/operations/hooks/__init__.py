@@ -1,0 +1,1 @@
+"""Hooks: finding those that are due, running them, and showing their runs."""

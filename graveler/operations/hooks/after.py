@@ -1,0 +1,174 @@
+"""Hooks after an effect: a task runs them, and is stored in one transaction with the effect.
+
+So they run if and only if the effect was made, even if the process dies at once. They change
+nothing about the effect. A repository without such hooks gets no task. The task also notes the new
+commit in the run of the hooks before the effect, which did not know it.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+
+import msgspec
+
+from graveler.committed.metarange import MetaRange
+from graveler.errors import GravelerError, PreconditionFailedError
+from graveler.hooks import Occurrence, run_id
+from graveler.model import Commit, CommitID, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.hooks.files import ActionFiles, committed_files
+from graveler.operations.hooks.pace import TaskPace
+from graveler.operations.hooks.run import run_hooks, store_run
+from graveler.operations.tasks.hold import Hold, task_event
+from graveler.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage, TaskStart
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the task is asked for.
+
+    content_of: the commit with the action files.
+    is_commits: whether the hooks are told of its message, too.
+    before: the run of the hooks before the effect, which gets the commit; "" for none.
+    """
+
+    about: Occurrence
+    content_of: CommitID
+    is_commits: bool
+    before: str = ""
+
+
+def start_after(
+    engine: Engine,
+    repository: Repository,
+    content: MetaRange,
+    event: str,
+    branch: str,
+    commit: Commit,
+    *,
+    before: str = "",
+    merge_source: str = "",
+) -> TaskStart | None:
+    """Return the task to store with a new commit, None if no hook is due after it.
+
+    Args:
+        engine: where everything is stored.
+        repository: whose commit it is.
+        content: the commit's.
+        event: of lakeFS's, such as `post-commit`.
+        branch: its new head is the commit.
+        commit: the new commit.
+        before: the run of the hooks before the commit, "" for none.
+        merge_source: the ref that a merge was asked to merge.
+    """
+    about = Occurrence(
+        run_id="",
+        event=event,
+        source_ref=commit.id,
+        branch=branch,
+        commit_id=commit.id,
+        merge_source=merge_source,
+    )
+    try:
+        files = committed_files(engine, repository, content, event)
+        if not before and not files.due(event, branch):
+            return None
+    except PreconditionFailedError:
+        pass  # the task says how an action file is malformed
+    return _start(engine, repository, about, commit.id, commit.committer, commit, before)
+
+
+def start_after_ref(
+    engine: Engine,
+    repository: Repository,
+    files: ActionFiles,
+    about: Occurrence,
+    content_of: CommitID,
+    user: str,
+) -> TaskStart | None:
+    """Return the task to store with a new or deleted branch or tag, None if no hook is due.
+
+    Args:
+        engine: where everything is stored.
+        repository: whose branch or tag it is.
+        files: those of the commit content_of.
+        about: what happens; its run is filled in here.
+        content_of: the commit that the branch or tag names.
+        user: who asked.
+    """
+    if not files.due(about.event, about.branch):
+        return None
+    return _start(engine, repository, about, content_of, user, None, "")
+
+
+def _start(
+    engine: Engine,
+    repository: Repository,
+    about: Occurrence,
+    content_of: CommitID,
+    user: str,
+    commit: Commit | None,
+    before: str,
+) -> TaskStart:
+    now_ns = engine.clock.now_ns()
+    task_id = ID_PREFIXES[TaskKind.HOOKS] + engine.names.new_uid()
+    asked = _Asked(
+        about=replace(about, run_id=run_id(now_ns, task_id)),
+        content_of=content_of,
+        is_commits=commit is not None,
+        before=before,
+    )
+    task = Task(
+        id=task_id,
+        kind=TaskKind.HOOKS,
+        user=user,
+        create_time_ns=now_ns,
+        update_time_ns=now_ns,
+        branch=about.branch,
+        request=asdict(asked),
+    )
+    return TaskStart(task, task_event(engine, "task_started", repository, task))
+
+
+def announce(engine: Engine, repository: Repository, starts: TaskStart | None) -> None:
+    """Make a runner look at the new task at once.
+
+    Its event leads to the same message, only later. So the hooks run even if this fails.
+    """
+    if starts is not None:
+        with suppress(GravelerError):
+            engine.task_queue.send(TaskMessage(repository.name, starts.task.id))
+
+
+def run_after(hold: Hold) -> Mapping[str, str]:
+    """Do the work of a task of hooks; return the run's ID.
+
+    Raises:
+        PreconditionFailedError: an action file is malformed.
+        StoppedError: this runner must not continue.
+    """
+    engine, repository = hold.engine, hold.current_repository()
+    asked = msgspec.convert(hold.task.request, _Asked)
+    content = engine.history(repository).commit(asked.content_of)
+    about = asked.about
+    if asked.is_commits:
+        about = replace(
+            about,
+            message=content.message,
+            committer=content.committer,
+            metadata=content.metadata,
+        )
+    if asked.before:
+        _note_commit(engine, repository, asked.before, about.commit_id)
+    metarange = engine.metarange(repository, content.metarange_id)
+    due = committed_files(engine, repository, metarange, about.event).due(about.event, about.branch)
+    if not due:
+        return {}
+    run = run_hooks(engine, repository, about, due, TaskPace(hold))
+    return {"run_id": run.id, "status": run.status}
+
+
+def _note_commit(engine: Engine, repository: Repository, before: str, commit_id: str) -> None:
+    run = engine.refs.hook_run(repository, before)
+    if run is not None and run.commit_id != commit_id:
+        store_run(engine, repository, replace(run, commit_id=commit_id))

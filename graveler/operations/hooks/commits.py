@@ -1,0 +1,76 @@
+"""The hooks of a commit: `prepare-commit` before the branch is sealed, `pre-commit` before its end.
+
+A commit that `prepare-commit` refuses leaves the branch as it was. One that `pre-commit` refuses
+leaves a sealed token, which the next commit applies.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from graveler.committed.metarange import MetaRange
+from graveler.hooks import PREPARE_COMMIT, Occurrence
+from graveler.model import Branch, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.hooks.files import branch_files, committed_files
+from graveler.operations.hooks.gate import Gate
+
+PRE_COMMIT = "pre-commit"
+
+# What a commit's task covers before it has sealed the branch, and while it does.
+UNSEALED = "unsealed"
+SEALING = "sealing"
+
+
+def about_commit(
+    branch: str, message: str, committer: str, metadata: Mapping[str, str]
+) -> Occurrence:
+    """Return what hooks before a commit are told of it, without a run."""
+    return Occurrence(
+        run_id="",
+        event=PRE_COMMIT,
+        source_ref=branch,
+        branch=branch,
+        message=message,
+        committer=committer,
+        metadata=metadata,
+    )
+
+
+def is_guarded(engine: Engine, repository: Repository, branch: Branch) -> bool:
+    """Whether hooks run before a commit of what is staged on the branch now.
+
+    Raises:
+        PreconditionFailedError: an action file is malformed.
+    """
+    files = branch_files(engine, repository, branch, PRE_COMMIT)
+    return any(files.due(event, branch.name) for event in (PREPARE_COMMIT, PRE_COMMIT))
+
+
+def pass_before_sealing(
+    gate: Gate, repository: Repository, branch: Branch, about: Occurrence
+) -> None:
+    """Run the hooks of `prepare-commit`; if `pre-commit` has some, let the gate say who runs them.
+
+    Raises:
+        HookFailedError, PreconditionFailedError: as `Gate.pass_through`.
+        Exception: whatever the gate's pace raises.
+    """
+    files = branch_files(gate.engine, repository, branch, PRE_COMMIT)
+    files.require_served(PRE_COMMIT, even_later=True)
+    gate.pass_through(files, replace(about, event=PREPARE_COMMIT))
+    if files.due(PRE_COMMIT, branch.name):
+        gate.pace.begin()
+
+
+def pass_before_commit(
+    gate: Gate, repository: Repository, content: MetaRange, about: Occurrence, *state: str
+) -> str:
+    """Run the hooks of `pre-commit` that the content names; return the run's ID.
+
+    Raises:
+        HookFailedError, PreconditionFailedError: as `Gate.pass_through`.
+        Exception: whatever the gate's pace raises.
+    """
+    files = committed_files(gate.engine, repository, content, PRE_COMMIT)
+    files.require_served(PRE_COMMIT, even_later=True)
+    return gate.pass_through(files, replace(about, event=PRE_COMMIT), *state)

@@ -1,0 +1,186 @@
+"""Which hooks are due at an event: they follow from the action files in a repository's content.
+
+lakeFS's rules say which content holds the action files:
+
+operation               events                       content                     branches: match
+commit                  prepare-commit, pre-commit   the branch, staged changes  the branch
+                                                     included
+import                  pre-commit                   the new commit              the branch
+merge                   pre-merge                    the source commit           the destination
+revert, cherry-pick     pre-revert, pre-cherry-pick  the branch's head           the branch
+create, delete branch   pre-…, post-…                the commit it points to     the branch
+create, delete tag      pre-…, post-…                the commit it points to
+
+The other `post-` events take the action files of the new commit. lakeFS runs no hooks in read-only
+repositories.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from graveler.actions.action import NOT_SERVED, Action, parse_action
+from graveler.addresses import physical_uri
+from graveler.committed.metarange import MetaRange
+from graveler.entries import value_entry
+from graveler.errors import (
+    GoneError,
+    InvalidInputError,
+    PreconditionFailedError,
+    RangeNotSatisfiableError,
+)
+from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX, HOOKS_MAX
+from graveler.model import Branch, Record, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.views import View
+
+_FOLDER = b"_lakefs_actions/"
+_FOLDER_END = b"_lakefs_actions0"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionFiles:
+    """The actions in some content, by the paths of their files."""
+
+    actions: tuple[tuple[str, Action], ...] = ()
+
+    def due(self, event: str, branch: str) -> tuple[Action, ...]:
+        """Return the actions with hooks that are due at the event, in the order of their files.
+
+        Args:
+            event: of lakeFS's, such as `pre-commit`.
+            branch: "" for tags.
+
+        Raises:
+            PreconditionFailedError: a branch pattern is malformed, or there are too many hooks.
+        """
+        due = []
+        for file, action in self.actions:
+            try:
+                if action.runs_at(event, branch):
+                    due.append(action)
+            except InvalidInputError as error:
+                raise _refused(event, file, str(error)) from error
+        count = sum(len(action.hooks) for action in due)
+        if count > HOOKS_MAX:
+            raise PreconditionFailedError(
+                f"{event}: {count} hooks are due, more than {HOOKS_MAX}: merge or remove some"
+            )
+        return tuple(due)
+
+    def require_served(self, event: str, branch: str = "", *, even_later: bool) -> None:
+        """Check that hooks of this kind run here.
+
+        even_later: check the hooks of other events, too. So a commit is refused that would add a
+        file whose hooks will never run.
+
+        Raises:
+            PreconditionFailedError: a hook has a type that is not served.
+        """
+        for file, action in self.actions:
+            if even_later or action.runs_at(event, branch):
+                for hook in action.hooks:
+                    if reason := NOT_SERVED.get(hook.kind):
+                        raise _refused(event, file, f"hook {hook.id!r}: {reason}")
+
+
+NO_FILES = ActionFiles()
+
+
+def committed_files(
+    engine: Engine, repository: Repository, content: MetaRange, event: str
+) -> ActionFiles:
+    """Return the action files in committed content; event is for messages.
+
+    Without action files, this costs no request if the content's metarange and its first range are
+    cached.
+
+    Raises:
+        PreconditionFailedError: an action file is malformed.
+    """
+    if runs_no_hooks(engine, repository):
+        return NO_FILES
+    return _loaded(engine, repository, content.few_records(_FOLDER, _FOLDER_END), event)
+
+
+def branch_files(engine: Engine, repository: Repository, branch: Branch, event: str) -> ActionFiles:
+    """Return the action files that a reader of the branch sees, staged ones included.
+
+    It costs a request for each of the branch's staging tokens.
+
+    Raises:
+        PreconditionFailedError: an action file is malformed.
+    """
+    if runs_no_hooks(engine, repository):
+        return NO_FILES
+    committed = engine.content(repository, branch.commit_id)
+    view = View(engine, repository, branch.tokens, committed)
+    changes = dict(view.changes(_FOLDER, _FOLDER_END))
+    kept = (
+        record for record in committed.few_records(_FOLDER, _FOLDER_END) if record[0] not in changes
+    )
+    added = ((path, value) for path, value in changes.items() if value is not None)
+    return _loaded(engine, repository, sorted([*kept, *added]), event)
+
+
+def runs_no_hooks(engine: Engine, repository: Repository) -> bool:
+    """Whether no hook of the repository ever runs."""
+    return engine.ignores_actions or repository.read_only
+
+
+def _loaded(
+    engine: Engine, repository: Repository, records: Iterable[Record], event: str
+) -> ActionFiles:
+    return ActionFiles(tuple(_actions(engine, repository, records, event)))
+
+
+def _actions(
+    engine: Engine, repository: Repository, records: Iterable[Record], event: str
+) -> Iterator[tuple[str, Action]]:
+    names: set[str] = set()
+    for record in records:
+        file = record[0].decode("utf-8", "replace")
+        try:
+            action = _load(engine, repository, record, names)
+        except InvalidInputError as error:
+            raise _refused(event, file, str(error)) from error
+        names.add(action.name)
+        yield file, action
+
+
+def _refused(event: str, file: str, problem: str) -> PreconditionFailedError:
+    return PreconditionFailedError(
+        f"{event}: action file {file!r}: {problem}: correct or remove it"
+    )
+
+
+def _load(engine: Engine, repository: Repository, record: Record, others: set[str]) -> Action:
+    """Return the record's action; others are the names of the actions before it.
+
+    Raises:
+        InvalidInputError: the file is malformed, misplaced or one too many, or its name is taken.
+    """
+    path, value = record
+    if len(others) == ACTION_FILES_MAX:
+        raise InvalidInputError(f"there are more than {ACTION_FILES_MAX} action files")
+    if b"/" in path[len(_FOLDER) :]:
+        raise InvalidInputError(f"action files must be directly in {_FOLDER.decode()}")
+    action = _read(engine, repository, value)
+    if action.name in others:
+        raise InvalidInputError(f"another action has the name {action.name!r}")
+    return action
+
+
+def _read(engine: Engine, repository: Repository, value: bytes) -> Action:
+    entry = value_entry(value)
+    if entry.size_bytes > ACTION_FILE_BYTES_MAX:
+        raise InvalidInputError(
+            f"it has {entry.size_bytes} bytes, more than {ACTION_FILE_BYTES_MAX}"
+        )
+    if entry.size_bytes <= 0:
+        return parse_action(b"")
+    uri = physical_uri(repository.storage_namespace, entry)
+    try:
+        # Read no more bytes than recorded: a linked object may have any size.
+        return parse_action(engine.objects.get(uri, (0, entry.size_bytes - 1)))
+    except (GoneError, RangeNotSatisfiableError) as error:
+        raise InvalidInputError("its data cannot be read") from error

@@ -1,0 +1,76 @@
+"""Hooks before an effect: they run first, and one that fails stops the operation.
+
+Theory of operation. Hooks may take minutes. So commits, merges, reverts and cherry-picks with hooks
+are done by tasks from the start: the request neither runs the hooks nor touches the branch. What a
+task's hooks answered is stored under an ID that follows from the task, the event, and the head of
+the branch. So the next runner of a task does not ask again, but a task whose branch has moved does:
+the hooks have not seen what it would commit. Branches and tags are created and deleted by requests,
+whose hooks share a bounded time.
+"""
+
+from dataclasses import dataclass, replace
+
+from graveler.hooks import PREPARE_COMMIT, HookStatus, Occurrence, run_id
+from graveler.model import Repository
+from graveler.operations.engine import Engine
+from graveler.operations.hooks.files import ActionFiles
+from graveler.operations.hooks.pace import ElsewherePace, Pace, RequestPace, TaskPace
+from graveler.operations.hooks.run import failure_of, run_hooks
+from graveler.operations.tasks.hold import Hold
+
+# The first event of an operation comes first in listings too.
+_STEP_NS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Runs the hooks that are due before the effect of one operation.
+
+    operation: names it; the IDs of its runs follow from that and from its time.
+    """
+
+    engine: Engine
+    repository: Repository
+    operation: str
+    time_ns: int
+    pace: Pace
+
+    def pass_through(self, files: ActionFiles, about: Occurrence, *state: str) -> str:
+        """Run the hooks that are due; return the run's ID, "" if none are due.
+
+        Args:
+            files: where the hooks are named.
+            about: what happens; its run's ID is filled in here.
+            state: what the hooks judge, such as the branch's head. For another state, they run
+                again.
+
+        Raises:
+            HookFailedError: one failed.
+            PreconditionFailedError: an action file is malformed.
+            Exception: whatever the pace raises to stop.
+        """
+        due = files.due(about.event, about.branch)
+        if not due:
+            return ""
+        files.require_served(about.event, about.branch, even_later=False)
+        time_ns = self.time_ns + (0 if about.event == PREPARE_COMMIT else _STEP_NS)
+        run = run_id(time_ns, self.operation, about.event, *state)
+        ended = run_hooks(self.engine, self.repository, replace(about, run_id=run), due, self.pace)
+        if ended.status is HookStatus.FAILED:
+            raise failure_of(ended)
+        return run
+
+
+def request_gate(engine: Engine, repository: Repository, *, may_wait: bool) -> Gate:
+    """Return the gate of a request; may_wait: if not, an operation with hooks is left to a task.
+
+    Where none can be, the gate raises TakesLongError.
+    """
+    pace = RequestPace(engine) if may_wait else ElsewherePace()
+    return Gate(engine, repository, engine.names.new_uid(), engine.clock.now_ns(), pace)
+
+
+def task_gate(hold: Hold) -> Gate:
+    """Return the gate of a task."""
+    task = hold.task
+    return Gate(hold.engine, hold.repository, task.id, task.create_time_ns, TaskPace(hold))

@@ -1,0 +1,91 @@
+"""The hooks of branches and tags: before and after a creation or a deletion.
+
+A request runs the hooks before it, which share a bounded time. All of them are named by the commit
+that the branch or tag points to.
+"""
+
+from dataclasses import replace
+
+from graveler.committed.metarange import MetaRange
+from graveler.errors import AlreadyExistsError, PreconditionFailedError
+from graveler.hooks import Occurrence
+from graveler.model import CommitID, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.hooks.after import start_after_ref
+from graveler.operations.hooks.files import committed_files
+from graveler.operations.hooks.gate import Gate, request_gate
+from graveler.tasks import TaskStart
+
+
+def pass_before_creation(
+    engine: Engine, repository: Repository, content: MetaRange, about: Occurrence, user: str
+) -> TaskStart | None:
+    """Run the hooks before a branch or tag is created; return the task of those after it.
+
+    Args:
+        engine: where everything is stored.
+        repository: whose branch or tag it is.
+        content: what has the action files, that of about's commit.
+        about: what happens, with an event such as `create-tag`.
+        user: who asks.
+
+    Raises:
+        AlreadyExistsError: the name is taken; then no hook runs.
+        HookFailedError: a hook stops the creation.
+        PreconditionFailedError: an action file is malformed.
+    """
+    try:
+        files = committed_files(engine, repository, content, f"pre-{about.event}")
+        is_guarded = bool(files.due(f"pre-{about.event}", about.branch))
+    except PreconditionFailedError:
+        _require_free(engine, repository, about.branch or about.tag)
+        raise
+    if is_guarded:
+        _require_free(engine, repository, about.branch or about.tag)
+    if files.actions:
+        gate = request_gate(engine, repository, may_wait=True)
+        gate.pass_through(files, replace(about, event=f"pre-{about.event}"))
+    after = replace(about, event=f"post-{about.event}")
+    return start_after_ref(engine, repository, files, after, CommitID(about.commit_id), user)
+
+
+class Deletion:
+    """The hooks of one deletion, which may be tried several times.
+
+    The tries share the time for hooks. One with the same commit does not run them again.
+    """
+
+    def __init__(self, engine: Engine, user: str) -> None:
+        self._engine = engine
+        self._user = user
+        self._gate: Gate | None = None
+
+    def passed(
+        self, repository: Repository, content: MetaRange, about: Occurrence, commit_id: CommitID
+    ) -> TaskStart | None:
+        """Run the hooks before the deletion; return the task of those after it.
+
+        Args:
+            repository: whose branch or tag it is.
+            content: what has the action files, that of the commit.
+            about: what happens, with an event such as `delete-tag`.
+            commit_id: that the branch or tag names.
+
+        Raises:
+            HookFailedError: a hook stops the deletion.
+            PreconditionFailedError: an action file is malformed.
+        """
+        files = committed_files(self._engine, repository, content, f"pre-{about.event}")
+        if files.actions:
+            if self._gate is None:
+                self._gate = request_gate(self._engine, repository, may_wait=True)
+            gate = replace(self._gate, repository=repository)
+            gate.pass_through(files, replace(about, event=f"pre-{about.event}"), commit_id)
+        after = replace(about, event=f"post-{about.event}")
+        return start_after_ref(self._engine, repository, files, after, commit_id, self._user)
+
+
+def _require_free(engine: Engine, repository: Repository, name: str) -> None:
+    refs = engine.refs
+    if refs.branch(repository, name) is not None or refs.tag(repository, name) is not None:
+        raise AlreadyExistsError(f"a branch or tag {name!r} already exists")

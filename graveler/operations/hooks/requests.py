@@ -1,0 +1,74 @@
+"""What users ask of runs of hooks: to list and show them, and to read their output."""
+
+from graveler.errors import GoneError, InvalidInputError, NotFoundError
+from graveler.hooks import HookRun, HookStatus, Run, log_uri
+from graveler.messages import Refusal
+from graveler.model import Page, Repository
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.lookup import read_repository
+
+
+def listed(
+    engine: Engine, repository: str, after: str, amount: int, *, branch: str, commit_id: str
+) -> Page[Run]:
+    """Return a page of runs, newest first: of a branch, of a commit, or of the repository.
+
+    Raises:
+        InvalidInputError: both a branch and a commit are given, or the name is malformed.
+        NotFoundError: the repository does not exist.
+    """
+    if branch and commit_id:
+        raise InvalidInputError("can't use both branchID and MergedCommitID: parameters conflict")
+    found = read_repository(engine, repository)
+    return engine.refs.hook_runs(found, after, amount, branch=branch, commit_id=commit_id)
+
+
+def get(engine: Engine, repository: str, run_id: str) -> Run:
+    """Return the run.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository or the run does not exist.
+    """
+    return _run(engine, read_repository(engine, repository), run_id)
+
+
+def _run(engine: Engine, repository: Repository, run_id: str) -> Run:
+    run = engine.refs.hook_run(repository, run_id) if run_id else None
+    if run is None:
+        raise Refusal.NOT_FOUND.error(f"no run {run_id!r} in repository {repository.name!r}")
+    return run
+
+
+def hooks(engine: Engine, repository: str, run_id: str, after: str, amount: int) -> Page[HookRun]:
+    """Return a page of a run's hooks, in order; none if there is no such run, as in lakeFS.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
+    found = read_repository(engine, repository)
+    run = engine.refs.hook_run(found, run_id) if run_id else None
+    ordered = [hook for hook in run.hooks if hook.id > after] if run is not None else []
+    page = tuple(ordered[:amount])
+    return Page(page, page[-1].id if page and len(ordered) > amount else "")
+
+
+def output(engine: Engine, repository: str, run_id: str, hook_run_id: str) -> bytes | None:
+    """Return what a hook's run has written; None if the hook was skipped.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository, the run or its hook does not exist, or the file is deleted.
+    """
+    found = read_repository(engine, repository)
+    run = _run(engine, found, run_id)
+    hook = next((each for each in run.hooks if each.id == hook_run_id), None)
+    if hook is None:
+        raise Refusal.NOT_FOUND.error(f"run {run_id} has no hook run {hook_run_id!r}")
+    if hook.status is HookStatus.SKIPPED:
+        return None
+    try:
+        return engine.objects.get(log_uri(found.storage_namespace, run.id, hook.id))
+    except GoneError as error:
+        raise NotFoundError("not found", f"the output of run {run_id} was deleted") from error

@@ -1,0 +1,124 @@
+"""Hooks as users meet them: real clients, a real web server, and processes that are killed."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import lakefs
+import pytest
+from lakefs.exceptions import ServerException
+
+from tests.acceptance.clients import connect, create_repository
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.server
+
+PATIENCE_S = 60
+
+
+class Target(ThreadingHTTPServer):
+    """A web server on this machine that remembers its events; /no refuses, /slow takes a while."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.told: list[dict[str, Any]] = []
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/{path}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Target
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.told.append(json.loads(body))
+        if self.path == "/slow":
+            time.sleep(30)
+        self.send_response(403 if self.path == "/no" else 200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def target() -> Iterator[Target]:
+    with Target() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def install(branch: lakefs.Branch, events: str, url: str) -> None:
+    text = f"name: quality\non: {{{events}}}\nhooks: [{{id: check, type: webhook, properties: {{url: '{url}'}}}}]"
+    branch.object("_lakefs_actions/quality.yaml").upload(text)
+
+
+def runs(repository: lakefs.Repository) -> list[Any]:
+    found: list[Any] = repository._client.sdk_client.actions_api.list_repository_runs(
+        repository.id
+    ).results
+    return found
+
+
+def until(found: Any) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not found():
+        assert time.monotonic() < deadline_s, "it does not happen"
+        time.sleep(0.2)
+
+
+def test_a_refused_commit_says_why_and_the_next_one_succeeds(repository, main, target):
+    install(main, "pre-commit: ", target.url("no"))
+    with pytest.raises(ServerException, match="pre-commit hook aborted, run id") as refused:
+        main.commit("guarded")
+    assert refused.value.status_code == 412
+    (run,) = runs(repository)
+    assert (run.status, run.event_type) == ("failed", "pre-commit")
+    install(main, "pre-commit: ", target.url("yes"))
+    commit = main.commit("checked").get_commit()
+    assert target.told[-1]["commit_message"] == "checked"
+    until(lambda: commit.id in [run.commit_id for run in runs(repository)])
+
+
+def test_hooks_before_and_after_a_merge_run(repository, main, target):
+    main.object("base").upload("1")
+    main.commit("base")
+    dev = repository.branch("dev").create(main)
+    install(dev, "pre-merge: , post-merge: ", target.url("yes"))
+    dev.commit("action")
+    merged = dev.merge_into(main)
+    until(lambda: len(runs(repository)) == 2)
+    assert [run.event_type for run in runs(repository)] == ["post-merge", "pre-merge"]
+    assert {told["commit_id"] for told in target.told} == {merged}
+    assert {told["merge_source"] for told in target.told} == {"dev"}
+
+
+def test_a_hook_that_takes_longer_than_a_request_is_waited_for(repository, main, target):
+    install(main, "pre-commit: ", target.url("slow"))
+    made = main.commit("patience").get_commit()
+    assert main.get_commit().id == made.id
+    assert len(target.told) == 1
+
+
+def test_hooks_after_a_commit_run_although_the_stack_is_killed(
+    tmp_path_factory: pytest.TempPathFactory, target: Target
+) -> None:
+    stack = Stack(tmp_path_factory.mktemp("hooks"))
+    try:
+        repository = create_repository(connect(stack))
+        main = repository.branch("main")
+        install(main, "post-commit: ", target.url("yes"))
+        made = main.commit("before the end").get_commit()
+        stack.kill()
+        stack.start()
+        until(lambda: target.told)
+        assert target.told[0]["commit_id"] == made.id
+        again = lakefs.Repository(repository.id, connect(stack))
+        until(lambda: [run.status for run in runs(again)] == ["completed"])
+    finally:
+        stack.stop()

@@ -1,0 +1,198 @@
+"""Hooks and tasks: hooks run once whoever asks, waits, dies or is delivered twice."""
+
+from collections import Counter
+
+import pytest
+
+from graveler.errors import HookFailedError, StillRunningError
+from graveler.hooks import HookStatus
+from graveler.model import Commit
+from graveler.operations import branches, commits
+from graveler.operations.engine import Engine
+from graveler.operations.hooks import requests as hooks
+from graveler.operations.tasks.requests import listed, status
+from graveler.operations.tasks.waiting import Patience
+from graveler.tasks import LEASE_S, TaskKind, TaskMessage, TaskSettings, TaskState
+from tests.support.counting import Calls, engine_around
+from tests.support.engines import MemoryWorld
+from tests.support.faults import Crash, CrashAt
+from tests.support.hooks import answered
+from tests.support.lake import REPO, new_lake, paths, upload
+from tests.support.tasks import run, run_all
+
+ACTION = b"""
+name: quality
+on: {prepare-commit: , pre-commit: , post-commit: }
+hooks:
+- {id: first, type: webhook, properties: {url: 'https://hooks.example.com/first'}}
+- {id: second, type: webhook, properties: {url: 'https://hooks.example.com/second'}}
+"""
+FILE = b"_lakefs_actions/quality.yaml"
+REQUEST = commits.CommitRequest("message", "somebody")
+EVENTS = ("prepare-commit", "pre-commit", "post-commit")
+
+
+def guarded_world(action: bytes = ACTION) -> MemoryWorld:
+    world = new_lake()
+    world.task_settings = TaskSettings(request_work_s=4, request_wait_s=0)
+    upload(world.engine(), FILE, action)
+    return world
+
+
+def ask(engine: Engine, patience: Patience | None = None) -> Commit:
+    return commits.commit(engine, REPO, "main", REQUEST, patience or Patience())
+
+
+def left(world: MemoryWorld) -> TaskMessage:
+    """Ask for a commit; return the message of the task that does it."""
+    with pytest.raises(StillRunningError) as waiting:
+        ask(world.engine())
+    return TaskMessage(REPO, waiting.value.task_id)
+
+
+def asked(world: MemoryWorld) -> Counter[tuple[str, str]]:
+    return Counter((str(each["event_type"]), str(each["hook_id"])) for each in world.targets.told)
+
+
+def each_once() -> Counter[tuple[str, str]]:
+    return Counter((event, hook) for event in EVENTS for hook in ("first", "second"))
+
+
+def run_all_later(world: MemoryWorld) -> None:
+    """Deliver everything, also what the bus delivers, after the lease of a dead runner."""
+    for event in world.refs.events:
+        if event.kind == "task_started":
+            world.task_queue.send(TaskMessage(REPO, str(event.detail["task_id"])))
+    world.clock.tick(LEASE_S + 1)
+    run_all(world.task_queue, world.engine())
+
+
+def test_a_request_leaves_a_commit_with_hooks_to_a_task_untouched():
+    world = guarded_world()
+    before = branches.get(world.engine(), REPO, "main")
+    left(world)
+    assert branches.get(world.engine(), REPO, "main") == before
+    assert world.targets.requests == []
+
+
+def test_the_repeated_request_learns_the_outcome_and_hooks_run_once():
+    world = guarded_world()
+    left(world)
+    run_all(world.task_queue, world.engine())
+    made = ask(world.engine())
+    assert branches.get(world.engine(), REPO, "main").commit_id == made.id
+    assert asked(world) == each_once()
+
+
+def test_equal_requests_join_before_the_branch_is_sealed():
+    world = guarded_world()
+    first = left(world)
+    upload(world.engine(), b"more", b"1")
+    assert left(world) == first
+    run_all(world.task_queue, world.engine())
+    made = ask(world.engine())
+    assert b"more" in paths(world.engine(), made.id)
+
+
+def test_a_write_after_the_seal_is_in_the_next_commit():
+    world = guarded_world()
+    left(world)
+
+    def write_more(request):
+        if "pre-commit" in request.body.decode() and b"more" not in paths(world.engine(), "main"):
+            upload(world.engine(), b"more", b"1")
+        return answered()
+
+    world.targets.answer = write_more
+    run_all(world.task_queue, world.engine())
+    first = branches.get(world.engine(), REPO, "main").commit_id
+    assert b"more" not in paths(world.engine(), first)
+    left(world)  # a new task: the first one does not include the write
+    run_all(world.task_queue, world.engine())
+    assert b"more" in paths(world.engine(), "main@")
+
+
+def test_a_refused_commit_is_refused_for_the_repeated_request():
+    world = guarded_world()
+    world.targets.answer = lambda _request: answered(403)
+    message = left(world)
+    run_all(world.task_queue, world.engine())
+    with pytest.raises(HookFailedError, match="prepare-commit hook aborted"):
+        ask(world.engine(), Patience(message.task_id))
+    assert asked(world) == Counter({("prepare-commit", "first"): 1})
+
+
+def test_a_task_started_at_once_runs_the_hooks_too():
+    world = guarded_world()
+    commits.start_commit(world.engine(), REPO, "main", REQUEST)
+    run_all(world.task_queue, world.engine())
+    assert asked(world) == each_once()
+
+
+def calls_of_the_runner() -> int:
+    world, calls = guarded_world(), Calls()
+    run(engine_around(world.engine(), calls), left(world))
+    return len(calls.names)
+
+
+def test_wherever_a_runner_dies_the_next_one_asks_no_hook_that_has_answered():
+    """A hook that is asked at the moment of the crash is asked again: at least once."""
+    places = calls_of_the_runner()
+    assert places > 10
+    for number in range(1, places + 1):
+        world = guarded_world()
+        message = left(world)
+        with pytest.raises(Crash):
+            run(engine_around(world.engine(), CrashAt(number)), message)
+        run_all_later(world)
+        place = f"after call {number}"
+        assert status(world.engine(), REPO, message.task_id).state is TaskState.COMPLETED, place
+        again = asked(world) - each_once()
+        assert again.total() <= 1, place
+        assert each_once() - asked(world) == Counter(), place
+        runs = hooks.listed(world.engine(), REPO, "", 100, branch="", commit_id="").results
+        assert sorted(run.event for run in runs) == sorted(EVENTS), place
+
+
+def test_hooks_after_an_effect_survive_a_process_that_dies_with_it():
+    """The process dies right after the transaction: it sends no message, and no one waits."""
+    world = guarded_world(ACTION.replace(b"prepare-commit: , pre-commit: , ", b""))
+    engine = world.engine()
+
+    def dies(name, call):
+        result = call()
+        if name == "refs.move_branch":
+            raise Crash(name)
+        return result
+
+    with pytest.raises(Crash):
+        ask(engine_around(engine, dies))
+    assert world.task_queue.waiting == []
+    started = [event for event in world.refs.events if event.kind == "task_started"]
+    (event,) = started  # the bus leads it to the queue of tasks
+    run(world.engine(), TaskMessage(REPO, str(event.detail["task_id"])))
+    assert asked(world) == Counter({("post-commit", "first"): 1, ("post-commit", "second"): 1})
+
+
+def test_a_task_of_hooks_that_is_delivered_again_runs_nothing():
+    world = guarded_world(ACTION.replace(b"prepare-commit: , pre-commit: , ", b""))
+    ask(world.engine())
+    (task,) = listed(world.engine(), REPO, "", 10).results
+    assert task.kind is TaskKind.HOOKS
+    for _ in range(3):
+        run(world.engine(), TaskMessage(REPO, task.id))
+    assert asked(world).total() == 2
+    (found,) = hooks.listed(world.engine(), REPO, "", 10, branch="", commit_id="").results
+    assert (found.id, found.status) == (
+        status(world.engine(), REPO, task.id).result["run_id"],
+        HookStatus.COMPLETED,
+    )
+
+
+def test_a_runner_does_not_begin_a_hook_that_it_has_no_time_for():
+    world = guarded_world(ACTION.replace(b"/second'", b"/second', timeout: 5m"))
+    message = left(world)
+    run(world.engine(), message, time_left_s=lambda: 200.0 if world.targets.requests else 900.0)
+    assert ("prepare-commit", "second") not in asked(world)
+    run_all_later(world)
+    assert asked(world) == each_once()
