@@ -216,14 +216,12 @@ def merge_commit(
 ) -> Commit:
     """Merge the source's commit into the branch; return the merge commit.
 
-    apply applies the changes. The commit ends the task of ending, and merges the pull request of
-    closing, which is called in each try.
+    The commit ends the task of ending, and merges what closing returns, called in each try.
 
     Raises:
         GravelerError: as merge, or whatever closing raises.
     """
     engine, request, source_ref = gate.engine, asked.request, asked.source_ref
-    message = request.message or f"Merge '{source_ref}' into '{branch.name}'"
 
     def plan(now: Branch) -> Move:
         close = None if closing is None else closing()
@@ -242,7 +240,7 @@ def merge_commit(
         made = new_commit(
             engine,
             committer=request.committer,
-            message=message,
+            message=request.message or f"Merge '{source_ref}' into '{branch.name}'",
             metarange_id=merged.metarange_id,
             metadata=_metadata(request),
             parents=(head,) if request.squash else (head, source),
@@ -251,7 +249,6 @@ def merge_commit(
         event = commit_event(
             engine, "merge_completed", repository, branch.name, made, source_commit_id=source.id
         )
-        merges = None if close is None else close(made)
         before = _pass_before(gate, repository, branch.name, source_ref, source, made, head.id)
         starts = start_after(
             engine,
@@ -270,7 +267,7 @@ def merge_commit(
             made,
             event,
             is_clean=True,
-            merges=merges,
+            merges=None if close is None else close(made),
             starts=starts,
         )
 
