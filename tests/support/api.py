@@ -12,6 +12,7 @@ from functions.api.app import build_app
 from functions.api.settings import Settings
 from graveler.ports import Credential, User
 from graveler.tasks import TaskSettings
+from tests.support.contracts import check_answer
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.memory import MemoryAccountStore
 from tests.support.tasks import run_all
@@ -102,10 +103,13 @@ class ApiClient:
         return "Basic " + base64.b64encode(f"{ACCESS_KEY_ID}:{SECRET}".encode()).decode()
 
     def send(self, event: dict[str, Any]) -> Reply:
+        """Send an event; the answer must be one that the operation declares."""
         answer = self.app(event, None)
         json.dumps(answer)  # Lambda does as much
         body = answer["body"]
         content = base64.b64decode(body) if answer["isBase64Encoded"] else body.encode()
+        method = event["requestContext"]["http"]["method"]
+        check_answer(method, event["rawPath"], answer["statusCode"], answer["headers"], content)
         return Reply(answer["statusCode"], answer["headers"], content, answer.get("cookies", []))
 
     def ask(

@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import imports as bodies
@@ -12,7 +13,14 @@ operations = Operations()
 _IMPORT = "/repositories/<repository>/branches/<branch>/import"
 
 
-@operations.add("POST", _IMPORT, "importStart")
+@operations.add(
+    "POST",
+    _IMPORT,
+    "importStart",
+    body=bodies.ImportCreation,
+    answers={202: bodies.ImportCreated},
+    errors=(403,),
+)
 def import_start(request: Request) -> Answer:
     asked = bodies.request_of(request.decode(bodies.ImportCreation), request.user)
     task = imports.start_import(request.engine, request.repository, request.branch, asked)
@@ -22,7 +30,13 @@ def import_start(request: Request) -> Answer:
 # As in lakeFS, the branch in the path is not compared with the import's.
 
 
-@operations.add("GET", _IMPORT, "importStatus")
+@operations.add(
+    "GET",
+    _IMPORT,
+    "importStatus",
+    parameters=(required_text("id"),),
+    answers={200: bodies.ImportStatusBody},
+)
 def import_status(request: Request) -> Answer:
     task_id = request.query.required_text("id")
     return answers.of_json(
@@ -30,7 +44,14 @@ def import_status(request: Request) -> Answer:
     )
 
 
-@operations.add("DELETE", _IMPORT, "importCancel")
+@operations.add(
+    "DELETE",
+    _IMPORT,
+    "importCancel",
+    parameters=(required_text("id"),),
+    answers={204: None},
+    errors=(409,),
+)
 def import_cancel(request: Request) -> Answer:
     imports.cancel(request.engine, request.repository, request.query.required_text("id"))
     return answers.empty()

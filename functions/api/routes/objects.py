@@ -2,6 +2,17 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import (
+    CHANGE,
+    FORCE,
+    FORM_OR_BYTES,
+    PAGE,
+    PATH,
+    PRESIGN,
+    WRITE_CONDITIONS,
+    flag,
+    text,
+)
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
@@ -17,7 +28,14 @@ _READ = "/repositories/<repository>/refs/<ref>/objects"
 _WRITE = "/repositories/<repository>/branches/<branch>/objects"
 
 
-@operations.add("GET", f"{_READ}/stat", "statObject")
+@operations.add(
+    "GET",
+    f"{_READ}/stat",
+    "statObject",
+    parameters=(PATH, flag("user_metadata"), PRESIGN),
+    answers={200: responses.ObjectStats},
+    errors=(410,),
+)
 def stat_object(request: Request) -> Answer:
     query = request.query
     found = objects.stat(request.engine, request.repository, request.name("ref"), query.path())
@@ -31,7 +49,13 @@ def stat_object(request: Request) -> Answer:
     )
 
 
-@operations.add("GET", f"{_READ}/ls", "listObjects")
+@operations.add(
+    "GET",
+    f"{_READ}/ls",
+    "listObjects",
+    parameters=(*PAGE, text("delimiter"), flag("user_metadata"), PRESIGN),
+    answers={200: responses.Listing[responses.ObjectStats]},
+)
 def list_objects(request: Request) -> Answer:
     query = request.query
     user_metadata = query.flag("user_metadata", default=True)
@@ -56,7 +80,16 @@ def list_objects(request: Request) -> Answer:
     return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
 
 
-@operations.add("POST", _WRITE, "uploadObject")
+@operations.add(
+    "POST",
+    _WRITE,
+    "uploadObject",
+    parameters=(PATH, FORCE, text("storageClass"), *WRITE_CONDITIONS),
+    body=FORM_OR_BYTES,
+    is_body_optional=True,
+    answers={201: responses.ObjectStats},
+    errors=(403, 412, 501),
+)
 def upload_object(request: Request) -> Answer:
     query = request.query
     path = query.path()
@@ -85,7 +118,9 @@ def upload_object(request: Request) -> Answer:
     return answers.of_json(object_row(request, stat), 201)
 
 
-@operations.add("DELETE", _WRITE, "deleteObject")
+@operations.add(
+    "DELETE", _WRITE, "deleteObject", parameters=(PATH, FORCE), answers={204: None}, errors=CHANGE
+)
 def delete_object(request: Request) -> Answer:
     writes.delete(
         request.engine,
@@ -97,7 +132,15 @@ def delete_object(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("POST", f"{_WRITE}/delete", "deleteObjects")
+@operations.add(
+    "POST",
+    f"{_WRITE}/delete",
+    "deleteObjects",
+    parameters=(FORCE,),
+    body=requests.PathList,
+    answers={200: responses.ObjectErrorList},
+    errors=CHANGE,
+)
 def delete_objects(request: Request) -> Answer:
     paths = request.decode(requests.PathList).paths
     failures = writes.delete_many(
@@ -114,7 +157,15 @@ def delete_objects(request: Request) -> Answer:
     return answers.of_json(responses.ObjectErrorList(rows))
 
 
-@operations.add("POST", f"{_WRITE}/copy", "copyObject")
+@operations.add(
+    "POST",
+    f"{_WRITE}/copy",
+    "copyObject",
+    parameters=(text("dest_path"),),
+    body=requests.ObjectCopyCreation,
+    answers={201: responses.ObjectStats},
+    errors=(403, 410, 501),
+)
 def copy_object(request: Request) -> Answer:
     body = request.decode(requests.ObjectCopyCreation)
     stat = writes.copy(
@@ -130,7 +181,15 @@ def copy_object(request: Request) -> Answer:
     return answers.of_json(object_row(request, stat), 201)
 
 
-@operations.add("PUT", f"{_WRITE}/stat/user_metadata", "updateObjectUserMetadata")
+@operations.add(
+    "PUT",
+    f"{_WRITE}/stat/user_metadata",
+    "updateObjectUserMetadata",
+    parameters=(PATH,),
+    body=requests.UserMetadataUpdate,
+    answers={204: None},
+    errors=CHANGE,
+)
 def update_object_user_metadata(request: Request) -> Answer:
     body = request.decode(requests.UserMetadataUpdate)
     writes.set_user_metadata(
@@ -140,7 +199,15 @@ def update_object_user_metadata(request: Request) -> Answer:
     return answers.empty(204)
 
 
-@operations.add("PUT", _WRITE, "stageObject")
+@operations.add(
+    "PUT",
+    _WRITE,
+    "stageObject",
+    parameters=(PATH, *WRITE_CONDITIONS),
+    body=requests.ObjectStageCreation,
+    answers={201: responses.ObjectStats},
+    errors=(403, 412, 501),
+)
 def stage_object(request: Request) -> Answer:
     path = request.query.path()
     body = request.decode(requests.ObjectStageCreation)
@@ -163,7 +230,14 @@ def stage_object(request: Request) -> Answer:
     return answers.of_json(object_row(request, stat), 201)
 
 
-@operations.add("GET", f"{_WRITE}/stage_allowed", "uploadObjectPreflight")
+@operations.add(
+    "GET",
+    f"{_WRITE}/stage_allowed",
+    "uploadObjectPreflight",
+    parameters=(PATH,),
+    answers={204: None},
+    errors=CHANGE,
+)
 def upload_object_preflight(request: Request) -> Answer:
     staging.branch_for_staging(
         request.engine, request.repository, request.branch, request.query.path(), force=False
@@ -171,7 +245,14 @@ def upload_object_preflight(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("GET", f"{_READ}/underlyingProperties", "getUnderlyingProperties")
+@operations.add(
+    "GET",
+    f"{_READ}/underlyingProperties",
+    "getUnderlyingProperties",
+    parameters=(PATH,),
+    answers={200: responses.UnderlyingProperties},
+    errors=(410,),
+)
 def get_underlying_properties(request: Request) -> Answer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
