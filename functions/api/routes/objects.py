@@ -10,6 +10,8 @@ from functions.api.contract import (
     PATH,
     PRESIGN,
     WRITE_CONDITIONS,
+    Kind,
+    Parameter,
     flag,
     text,
 )
@@ -161,7 +163,7 @@ def delete_objects(request: Request) -> Answer:
     "POST",
     f"{_WRITE}/copy",
     "copyObject",
-    parameters=(text("dest_path"),),
+    parameters=(Parameter("dest_path", Kind.PATH),),
     body=requests.ObjectCopyCreation,
     answers={201: responses.ObjectStats},
     errors=(403, 410, 501),
