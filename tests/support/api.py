@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -98,6 +99,13 @@ class ApiClient:
         self.engine = self.world.engine()
         self.app = build_app(self.engine, self.accounts, self.settings)
 
+    def fork(self) -> "ApiClient":
+        """Return a client of an independent copy of all stores."""
+        made = copy(self)
+        made.world, made.accounts = self.world.fork(), _copy_of(self.accounts)
+        made._begin()
+        return made
+
     @cached_property
     def authorization(self) -> str:
         return "Basic " + base64.b64encode(f"{ACCESS_KEY_ID}:{SECRET}".encode()).decode()
@@ -186,3 +194,11 @@ class ApiClient:
     def paths(self, ref: str = "main") -> list[str]:
         reply = self.ask("GET", f"/repositories/repo/refs/{quote(ref, safe='')}/objects/ls")
         return [row["path"] for row in reply.json["results"]]
+
+
+def _copy_of(accounts: MemoryAccountStore) -> MemoryAccountStore:
+    made = copy(accounts)
+    for name, value in vars(accounts).items():
+        if isinstance(value, dict):
+            setattr(made, name, dict(value))
+    return made
