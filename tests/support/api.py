@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
 from functions.api.app import build_app
+from functions.api.request import encoded_path_of
 from functions.api.settings import Settings
 from graveler.ports import Credential, User
 from graveler.tasks import TaskSettings
@@ -117,7 +118,8 @@ class ApiClient:
         body = answer["body"]
         content = base64.b64decode(body) if answer["isBase64Encoded"] else body.encode()
         method = event["requestContext"]["http"]["method"]
-        check_answer(method, event["rawPath"], answer["statusCode"], answer["headers"], content)
+        path = encoded_path_of(event)
+        check_answer(method, path, answer["statusCode"], answer["headers"], content)
         return Reply(answer["statusCode"], answer["headers"], content, answer.get("cookies", []))
 
     def ask(

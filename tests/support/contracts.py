@@ -5,7 +5,6 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
-from urllib.parse import unquote
 
 from jsonschema import Draft202012Validator
 
@@ -18,8 +17,8 @@ DOCUMENT = openapi.document(OPERATIONS, API_PREFIX, "tests")
 
 
 def operation_of(method: str, path: str) -> Operation | None:
-    """Return the served operation that a request is for; its path is percent-encoded."""
-    segments = unquote(path).removeprefix(API_PREFIX).split("/")
+    """Return the served operation of a request, whose path is percent-encoded as routes see it."""
+    segments = path.removeprefix(API_PREFIX).split("/")
     for operation in OPERATIONS:
         template = operation.template
         if template.method == method and template.matches(segments):
