@@ -41,7 +41,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="where to begin")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--endpoint", default="", help="a URL; the key pair is lakectl's variables")
-    parser.add_argument("--namespace", default="s3://local", help="for the endpoint's repository")
+    parser.add_argument(
+        "--namespace", default="s3://graveler", help="for the endpoint's repository"
+    )
     return parser.parse_args()
 
 

@@ -55,6 +55,8 @@ class Endpoint:
         for name, value in draft.names.items():
             if value == OURS:
                 draft.names[name] = self.repository
+        if not draft.method:
+            return None
         path = f"{draft.path}?{draft.query_string}" if draft.query else draft.path
         try:
             # The library refuses control characters and spaces, as all clients do.
