@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve gc export-job test check simulate torture bench lock layer synth format install jars
+.PHONY: help serve gc export-job test check simulate fuzz torture bench lock layer synth format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -47,6 +47,10 @@ test: check jars ## Everything: check, and the tests that simulate, need servers
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
 	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
 	  --clients $(or $(CLIENTS),0) --mix "$(MIX)"
+
+fuzz: install ## Send wrong requests for long: MINUTES= SEED=, in process or to ENDPOINT=http://…
+	@exec $(PYTHON) -m tests.fuzz --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
+	  $(if $(ENDPOINT),--endpoint $(ENDPOINT)) $(ARGS)
 
 torture: install jars ## Kill, stop and cut off the running stack, and check its answers: MINUTES= SEED= CLIENTS=
 	@exec $(PYTHON) -m bench.torture --minutes $(or $(MINUTES),3) --clients $(or $(CLIENTS),5) \

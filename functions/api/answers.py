@@ -24,7 +24,13 @@ def of_json(
     answer: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response[str]:
     """Return an answer with a JSON document."""
-    body = encode(answer)
+    return of_json_text(encode(answer), status, headers)
+
+
+def of_json_text(
+    body: str, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response[str]:
+    """Return an answer with a JSON document that is encoded already."""
     return Response(
         status,
         JSON_TYPE,

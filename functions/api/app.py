@@ -12,7 +12,7 @@ is therefore in context variables, never in the resolver, and threads may share 
 import json
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -20,7 +20,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.api import answers
+from functions.api import answers, openapi
 from functions.api.access.rows import Public, Row
 from functions.api.access.table import NEEDS
 from functions.api.answers import Answer
@@ -75,6 +75,7 @@ from graveler.http import s3, waiting
 from graveler.http.access import Authorizer
 from graveler.http.auth import Authenticator
 from graveler.http.errors import ErrorBody
+from graveler.http.responses import encode
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
@@ -190,6 +191,7 @@ def build_app(
             _bound(operation.route, template, NEEDS[template.name], services)
         )
     resolver.route("/_health", ["GET", "HEAD"])(_health)
+    resolver.route(openapi.PATH, ["GET", "HEAD"])(_document)
     log_out = Template("GET", "/logout", "logout", public=True)
     resolver.get(log_out.path)(_bound(accounts.log_out, log_out, Public(), services))
     resolver.exception_handler(GravelerError)(_of_error)
@@ -264,6 +266,17 @@ def _user_of(event: Event, services: Services) -> str:
 def _health() -> Answer:
     _record.get().operation = "health"
     return answers.of_text("alive!")
+
+
+def _document() -> Answer:
+    _record.get().operation = "openapi"
+    return answers.of_json_text(_document_text())
+
+
+@cache
+def _document_text() -> str:
+    """Return the OpenAPI document, made at the first request: a cold start does not need it."""
+    return encode(openapi.document(OPERATIONS, API_PREFIX, configuration.VERSION))
 
 
 def _without_route(services: Services) -> Answer:

@@ -1,14 +1,16 @@
 """Tables of operations: a route module declares each of its operations with a decorator.
 
 `app.py` registers the tables with the resolver. A template's path is relative to /api/v1 and has
-parameters as `<name>`. A template's name is the operationId of lakeFS's specification.
+parameters as `<name>`. A template's name is the operationId of lakeFS's specification. The rest of
+a declaration is the operation's contract, which `openapi.py` describes to clients.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from functions.api.answers import Answer
+from functions.api.contract import Answers, Contract, Parameter, Shape
 from functions.api.request import Request
 
 Route = Callable[[Request], Answer]
@@ -38,6 +40,12 @@ class Template:
     def _segments(self) -> tuple[str, ...]:
         return tuple(self.path.split("/"))
 
+    @cached_property
+    def path_parameters(self) -> Mapping[str, str]:
+        """The parameters of the path, and lakeFS's names for them."""
+        names = (segment[1:-1] for segment in self._segments if segment.startswith("<"))
+        return {name: _lakefs_name(name) for name in names}
+
     def missing_parameter(self, segments: list[str]) -> str | None:
         """Return lakeFS's name of the first parameter that is empty in a path that matches."""
         for ours, theirs in zip(self._segments, segments, strict=True):
@@ -55,10 +63,12 @@ class Template:
 
 @dataclass(frozen=True)
 class Operation:
-    """A template and the function that serves it."""
+    """A template, the function that serves it, and what it takes and answers."""
 
     template: Template
     route: Route
+    # None if the declaration lacks `answers`: a test refuses that.
+    contract: Contract | None
 
 
 class Operations:
@@ -68,12 +78,31 @@ class Operations:
         self.table: list[Operation] = []
 
     def add(
-        self, method: str, path: str, name: str, *, public: bool = False
+        self,
+        method: str,
+        path: str,
+        name: str,
+        *,
+        public: bool = False,
+        parameters: Sequence[Parameter] = (),
+        body: Shape = None,
+        is_body_optional: bool = False,
+        answers: Answers | None = None,
+        errors: Sequence[int] = (),
     ) -> Callable[[Route], Route]:
-        """Return a decorator that declares the function as the operation's route."""
+        """Return a decorator that declares the function as the operation's route.
+
+        A public operation needs no credentials. `Contract` describes the other arguments.
+        """
+        contract = (
+            None
+            if answers is None
+            else Contract(answers, parameters, body, is_body_optional, errors)
+        )
 
         def declare(route: Route) -> Route:
-            self.table.append(Operation(Template(method, path, name, public), route))
+            template = Template(method, path, name, public)
+            self.table.append(Operation(template, route, contract))
             return route
 
         return declare

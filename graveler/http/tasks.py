@@ -1,5 +1,7 @@
 """Bodies of answers about tasks; complements `responses`."""
 
+from typing import Generic, TypeVar
+
 from msgspec import Struct
 
 from graveler.http.errors import ErrorBody, status_of
@@ -7,18 +9,21 @@ from graveler.http.responses import CommitRow, MergeResult
 from graveler.tasks import Task, TaskState
 from graveler.times import rfc3339
 
+# The result of a commit or of a merge.
+R = TypeVar("R", CommitRow, MergeResult)
+
 
 class TaskCreated(Struct, frozen=True):
     id: str
 
 
-class AsyncStatus(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AsyncStatus(Struct, Generic[R], frozen=True, kw_only=True, omit_defaults=True):
     """The status of a commit or merge: status_code is what the synchronous call would answer."""
 
     task_id: str
     completed: bool
     update_time: str
-    result: CommitRow | MergeResult | None = None
+    result: R | None = None
     error: ErrorBody | None = None
     status_code: int = 0
 
@@ -57,7 +62,7 @@ def status_code_of(task: Task) -> int:
     return 409 if task.state is TaskState.CANCELLED else 0
 
 
-def async_status(task: Task, result: CommitRow | MergeResult | None, success: int) -> AsyncStatus:
+def async_status(task: Task, result: R | None, success: int) -> AsyncStatus[R]:
     """Return the status of a commit or merge; success is the status of its synchronous call."""
     return AsyncStatus(
         task_id=task.id,

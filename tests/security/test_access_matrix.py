@@ -11,6 +11,7 @@ from functions.api.access.late import TASK_NEEDS, commit_need
 from functions.api.access.rows import Public
 from functions.api.access.table import NEEDS
 from functions.api.answers import Answer, empty
+from functions.api.contract import Contract
 from functions.api.request import Request
 from functions.api.routing import Operation
 from functions.api.settings import Settings
@@ -87,7 +88,9 @@ class Asked:
 
     def __init__(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.name = name
-        unserved = [Operation(each, UNSERVED_ROUTES.get(each.name, done)) for each in UNSERVED]
+        unserved = [
+            Operation(each, UNSERVED_ROUTES.get(each.name, done), Contract({})) for each in UNSERVED
+        ]
         monkeypatch.setattr(app, "OPERATIONS", (*app.OPERATIONS, *unserved))
         self.admin, names = prepared()
         self.user = RestrictedClient(self.admin)
@@ -135,7 +138,7 @@ def test_exactly_the_public_operations_are_marked_so():
 
 def test_an_operation_without_needs_keeps_the_api_from_starting(monkeypatch):
     template = replace(app.OPERATIONS[0].template, name="newOperation")
-    operation = Operation(template, lambda _: empty())
+    operation = Operation(template, lambda _: empty(), Contract({}))
     monkeypatch.setattr(app, "OPERATIONS", (*app.OPERATIONS, operation))
     with pytest.raises(KeyError, match="newOperation"):
         ApiClient()

@@ -3,16 +3,19 @@
 import base64
 import json
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
 from functions.api.app import build_app
+from functions.api.request import encoded_path_of
 from functions.api.settings import Settings
 from graveler.operations.accounts import set_up as first_users
 from graveler.ports import Credential, IdentityService, User
 from graveler.tasks import TaskSettings
+from tests.support.contracts import check_answer
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.memory import MemoryAccountStore
 from tests.support.tasks import run_all
@@ -100,15 +103,26 @@ class ApiClient:
         self.engine = self.world.engine()
         self.app = build_app(self.engine, self.accounts, self.settings, identities=self.identities)
 
+    def fork(self) -> "ApiClient":
+        """Return a client of an independent copy of all stores."""
+        made = copy(self)
+        made.world, made.accounts = self.world.fork(), _copy_of(self.accounts)
+        made._begin()
+        return made
+
     @cached_property
     def authorization(self) -> str:
         return "Basic " + base64.b64encode(f"{ACCESS_KEY_ID}:{SECRET}".encode()).decode()
 
     def send(self, event: dict[str, Any]) -> Reply:
+        """Send an event; the answer must be one that the operation declares."""
         answer = self.app(event, None)
         json.dumps(answer)  # Lambda does as much
         body = answer["body"]
         content = base64.b64decode(body) if answer["isBase64Encoded"] else body.encode()
+        method = event["requestContext"]["http"]["method"]
+        path = encoded_path_of(event)
+        check_answer(method, path, answer["statusCode"], answer["headers"], content)
         return Reply(answer["statusCode"], answer["headers"], content, answer.get("cookies", []))
 
     def ask(
@@ -185,3 +199,11 @@ class ApiClient:
     def paths(self, ref: str = "main") -> list[str]:
         reply = self.ask("GET", f"/repositories/repo/refs/{quote(ref, safe='')}/objects/ls")
         return [row["path"] for row in reply.json["results"]]
+
+
+def _copy_of(accounts: MemoryAccountStore) -> MemoryAccountStore:
+    made = copy(accounts)
+    for name, value in vars(accounts).items():
+        if isinstance(value, dict):
+            setattr(made, name, dict(value))
+    return made

@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -133,10 +133,10 @@ class MemoryObjectStore:
         self._lock = threading.RLock()
 
     def fork(self, clock: Clock) -> "MemoryObjectStore":
-        """Return an independent copy without unfinished uploads."""
+        """Return an independent copy."""
         made = copy(self)
-        made._clock = clock
-        made._objects, made._uploads = dict(self._objects), {}
+        made._clock, made._objects = clock, dict(self._objects)
+        made._uploads = deepcopy(self._uploads)
         made.ever, made.bytes_read = set(self.ever), {}
         return made
 

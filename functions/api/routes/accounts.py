@@ -6,6 +6,7 @@ from aws_lambda_powertools.shared.cookies import Cookie, SameSite
 
 from functions.api import answers, key_pairs
 from functions.api.answers import Answer
+from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import AlreadyExistsError, AuthenticationError, PreconditionFailedError
@@ -32,7 +33,14 @@ _LOGIN_CONFIG = responses.LoginConfig(
 )
 
 
-@operations.add("GET", "/user", "getCurrentUser", public=True)
+@operations.add(
+    "GET",
+    "/user",
+    "getCurrentUser",
+    public=True,
+    answers={200: responses.CurrentUser},
+    errors=(401,),
+)
 def get_current_user(request: Request) -> Answer:
     authenticator = request.services.authenticator
     name = authenticator.presented_user_of(
@@ -49,7 +57,9 @@ def get_current_user(request: Request) -> Answer:
     )
 
 
-@operations.add("GET", "/setup_lakefs", "getSetupState", public=True)
+@operations.add(
+    "GET", "/setup_lakefs", "getSetupState", public=True, answers={200: responses.SetupState}
+)
 def get_setup_state(request: Request) -> Answer:
     state = "initialized" if request.services.accounts.is_set_up() else "not_initialized"
     return answers.of_json(
@@ -57,7 +67,16 @@ def get_setup_state(request: Request) -> Answer:
     )
 
 
-@operations.add("POST", "/setup_lakefs", "setup", public=True)
+@operations.add(
+    "POST",
+    "/setup_lakefs",
+    "setup",
+    public=True,
+    parameters=(header("X-Graveler-Setup-Token"),),
+    body=requests.Setup,
+    answers={200: responses.CredentialsWithSecret},
+    errors=(401, 409),
+)
 def set_up(request: Request) -> Answer:
     token = request.services.settings.setup_token
     given = request.header(_SETUP_TOKEN_HEADER) or ""
@@ -81,7 +100,15 @@ def set_up(request: Request) -> Answer:
     )
 
 
-@operations.add("POST", "/setup_comm_prefs", "setupCommPrefs", public=True)
+@operations.add(
+    "POST",
+    "/setup_comm_prefs",
+    "setupCommPrefs",
+    public=True,
+    body=requests.CommunicationPreferences,
+    answers={},
+    errors=(409, 412),
+)
 def set_communication_preferences(request: Request) -> Answer:
     # As lakeFS with `email_subscription.enabled: false`: e-mail addresses are not stored.
     request.decode(requests.CommunicationPreferences)
@@ -90,7 +117,15 @@ def set_communication_preferences(request: Request) -> Answer:
     raise AlreadyExistsError("communication preferences already set")
 
 
-@operations.add("POST", "/auth/login", "login", public=True)
+@operations.add(
+    "POST",
+    "/auth/login",
+    "login",
+    public=True,
+    body=requests.Login,
+    answers={200: responses.AuthenticationToken},
+    errors=(401,),
+)
 def log_in(request: Request) -> Answer:
     body = request.decode(requests.Login)
     session = request.services.authenticator.log_in(
@@ -101,7 +136,13 @@ def log_in(request: Request) -> Answer:
     return answer
 
 
-@operations.add("GET", "/auth/capabilities", "getAuthCapabilities", public=True)
+@operations.add(
+    "GET",
+    "/auth/capabilities",
+    "getAuthCapabilities",
+    public=True,
+    answers={200: responses.AuthCapabilities},
+)
 def get_auth_capabilities(request: Request) -> Answer:  # noqa: ARG001 - every route takes it
     return answers.of_json(responses.AuthCapabilities())
 

@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import CHANGE, FORCE, GUARDED, HTML, PAGE, WAITING, flag, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
@@ -13,13 +14,19 @@ _BRANCHES = "/repositories/<repository>/branches"
 _BRANCH = f"{_BRANCHES}/<branch>"
 
 
-@operations.add("GET", _BRANCH, "getBranch")
+@operations.add("GET", _BRANCH, "getBranch", answers={200: responses.Ref})
 def get_branch(request: Request) -> Answer:
     branch = branches.get(request.engine, request.repository, request.branch)
     return answers.of_json(responses.ref_row(branch))
 
 
-@operations.add("GET", _BRANCHES, "listBranches")
+@operations.add(
+    "GET",
+    _BRANCHES,
+    "listBranches",
+    parameters=(*PAGE, flag("show_hidden")),
+    answers={200: responses.Listing[responses.Ref]},
+)
 def list_branches(request: Request) -> Answer:
     query = request.query
     page = branches.list_page(
@@ -34,7 +41,14 @@ def list_branches(request: Request) -> Answer:
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
-@operations.add("POST", _BRANCHES, "createBranch")
+@operations.add(
+    "POST",
+    _BRANCHES,
+    "createBranch",
+    body=requests.BranchCreation,
+    answers={201: HTML},
+    errors=GUARDED,
+)
 def create_branch(request: Request) -> Answer:
     body = request.decode(requests.BranchCreation)
     branch = branches.create(
@@ -50,7 +64,9 @@ def create_branch(request: Request) -> Answer:
     return answers.of_text(branch.commit_id, "text/html", 201)
 
 
-@operations.add("DELETE", _BRANCH, "deleteBranch")
+@operations.add(
+    "DELETE", _BRANCH, "deleteBranch", parameters=(FORCE,), answers={204: None}, errors=GUARDED
+)
 def delete_branch(request: Request) -> Answer:
     branches.delete(
         request.engine,
@@ -62,7 +78,9 @@ def delete_branch(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("PUT", _BRANCH, "resetBranch")
+@operations.add(
+    "PUT", _BRANCH, "resetBranch", body=requests.ResetCreation, answers={204: None}, errors=CHANGE
+)
 def reset_branch(request: Request) -> Answer:
     body = request.decode(requests.ResetCreation)
     branches.reset(
@@ -76,7 +94,14 @@ def reset_branch(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("PUT", f"{_BRANCH}/hard_reset", "hardResetBranch")
+@operations.add(
+    "PUT",
+    f"{_BRANCH}/hard_reset",
+    "hardResetBranch",
+    parameters=(required_text("ref"), FORCE),
+    answers={204: None},
+    errors=CHANGE,
+)
 def hard_reset_branch(request: Request) -> Answer:
     branches.hard_reset(
         request.engine,
@@ -88,7 +113,14 @@ def hard_reset_branch(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("POST", f"{_BRANCH}/revert", "revertBranch")
+@operations.add(
+    "POST",
+    f"{_BRANCH}/revert",
+    "revertBranch",
+    body=requests.RevertCreation,
+    answers={204: None, **WAITING},
+    errors=GUARDED,
+)
 def revert_branch(request: Request) -> Answer:
     body = request.decode(requests.RevertCreation)
     replays.revert(
@@ -109,7 +141,14 @@ def revert_branch(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("POST", f"{_BRANCH}/cherry-pick", "cherryPick")
+@operations.add(
+    "POST",
+    f"{_BRANCH}/cherry-pick",
+    "cherryPick",
+    body=requests.CherryPickCreation,
+    answers={201: responses.CommitRow, **WAITING},
+    errors=GUARDED,
+)
 def cherry_pick(request: Request) -> Answer:
     body = request.decode(requests.CherryPickCreation)
     made = replays.cherry_pick(

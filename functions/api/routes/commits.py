@@ -3,10 +3,21 @@
 from functions.api import answers
 from functions.api.access.late import status_need
 from functions.api.answers import Answer
+from functions.api.contract import (
+    AFTER,
+    AMOUNT,
+    CHANGE,
+    GUARDED,
+    WAITING,
+    flag,
+    repeated,
+    text,
+    unix_time,
+)
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
-from graveler.http.tasks import TaskCreated, async_status
+from graveler.http.tasks import AsyncStatus, TaskCreated, async_status
 from graveler.model import Commit, MetaRangeID
 from graveler.operations import commit_records, commits
 from graveler.tasks import TaskKind
@@ -17,7 +28,15 @@ operations = Operations()
 _COMMITS = "/repositories/<repository>/branches/<branch>/commits"
 
 
-@operations.add("POST", _COMMITS, "commit")
+@operations.add(
+    "POST",
+    _COMMITS,
+    "commit",
+    parameters=(text("source_metarange"),),
+    body=requests.CommitCreation,
+    answers={201: responses.CommitRow, **WAITING},
+    errors=GUARDED,
+)
 def commit(request: Request) -> Answer:
     made = commits.commit(
         request.engine,
@@ -29,7 +48,15 @@ def commit(request: Request) -> Answer:
     return answers.of_json(responses.commit_row(made), 201)
 
 
-@operations.add("POST", f"{_COMMITS}/async", "commitAsync")
+@operations.add(
+    "POST",
+    f"{_COMMITS}/async",
+    "commitAsync",
+    parameters=(text("source_metarange"),),
+    body=requests.CommitCreation,
+    answers={202: TaskCreated},
+    errors=GUARDED,
+)
 def commit_async(request: Request) -> Answer:
     task = commits.start_commit(
         request.engine, request.repository, request.branch, _commit_request(request)
@@ -37,7 +64,12 @@ def commit_async(request: Request) -> Answer:
     return answers.of_json(TaskCreated(task.id), 202)
 
 
-@operations.add("GET", f"{_COMMITS}/async/<task_id>/status", "commitAsyncStatus")
+@operations.add(
+    "GET",
+    f"{_COMMITS}/async/<task_id>/status",
+    "commitAsyncStatus",
+    answers={200: AsyncStatus[responses.CommitRow]},
+)
 def commit_async_status(request: Request) -> Answer:
     task, made = commits.task_status(
         request.engine, request.repository, request.name("task_id"), TaskKind.COMMIT
@@ -60,7 +92,14 @@ def _commit_request(request: Request) -> commits.CommitRequest:
     )
 
 
-@operations.add("POST", "/repositories/<repository>/commits", "CreateCommitRecord")
+@operations.add(
+    "POST",
+    "/repositories/<repository>/commits",
+    "CreateCommitRecord",
+    body=requests.CommitRecordCreation,
+    answers={204: None},
+    errors=CHANGE,
+)
 def create_commit_record(request: Request) -> Answer:
     body = request.decode(requests.CommitRecordCreation)
     described = Commit(
@@ -78,13 +117,33 @@ def create_commit_record(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("GET", "/repositories/<repository>/commits/<commit_id>", "getCommit")
+@operations.add(
+    "GET",
+    "/repositories/<repository>/commits/<commit_id>",
+    "getCommit",
+    answers={200: responses.CommitRow},
+)
 def get_commit(request: Request) -> Answer:
     found = commits.get(request.engine, request.repository, request.name("commit_id"))
     return answers.of_json(responses.commit_row(found))
 
 
-@operations.add("GET", "/repositories/<repository>/refs/<ref>/commits", "logCommits")
+@operations.add(
+    "GET",
+    "/repositories/<repository>/refs/<ref>/commits",
+    "logCommits",
+    parameters=(
+        AFTER,
+        AMOUNT,
+        repeated("objects"),
+        repeated("prefixes"),
+        flag("limit"),
+        flag("first_parent"),
+        unix_time("since"),
+        text("stop_at"),
+    ),
+    answers={200: responses.Listing[responses.CommitRow]},
+)
 def log_commits(request: Request) -> Answer:
     query = request.query
     page = commits.log(

@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import TEXT, header
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
@@ -11,10 +12,11 @@ operations = Operations()
 
 # The version of lakeFS whose API this is. lakefs-spec parses each part as an integer, and lakectl
 # prints a warning for any other context.
-_VERSION = responses.VersionConfig("1.84.0", "lakeFS")
+VERSION = "1.84.0"
+_VERSION = responses.VersionConfig(VERSION, "lakeFS")
 
 
-@operations.add("GET", "/config", "getConfig")
+@operations.add("GET", "/config", "getConfig", answers={200: responses.Config})
 def get_config(request: Request) -> Answer:
     return answers.of_json(
         responses.Config(
@@ -27,29 +29,46 @@ def get_config(request: Request) -> Answer:
     )
 
 
-@operations.add("GET", "/config/version", "getLakeFSVersion")
+@operations.add(
+    "GET", "/config/version", "getLakeFSVersion", answers={200: responses.VersionConfig}
+)
 def get_version(request: Request) -> Answer:  # noqa: ARG001 - every route takes the request
     return answers.of_json(_VERSION)
 
 
-@operations.add("GET", "/config/storage", "getStorageConfig")
+@operations.add(
+    "GET", "/config/storage", "getStorageConfig", answers={200: responses.StorageConfig}
+)
 def get_storage_config(request: Request) -> Answer:
     return answers.of_json(_storage_config(request))
 
 
-@operations.add("GET", "/config/garbage-collection", "getGarbageCollectionConfig")
+@operations.add(
+    "GET",
+    "/config/garbage-collection",
+    "getGarbageCollectionConfig",
+    answers={200: responses.GarbageCollectionConfig},
+)
 def get_garbage_collection_config(request: Request) -> Answer:  # noqa: ARG001 - as above
     return answers.of_json(responses.GarbageCollectionConfig(PHYSICAL_ADDRESS_LIFE_S))
 
 
-@operations.add("POST", "/statistics", "postStatsEvents")
+@operations.add(
+    "POST", "/statistics", "postStatsEvents", body=requests.StatsEvents, answers={204: None}
+)
 def post_statistics(request: Request) -> Answer:
     # Check the body and drop it: usage statistics are not collected.
     request.decode(requests.StatsEvents)
     return answers.empty()
 
 
-@operations.add("GET", "/usage-report/summary", "getUsageReportSummary")
+@operations.add(
+    "GET",
+    "/usage-report/summary",
+    "getUsageReportSummary",
+    parameters=(header("Accept"),),
+    answers={200: (responses.InstallationUsageReport, TEXT)},
+)
 def get_usage_report(request: Request) -> Answer:
     # The report has no months: CloudWatch counts requests.
     installation_id = request.services.accounts.installation().id
@@ -59,7 +78,7 @@ def get_usage_report(request: Request) -> Answer:
     return answers.of_json(responses.InstallationUsageReport(installation_id, ()))
 
 
-@operations.add("GET", "/healthcheck", "healthCheck", public=True)
+@operations.add("GET", "/healthcheck", "healthCheck", public=True, answers={204: None})
 def healthcheck(request: Request) -> Answer:  # noqa: ARG001 - as above
     return answers.empty()
 

@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import BYTES, PATH, PRESIGN, header
 from functions.api.request import Request
 from functions.api.routes.presigning import presigned_get
 from functions.api.routing import Operations
@@ -19,7 +20,14 @@ _OBJECT = "/repositories/<repository>/refs/<ref>/objects"
 CONTENT_BYTES_MAX = (LAMBDA_PAYLOAD_BYTES_MAX - 64 * 1024) // 4 * 3
 
 
-@operations.add("GET", _OBJECT, "getObject")
+@operations.add(
+    "GET",
+    _OBJECT,
+    "getObject",
+    parameters=(PATH, PRESIGN, header("If-None-Match"), header("Range"), header("If-Range")),
+    answers={200: BYTES, 206: BYTES, 302: None, 304: None},
+    errors=(410, 416),
+)
 def get_object(request: Request) -> Answer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
@@ -41,7 +49,14 @@ def get_object(request: Request) -> Answer:
     return answers.of_bytes(content, 206 if wanted else 200, headers)
 
 
-@operations.add("HEAD", _OBJECT, "headObject")
+@operations.add(
+    "HEAD",
+    _OBJECT,
+    "headObject",
+    parameters=(PATH, header("Range"), header("If-Range")),
+    answers={200: None, 206: None},
+    errors=(410, 416),
+)
 def head_object(request: Request) -> Answer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()

@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import WAITING, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import dumps as bodies
@@ -16,13 +17,22 @@ operations = Operations()
 _REPOSITORY = "/repositories/<repository>"
 
 
-@operations.add("PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs")
+@operations.add(
+    "PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs", answers={201: bodies.RefsDumpBody, **WAITING}
+)
 def dump_refs(request: Request) -> Answer:
     dumped = dumps.dump(request.engine, request.repository, request.user, request.patience)
     return answers.of_json(bodies.dump_body(dumped), 201)
 
 
-@operations.add("PUT", f"{_REPOSITORY}/refs/restore", "restoreRefs")
+@operations.add(
+    "PUT",
+    f"{_REPOSITORY}/refs/restore",
+    "restoreRefs",
+    body=bodies.RefsRestore,
+    answers={200: None, **WAITING},
+    errors=(403, 409, 410),
+)
 def restore_refs(request: Request) -> Answer:
     body = request.decode(bodies.RefsRestore)
     dumps.restore(
@@ -36,13 +46,19 @@ def restore_refs(request: Request) -> Answer:
     return answers.empty(200)
 
 
-@operations.add("POST", f"{_REPOSITORY}/dump", "dumpSubmit")
+@operations.add("POST", f"{_REPOSITORY}/dump", "dumpSubmit", answers={202: TaskCreated})
 def dump_submit(request: Request) -> Answer:
     task = dumps.start_dump(request.engine, request.repository, request.user)
     return answers.of_json(TaskCreated(task.id), 202)
 
 
-@operations.add("GET", f"{_REPOSITORY}/dump", "dumpStatus")
+@operations.add(
+    "GET",
+    f"{_REPOSITORY}/dump",
+    "dumpStatus",
+    parameters=(required_text("task_id"),),
+    answers={200: bodies.TaskStatus},
+)
 def dump_status(request: Request) -> Answer:
     task_id = request.query.required_text("task_id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.DUMP)
@@ -50,7 +66,14 @@ def dump_status(request: Request) -> Answer:
     return _status(task, None if dumped is None else bodies.dump_body(dumped))
 
 
-@operations.add("POST", f"{_REPOSITORY}/restore", "restoreSubmit")
+@operations.add(
+    "POST",
+    f"{_REPOSITORY}/restore",
+    "restoreSubmit",
+    body=bodies.RefsRestore,
+    answers={202: TaskCreated},
+    errors=(403, 409),
+)
 def restore_submit(request: Request) -> Answer:
     body = request.decode(bodies.RefsRestore)
     task = dumps.start_restore(
@@ -63,7 +86,13 @@ def restore_submit(request: Request) -> Answer:
     return answers.of_json(TaskCreated(task.id), 202)
 
 
-@operations.add("GET", f"{_REPOSITORY}/restore", "restoreStatus")
+@operations.add(
+    "GET",
+    f"{_REPOSITORY}/restore",
+    "restoreStatus",
+    parameters=(required_text("task_id"),),
+    answers={200: bodies.TaskStatus},
+)
 def restore_status(request: Request) -> Answer:
     task_id = request.query.required_text("task_id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.RESTORE)

@@ -6,10 +6,12 @@ returns a run's status, and one deletes the configuration.
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import CHANGE
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http.exports import (
     ConfigurationBody,
+    StatusBody,
     configuration_body,
     configuration_of,
     status_body,
@@ -22,38 +24,49 @@ _BRANCH = "/repositories/<repository>/branches/<branch>"
 _CONFIGURATION = f"{_BRANCH}/continuous-export"
 
 
-@operations.add("GET", _CONFIGURATION, "getContinuousExport")
+@operations.add("GET", _CONFIGURATION, "getContinuousExport", answers={200: ConfigurationBody})
 def get_configuration(request: Request) -> Answer:
     configuration = requests.get(request.engine, request.repository, request.branch)
     return answers.of_json(configuration_body(configuration))
 
 
-@operations.add("PUT", _CONFIGURATION, "setContinuousExport")
+@operations.add(
+    "PUT",
+    _CONFIGURATION,
+    "setContinuousExport",
+    body=ConfigurationBody,
+    answers={201: None},
+    errors=CHANGE,
+)
 def set_configuration(request: Request) -> Answer:
     configuration = configuration_of(request.decode(ConfigurationBody))
     requests.configure(request.engine, request.repository, request.branch, configuration)
     return answers.empty(201)
 
 
-@operations.add("DELETE", _CONFIGURATION, "deleteContinuousExport")
+@operations.add(
+    "DELETE", _CONFIGURATION, "deleteContinuousExport", answers={204: None}, errors=CHANGE
+)
 def delete_configuration(request: Request) -> Answer:
     requests.forget(request.engine, request.repository, request.branch)
     return answers.empty()
 
 
-@operations.add("POST", f"{_BRANCH}/export-hook", "runExport")
+@operations.add("POST", f"{_BRANCH}/export-hook", "runExport", answers={201: str}, errors=CHANGE)
 def run(request: Request) -> Answer:
     export_id = requests.run(request.engine, request.repository, request.branch)
     return answers.of_json(export_id, 201)
 
 
-@operations.add("POST", f"{_BRANCH}/repair-export", "repairExport")
+@operations.add(
+    "POST", f"{_BRANCH}/repair-export", "repairExport", answers={201: None}, errors=CHANGE
+)
 def repair(request: Request) -> Answer:
     requests.repair(request.engine, request.repository, request.branch)
     return answers.empty(201)
 
 
-@operations.add("GET", f"{_BRANCH}/export-status", "getExportStatus")
+@operations.add("GET", f"{_BRANCH}/export-status", "getExportStatus", answers={200: StatusBody})
 def get_status(request: Request) -> Answer:
     status = requests.status(request.engine, request.repository, request.branch)
     return answers.of_json(status_body(status))

@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import BYTES, PRESIGN
 from functions.api.request import Request
 from functions.api.routes.content import CONTENT_BYTES_MAX
 from functions.api.routing import Operations
@@ -15,12 +16,14 @@ operations = Operations()
 _METADATA = "/repositories/<repository>/metadata"
 
 
-@operations.add("GET", f"{_METADATA}/meta_range/<meta_range>", "getMetaRange")
+@operations.add(
+    "GET", f"{_METADATA}/meta_range/<meta_range>", "getMetaRange", answers={200: FileLocation}
+)
 def get_metarange(request: Request) -> Answer:
     return _location(request, "meta_range")
 
 
-@operations.add("GET", f"{_METADATA}/range/<range>", "getRange")
+@operations.add("GET", f"{_METADATA}/range/<range>", "getRange", answers={200: FileLocation})
 def get_range(request: Request) -> Answer:
     return _location(request, "range")
 
@@ -31,7 +34,13 @@ def _location(request: Request, parameter: str) -> Answer:
     return answers.of_json(FileLocation(found.key), headers={"Location": found.key})
 
 
-@operations.add("GET", f"{_METADATA}/object/<type>/<object_id>", "getMetadataObject")
+@operations.add(
+    "GET",
+    f"{_METADATA}/object/<type>/<object_id>",
+    "getMetadataObject",
+    parameters=(PRESIGN,),
+    answers={200: BYTES, 302: None},
+)
 def get_metadata_object(request: Request) -> Answer:
     kind = request.name("type")
     # Ranges and metaranges share one folder, so the ID alone selects the file.

@@ -6,6 +6,19 @@ from itertools import compress
 from functions.api import answers
 from functions.api.access.late import check_import, deletion_need, reading_need
 from functions.api.answers import Answer
+from functions.api.contract import (
+    CHANGE,
+    FORCE,
+    FORM_OR_BYTES,
+    PAGE,
+    PATH,
+    PRESIGN,
+    WRITE_CONDITIONS,
+    Kind,
+    Parameter,
+    flag,
+    text,
+)
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
@@ -21,7 +34,14 @@ _READ = "/repositories/<repository>/refs/<ref>/objects"
 _WRITE = "/repositories/<repository>/branches/<branch>/objects"
 
 
-@operations.add("GET", f"{_READ}/stat", "statObject")
+@operations.add(
+    "GET",
+    f"{_READ}/stat",
+    "statObject",
+    parameters=(PATH, flag("user_metadata"), PRESIGN),
+    answers={200: responses.ObjectStats},
+    errors=(410,),
+)
 def stat_object(request: Request) -> Answer:
     query = request.query
     found = objects.stat(request.engine, request.repository, request.name("ref"), query.path())
@@ -35,7 +55,13 @@ def stat_object(request: Request) -> Answer:
     )
 
 
-@operations.add("GET", f"{_READ}/ls", "listObjects")
+@operations.add(
+    "GET",
+    f"{_READ}/ls",
+    "listObjects",
+    parameters=(*PAGE, text("delimiter"), flag("user_metadata"), PRESIGN),
+    answers={200: responses.Listing[responses.ObjectStats]},
+)
 def list_objects(request: Request) -> Answer:
     query = request.query
     user_metadata = query.flag("user_metadata", default=True)
@@ -70,7 +96,16 @@ def _may_read(request: Request, path: bytes) -> bool:
     return request.access.allows(reading_need(request.repository, responses.text_of(path)))
 
 
-@operations.add("POST", _WRITE, "uploadObject")
+@operations.add(
+    "POST",
+    _WRITE,
+    "uploadObject",
+    parameters=(PATH, FORCE, text("storageClass"), *WRITE_CONDITIONS),
+    body=FORM_OR_BYTES,
+    is_body_optional=True,
+    answers={201: responses.ObjectStats},
+    errors=(403, 412, 501),
+)
 def upload_object(request: Request) -> Answer:
     query = request.query
     path = query.path()
@@ -99,7 +134,9 @@ def upload_object(request: Request) -> Answer:
     return answers.of_json(object_row(request, stat), 201)
 
 
-@operations.add("DELETE", _WRITE, "deleteObject")
+@operations.add(
+    "DELETE", _WRITE, "deleteObject", parameters=(PATH, FORCE), answers={204: None}, errors=CHANGE
+)
 def delete_object(request: Request) -> Answer:
     writes.delete(
         request.engine,
@@ -111,7 +148,15 @@ def delete_object(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("POST", f"{_WRITE}/delete", "deleteObjects")
+@operations.add(
+    "POST",
+    f"{_WRITE}/delete",
+    "deleteObjects",
+    parameters=(FORCE,),
+    body=requests.PathList,
+    answers={200: responses.ObjectErrorList},
+    errors=CHANGE,
+)
 def delete_objects(request: Request) -> Answer:
     paths = request.decode(requests.PathList).paths
     allowed = request.access.allows_each(deletion_need(request.repository, path) for path in paths)
@@ -134,7 +179,15 @@ def delete_objects(request: Request) -> Answer:
     return answers.of_json(responses.ObjectErrorList(rows))
 
 
-@operations.add("POST", f"{_WRITE}/copy", "copyObject")
+@operations.add(
+    "POST",
+    f"{_WRITE}/copy",
+    "copyObject",
+    parameters=(Parameter("dest_path", Kind.PATH),),
+    body=requests.ObjectCopyCreation,
+    answers={201: responses.ObjectStats},
+    errors=(403, 410, 501),
+)
 def copy_object(request: Request) -> Answer:
     body = request.decode(requests.ObjectCopyCreation)
     stat = writes.copy(
@@ -150,7 +203,15 @@ def copy_object(request: Request) -> Answer:
     return answers.of_json(object_row(request, stat), 201)
 
 
-@operations.add("PUT", f"{_WRITE}/stat/user_metadata", "updateObjectUserMetadata")
+@operations.add(
+    "PUT",
+    f"{_WRITE}/stat/user_metadata",
+    "updateObjectUserMetadata",
+    parameters=(PATH,),
+    body=requests.UserMetadataUpdate,
+    answers={204: None},
+    errors=CHANGE,
+)
 def update_object_user_metadata(request: Request) -> Answer:
     body = request.decode(requests.UserMetadataUpdate)
     writes.set_user_metadata(
@@ -160,7 +221,15 @@ def update_object_user_metadata(request: Request) -> Answer:
     return answers.empty(204)
 
 
-@operations.add("PUT", _WRITE, "stageObject")
+@operations.add(
+    "PUT",
+    _WRITE,
+    "stageObject",
+    parameters=(PATH, *WRITE_CONDITIONS),
+    body=requests.ObjectStageCreation,
+    answers={201: responses.ObjectStats},
+    errors=(403, 412, 501),
+)
 def stage_object(request: Request) -> Answer:
     path = request.query.path()
     body = request.decode(requests.ObjectStageCreation)
@@ -184,7 +253,14 @@ def stage_object(request: Request) -> Answer:
     return answers.of_json(object_row(request, stat), 201)
 
 
-@operations.add("GET", f"{_WRITE}/stage_allowed", "uploadObjectPreflight")
+@operations.add(
+    "GET",
+    f"{_WRITE}/stage_allowed",
+    "uploadObjectPreflight",
+    parameters=(PATH,),
+    answers={204: None},
+    errors=CHANGE,
+)
 def upload_object_preflight(request: Request) -> Answer:
     staging.branch_for_staging(
         request.engine, request.repository, request.branch, request.query.path(), force=False
@@ -192,7 +268,14 @@ def upload_object_preflight(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("GET", f"{_READ}/underlyingProperties", "getUnderlyingProperties")
+@operations.add(
+    "GET",
+    f"{_READ}/underlyingProperties",
+    "getUnderlyingProperties",
+    parameters=(PATH,),
+    answers={200: responses.UnderlyingProperties},
+    errors=(410,),
+)
 def get_underlying_properties(request: Request) -> Answer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()

@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import NotFoundError
@@ -15,13 +16,23 @@ _RULES = "/repositories/<repository>/settings/branch_protection"
 _SINGLE_RULES = "/repositories/<repository>/branch_protection"
 
 
-@operations.add("GET", _RULES, "getBranchProtectionRules")
+@operations.add(
+    "GET", _RULES, "getBranchProtectionRules", answers={200: list[responses.ProtectionRuleRow]}
+)
 def get_rules(request: Request) -> Answer:
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     return answers.of_json(_rows(rules), headers={"ETag": f'"{checksum}"'})
 
 
-@operations.add("PUT", _RULES, "setBranchProtectionRules")
+@operations.add(
+    "PUT",
+    _RULES,
+    "setBranchProtectionRules",
+    parameters=(header("If-Match"),),
+    body=list[requests.ProtectionRuleBody],
+    answers={204: None},
+    errors=(403, 412),
+)
 def set_rules(request: Request) -> Answer:
     rules = request.decode(list[requests.ProtectionRuleBody])
     # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
@@ -36,19 +47,36 @@ def set_rules(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("GET", f"{_SINGLE_RULES}/set_allowed", "createBranchProtectionRulePreflight")
+@operations.add(
+    "GET",
+    f"{_SINGLE_RULES}/set_allowed",
+    "createBranchProtectionRulePreflight",
+    answers={204: None},
+)
 def set_rules_preflight(request: Request) -> Answer:
     repositories.get(request.engine, request.repository)
     return answers.empty()
 
 
-@operations.add("GET", _SINGLE_RULES, "internalGetBranchProtectionRules")
+@operations.add(
+    "GET",
+    _SINGLE_RULES,
+    "internalGetBranchProtectionRules",
+    answers={200: list[responses.ProtectionRuleRow]},
+)
 def get_single_rules(request: Request) -> Answer:
     rules, _ = repositories.protection_rules(request.engine, request.repository)
     return answers.of_json(_rows(rules))
 
 
-@operations.add("POST", _SINGLE_RULES, "internalCreateBranchProtectionRule")
+@operations.add(
+    "POST",
+    _SINGLE_RULES,
+    "internalCreateBranchProtectionRule",
+    body=requests.ProtectionRuleBody,
+    answers={204: None},
+    errors=(403, 412),
+)
 def create_single_rule(request: Request) -> Answer:
     pattern = request.decode(requests.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
@@ -59,7 +87,14 @@ def create_single_rule(request: Request) -> Answer:
     return answers.empty()
 
 
-@operations.add("DELETE", _SINGLE_RULES, "internalDeleteBranchProtectionRule")
+@operations.add(
+    "DELETE",
+    _SINGLE_RULES,
+    "internalDeleteBranchProtectionRule",
+    body=requests.ProtectionRuleBody,
+    answers={204: None},
+    errors=(403, 412),
+)
 def delete_single_rule(request: Request) -> Answer:
     pattern = request.decode(requests.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)

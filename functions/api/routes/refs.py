@@ -5,11 +5,12 @@ from msgspec.structs import replace
 from functions.api import answers
 from functions.api.access.late import status_need
 from functions.api.answers import Answer
+from functions.api.contract import GUARDED, PAGE, WAITING, flag, text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import MergeConflictError
 from graveler.http import requests, responses
-from graveler.http.tasks import TaskCreated, async_status
+from graveler.http.tasks import AsyncStatus, TaskCreated, async_status
 from graveler.messages import Refusal
 from graveler.operations import commits, diffs, merges, symlinks
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
@@ -20,7 +21,13 @@ operations = Operations()
 _MERGE = "/repositories/<repository>/refs/<source_ref>/merge/<destination_branch>"
 
 
-@operations.add("GET", "/repositories/<repository>/branches/<branch>/diff", "diffBranch")
+@operations.add(
+    "GET",
+    "/repositories/<repository>/branches/<branch>/diff",
+    "diffBranch",
+    parameters=(*PAGE, text("delimiter"), flag("include_right_stats")),
+    answers={200: responses.Listing[responses.DiffRow]},
+)
 def diff_branch(request: Request) -> Answer:
     page = diffs.uncommitted(
         request.engine, request.repository, request.branch, _page_query(request)
@@ -28,7 +35,18 @@ def diff_branch(request: Request) -> Answer:
     return _diff_answer(request, page, with_removed_sizes=False)
 
 
-@operations.add("GET", "/repositories/<repository>/refs/<left_ref>/diff/<right_ref>", "diffRefs")
+@operations.add(
+    "GET",
+    "/repositories/<repository>/refs/<left_ref>/diff/<right_ref>",
+    "diffRefs",
+    parameters=(
+        *PAGE,
+        text("delimiter"),
+        text("type", "two_dot", "three_dot"),
+        flag("include_right_stats"),
+    ),
+    answers={200: responses.Listing[responses.DiffRow]},
+)
 def diff_refs(request: Request) -> Answer:
     kind = request.query.text("type") or "three_dot"
     if kind not in {"two_dot", "three_dot"}:
@@ -45,7 +63,15 @@ def diff_refs(request: Request) -> Answer:
     return _diff_answer(request, page)
 
 
-@operations.add("POST", _MERGE, "mergeIntoBranch")
+@operations.add(
+    "POST",
+    _MERGE,
+    "mergeIntoBranch",
+    body=requests.Merge,
+    is_body_optional=True,
+    answers={200: responses.MergeResult, 409: responses.MergeResult, **WAITING},
+    errors=(403, 412),
+)
 def merge_into_branch(request: Request) -> Answer:
     try:
         made = merges.merge(
@@ -62,7 +88,15 @@ def merge_into_branch(request: Request) -> Answer:
     return answers.of_json(responses.MergeResult(made.id))
 
 
-@operations.add("POST", f"{_MERGE}/async", "mergeIntoBranchAsync")
+@operations.add(
+    "POST",
+    f"{_MERGE}/async",
+    "mergeIntoBranchAsync",
+    body=requests.Merge,
+    is_body_optional=True,
+    answers={202: TaskCreated},
+    errors=GUARDED,
+)
 def merge_into_branch_async(request: Request) -> Answer:
     task = merges.start_merge(
         request.engine,
@@ -74,7 +108,12 @@ def merge_into_branch_async(request: Request) -> Answer:
     return answers.of_json(TaskCreated(task.id), 202)
 
 
-@operations.add("GET", f"{_MERGE}/async/<task_id>/status", "mergeIntoBranchAsyncStatus")
+@operations.add(
+    "GET",
+    f"{_MERGE}/async/<task_id>/status",
+    "mergeIntoBranchAsyncStatus",
+    answers={200: AsyncStatus[responses.MergeResult]},
+)
 def merge_into_branch_async_status(request: Request) -> Answer:
     task, made = commits.task_status(
         request.engine, request.repository, request.name("task_id"), TaskKind.MERGE
@@ -97,7 +136,7 @@ def _merge_request(request: Request) -> merges.MergeRequest:
     )
 
 
-@operations.add("GET", _MERGE, "findMergeBase")
+@operations.add("GET", _MERGE, "findMergeBase", answers={200: responses.MergeBase})
 def find_merge_base(request: Request) -> Answer:
     source_id, destination_id, base_id = merges.merge_base(
         request.engine,
@@ -142,7 +181,13 @@ def _diff_row(item: diffs.DiffEntry | CommonPrefix, *, with_stats: bool) -> resp
     )
 
 
-@operations.add("POST", "/repositories/<repository>/refs/<branch>/symlink", "createSymlinkFile")
+@operations.add(
+    "POST",
+    "/repositories/<repository>/refs/<branch>/symlink",
+    "createSymlinkFile",
+    parameters=(text("location"),),
+    answers={201: responses.StorageUri},
+)
 def create_symlinks(request: Request) -> Answer:
     prefix = request.query.text("location").encode()
     place = symlinks.write(request.engine, request.repository, request.branch, prefix)

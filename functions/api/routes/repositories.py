@@ -3,6 +3,7 @@
 from functions.api import answers
 from functions.api.access.late import listing_need
 from functions.api.answers import Answer
+from functions.api.contract import CHANGE, FORCE, PAGE, flag, text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
@@ -17,13 +18,19 @@ _REPOSITORIES = "/repositories"
 _REPOSITORY = "/repositories/<repository>"
 
 
-@operations.add("GET", _REPOSITORY, "getRepository")
+@operations.add("GET", _REPOSITORY, "getRepository", answers={200: responses.RepositoryRow})
 def get_repository(request: Request) -> Answer:
     repository = repositories.get(request.engine, request.repository)
     return answers.of_json(responses.repository_row(repository))
 
 
-@operations.add("GET", _REPOSITORIES, "listRepositories")
+@operations.add(
+    "GET",
+    _REPOSITORIES,
+    "listRepositories",
+    parameters=(*PAGE, text("search")),
+    answers={200: responses.Listing[responses.RepositoryRow]},
+)
 def list_repositories(request: Request) -> Answer:
     page = _page(request)
     rows = [responses.repository_row(repository) for repository in page.results]
@@ -54,7 +61,15 @@ def _page(request: Request) -> Page[Repository]:
         after, step = page.next_after, PAGE_AMOUNT_MAX
 
 
-@operations.add("POST", _REPOSITORIES, "createRepository")
+@operations.add(
+    "POST",
+    _REPOSITORIES,
+    "createRepository",
+    parameters=(flag("bare"),),
+    body=requests.RepositoryCreation,
+    answers={201: responses.RepositoryRow},
+    errors=CHANGE,
+)
 def create_repository(request: Request) -> Answer:
     body = request.decode(requests.RepositoryCreation)
     bare = request.query.flag("bare")
@@ -80,25 +95,48 @@ def create_repository(request: Request) -> Answer:
     return answers.of_json(responses.repository_row(repository), 201)
 
 
-@operations.add("DELETE", _REPOSITORY, "deleteRepository")
+@operations.add(
+    "DELETE",
+    _REPOSITORY,
+    "deleteRepository",
+    parameters=(FORCE,),
+    answers={204: None},
+    errors=CHANGE,
+)
 def delete_repository(request: Request) -> Answer:
     repositories.delete(request.engine, request.repository, force=request.query.flag("force"))
     return answers.empty()
 
 
-@operations.add("GET", f"{_REPOSITORY}/metadata", "getRepositoryMetadata")
+@operations.add(
+    "GET", f"{_REPOSITORY}/metadata", "getRepositoryMetadata", answers={200: dict[str, str]}
+)
 def get_repository_metadata(request: Request) -> Answer:
     return answers.of_json(repositories.metadata(request.engine, request.repository))
 
 
-@operations.add("POST", f"{_REPOSITORY}/metadata", "setRepositoryMetadata")
+@operations.add(
+    "POST",
+    f"{_REPOSITORY}/metadata",
+    "setRepositoryMetadata",
+    body=requests.RepositoryMetadataSet,
+    answers={204: None},
+    errors=CHANGE,
+)
 def set_repository_metadata(request: Request) -> Answer:
     body = request.decode(requests.RepositoryMetadataSet)
     repositories.set_metadata(request.engine, request.repository, body.metadata)
     return answers.empty()
 
 
-@operations.add("DELETE", f"{_REPOSITORY}/metadata", "deleteRepositoryMetadata")
+@operations.add(
+    "DELETE",
+    f"{_REPOSITORY}/metadata",
+    "deleteRepositoryMetadata",
+    body=requests.RepositoryMetadataKeys,
+    answers={204: None},
+    errors=CHANGE,
+)
 def delete_repository_metadata(request: Request) -> Answer:
     body = request.decode(requests.RepositoryMetadataKeys)
     repositories.delete_metadata(request.engine, request.repository, body.keys)

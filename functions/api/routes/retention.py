@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import WAITING, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import retention as bodies
@@ -19,35 +20,62 @@ _RULES = "/repositories/<repository>/settings/gc_rules"
 _COLLECTION = "/repositories/<repository>/gc"
 
 
-@operations.add("GET", _RULES, "getGCRules")
-@operations.add("GET", f"{_COLLECTION}/rules", "internalGetGarbageCollectionRules")
+@operations.add("GET", _RULES, "getGCRules", answers={200: bodies.Rules})
+@operations.add(
+    "GET", f"{_COLLECTION}/rules", "internalGetGarbageCollectionRules", answers={200: bodies.Rules}
+)
 def get_rules(request: Request) -> Answer:
     rules = retention.get_rules(request.engine, request.repository)
     return answers.of_json(bodies.rules_body(rules))
 
 
-@operations.add("PUT", _RULES, "setGCRules")
-@operations.add("POST", f"{_COLLECTION}/rules", "internalSetGarbageCollectionRules")
+@operations.add("PUT", _RULES, "setGCRules", body=bodies.Rules, answers={204: None}, errors=(403,))
+@operations.add(
+    "POST",
+    f"{_COLLECTION}/rules",
+    "internalSetGarbageCollectionRules",
+    body=bodies.Rules,
+    answers={204: None},
+    errors=(403,),
+)
 def set_rules(request: Request) -> Answer:
     rules = bodies.rules_of(request.decode(bodies.Rules))
     retention.set_rules(request.engine, request.repository, rules)
     return answers.empty()
 
 
-@operations.add("DELETE", _RULES, "deleteGCRules")
-@operations.add("DELETE", f"{_COLLECTION}/rules", "internalDeleteGarbageCollectionRules")
+@operations.add("DELETE", _RULES, "deleteGCRules", answers={204: None}, errors=(403,))
+@operations.add(
+    "DELETE",
+    f"{_COLLECTION}/rules",
+    "internalDeleteGarbageCollectionRules",
+    answers={204: None},
+    errors=(403,),
+)
 def delete_rules(request: Request) -> Answer:
     retention.delete_rules(request.engine, request.repository)
     return answers.empty()
 
 
-@operations.add("GET", f"{_COLLECTION}/rules/set_allowed", "setGarbageCollectionRulesPreflight")
+@operations.add(
+    "GET",
+    f"{_COLLECTION}/rules/set_allowed",
+    "setGarbageCollectionRulesPreflight",
+    answers={204: None},
+    errors=(403,),
+)
 def set_rules_preflight(request: Request) -> Answer:
     retention.changeable_repository(request.engine, request.repository)
     return answers.empty()
 
 
-@operations.add("POST", f"{_COLLECTION}/prepare_commits", "prepareGarbageCollectionCommits")
+@operations.add(
+    "POST",
+    f"{_COLLECTION}/prepare_commits",
+    "prepareGarbageCollectionCommits",
+    answers={201: bodies.PreparedCommits, **WAITING},
+    errors=(403,),
+)
 def prepare_commits(request: Request) -> Answer:
     prepared = retention.prepare_commits(
         request.engine, request.repository, request.user, request.patience
@@ -56,7 +84,11 @@ def prepare_commits(request: Request) -> Answer:
 
 
 @operations.add(
-    "POST", f"{_COLLECTION}/prepare_commits/async", "prepareGarbageCollectionCommitsAsync"
+    "POST",
+    f"{_COLLECTION}/prepare_commits/async",
+    "prepareGarbageCollectionCommitsAsync",
+    answers={202: TaskCreated},
+    errors=(403,),
 )
 def prepare_commits_async(request: Request) -> Answer:
     task = retention.start_prepare(request.engine, request.repository, request.user)
@@ -64,7 +96,11 @@ def prepare_commits_async(request: Request) -> Answer:
 
 
 @operations.add(
-    "GET", f"{_COLLECTION}/prepare_commits/status", "prepareGarbageCollectionCommitsStatus"
+    "GET",
+    f"{_COLLECTION}/prepare_commits/status",
+    "prepareGarbageCollectionCommitsStatus",
+    parameters=(required_text("id"),),
+    answers={200: bodies.PrepareCommitsStatus},
 )
 def prepare_commits_status(request: Request) -> Answer:
     task_id = request.query.required_text("id")
@@ -82,7 +118,15 @@ def prepare_commits_status(request: Request) -> Answer:
 
 
 # Spelled as in lakeFS.
-@operations.add("POST", f"{_COLLECTION}/prepare_uncommited", "prepareGarbageCollectionUncommitted")
+@operations.add(
+    "POST",
+    f"{_COLLECTION}/prepare_uncommited",
+    "prepareGarbageCollectionUncommitted",
+    body=bodies.PrepareUncommitted,
+    is_body_optional=True,
+    answers={201: bodies.PreparedUncommitted},
+    errors=(403,),
+)
 def prepare_uncommitted_addresses(request: Request) -> Answer:
     body = request.decode(bodies.PrepareUncommitted) if request.body else None
     prepared = prepare_uncommitted(

@@ -5,6 +5,7 @@ from functools import partial
 from functions.api import answers
 from functions.api.access.late import check_import
 from functions.api.answers import Answer
+from functions.api.contract import CHANGE, PATH, PRESIGN, WRITE_CONDITIONS
 from functions.api.request import Request
 from functions.api.routes.presigning import expiry_s, object_row
 from functions.api.routing import Operations
@@ -17,7 +18,14 @@ operations = Operations()
 _BACKING = "/repositories/<repository>/branches/<branch>/staging/backing"
 
 
-@operations.add("GET", _BACKING, "getPhysicalAddress")
+@operations.add(
+    "GET",
+    _BACKING,
+    "getPhysicalAddress",
+    parameters=(PATH, PRESIGN),
+    answers={200: responses.StorageLocation},
+    errors=CHANGE,
+)
 def get_physical_address(request: Request) -> Answer:
     presign = request.query.flag("presign")
     address = links.get_physical_address(
@@ -29,7 +37,15 @@ def get_physical_address(request: Request) -> Answer:
     return answers.of_json(responses.StorageLocation(address, url, expiry_s(request)))
 
 
-@operations.add("PUT", _BACKING, "linkPhysicalAddress")
+@operations.add(
+    "PUT",
+    _BACKING,
+    "linkPhysicalAddress",
+    parameters=(PATH, *WRITE_CONDITIONS),
+    body=requests.StagingMetadata,
+    answers={200: responses.ObjectStats},
+    errors=(403, 409, 412, 501),
+)
 def link_physical_address(request: Request) -> Answer:
     path = request.query.path()
     body = request.decode(requests.StagingMetadata)

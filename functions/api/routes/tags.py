@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import FORCE, GUARDED, PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
@@ -13,13 +14,15 @@ _TAGS = "/repositories/<repository>/tags"
 _TAG = f"{_TAGS}/<tag>"
 
 
-@operations.add("GET", _TAG, "getTag")
+@operations.add("GET", _TAG, "getTag", answers={200: responses.Ref})
 def get_tag(request: Request) -> Answer:
     tag = tags.get(request.engine, request.repository, request.name("tag"))
     return answers.of_json(responses.ref_row(tag))
 
 
-@operations.add("GET", _TAGS, "listTags")
+@operations.add(
+    "GET", _TAGS, "listTags", parameters=PAGE, answers={200: responses.Listing[responses.Ref]}
+)
 def list_tags(request: Request) -> Answer:
     query = request.query
     page = tags.list_page(
@@ -33,7 +36,14 @@ def list_tags(request: Request) -> Answer:
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
-@operations.add("POST", _TAGS, "createTag")
+@operations.add(
+    "POST",
+    _TAGS,
+    "createTag",
+    body=requests.TagCreation,
+    answers={201: responses.Ref},
+    errors=GUARDED,
+)
 def create_tag(request: Request) -> Answer:
     body = request.decode(requests.TagCreation)
     tag = tags.create(
@@ -47,7 +57,9 @@ def create_tag(request: Request) -> Answer:
     return answers.of_json(responses.ref_row(tag), 201)
 
 
-@operations.add("DELETE", _TAG, "deleteTag")
+@operations.add(
+    "DELETE", _TAG, "deleteTag", parameters=(FORCE,), answers={204: None}, errors=GUARDED
+)
 def delete_tag(request: Request) -> Answer:
     tags.delete(
         request.engine,

@@ -3,10 +3,11 @@
 from functions.api import answers
 from functions.api.access.late import cancellation_need, status_need
 from functions.api.answers import Answer
+from functions.api.contract import AFTER, AMOUNT
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import responses
-from graveler.http.tasks import task_row
+from graveler.http.tasks import TaskRow, task_row
 from graveler.operations.tasks import requests as tasks
 
 operations = Operations()
@@ -15,7 +16,13 @@ _TASKS = "/repositories/<repository>/tasks"
 _TASK = f"{_TASKS}/<task_id>"
 
 
-@operations.add("GET", _TASKS, "listTasks")
+@operations.add(
+    "GET",
+    _TASKS,
+    "listTasks",
+    parameters=(AFTER, AMOUNT),
+    answers={200: responses.Listing[TaskRow]},
+)
 def list_tasks(request: Request) -> Answer:
     query = request.query
     page = tasks.listed(request.engine, request.repository, query.text("after"), query.amount())
@@ -25,14 +32,14 @@ def list_tasks(request: Request) -> Answer:
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
-@operations.add("GET", _TASK, "getTask")
+@operations.add("GET", _TASK, "getTask", answers={200: TaskRow})
 def get_task(request: Request) -> Answer:
     task = tasks.status(request.engine, request.repository, request.name("task_id"))
     request.access.require(status_need(request, task))
     return answers.of_json(task_row(task))
 
 
-@operations.add("DELETE", _TASK, "cancelTask")
+@operations.add("DELETE", _TASK, "cancelTask", answers={200: TaskRow}, errors=(409,))
 def cancel_task(request: Request) -> Answer:
     task = tasks.status(request.engine, request.repository, request.name("task_id"))
     request.access.require(cancellation_need(request, task))

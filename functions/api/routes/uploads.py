@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import CHANGE, FORCE, PATH, WRITE_CONDITIONS, integer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import object_headers, requests, responses
@@ -19,7 +20,14 @@ _UPLOAD = f"{_UPLOADS}/<upload_id>"
 _PART = f"{_UPLOAD}/parts/<part_number>"
 
 
-@operations.add("POST", _UPLOADS, "createPresignMultipartUpload")
+@operations.add(
+    "POST",
+    _UPLOADS,
+    "createPresignMultipartUpload",
+    parameters=(PATH, integer("parts")),
+    answers={201: responses.MultipartUploadRow},
+    errors=CHANGE,
+)
 def create_upload(request: Request) -> Answer:
     parts = request.query.integer("parts", default=0, minimum=INT64_MIN, maximum=INT64_MAX)
     upload = uploads.create(
@@ -31,7 +39,15 @@ def create_upload(request: Request) -> Answer:
     return answers.of_json(row, 201)
 
 
-@operations.add("PUT", _PART, "uploadPart")
+@operations.add(
+    "PUT",
+    _PART,
+    "uploadPart",
+    parameters=(PATH,),
+    body=requests.UploadAddress,
+    answers={200: responses.UploadTo},
+    errors=(403,),
+)
 def upload_part(request: Request) -> Answer:
     path = request.query.path()
     part_number = _part_number(request)
@@ -47,7 +63,15 @@ def upload_part(request: Request) -> Answer:
     return answers.of_json(responses.UploadTo(url))
 
 
-@operations.add("PUT", f"{_PART}/copy", "uploadPartCopy")
+@operations.add(
+    "PUT",
+    f"{_PART}/copy",
+    "uploadPartCopy",
+    parameters=(PATH,),
+    body=requests.UploadPartCopy,
+    answers={204: None},
+    errors=(403, 410, 416, 501),
+)
 def upload_part_copy(request: Request) -> Answer:
     path = request.query.path()
     part_number = _part_number(request)
@@ -75,7 +99,15 @@ def upload_part_copy(request: Request) -> Answer:
     return answers.empty(204, {"ETag": f'"{checksum}"'})
 
 
-@operations.add("PUT", _UPLOAD, "completePresignMultipartUpload")
+@operations.add(
+    "PUT",
+    _UPLOAD,
+    "completePresignMultipartUpload",
+    parameters=(PATH, FORCE, *WRITE_CONDITIONS),
+    body=requests.UploadCompletion,
+    answers={200: responses.ObjectStats},
+    errors=(403, 409, 412, 501),
+)
 def complete_upload(request: Request) -> Answer:
     path = request.query.path()
     body = request.decode(requests.UploadCompletion)
@@ -98,7 +130,15 @@ def complete_upload(request: Request) -> Answer:
     return answers.of_json(responses.object_stats(path, stat.entry, stat.entry.address))
 
 
-@operations.add("DELETE", _UPLOAD, "abortPresignMultipartUpload")
+@operations.add(
+    "DELETE",
+    _UPLOAD,
+    "abortPresignMultipartUpload",
+    parameters=(PATH,),
+    body=requests.UploadAddress,
+    answers={204: None},
+    errors=(403,),
+)
 def abort_upload(request: Request) -> Answer:
     path = request.query.path()
     uploads.abort(

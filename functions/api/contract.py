@@ -1,0 +1,163 @@
+"""What an operation takes and answers, as data beside its route.
+
+`openapi.py` describes these contracts to clients. Tests compare them with what routes read, decode
+and answer. The kind of a query parameter is the method of `Query` with which the route reads it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from graveler.http.errors import ErrorBody
+from graveler.limits import PAGE_AMOUNT_MAX
+
+
+class Kind(Enum):
+    """How a parameter is read: the name of a method of `Query`, or a header."""
+
+    TEXT = "text"
+    REQUIRED_TEXT = "required_text"
+    PATH = "path"
+    REPEATED = "all"
+    FLAG = "flag"
+    INTEGER = "integer"
+    AMOUNT = "amount"
+    UNIX_TIME = "unix_time"
+    HEADER = "header"
+
+
+_SCHEMAS: Mapping[Kind, Mapping[str, object]] = {
+    Kind.TEXT: {"type": "string"},
+    Kind.REQUIRED_TEXT: {"type": "string", "minLength": 1},
+    Kind.PATH: {"type": "string", "minLength": 1},
+    Kind.REPEATED: {"type": "array", "items": {"type": "string", "minLength": 1}},
+    Kind.FLAG: {"type": "boolean"},
+    Kind.INTEGER: {"type": "integer"},
+    Kind.AMOUNT: {"type": "integer", "minimum": -1, "maximum": PAGE_AMOUNT_MAX},
+    Kind.UNIX_TIME: {"type": "string", "format": "date-time"},
+    Kind.HEADER: {"type": "string"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of the query, or a header; `values` are the allowed ones if they are few."""
+
+    name: str
+    kind: Kind
+    values: tuple[str, ...] = ()
+
+    @property
+    def is_required(self) -> bool:
+        return self.kind in {Kind.REQUIRED_TEXT, Kind.PATH}
+
+    @property
+    def place(self) -> str:
+        return "header" if self.kind is Kind.HEADER else "query"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The JSON Schema of the value."""
+        allowed = {"enum": list(self.values)} if self.values else {}
+        return {**_SCHEMAS[self.kind], **allowed}
+
+
+def text(name: str, *values: str) -> Parameter:
+    return Parameter(name, Kind.TEXT, values)
+
+
+def required_text(name: str) -> Parameter:
+    return Parameter(name, Kind.REQUIRED_TEXT)
+
+
+def repeated(name: str) -> Parameter:
+    return Parameter(name, Kind.REPEATED)
+
+
+def flag(name: str) -> Parameter:
+    return Parameter(name, Kind.FLAG)
+
+
+def integer(name: str) -> Parameter:
+    return Parameter(name, Kind.INTEGER)
+
+
+def unix_time(name: str) -> Parameter:
+    return Parameter(name, Kind.UNIX_TIME)
+
+
+def header(name: str) -> Parameter:
+    return Parameter(name, Kind.HEADER)
+
+
+# The parameters of many operations.
+PATH = Parameter("path", Kind.PATH)
+PREFIX = text("prefix")
+AFTER = text("after")
+AMOUNT = Parameter("amount", Kind.AMOUNT)
+PAGE = (PREFIX, AFTER, AMOUNT)
+FORCE = flag("force")
+PRESIGN = flag("presign")
+# The conditions of a write; `object_headers.requires_absence` reads them.
+WRITE_CONDITIONS = (header("If-None-Match"), header("If-Match"))
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Content that is not JSON; a body may come as any of the media types."""
+
+    media_types: tuple[str, ...]
+    is_binary: bool = False
+
+
+# An object's content has the object's type.
+BYTES = Content(("*/*",), is_binary=True)
+FORM_OR_BYTES = Content(("multipart/form-data", "*/*"), is_binary=True)
+TEXT = Content(("text/plain",))
+HTML = Content(("text/html",))
+
+# What a body holds: a msgspec type whose values are JSON, other content, None for nothing, or a
+# tuple of these, of which the request's headers choose one.
+Shape = object
+Answers = Mapping[int, Shape]
+
+# A change may be refused by protection and read-only repositories, lost races and conditions.
+CHANGE = (403, 409)
+# Hooks guard the operation (docs/api.md, "Action files").
+GUARDED = (403, 409, 412)
+# The operation leaves long work to a task, and the request waits (docs/api.md, "Tasks").
+WAITING: Answers = {307: ErrorBody}
+
+
+# Every operation may answer these errors: 400 and 413 for the query and the sizes of request and
+# answer, 429 and 503 from stores and API Gateway, 500 for damaged data and bugs.
+COMMON_ERRORS = (400, 413, 429, 500, 503)
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What one operation takes and answers.
+
+    Attributes:
+        answers: what the answers hold that are no errors, by status.
+        parameters: those of the query, and headers; `Template` has those of the path.
+        body: what the request's body holds.
+        is_body_optional: whether the body may be empty.
+        errors: statuses of `ErrorBody` beyond `COMMON_ERRORS`, 401 of operations that need
+            credentials, and 404 of paths with parameters.
+    """
+
+    answers: Answers
+    parameters: Sequence[Parameter] = ()
+    body: Shape = None
+    is_body_optional: bool = False
+    errors: Sequence[int] = ()
+
+    def error_statuses(self, *, public: bool, has_path_parameters: bool) -> frozenset[int]:
+        """Return the statuses with which the operation may answer an error."""
+        found = {*COMMON_ERRORS, *self.errors}
+        if not public:
+            found.add(401)
+        if has_path_parameters:
+            found.add(404)
+        return frozenset(found - self.answers.keys())

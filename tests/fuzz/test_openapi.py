@@ -1,0 +1,52 @@
+"""Schemathesis sends what the OpenAPI document allows, and what it does not.
+
+The answers must be those that the document describes. The examples are few and always the same;
+`tests.fuzz` goes further.
+"""
+
+import os
+
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+
+from tests.fuzz.wsgi import WsgiApp
+from tests.support.valid_requests import valid_requests
+
+# So many for each operation; more with FUZZ_EXAMPLES.
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "3"))
+CHECKS = (
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    unsupported_method,
+)
+
+app = WsgiApp()
+schema = schemathesis.openapi.from_wsgi("/openapi.json", app)
+
+
+@schema.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+def test_an_operation_answers_as_the_document_says(case):
+    operation = case.operation.definition.raw["operationId"]
+    app.use_lake_of(operation)
+    # Names of things that exist, so that most requests reach the operation's own work.
+    names = valid_requests()[operation].names
+    for name in case.path_parameters or {}:
+        if name in names:
+            case.path_parameters[name] = names[name]
+    response = case.call(headers={"authorization": app.api.authorization})
+    assert response.status_code not in {429, 500, 503}, response.text
+    case.validate_response(response, checks=list(CHECKS))

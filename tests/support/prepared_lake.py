@@ -1,0 +1,136 @@
+"""A small lake with something of everything that requests can name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from graveler.identity import make_commit
+from graveler.model import CommitID, MetaRangeID
+from graveler.operations import repositories
+from tests.support.api import ApiClient, Reply
+
+CONTENT = b"content of an object"
+
+
+@dataclass(frozen=True)
+class Lake:
+    """A client of a lake, and what the requests name."""
+
+    api: ApiClient
+    commit_id: str
+    described: Mapping[str, Any]  # a commit that CreateCommitRecord can store
+    metarange_id: str
+    range_id: str
+    tasks: Mapping[str, str]  # the ID of a running task of each kind
+    address: str  # that getPhysicalAddress gave for `linked`
+    upload: Mapping[str, str]  # of `parted`, with one part
+    dump: Mapping[str, str]
+
+
+@cache
+def prepared() -> Lake:
+    """Return the lake, of whose client tests use forks."""
+    api = ApiClient()
+    api.repository()
+    for path in ("a/1", "a/2", "b"):
+        api.upload(path, CONTENT, headers={"x-lakefs-meta-k": "v"})
+    api.commit()
+    for branch in ("dev", "exported", "spare"):
+        api.branch(branch)
+    api.upload("on-dev", branch="dev")
+    commit_id = api.commit(branch="dev")["id"]
+    api.repository("empty")
+    api.world.objects.put("s3://raw/in/x", CONTENT, "text/plain")
+    api.world.objects.put("s3://elsewhere/o", CONTENT, "text/plain")
+    _ask(api, "POST", "/repositories/repo/tags", {"id": "v1", "ref": "main"})
+    _ask(api, "PUT", "/repositories/repo/settings/branch_protection", [{"pattern": "release*"}])
+    rules: dict[str, Any] = {
+        "default_retention_days": 7,
+        "branches": [{"branch_id": "dev", "retention_days": 3}],
+    }
+    _ask(api, "PUT", "/repositories/repo/settings/gc_rules", rules)
+    export: dict[str, Any] = {"exportPath": "s3://exports/main"}
+    _ask(api, "PUT", "/repositories/repo/branches/exported/continuous-export", export)
+    dump = _ask(api, "PUT", "/repositories/repo/refs/dump").json
+    bare = {"name": "bare", "storage_namespace": "s3://bucket/repo"}
+    _ask(api, "POST", "/repositories?bare=true", bare)
+    head = _ask(api, "GET", "/repositories/repo/refs/main/commits").json["results"][0]
+    api.upload("staged", CONTENT)
+    return Lake(
+        api,
+        commit_id,
+        _described(head),
+        head["meta_range_id"],
+        _range_id(api, head["meta_range_id"]),
+        _tasks(api, dump),
+        _backing(api, "linked"),
+        _upload(api, "parted"),
+        dump,
+    )
+
+
+def _ask(api: ApiClient, method: str, path: str, body: Any = None) -> Reply:
+    path, _, query = path.partition("?")
+    reply = api.ask(method, path, body, query=query)
+    assert reply.status < 300, reply
+    return reply
+
+
+def _described(head: Mapping[str, Any]) -> dict[str, Any]:
+    made = make_commit(
+        committer="somebody",
+        message="copied",
+        metarange_id=MetaRangeID(head["meta_range_id"]),
+        creation_date=1_500_000_000,
+        metadata={"k": "v"},
+        parents=(CommitID(head["id"]),),
+        generation=head["generation"] + 1,
+    )
+    names = ("committer", "message", "metarange_id", "creation_date", "metadata", "generation")
+    return {
+        "commit_id": made.id,
+        "version": made.version,
+        "parents": list(made.parents),
+        "force": True,
+        **{name: getattr(made, name) for name in names},
+    }
+
+
+def _range_id(api: ApiClient, metarange_id: str) -> str:
+    """Put the files of committed data where clients read them, and return the ID of a range."""
+    for (namespace, file_id), content in api.world.files.files.items():
+        api.world.objects.put(f"{namespace}/_lakefs/{file_id}", content, "")
+    repository = repositories.get(api.engine, "repo")
+    [header] = api.engine.metarange(repository, MetaRangeID(metarange_id)).headers()
+    return header.id
+
+
+def _tasks(api: ApiClient, dump: Mapping[str, str]) -> dict[str, str]:
+    """Start a task of each kind, and run none."""
+    repo, message = "/repositories/repo", {"message": "m"}
+    source = {"type": "common_prefix", "path": "s3://raw/in/", "destination": "in/"}
+    imported = {"paths": [source], "commit": message}
+    started = {
+        "commit": ("POST", f"{repo}/branches/main/commits/async", message),
+        "merge": ("POST", f"{repo}/refs/dev/merge/main/async", message),
+        "import": ("POST", f"{repo}/branches/spare/import", imported),
+        "dump": ("POST", f"{repo}/dump", None),
+        "restore": ("POST", "/repositories/bare/restore", dump),
+        "prepare": ("POST", f"{repo}/gc/prepare_commits/async", None),
+    }
+    return {kind: _ask(api, *request).json["id"] for kind, request in started.items()}
+
+
+def _backing(api: ApiClient, path: str) -> str:
+    reply = _ask(api, "GET", f"/repositories/repo/branches/main/staging/backing?path={path}")
+    address: str = reply.json["physical_address"]
+    api.world.objects.put(address, CONTENT, "text/plain")
+    return address
+
+
+def _upload(api: ApiClient, path: str) -> dict[str, str]:
+    uploads = "/repositories/repo/branches/main/staging/pmpu"
+    upload = _ask(api, "POST", f"{uploads}?path={path}&parts=1").json
+    etag = api.world.objects.request_presigned(upload["presigned_urls"][0], CONTENT)
+    return {"id": upload["upload_id"], "address": upload["physical_address"], "etag": etag.decode()}
