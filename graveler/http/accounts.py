@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from graveler.access.policy import Policy, Statement
 from graveler.access.validation import effect_of
+from graveler.http.responses import UserRow
 from graveler.ports import ExternalPrincipal, Group, ListedKey, User
 
 # Bodies
@@ -65,11 +66,6 @@ class ExternalLogin(Struct, frozen=True, rename={"identity_request": "identityRe
 
 
 # Answers
-
-
-class UserRow(Struct, frozen=True):
-    id: str
-    creation_date: int
 
 
 class GroupRow(Struct, frozen=True):

@@ -18,7 +18,7 @@ from tests.fuzz.endpoint import Endpoint
 from tests.fuzz.mutations import mutate
 from tests.support.api import ApiClient, Reply
 from tests.support.contracts import operation_of
-from tests.support.memory import MemoryStagingStore
+from tests.support.memory import MemoryAccountStore, MemoryStagingStore
 from tests.support.prepared_lake import prepared
 from tests.support.valid_requests import valid_requests
 
@@ -136,8 +136,21 @@ def state_of(api: ApiClient) -> dict[str, object]:
         "exports": dict(exports._records),
         "places of exports": dict(exports._listed),
         "tasks to run": len(world.task_queue.waiting),
-        "users": dict(api.accounts._users),
-        "credentials": dict(api.accounts._credentials),
+        **_state_of_accounts(api.accounts),
+    }
+
+
+def _state_of_accounts(accounts: MemoryAccountStore) -> dict[str, object]:
+    """Return all of the store but its count of failed log-ins, which a refusal changes."""
+    return {
+        "users": dict(accounts._users),
+        "groups": dict(accounts._groups),
+        "policies": dict(accounts._policies),
+        "members": set(accounts._members),
+        "policies of users": set(accounts._of_users),
+        "policies of groups": set(accounts._of_groups),
+        "key pairs": dict(accounts._keys),
+        "principals": dict(accounts._principals),
     }
 
 

@@ -204,6 +204,6 @@ class ApiClient:
 def _copy_of(accounts: MemoryAccountStore) -> MemoryAccountStore:
     made = copy(accounts)
     for name, value in vars(accounts).items():
-        if isinstance(value, dict):
-            setattr(made, name, dict(value))
+        if isinstance(value, dict | set):
+            setattr(made, name, copy(value))
     return made

@@ -57,6 +57,7 @@ def prepared() -> Lake:
     _ask(api, "POST", "/repositories?bare=true", bare)
     head = _ask(api, "GET", "/repositories/repo/refs/main/commits").json["results"][0]
     api.upload("staged", CONTENT)
+    _grant_rights(api)
     return Lake(
         api,
         commit_id,
@@ -75,6 +76,19 @@ def _ask(api: ApiClient, method: str, path: str, body: Any = None) -> Reply:
     reply = api.ask(method, path, body, query=query)
     assert reply.status < 300, reply
     return reply
+
+
+def _grant_rights(api: ApiClient) -> None:
+    """Make a user in a group with a policy, and a spare group and policy for further ones."""
+    statement = {"effect": "allow", "action": ["fs:ReadObject"], "resource": "*"}
+    _ask(api, "POST", "/auth/users", {"id": "cy"})
+    for group in ("g", "spare"):
+        _ask(api, "POST", "/auth/groups", {"id": group})
+    for policy in ("p", "spare"):
+        _ask(api, "POST", "/auth/policies", {"id": policy, "statement": [statement]})
+    _ask(api, "PUT", "/auth/groups/g/members/cy")
+    _ask(api, "PUT", "/auth/users/cy/policies/p")
+    _ask(api, "PUT", "/auth/groups/g/policies/p")
 
 
 def _described(head: Mapping[str, Any]) -> dict[str, Any]:

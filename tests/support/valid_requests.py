@@ -102,6 +102,9 @@ _NAMES = {
     "destination_branch": "main",
     "part_number": "1",
     "type": "range",
+    "user_id": "cy",
+    "group_id": "g",
+    "policy_id": "p",
 }
 _PAGE: dict[str, Any] = {"prefix": "", "after": "", "amount": "100"}
 _MESSAGE: dict[str, Any] = {"message": "m", "metadata": {"k": "v"}}
@@ -119,6 +122,7 @@ def valid_requests() -> Mapping[str, Sent]:
     _add_collection(lake, table)
     _add_tasks(lake, table)
     _add_accounts(table)
+    _add_rights(table)
     return table
 
 
@@ -305,3 +309,36 @@ def _add_accounts(table: _Table) -> None:
     preferences = {"featureUpdates": True, "securityUpdates": False, "email": "a@example.com"}
     table.add("setupCommPrefs", preferences, status=409)
     table.add("login", key)
+
+
+def _add_rights(table: _Table) -> None:
+    statement = {
+        "effect": "allow",
+        "action": ["fs:ReadObject"],
+        "resource": "*",
+        "condition": {"IpAddress": {"SourceIp": ["127.0.0.1"]}},
+    }
+    policy: dict[str, Any] = {"id": "p", "statement": [statement]}
+    table.add("listUsers", **_PAGE)
+    table.add("createUser", {"id": "new", "invite_user": False})
+    table.add("getUser")
+    table.add("deleteUser")
+    table.add("listUserGroups", **_PAGE)
+    table.add("listUserPolicies", **_PAGE, effective="true")
+    table.add("attachPolicyToUser", names={"policy_id": "spare"})
+    table.add("detachPolicyFromUser")
+    table.add("listGroups", **_PAGE)
+    table.add("createGroup", {"id": "new", "description": "d"})
+    table.add("getGroup")
+    table.add("deleteGroup")
+    table.add("listGroupMembers", **_PAGE)
+    table.add("addGroupMembership", names={"group_id": "spare"})
+    table.add("deleteGroupMembership")
+    table.add("listGroupPolicies", **_PAGE)
+    table.add("attachPolicyToGroup", names={"policy_id": "spare"})
+    table.add("detachPolicyFromGroup")
+    table.add("listPolicies", **_PAGE)
+    table.add("createPolicy", {**policy, "id": "new"})
+    table.add("getPolicy")
+    table.add("updatePolicy", policy)
+    table.add("deletePolicy")

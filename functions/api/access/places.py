@@ -6,11 +6,10 @@ A place reads its names with the same methods as the routes do, so both see the 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from msgspec import Struct
-
 from functions.api.request import Request
 from graveler.access import resources as arns
 from graveler.errors import InvalidInputError
+from graveler.http import accounts as bodies
 from graveler.http import imports, requests
 from graveler.imports.request import SourceType
 from graveler.limits import DELETE_OBJECTS_MAX
@@ -31,16 +30,6 @@ class Place:
 
 def _one(form: str, arn: Callable[[Request], str]) -> Place:
     return Place(form, lambda request: (arn(request),))
-
-
-class _Named(Struct, frozen=True):
-    """The body of a user, a group or a policy to create, as far as access control reads it."""
-
-    id: str
-
-
-def _named(request: Request) -> str:
-    return request.decode(_Named).id
 
 
 EVERYTHING = _one(arns.ALL, lambda _: arns.ALL)
@@ -69,7 +58,7 @@ TAG = _one(
 )
 OBJECT = _one(
     arns.object_arn("{repository}", "{path}"),
-    lambda request: arns.object_arn(request.repository, request.query.required_text("path")),
+    lambda request: arns.object_arn(request.repository, request.query.path().decode()),
 )
 # lakeFS checks the branch of a symlink manifest as if it were a path.
 OBJECT_OF_BRANCH = _one(
@@ -117,9 +106,18 @@ NEW_TAG = _one(
     arns.tag_arn("{repository}", "{tag}"),
     lambda request: arns.tag_arn(request.repository, request.decode(requests.TagCreation).id),
 )
-NEW_USER = _one(arns.user_arn("{user}"), lambda request: arns.user_arn(_named(request)))
-NEW_GROUP = _one(arns.group_arn("{group}"), lambda request: arns.group_arn(_named(request)))
-NEW_POLICY = _one(arns.policy_arn("{policy}"), lambda request: arns.policy_arn(_named(request)))
+NEW_USER = _one(
+    arns.user_arn("{user}"),
+    lambda request: arns.user_arn(request.decode(bodies.UserCreation).id),
+)
+NEW_GROUP = _one(
+    arns.group_arn("{group}"),
+    lambda request: arns.group_arn(request.decode(bodies.GroupCreation).id),
+)
+NEW_POLICY = _one(
+    arns.policy_arn("{policy}"),
+    lambda request: arns.policy_arn(request.decode(bodies.PolicyBody).id),
+)
 
 
 def _new_namespace(request: Request) -> str:

@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import accounts as bodies
@@ -16,14 +17,27 @@ _MEMBERS = f"{_GROUP}/members"
 _MEMBER = f"{_MEMBERS}/<user_id>"
 
 
-@operations.add("GET", _GROUPS, "listGroups")
+@operations.add(
+    "GET",
+    _GROUPS,
+    "listGroups",
+    parameters=PAGE,
+    answers={200: responses.Listing[bodies.GroupRow]},
+)
 def list_groups(request: Request) -> Answer:
     page = request.services.accounts.groups(**request.query.page())
     rows = [bodies.group_row(group) for group in page.results]
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
-@operations.add("POST", _GROUPS, "createGroup")
+@operations.add(
+    "POST",
+    _GROUPS,
+    "createGroup",
+    body=bodies.GroupCreation,
+    answers={201: bodies.GroupRow},
+    errors=(409,),
+)
 def create_group(request: Request) -> Answer:
     body = request.decode(bodies.GroupCreation)
     group = groups.create(
@@ -32,19 +46,25 @@ def create_group(request: Request) -> Answer:
     return answers.of_json(bodies.group_row(group), 201)
 
 
-@operations.add("GET", _GROUP, "getGroup")
+@operations.add("GET", _GROUP, "getGroup", answers={200: bodies.GroupRow})
 def get_group(request: Request) -> Answer:
     group = groups.get(request.services.accounts, request.name("group_id"))
     return answers.of_json(bodies.group_row(group))
 
 
-@operations.add("DELETE", _GROUP, "deleteGroup")
+@operations.add("DELETE", _GROUP, "deleteGroup", answers={204: None})
 def delete_group(request: Request) -> Answer:
     groups.delete(request.services.accounts, request.name("group_id"))
     return answers.empty()
 
 
-@operations.add("GET", _MEMBERS, "listGroupMembers")
+@operations.add(
+    "GET",
+    _MEMBERS,
+    "listGroupMembers",
+    parameters=PAGE,
+    answers={200: responses.Listing[responses.UserRow]},
+)
 def list_group_members(request: Request) -> Answer:
     page = groups.list_members(
         request.services.accounts, request.name("group_id"), **request.query.page()
@@ -53,13 +73,13 @@ def list_group_members(request: Request) -> Answer:
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
-@operations.add("PUT", _MEMBER, "addGroupMembership")
+@operations.add("PUT", _MEMBER, "addGroupMembership", answers={201: None}, errors=(409,))
 def add_group_membership(request: Request) -> Answer:
     request.services.accounts.add_member(request.name("group_id"), request.name("user_id"))
     return answers.empty(201)
 
 
-@operations.add("DELETE", _MEMBER, "deleteGroupMembership")
+@operations.add("DELETE", _MEMBER, "deleteGroupMembership", answers={204: None})
 def delete_group_membership(request: Request) -> Answer:
     request.services.accounts.remove_member(request.name("group_id"), request.name("user_id"))
     return answers.empty()

@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import PAGE, flag
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.access.policy import Policy
@@ -18,12 +19,25 @@ _OF_USER = "/auth/users/<user_id>/policies"
 _OF_GROUP = "/auth/groups/<group_id>/policies"
 
 
-@operations.add("GET", _POLICIES, "listPolicies")
+@operations.add(
+    "GET",
+    _POLICIES,
+    "listPolicies",
+    parameters=PAGE,
+    answers={200: responses.Listing[bodies.PolicyRow]},
+)
 def list_policies(request: Request) -> Answer:
     return _page(request.services.accounts.policies(**request.query.page()))
 
 
-@operations.add("POST", _POLICIES, "createPolicy")
+@operations.add(
+    "POST",
+    _POLICIES,
+    "createPolicy",
+    body=bodies.PolicyBody,
+    answers={201: bodies.PolicyRow},
+    errors=(409,),
+)
 def create_policy(request: Request) -> Answer:
     body = request.decode(bodies.PolicyBody)
     policy = policies.create(
@@ -32,13 +46,15 @@ def create_policy(request: Request) -> Answer:
     return answers.of_json(bodies.policy_row(policy), 201)
 
 
-@operations.add("GET", _POLICY, "getPolicy")
+@operations.add("GET", _POLICY, "getPolicy", answers={200: bodies.PolicyRow})
 def get_policy(request: Request) -> Answer:
     policy = policies.get(request.services.accounts, request.name("policy_id"))
     return answers.of_json(bodies.policy_row(policy))
 
 
-@operations.add("PUT", _POLICY, "updatePolicy")
+@operations.add(
+    "PUT", _POLICY, "updatePolicy", body=bodies.PolicyBody, answers={200: bodies.PolicyRow}
+)
 def update_policy(request: Request) -> Answer:
     body = request.decode(bodies.PolicyBody)
     policy = policies.update(
@@ -51,13 +67,19 @@ def update_policy(request: Request) -> Answer:
     return answers.of_json(bodies.policy_row(policy))
 
 
-@operations.add("DELETE", _POLICY, "deletePolicy")
+@operations.add("DELETE", _POLICY, "deletePolicy", answers={204: None})
 def delete_policy(request: Request) -> Answer:
     policies.delete(request.services.accounts, request.name("policy_id"))
     return answers.empty()
 
 
-@operations.add("GET", _OF_USER, "listUserPolicies")
+@operations.add(
+    "GET",
+    _OF_USER,
+    "listUserPolicies",
+    parameters=(*PAGE, flag("effective")),
+    answers={200: responses.Listing[bodies.PolicyRow]},
+)
 def list_user_policies(request: Request) -> Answer:
     list_of_user = (
         policies.list_effective if request.query.flag("effective") else policies.list_of_user
@@ -67,19 +89,27 @@ def list_user_policies(request: Request) -> Answer:
     )
 
 
-@operations.add("PUT", f"{_OF_USER}/<policy_id>", "attachPolicyToUser")
+@operations.add(
+    "PUT", f"{_OF_USER}/<policy_id>", "attachPolicyToUser", answers={201: None}, errors=(409,)
+)
 def attach_policy_to_user(request: Request) -> Answer:
     request.services.accounts.attach_to_user(request.name("policy_id"), request.name("user_id"))
     return answers.empty(201)
 
 
-@operations.add("DELETE", f"{_OF_USER}/<policy_id>", "detachPolicyFromUser")
+@operations.add("DELETE", f"{_OF_USER}/<policy_id>", "detachPolicyFromUser", answers={204: None})
 def detach_policy_from_user(request: Request) -> Answer:
     request.services.accounts.detach_from_user(request.name("policy_id"), request.name("user_id"))
     return answers.empty()
 
 
-@operations.add("GET", _OF_GROUP, "listGroupPolicies")
+@operations.add(
+    "GET",
+    _OF_GROUP,
+    "listGroupPolicies",
+    parameters=PAGE,
+    answers={200: responses.Listing[bodies.PolicyRow]},
+)
 def list_group_policies(request: Request) -> Answer:
     return _page(
         policies.list_of_group(
@@ -88,13 +118,15 @@ def list_group_policies(request: Request) -> Answer:
     )
 
 
-@operations.add("PUT", f"{_OF_GROUP}/<policy_id>", "attachPolicyToGroup")
+@operations.add(
+    "PUT", f"{_OF_GROUP}/<policy_id>", "attachPolicyToGroup", answers={201: None}, errors=(409,)
+)
 def attach_policy_to_group(request: Request) -> Answer:
     request.services.accounts.attach_to_group(request.name("policy_id"), request.name("group_id"))
     return answers.empty(201)
 
 
-@operations.add("DELETE", f"{_OF_GROUP}/<policy_id>", "detachPolicyFromGroup")
+@operations.add("DELETE", f"{_OF_GROUP}/<policy_id>", "detachPolicyFromGroup", answers={204: None})
 def detach_policy_from_group(request: Request) -> Answer:
     request.services.accounts.detach_from_group(request.name("policy_id"), request.name("group_id"))
     return answers.empty()

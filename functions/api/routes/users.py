@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import accounts as bodies
@@ -15,14 +16,27 @@ _USERS = "/auth/users"
 _USER = f"{_USERS}/<user_id>"
 
 
-@operations.add("GET", _USERS, "listUsers")
+@operations.add(
+    "GET",
+    _USERS,
+    "listUsers",
+    parameters=PAGE,
+    answers={200: responses.Listing[responses.UserRow]},
+)
 def list_users(request: Request) -> Answer:
     page = request.services.accounts.users(**request.query.page())
     rows = [bodies.user_row(user) for user in page.results]
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
-@operations.add("POST", _USERS, "createUser")
+@operations.add(
+    "POST",
+    _USERS,
+    "createUser",
+    body=bodies.UserCreation,
+    answers={201: responses.UserRow},
+    errors=(409, 501),
+)
 def create_user(request: Request) -> Answer:
     body = request.decode(bodies.UserCreation)
     if body.invite_user:
@@ -31,19 +45,25 @@ def create_user(request: Request) -> Answer:
     return answers.of_json(bodies.user_row(user), 201)
 
 
-@operations.add("GET", _USER, "getUser")
+@operations.add("GET", _USER, "getUser", answers={200: responses.UserRow})
 def get_user(request: Request) -> Answer:
     user = users.get(request.services.accounts, request.name("user_id"))
     return answers.of_json(bodies.user_row(user))
 
 
-@operations.add("DELETE", _USER, "deleteUser")
+@operations.add("DELETE", _USER, "deleteUser", answers={204: None})
 def delete_user(request: Request) -> Answer:
     users.delete(request.services.accounts, request.name("user_id"))
     return answers.empty()
 
 
-@operations.add("GET", f"{_USER}/groups", "listUserGroups")
+@operations.add(
+    "GET",
+    f"{_USER}/groups",
+    "listUserGroups",
+    parameters=PAGE,
+    answers={200: responses.Listing[bodies.GroupRow]},
+)
 def list_user_groups(request: Request) -> Answer:
     page = groups.list_of_user(
         request.services.accounts, request.name("user_id"), **request.query.page()
