@@ -67,7 +67,7 @@ OBJECT_OF_BRANCH = _one(
 )
 DESTINATION_OBJECT = _one(
     arns.object_arn("{repository}", "{destination path}"),
-    lambda request: arns.object_arn(request.repository, request.query.required_text("dest_path")),
+    lambda request: arns.object_arn(request.repository, request.query.path("dest_path").decode()),
 )
 DESTINATION_PREFIX = _one(
     arns.object_arn("{repository}", "{destination prefix}*"),
