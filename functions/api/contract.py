@@ -16,24 +16,28 @@ class Kind(Enum):
     """How a parameter is read: the name of a method of `Query`, or a header."""
 
     TEXT = "text"
+    GIVEN_TEXT = "given_text"
     REQUIRED_TEXT = "required_text"
     PATH = "path"
     REPEATED = "all"
     FLAG = "flag"
     INTEGER = "integer"
     AMOUNT = "amount"
+    CHOICE = "choice"
     UNIX_TIME = "unix_time"
     HEADER = "header"
 
 
 _SCHEMAS: Mapping[Kind, Mapping[str, object]] = {
     Kind.TEXT: {"type": "string"},
+    Kind.GIVEN_TEXT: {"type": "string"},
     Kind.REQUIRED_TEXT: {"type": "string", "minLength": 1},
     Kind.PATH: {"type": "string", "minLength": 1},
     Kind.REPEATED: {"type": "array", "items": {"type": "string", "minLength": 1}},
     Kind.FLAG: {"type": "boolean"},
     Kind.INTEGER: {"type": "integer"},
     Kind.AMOUNT: {"type": "integer", "minimum": -1, "maximum": PAGE_AMOUNT_MAX},
+    Kind.CHOICE: {"type": "string"},
     Kind.UNIX_TIME: {"type": "string", "format": "date-time"},
     Kind.HEADER: {"type": "string"},
 }
@@ -49,7 +53,7 @@ class Parameter:
 
     @property
     def is_required(self) -> bool:
-        return self.kind in {Kind.REQUIRED_TEXT, Kind.PATH}
+        return self.kind in {Kind.GIVEN_TEXT, Kind.REQUIRED_TEXT, Kind.PATH}
 
     @property
     def place(self) -> str:
@@ -64,6 +68,14 @@ class Parameter:
 
 def text(name: str, *values: str) -> Parameter:
     return Parameter(name, Kind.TEXT, values)
+
+
+def choice(name: str, *values: str) -> Parameter:
+    return Parameter(name, Kind.CHOICE, values)
+
+
+def given_text(name: str) -> Parameter:
+    return Parameter(name, Kind.GIVEN_TEXT)
 
 
 def required_text(name: str) -> Parameter:

@@ -65,16 +65,25 @@ class Query:
         """Return the value; "" if the parameter is absent."""
         return self.optional_text(name) or ""
 
-    def required_text(self, name: str, *, or_empty: bool = False) -> str:
-        """Return the value, which may be empty only if or_empty.
+    def given_text(self, name: str) -> str:
+        """Return the value, which may be empty.
 
         Raises:
-            InvalidInputError: it is absent or empty.
+            InvalidInputError: it is absent.
         """
         value = self.optional_text(name)
         if value is None:
             raise _error(name, "value is required but missing")
-        if not value and not or_empty:
+        return value
+
+    def required_text(self, name: str) -> str:
+        """Return the value.
+
+        Raises:
+            InvalidInputError: it is absent or empty.
+        """
+        value = self.given_text(name)
+        if not value:
             raise _error(name, "empty value is not allowed")
         return value
 

@@ -20,6 +20,15 @@ ELSEWHERE = {
 }
 
 
+def most_special(shapes):
+    """Leave out shapes that others extend: checks of access read what several bodies share."""
+    return {
+        each
+        for each in shapes
+        if not any(each in getattr(other, "__mro__", ())[1:] for other in shapes)
+    }
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_an_operation_reads_what_it_declares_and_nothing_else(name):
     contract = CONTRACTS[name]
@@ -36,7 +45,9 @@ def test_an_operation_reads_what_it_declares_and_nothing_else(name):
     if isinstance(contract.body, Content):
         assert (reads.reads_body, reads.bodies) == (True, set())
     else:
-        assert reads.bodies == ({contract.body} if contract.body is not None else set())
+        assert most_special(reads.bodies) == (
+            {contract.body} if contract.body is not None else set()
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,15 +2,29 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
+from unittest.mock import patch
+from urllib.parse import quote
 
+from functions.api.settings import Settings
 from graveler.identity import make_commit
 from graveler.model import CommitID, MetaRangeID
 from graveler.operations import repositories
-from tests.support.api import ApiClient, Reply
+from graveler.ports import Credential
+from tests.support.api import SECRET, SETUP_TOKEN, ApiClient, Reply
+from tests.support.identities import ROLE, SERVER, CheckingSts, token_of
 
 CONTENT = b"content of an object"
+SPARE_KEY_ID = "AKIAJSPARESPARESPAREQ"
+
+_ACTION = b"""
+name: quality
+on: {pre-commit: }
+hooks:
+- {id: check, type: webhook, properties: {url: 'https://hooks.example.com/check'}}
+"""
 
 
 @dataclass(frozen=True)
@@ -26,12 +40,17 @@ class Lake:
     address: str  # that getPhysicalAddress gave for `linked`
     upload: Mapping[str, str]  # of `parted`, with one part
     dump: Mapping[str, str]
+    pull_id: str  # from `dev` into `spare`
+    run: Mapping[str, str]  # of a hook, in the repository `hooked`
+    identity_token: str  # of ROLE, who is the user `cy`
 
 
 @cache
 def prepared() -> Lake:
     """Return the lake, of whose client tests use forks."""
-    api = ApiClient()
+    api = ApiClient(Settings(setup_token=SETUP_TOKEN, iam_login_server_id=SERVER))
+    api.identities = CheckingSts()
+    api._begin()
     api.repository()
     for path in ("a/1", "a/2", "b"):
         api.upload(path, CONTENT, headers={"x-lakefs-meta-k": "v"})
@@ -58,6 +77,7 @@ def prepared() -> Lake:
     head = _ask(api, "GET", "/repositories/repo/refs/main/commits").json["results"][0]
     api.upload("staged", CONTENT)
     _grant_rights(api)
+    _give_keys(api)
     return Lake(
         api,
         commit_id,
@@ -68,6 +88,9 @@ def prepared() -> Lake:
         _backing(api, "linked"),
         _upload(api, "parted"),
         dump,
+        _pull(api),
+        _run(api),
+        _identity_token(api),
     )
 
 
@@ -148,3 +171,33 @@ def _upload(api: ApiClient, path: str) -> dict[str, str]:
     upload = _ask(api, "POST", f"{uploads}?path={path}&parts=1").json
     etag = api.world.objects.request_presigned(upload["presigned_urls"][0], CONTENT)
     return {"id": upload["upload_id"], "address": upload["physical_address"], "etag": etag.decode()}
+
+
+def _pull(api: ApiClient) -> str:
+    asked = {"title": "t", "source_branch": "dev", "destination_branch": "spare"}
+    created: str = _ask(api, "POST", "/repositories/repo/pulls", asked).json["id"]
+    return created
+
+
+def _run(api: ApiClient) -> dict[str, str]:
+    """Run a hook in a repository of its own, and return the IDs of the run and of the hook's."""
+    api.repository("hooked")
+    root = "/repositories/hooked"
+    _ask(api, "POST", f"{root}/branches/main/objects?path=_lakefs_actions/quality.yaml", _ACTION)
+    _ask(api, "POST", f"{root}/branches/main/commits", {"message": "m"})
+    [run] = _ask(api, "GET", f"{root}/actions/runs").json["results"]
+    [hook] = _ask(api, "GET", f"{root}/actions/runs/{run['run_id']}/hooks").json["results"]
+    return {"run_id": run["run_id"], "hook_run_id": hook["hook_run_id"]}
+
+
+def _give_keys(api: ApiClient) -> None:
+    """Let the user `cy` log in, with a key pair and as a role of AWS."""
+    api.accounts.create_key(Credential(SPARE_KEY_ID, SECRET, "cy", 1_600_000_000))
+    _ask(api, "POST", f"/auth/users/cy/external/principals?principalId={quote(ROLE)}", {})
+
+
+def _identity_token(api: ApiClient) -> str:
+    """Return a token that is signed by the lake's clock, and is as good in each of its forks."""
+    now = datetime.fromtimestamp(api.world.clock.peek_ns // 10**9, UTC)
+    with patch("botocore.auth.get_current_datetime", lambda: now):
+        return token_of(life_s=900)

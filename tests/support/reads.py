@@ -75,13 +75,13 @@ def _query(raw: str, reads: Reads) -> Query:
     """Return a query that records how its parameters are read."""
 
     def recording(kind: Kind) -> Callable[..., Any]:
-        def read(self: Query, name: str | None = None, **options: Any) -> Any:
+        def read(self: Query, name: str | None = None, *rest: Any, **options: Any) -> Any:
             # What a method reads through another one is recorded as its own.
             plain = Query(raw)
             default = {Kind.AMOUNT: "amount", Kind.PATH: "path"}
             reads.parameters.add((kind, name or default[kind]))
             method = getattr(plain, kind.value)
-            return method(**options) if name is None else method(name, **options)
+            return method(**options) if name is None else method(name, *rest, **options)
 
         return read
 

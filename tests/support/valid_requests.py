@@ -12,7 +12,8 @@ from urllib.parse import quote, urlencode
 
 from functions.api.app import API_PREFIX, OPERATIONS
 from tests.support.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, Reply, event
-from tests.support.prepared_lake import CONTENT, Lake, prepared
+from tests.support.identities import ARN, ROLE
+from tests.support.prepared_lake import CONTENT, SPARE_KEY_ID, Lake, prepared
 
 PATHS = {each.template.name: each.template.path for each in OPERATIONS}
 METHODS = {each.template.name: each.template.method for each in OPERATIONS}
@@ -123,6 +124,10 @@ def valid_requests() -> Mapping[str, Sent]:
     _add_tasks(lake, table)
     _add_accounts(table)
     _add_rights(table)
+    _add_pulls(lake, table)
+    _add_runs(lake, table)
+    _add_prefixes(table)
+    _add_keys_and_principals(lake, table)
     return table
 
 
@@ -342,3 +347,49 @@ def _add_rights(table: _Table) -> None:
     table.add("getPolicy")
     table.add("updatePolicy", policy)
     table.add("deletePolicy")
+
+
+def _add_pulls(lake: Lake, table: _Table) -> None:
+    names = {"pull_request": lake.pull_id}
+    created = {"title": "t", "source_branch": "dev", "destination_branch": "main"}
+    table.add("listPullRequests", **_PAGE)
+    listing = table["listPullRequests"]  # its `status` is not that of the answer
+    table["listPullRequests"] = replace(listing, query={**listing.query, "status": "open"})
+    table.add("createPullRequest", {**created, "description": "d"})
+    table.add("getPullRequest", names=names)
+    changed = {"title": "u", "description": "e", "status": "closed"}
+    table.add("updatePullRequest", changed, names=names)
+    table.add("mergePullRequest", names=names)
+
+
+def _add_runs(lake: Lake, table: _Table) -> None:
+    hooked = {"repository": "hooked"}
+    run = {**hooked, "run_id": lake.run["run_id"]}
+    hook = {**run, "hook_run_id": lake.run["hook_run_id"]}
+    page: dict[str, Any] = {"after": "", "amount": "10"}
+    # Of a branch or of a commit: both are refused.
+    table.add("listRepositoryRuns", names=hooked, **page, branch="main", commit="")
+    table.add("getRun", names=run)
+    table.add("listRunHooks", names=run, **page)
+    table.add("getRunHookOutput", names=hook)
+
+
+def _add_prefixes(table: _Table) -> None:
+    move: dict[str, Any] = {"src_prefix": "a/", "if_exists": "skip", "force": True}
+    table.add("copyPrefix", {**move, "src_ref": "dev"}, dest_prefix="copies/")
+    table.add("movePrefix", move, dest_prefix="moved/")
+
+
+def _add_keys_and_principals(lake: Lake, table: _Table) -> None:
+    pair = {"access_key_id": SPARE_KEY_ID}
+    table.add("listUserCredentials", **_PAGE)
+    table.add("createCredentials")
+    table.add("getCredentials", names=pair)
+    table.add("deleteCredentials", names=pair)
+    table.add("createUserExternalPrincipal", {"settings": {"k": "v"}}, principalId=ARN)
+    table.add("deleteUserExternalPrincipal", principalId=ROLE)
+    table.add("listUserExternalPrincipals", **_PAGE)
+    table.add("getExternalPrincipal", principalId=ROLE)
+    signed = {"identity_token": lake.identity_token}
+    login = {"identityRequest": signed, "token_expiration_duration": 3600}
+    table.add("externalPrincipalLogin", login)

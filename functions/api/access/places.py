@@ -72,7 +72,7 @@ DESTINATION_OBJECT = _one(
 DESTINATION_PREFIX = _one(
     arns.object_arn("{repository}", "{destination prefix}*"),
     lambda request: arns.object_arn(
-        request.repository, f"{request.query.required_text('dest_prefix', or_empty=True)}*"
+        request.repository, f"{request.query.given_text('dest_prefix')}*"
     ),
 )
 USER = _one(arns.user_arn("{user}"), lambda request: arns.user_arn(request.name("user_id")))

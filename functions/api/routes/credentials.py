@@ -2,6 +2,7 @@
 
 from functions.api import answers, key_pairs
 from functions.api.answers import Answer
+from functions.api.contract import PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import accounts as bodies
@@ -15,7 +16,13 @@ _CREDENTIALS = "/auth/users/<user_id>/credentials"
 _PAIR = f"{_CREDENTIALS}/<access_key_id>"
 
 
-@operations.add("GET", _CREDENTIALS, "listUserCredentials")
+@operations.add(
+    "GET",
+    _CREDENTIALS,
+    "listUserCredentials",
+    parameters=PAGE,
+    answers={200: responses.Listing[bodies.KeyRow]},
+)
 def list_user_credentials(request: Request) -> Answer:
     page = users.list_keys(
         request.services.accounts, request.name("user_id"), **request.query.page()
@@ -24,7 +31,9 @@ def list_user_credentials(request: Request) -> Answer:
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
-@operations.add("POST", _CREDENTIALS, "createCredentials")
+@operations.add(
+    "POST", _CREDENTIALS, "createCredentials", answers={201: responses.CredentialsWithSecret}
+)
 def create_credentials(request: Request) -> Answer:
     pair, now_s = key_pairs.generate(), request.engine.now_s()
     access_key_id, secret = pair.access_key_id, pair.secret_access_key
@@ -33,7 +42,7 @@ def create_credentials(request: Request) -> Answer:
     return answers.of_json(responses.CredentialsWithSecret(access_key_id, secret, now_s), 201)
 
 
-@operations.add("GET", _PAIR, "getCredentials")
+@operations.add("GET", _PAIR, "getCredentials", answers={200: bodies.KeyRow})
 def get_credentials(request: Request) -> Answer:
     found = users.get_key(
         request.services.accounts, request.name("user_id"), request.name("access_key_id")
@@ -41,7 +50,7 @@ def get_credentials(request: Request) -> Answer:
     return answers.of_json(bodies.key_row(found))
 
 
-@operations.add("DELETE", _PAIR, "deleteCredentials")
+@operations.add("DELETE", _PAIR, "deleteCredentials", answers={204: None})
 def delete_credentials(request: Request) -> Answer:
     access_key_id = request.name("access_key_id")
     request.services.accounts.delete_key(request.name("user_id"), access_key_id)

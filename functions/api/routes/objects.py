@@ -186,7 +186,7 @@ def delete_objects(request: Request) -> Answer:
     parameters=(Parameter("dest_path", Kind.PATH),),
     body=requests.ObjectCopyCreation,
     answers={201: responses.ObjectStats},
-    errors=(403, 410, 501),
+    errors=(403, 410),
 )
 def copy_object(request: Request) -> Answer:
     body = request.decode(requests.ObjectCopyCreation)

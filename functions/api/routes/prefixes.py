@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import CHANGE, given_text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests
@@ -13,9 +14,19 @@ from graveler.operations.prefixes.requests import IfExists, PrefixRequest, start
 operations = Operations()
 
 _OBJECTS = "/repositories/<repository>/branches/<branch>/objects"
+# The destination may be the root.
+_DESTINATION = given_text("dest_prefix")
 
 
-@operations.add("POST", f"{_OBJECTS}/copy_prefix", "copyPrefix")
+@operations.add(
+    "POST",
+    f"{_OBJECTS}/copy_prefix",
+    "copyPrefix",
+    parameters=(_DESTINATION,),
+    body=requests.PrefixCopy,
+    answers={202: TaskCreated},
+    errors=CHANGE,
+)
 def copy_prefix(request: Request) -> Answer:
     body = request.decode(requests.PrefixCopy)
     asked = replace(_prefix_request(request, body), source_ref=body.src_ref)
@@ -23,7 +34,15 @@ def copy_prefix(request: Request) -> Answer:
     return answers.of_json(TaskCreated(task.id), 202)
 
 
-@operations.add("POST", f"{_OBJECTS}/move_prefix", "movePrefix")
+@operations.add(
+    "POST",
+    f"{_OBJECTS}/move_prefix",
+    "movePrefix",
+    parameters=(_DESTINATION,),
+    body=requests.PrefixMove,
+    answers={202: TaskCreated},
+    errors=CHANGE,
+)
 def move_prefix(request: Request) -> Answer:
     asked = _prefix_request(request, request.decode(requests.PrefixMove))
     task = start_move(request.engine, request.repository, request.branch, asked, request.user)
@@ -33,7 +52,7 @@ def move_prefix(request: Request) -> Answer:
 def _prefix_request(request: Request, body: requests.PrefixMove) -> PrefixRequest:
     return PrefixRequest(
         source_prefix=body.src_prefix,
-        destination_prefix=request.query.required_text("dest_prefix", or_empty=True),
+        destination_prefix=request.query.given_text(_DESTINATION.name),
         if_exists=IfExists(body.if_exists),
         force=body.force,
     )

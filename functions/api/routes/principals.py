@@ -2,6 +2,7 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
+from functions.api.contract import PAGE, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.access.identity_tokens import ServerID, principals_of, signed_request
@@ -16,32 +17,58 @@ from graveler.ports import AccountStore, ExternalPrincipal, IdentityService
 operations = Operations()
 
 _PRINCIPALS = "/auth/users/<user_id>/external/principals"
+_ID = required_text("principalId")
+# Deployments may allow no such log-ins.
+_OFF = 501
 
 # lakeFS's defaults of `auth.login_duration` and `auth.login_max_duration`.
 SESSION_LIFE_S = 7 * 24 * 60 * 60
 SESSION_LIFE_S_MAX = 14 * 24 * 60 * 60
 
 
-@operations.add("POST", _PRINCIPALS, "createUserExternalPrincipal")
+@operations.add(
+    "POST",
+    _PRINCIPALS,
+    "createUserExternalPrincipal",
+    parameters=(_ID,),
+    body=bodies.PrincipalCreation,
+    is_body_optional=True,
+    answers={201: None},
+    errors=(409, _OFF),
+)
 def create_user_external_principal(request: Request) -> Answer:
     _require_enabled(request)
     if request.body:
         request.decode(bodies.PrincipalCreation)
     users.create_principal(
-        request.services.accounts, request.name("user_id"), request.query.required_text(_ID)
+        request.services.accounts, request.name("user_id"), request.query.required_text(_ID.name)
     )
     return answers.empty(201)
 
 
-@operations.add("DELETE", _PRINCIPALS, "deleteUserExternalPrincipal")
+@operations.add(
+    "DELETE",
+    _PRINCIPALS,
+    "deleteUserExternalPrincipal",
+    parameters=(_ID,),
+    answers={204: None},
+    errors=(_OFF,),
+)
 def delete_user_external_principal(request: Request) -> Answer:
     _require_enabled(request)
-    principal_id = request.query.required_text(_ID)
+    principal_id = request.query.required_text(_ID.name)
     request.services.accounts.delete_principal(request.name("user_id"), principal_id)
     return answers.empty()
 
 
-@operations.add("GET", f"{_PRINCIPALS}/ls", "listUserExternalPrincipals")
+@operations.add(
+    "GET",
+    f"{_PRINCIPALS}/ls",
+    "listUserExternalPrincipals",
+    parameters=PAGE,
+    answers={200: responses.Listing[bodies.PrincipalRow]},
+    errors=(_OFF,),
+)
 def list_user_external_principals(request: Request) -> Answer:
     _require_enabled(request)
     page = users.list_principals(
@@ -51,14 +78,29 @@ def list_user_external_principals(request: Request) -> Answer:
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
-@operations.add("GET", "/auth/external/principals", "getExternalPrincipal")
+@operations.add(
+    "GET",
+    "/auth/external/principals",
+    "getExternalPrincipal",
+    parameters=(_ID,),
+    answers={200: bodies.PrincipalRow},
+    errors=(404, _OFF),
+)
 def get_external_principal(request: Request) -> Answer:
     _require_enabled(request)
-    found = users.get_principal(request.services.accounts, request.query.required_text(_ID))
+    found = users.get_principal(request.services.accounts, request.query.required_text(_ID.name))
     return answers.of_json(bodies.principal_row(found))
 
 
-@operations.add("POST", "/auth/external/principal/login", "externalPrincipalLogin", public=True)
+@operations.add(
+    "POST",
+    "/auth/external/principal/login",
+    "externalPrincipalLogin",
+    public=True,
+    body=bodies.ExternalLogin,
+    answers={200: responses.AuthenticationToken},
+    errors=(401, 404, _OFF),
+)
 def external_principal_login(request: Request) -> Answer:
     identities, server_id = _require_enabled(request)
     body = request.decode(bodies.ExternalLogin)
@@ -77,9 +119,6 @@ def external_principal_login(request: Request) -> Answer:
     life_s = min(asked_s if asked_s > 0 else SESSION_LIFE_S, SESSION_LIFE_S_MAX)
     session = authenticator.log_in_principal(principal, life_s)
     return answers.of_json(responses.AuthenticationToken(session.token, session.expires_at))
-
-
-_ID = "principalId"
 
 
 def _require_enabled(request: Request) -> tuple[IdentityService, ServerID]:

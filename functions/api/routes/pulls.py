@@ -3,10 +3,11 @@
 from functions.api import answers
 from functions.api.access.late import commit_need
 from functions.api.answers import Answer
+from functions.api.contract import GUARDED, PAGE, WAITING, choice
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
-from graveler.http.pulls import PullRequestCreated, pull_request_row
+from graveler.http.pulls import PullRequestCreated, PullRequestRow, pull_request_row
 from graveler.operations import pulls
 from graveler.pulls import PullRequestUpdate
 
@@ -14,9 +15,16 @@ operations = Operations()
 
 _PULLS = "/repositories/<repository>/pulls"
 _PULL = f"{_PULLS}/<pull_request>"
+_STATUS = choice("status", *pulls.LISTED)
 
 
-@operations.add("GET", _PULLS, "listPullRequests")
+@operations.add(
+    "GET",
+    _PULLS,
+    "listPullRequests",
+    parameters=(*PAGE, _STATUS),
+    answers={200: responses.Listing[PullRequestRow]},
+)
 def list_pull_requests(request: Request) -> Answer:
     query = request.query
     page = pulls.listed(
@@ -25,14 +33,20 @@ def list_pull_requests(request: Request) -> Answer:
         query.text("prefix"),
         query.text("after"),
         query.amount(),
-        query.choice("status", tuple(pulls.LISTED), default="all"),
+        query.choice(_STATUS.name, _STATUS.values, default="all"),
     )
     # As in lakeFS, only getPullRequest shows the description: it may need another permission.
     rows = [pull_request_row(pull, with_description=False) for pull in page.results]
     return answers.of_json(responses.listing(rows, page.next_after))
 
 
-@operations.add("POST", _PULLS, "createPullRequest")
+@operations.add(
+    "POST",
+    _PULLS,
+    "createPullRequest",
+    body=requests.PullRequestCreation,
+    answers={201: PullRequestCreated},
+)
 def create_pull_request(request: Request) -> Answer:
     body = request.decode(requests.PullRequestCreation)
     pull = pulls.create(
@@ -49,13 +63,15 @@ def create_pull_request(request: Request) -> Answer:
     return answers.of_json(PullRequestCreated(pull.id), 201)
 
 
-@operations.add("GET", _PULL, "getPullRequest")
+@operations.add("GET", _PULL, "getPullRequest", answers={200: PullRequestRow})
 def get_pull_request(request: Request) -> Answer:
     pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
     return answers.of_json(pull_request_row(pull))
 
 
-@operations.add("PATCH", _PULL, "updatePullRequest")
+@operations.add(
+    "PATCH", _PULL, "updatePullRequest", body=requests.PullRequestUpdate, answers={204: None}
+)
 def update_pull_request(request: Request) -> Answer:
     body = request.decode(requests.PullRequestUpdate)
     pulls.update(
@@ -70,7 +86,14 @@ def update_pull_request(request: Request) -> Answer:
     return answers.empty(204)
 
 
-@operations.add("PUT", f"{_PULL}/merge", "mergePullRequest")
+# As in lakeFS, a conflict is an error here, and not the result that mergeIntoBranch answers.
+@operations.add(
+    "PUT",
+    f"{_PULL}/merge",
+    "mergePullRequest",
+    answers={200: responses.MergeResult, **WAITING},
+    errors=GUARDED,
+)
 def merge_pull_request(request: Request) -> Answer:
     pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
     request.access.require(commit_need(request, pull.destination))
