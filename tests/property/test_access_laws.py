@@ -106,10 +106,9 @@ short_resources = st.one_of(
 short_policies = policies_with(
     st.one_of(short_resources, st.lists(short_resources, max_size=2).map(json.dumps))
 )
+prefixes = st.text("ab*", min_size=1, max_size=3)
 permissions_below = st.builds(
-    Permission,
-    actions,
-    st.text("ab*", min_size=1, max_size=3).map(lambda text: Below(f"arn:lakefs:fs:::{text}")),
+    Permission, actions, prefixes.map(lambda text: Below(f"arn:lakefs:fs:::{text}"))
 )
 
 
@@ -167,6 +166,24 @@ def test_a_pattern_matches_all_or_some_texts_below_a_beginning(pattern, user, be
     fast = Pattern(pattern, {"${user}": user})
     assert fast.matches_all_below(beginning) == all(found)
     assert fast.matches_some_below(beginning) == any(found)
+
+
+@given(
+    short_users, st.sampled_from(Effect), st.lists(short_patterns, min_size=1, max_size=2), prefixes
+)
+@example("", Effect.ALLOW, ["a?"], "a")
+@example("", Effect.ALLOW, ["b", "a*"], "a")
+@example("", Effect.DENY, ["b", "ab?"], "a")
+def test_a_statement_about_all_below_a_prefix_is_read_as_the_rules_say(
+    user, effect, found, beginning
+):
+    resource = json.dumps([f"arn:lakefs:fs:::{pattern}" for pattern in found])
+    statement = Statement(effect, ("fs:*",), resource)
+    others = [Statement(Effect.ALLOW, ("fs:Read*",), "*")] if effect is Effect.DENY else []
+    given_policies = [Policy("p", (statement, *others), 1)]
+    permission = Permission("fs:ReadObject", Below(f"arn:lakefs:fs:::{beginning}"))
+    decision = Rights(user, given_policies).decide(permission, {})
+    assert VERDICTS[decision.verdict] == slow_access.decide(user, given_policies, permission, {})
 
 
 @given(short_users, short_policies, permissions_below, all_facts)
