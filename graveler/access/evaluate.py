@@ -7,6 +7,9 @@ that deny come first, so the first statement that applies decides.
 What cannot be read never gives a right. A malformed resource covers nothing in a statement that
 allows, and everything in one that denies. Conditions that cannot be decided are false in the
 former, and true in the latter.
+
+A permission may be about all resources below a prefix. A statement that allows must cover every
+one of them by itself. A statement that denies applies if it covers a single one.
 """
 
 from collections.abc import Sequence
@@ -16,7 +19,7 @@ from enum import Enum
 from graveler.access.conditions import Facts, UndecidableError, holding
 from graveler.access.needs import AllOf, Need, Permission
 from graveler.access.policy import Effect, Policy, Statement
-from graveler.access.resources import Covers, covering, listed, parsed
+from graveler.access.resources import EVERYTHING, Below, Covers, covering, listed, parsed
 from graveler.access.wildcards import compiled
 
 
@@ -106,9 +109,12 @@ class Rights:
         return found
 
     def _decide_permission(self, permission: Permission, facts: Facts) -> Decision:
-        arn = parsed(permission.resource)
+        needed = permission.resource
+        if is_below := isinstance(needed, Below):
+            needed = needed.beginning
+        arn = parsed(needed)
         for statement in self._of(permission.action):
-            if not statement.covers(arn):
+            if not (statement.covers_below(arn) if is_below else statement.covers(arn)):
                 continue
             problem = ""
             if statement.holds is not None:
@@ -129,7 +135,7 @@ class Rights:
 class _Compiled:
     """A statement whose patterns are functions."""
 
-    __slots__ = ("_actions", "allowed", "covers", "holds", "is_deny", "source")
+    __slots__ = ("_actions", "allowed", "covers", "covers_below", "holds", "is_deny", "source")
 
     def __init__(self, source: Source, statement: Statement, user: str) -> None:
         self.source = source
@@ -139,10 +145,13 @@ class _Compiled:
         self._actions = [(pattern, compiled(pattern)) for pattern in statement.actions]
         found = [covering(each, user) for each in listed(statement.resource) or [""]]
         readable = [each for each in found if each is not None]
-        # Whether the statement is about a resource.
-        self.covers = _covering_any(readable)
         if self.is_deny and len(readable) < len(found):
-            self.covers = lambda _: True
+            readable = [EVERYTHING]
+        # Whether the statement is about a resource, and about those below a prefix.
+        self.covers = _covering_any([each.one for each in readable])
+        self.covers_below = _covering_any(
+            [each.some_below if self.is_deny else each.all_below for each in readable]
+        )
 
     def pattern_of(self, action: str) -> str:
         """Return the first pattern that matches the action; "" if none does."""

@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 
+from graveler.access.resources import Below
+
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """The right to do an action to a resource; the resource is an ARN, or `*`."""
+    """The right to do an action to a resource.
+
+    resource: an ARN, or `*`, or all resources below a prefix.
+    """
 
     action: str
-    resource: str
+    resource: str | Below
 
     def __str__(self) -> str:
         return f"{self.action} on {self.resource}"

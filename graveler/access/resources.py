@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from graveler.access.wildcards import compiled
+from graveler.access.wildcards import Matches, Pattern
 
 # All resources; it is also what listings of users, groups and policies need.
 ALL = "*"
@@ -64,6 +64,16 @@ def external_principal_arn(principal: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Below:
+    """All resources whose ARNs have this beginning, which includes some of the resource."""
+
+    beginning: str
+
+    def __str__(self) -> str:
+        return f"{self.beginning}*"
+
+
+@dataclass(frozen=True, slots=True)
 class Arn:
     """The fields of an ARN that decide; the region does not."""
 
@@ -98,8 +108,29 @@ def listed(resource: str) -> list[str] | None:
 Covers = Callable[[Arn | None], bool]
 
 
-def covering(resource: str, user: str) -> Covers | None:
-    """Return whether a policy's resource covers a needed one, as a function.
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a policy's resource covers.
+
+    one: whether it covers a resource.
+    all_below: whether it covers every resource that begins as this one.
+    some_below: whether it covers a resource that begins as this one.
+    """
+
+    one: Covers
+    all_below: Covers
+    some_below: Covers
+
+
+def _everything(_: Arn | None) -> bool:
+    return True
+
+
+EVERYTHING = Coverage(_everything, _everything, _everything)
+
+
+def covering(resource: str, user: str) -> Coverage | None:
+    """Return what a policy's resource covers.
 
     The user's name replaces `${user}`, and matches only itself.
 
@@ -107,12 +138,21 @@ def covering(resource: str, user: str) -> Covers | None:
         None if the resource is neither `*` nor an ARN.
     """
     if resource == ALL:
-        return lambda _: True
-    pattern = parsed(resource)
-    if pattern is None:
+        return EVERYTHING
+    arn = parsed(resource)
+    if arn is None:
         return None
+    pattern = Pattern(arn.resource, {USER_VARIABLE: user})
+    return Coverage(
+        _within(arn, pattern.matches),
+        _within(arn, pattern.matches_all_below),
+        _within(arn, pattern.matches_some_below),
+    )
+
+
+def _within(pattern: Arn, matches: Matches) -> Covers:
+    """Return whether a resource matches, and is of the same service and account."""
     service, account = pattern.service, pattern.account
-    matches = compiled(pattern.resource, {USER_VARIABLE: user})
 
     def covers(arn: Arn | None) -> bool:
         return (

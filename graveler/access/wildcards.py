@@ -5,6 +5,11 @@ begin the text and the last one end it. Each of the others is taken at its first
 star behind it matches whatever follows. So no place is tried twice, and the time is at most the
 product of both lengths, for any pattern. A value that replaces a variable, such as a user's name,
 matches only itself: its own stars and question marks are no wildcards.
+
+Two questions are about all texts with the same beginning. A pattern matches every one of them if it
+matches the beginning, and its last chunk has no characters of its own: then whatever follows the
+beginning matches as well. It matches one of them if its first chunk agrees with the beginning: the
+rest of the pattern can match what follows.
 """
 
 import re
@@ -19,17 +24,44 @@ _WILDCARDS = {"*": _STAR, "?": _ANY_ONE}
 _BETWEEN = re.compile(r"([*?])")
 
 
-def compiled(pattern: str, variables: Mapping[str, str] | None = None) -> Matches:
-    """Return a function that says whether the pattern matches a whole text.
+class Pattern:
+    """A pattern that is ready to be compared with texts.
 
-    variables: values by the text that stands for them in the pattern, such as `${user}`.
+    matches: whether the pattern matches a whole text.
     """
-    chunks = [_Chunk()]
-    for part in _parts(pattern, variables or {}):
-        if part is _STAR:
-            chunks.append(_Chunk())
-        else:
-            chunks[-1].append(part)
+
+    __slots__ = ("_first", "_has_star", "_last", "matches")
+
+    def __init__(self, pattern: str, variables: Mapping[str, str] | None = None) -> None:
+        """Compile a pattern.
+
+        variables: values by the text that stands for them in the pattern, such as `${user}`.
+        """
+        chunks = [_Chunk()]
+        for part in _parts(pattern, variables or {}):
+            if part is _STAR:
+                chunks.append(_Chunk())
+            else:
+                chunks[-1].append(part)
+        self._first, self._last, self._has_star = chunks[0], chunks[-1], len(chunks) > 1
+        self.matches = _matching(chunks)
+
+    def matches_all_below(self, beginning: str) -> bool:
+        """Whether the pattern matches every text with that beginning."""
+        return self._has_star and self._last.is_any and self.matches(beginning)
+
+    def matches_some_below(self, beginning: str) -> bool:
+        """Whether the pattern matches a text with that beginning."""
+        can_reach = self._has_star or self._first.length >= len(beginning)
+        return can_reach and self._first.agrees(beginning)
+
+
+def compiled(pattern: str) -> Matches:
+    """Return a function that says whether the pattern matches a whole text."""
+    return Pattern(pattern).matches
+
+
+def _matching(chunks: "list[_Chunk]") -> Matches:
     first, *middle = chunks
     if not middle:
         return first.fills
@@ -81,6 +113,29 @@ class _Chunk:
                 for is_any, run in groupby(self._parts, lambda part: part is _ANY_ONE)
             ),
             re.DOTALL,
+        )
+
+    @cached_property
+    def is_any(self) -> bool:
+        """Whether the chunk matches every text of its length."""
+        return not any(isinstance(part, str) and part for part in self._parts)
+
+    @cached_property
+    def _characters(self) -> list[object]:
+        """The chunk as characters, and wildcards for one character."""
+        return [
+            each for part in self._parts for each in (part if isinstance(part, str) else [part])
+        ]
+
+    def agrees(self, text: str) -> bool:
+        """Whether the chunk and the text can be the same, as far as both reach."""
+        if len(text) >= self.length:
+            return self.is_at(text, 0)
+        if self.text is not None:
+            return self.text.startswith(text)
+        return all(
+            each is _ANY_ONE or each == character
+            for each, character in zip(self._characters, text, strict=False)
         )
 
     def fills(self, text: str) -> bool:

@@ -42,7 +42,20 @@ _INSTALLED_AT = "/opt/python"
 FOLDER = "python"
 
 # The services of graveler.aws.connect, and STS, which some credentials need to assume a role.
-SERVICES = frozenset({"dynamodb", "events", "glue", "kms", "lambda", "s3", "sqs", "sts"})
+SERVICES = frozenset(
+    {
+        "dynamodb",
+        "events",
+        "glue",
+        "kms",
+        "lambda",
+        "s3",
+        "secretsmanager",
+        "sqs",
+        "ssm",
+        "sts",
+    }
+)
 
 LICENCES = "LICENCES.txt"
 

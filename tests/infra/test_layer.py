@@ -240,8 +240,11 @@ from graveler.aws.settings import Settings
 settings = Settings(region="eu-west-1", refs_table="refs", staging_table="staging")
 connect.dynamodb(settings)
 connect.s3_client(settings, None)
+connect.hook_lambda_client(settings, 1.0)
+connect.secrets_client(settings, "secretsmanager")
+connect.secrets_client(settings, "ssm")
 for name in dir(connect):
-    if name.endswith("_client") and name != "s3_client":
+    if name.endswith("_client") and name not in {"s3_client", "hook_lambda_client", "secrets_client"}:
         getattr(connect, name)(settings)
 """
     environment = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "x"}

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from graveler.access.evaluate import Rights, Verdict
 from graveler.access.needs import AllOf, AnyOf, Need, Permission
 from graveler.access.policy import Effect, Policy, Statement
-from graveler.access.wildcards import compiled
+from graveler.access.resources import Below
+from graveler.access.wildcards import Pattern, compiled
 from tests.support import slow_access
 from tests.support.slow_access import ALLOW, DENY, NEUTRAL
 
@@ -60,22 +61,27 @@ conditions = st.dictionaries(
     ),
     max_size=2,
 )
-statements = st.builds(
-    Statement,
-    st.sampled_from(Effect),
-    st.lists(action_patterns, min_size=1, max_size=3).map(tuple),
-    resource_texts,
-    st.one_of(st.just({}), conditions),
-)
-policies = st.lists(
-    st.builds(
+
+
+def policies_with(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[Policy]]:
+    """Return policies whose statements have such resources."""
+    statements = st.builds(
+        Statement,
+        st.sampled_from(Effect),
+        st.lists(action_patterns, min_size=1, max_size=3).map(tuple),
+        texts,
+        st.one_of(st.just({}), conditions),
+    )
+    named = st.builds(
         Policy,
         st.text("pq", max_size=2),
         st.lists(statements, max_size=4).map(tuple),
         st.just(1_700_000_000),
-    ),
-    max_size=3,
-)
+    )
+    return st.lists(named, max_size=3)
+
+
+policies = policies_with(resource_texts)
 permissions = st.builds(Permission, actions, resources)
 needs: st.SearchStrategy[Need] = st.recursive(
     permissions,
@@ -86,6 +92,24 @@ needs: st.SearchStrategy[Need] = st.recursive(
     max_leaves=4,
 )
 all_facts = st.one_of(st.builds(lambda address: {"SourceIp": address}, addresses), st.just({}))
+
+# Few letters, so that all texts below a prefix can be enumerated as far as they matter.
+short_users = st.sampled_from(["", "a", "*"])
+short_patterns = st.lists(
+    st.sampled_from(["a", "b", "*", "?", "${user}"]), max_size=slow_access.LETTERS_MAX
+).map("".join)
+short_resources = st.one_of(
+    st.just("*"),
+    st.builds("arn:lakefs:fs:::{}".format, short_patterns),
+    st.sampled_from(["arn:lakefs:auth:::*", "arn:lakefs:fs::x:*", "a*", ""]),
+)
+short_policies = policies_with(
+    st.one_of(short_resources, st.lists(short_resources, max_size=2).map(json.dumps))
+)
+prefixes = st.text("ab*", min_size=1, max_size=3)
+permissions_below = st.builds(
+    Permission, actions, prefixes.map(lambda text: Below(f"arn:lakefs:fs:::{text}"))
+)
 
 
 @given(users, policies, needs, all_facts)
@@ -126,7 +150,54 @@ def test_a_pattern_matches_what_its_wildcards_stand_for(pattern, text):
 def test_a_user_s_name_in_a_pattern_matches_only_itself(before, after, user, text):
     pattern = f"{before}${{user}}{after}"
     expected = slow_access.matches(slow_access.pattern_of(pattern, user), text)
-    assert compiled(pattern, {"${user}": user})(text) == expected
+    assert Pattern(pattern, {"${user}": user}).matches(text) == expected
+
+
+@given(short_patterns, short_users, st.text("ab*", max_size=4))
+@example("a?*", "", "ab")
+@example("a*?", "", "ab")
+@example("a*b", "", "ab")
+@example("ab", "", "a")
+@example("a", "", "ab")
+@example("*", "", "")
+def test_a_pattern_matches_all_or_some_texts_below_a_beginning(pattern, user, beginning):
+    parts = slow_access.pattern_of(pattern, user)
+    found = [slow_access.matches(parts, text) for text in slow_access.below(beginning)]
+    fast = Pattern(pattern, {"${user}": user})
+    assert fast.matches_all_below(beginning) == all(found)
+    assert fast.matches_some_below(beginning) == any(found)
+
+
+@given(
+    short_users, st.sampled_from(Effect), st.lists(short_patterns, min_size=1, max_size=2), prefixes
+)
+@example("", Effect.ALLOW, ["a?"], "a")
+@example("", Effect.ALLOW, ["b", "a*"], "a")
+@example("", Effect.DENY, ["b", "ab?"], "a")
+def test_a_statement_about_all_below_a_prefix_is_read_as_the_rules_say(
+    user, effect, found, beginning
+):
+    resource = json.dumps([f"arn:lakefs:fs:::{pattern}" for pattern in found])
+    statement = Statement(effect, ("fs:*",), resource)
+    others = [Statement(Effect.ALLOW, ("fs:Read*",), "*")] if effect is Effect.DENY else []
+    given_policies = [Policy("p", (statement, *others), 1)]
+    permission = Permission("fs:ReadObject", Below(f"arn:lakefs:fs:::{beginning}"))
+    decision = Rights(user, given_policies).decide(permission, {})
+    assert VERDICTS[decision.verdict] == slow_access.decide(user, given_policies, permission, {})
+
+
+@given(short_users, short_policies, permissions_below, all_facts)
+def test_the_verdict_about_all_below_a_prefix_is_that_of_the_rules(user, given, permission, facts):
+    decision = Rights(user, given).decide(permission, facts)
+    assert VERDICTS[decision.verdict] == slow_access.decide(user, given, permission, facts)
+
+
+@given(short_users, short_policies, permissions_below, st.text("ab*z", max_size=3), all_facts)
+def test_a_right_to_all_below_a_prefix_is_a_right_to_each(user, given, permission, rest, facts):
+    rights = Rights(user, given)
+    if rights.decide(permission, facts).is_allowed:
+        one = Permission(permission.action, permission.resource.beginning + rest)
+        assert rights.decide(one, facts).is_allowed
 
 
 def test_no_pattern_takes_exponential_time():

@@ -295,8 +295,7 @@ class EngineMachine(EngineBesideModel):
             lambda: branches.hard_reset(self.engine, REPO, branch, ref=ref),
         )
         if is_void:
-            self.model.branches[branch].head = commit_id
-            self.model.branches[branch].sealed = {}
+            self.model.branches[branch].hard_reset(commit_id)
 
     @rule()
     def drop_what_no_reader_needs(self) -> None:

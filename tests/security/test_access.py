@@ -220,6 +220,101 @@ def test_an_import_is_checked_at_the_paths_that_it_writes(bob):
     assert start("in").status == 202
 
 
+@pytest.mark.parametrize("kind", ["common_prefix", "inventory"])
+def test_an_import_over_a_denied_prefix_is_refused(bob, kind):
+    bob.may(*EVERYTHING, denying(("fs:WriteObject", f"{REPO}/object/secret/deep/*")))
+
+    def start(destination: str) -> Reply:
+        source = {"type": kind, "path": "s3://raw/x", "destination": destination}
+        return bob.ask_as("POST", f"{MAIN}/import", {"paths": [source], "commit": {"message": "m"}})
+
+    for destination in ("", "secret", "secret/", "secret/deep", "secret/deep/er"):
+        assert is_refused(start(destination)), destination
+    assert start("secret/dee").status == 202
+
+
+def test_an_import_of_one_object_is_checked_at_its_path_alone(bob):
+    bob.may(*EVERYTHING, denying(("fs:WriteObject", f"{REPO}/object/secret/*")))
+    source = {"type": "object", "path": "s3://raw/x", "destination": "secret"}
+    body = {"paths": [source], "commit": {"message": "m"}}
+    assert bob.ask_as("POST", f"{MAIN}/import", body).status == 202
+    body["paths"] = [{**source, "destination": "secret/x"}]
+    assert is_refused(bob.ask_as("POST", f"{MAIN}/import", body))
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("common_prefix", "s3://raw"),
+        ("common_prefix", "s3://raw/"),
+        ("common_prefix", "s3://raw/s"),
+        ("common_prefix", "s3://raw/secret/x"),
+        ("inventory", "s3://raw/mine/manifest.json"),
+    ],
+)
+def test_an_import_from_above_a_denied_place_is_refused(bob, kind, path):
+    bob.may(*EVERYTHING, denying(("fs:ImportFromStorage", f"{FS}namespace/s3://raw/secret/*")))
+    source = {"type": kind, "path": path, "destination": "in"}
+    body = {"paths": [source], "commit": {"message": "m"}}
+    assert is_refused(bob.ask_as("POST", f"{MAIN}/import", body))
+    body["paths"] = [{**source, "type": "common_prefix", "path": "s3://raw/open/"}]
+    assert bob.ask_as("POST", f"{MAIN}/import", body).status == 202
+
+
+@pytest.mark.parametrize("operation", ["copy_prefix", "move_prefix"])
+@pytest.mark.parametrize("prefix", ["", "s", "secret/", "secret/a", "secret/a/b"])
+def test_a_copy_or_move_over_a_denied_prefix_is_refused(bob, operation, prefix):
+    def ask(source: str, destination: str) -> Reply:
+        target = f"{MAIN}/objects/{operation}?dest_prefix={destination}"
+        return bob.ask_as("POST", target, {"src_prefix": source})
+
+    bob.may(*EVERYTHING, denying(("fs:WriteObject", f"{REPO}/object/secret/a*")))
+    refusal = ask("open/", prefix)
+    assert is_refused(refusal)
+    bob.may(*EVERYTHING, denying(("fs:ReadObject", f"{REPO}/object/secret/a*")))
+    assert is_refused(ask(prefix, "new/"))
+    assert ask("open/", "new/").status == 202
+
+
+def test_a_move_from_a_prefix_with_a_path_that_may_not_be_deleted_is_refused(bob):
+    bob.may(*EVERYTHING, denying(("fs:DeleteObject", f"{REPO}/object/secret/a")))
+    target = f"{MAIN}/objects/move_prefix?dest_prefix=new/"
+    assert is_refused(bob.ask_as("POST", target, {"src_prefix": "secret/"}))
+
+
+@pytest.mark.parametrize(
+    "pattern", ["open/?", "open/a*", "open/*a", "open/", "open/*/*", "?pen/?*"]
+)
+def test_a_right_to_some_objects_is_none_to_all_below_their_prefix(bob, pattern):
+    others = (("fs:ReadObject", f"{REPO}/*"), ("fs:DeleteObject", f"{REPO}/*"))
+    bob.may(allowing(*others, ("fs:WriteObject", f"{REPO}/object/{pattern}")))
+    for operation in ("copy_prefix", "move_prefix"):
+        target = f"{MAIN}/objects/{operation}?dest_prefix=open/"
+        assert is_refused(bob.ask_as("POST", target, {"src_prefix": "secret/"}))
+
+
+def test_a_prefix_with_wildcards_is_a_text(bob):
+    target = f"{MAIN}/objects/copy_prefix?dest_prefix="
+    body = {"src_prefix": "open/"}
+    bob.may(*EVERYTHING, denying(("fs:WriteObject", f"{REPO}/object/secret/*")))
+    assert bob.ask_as("POST", f"{target}*", body).status == 202
+    assert bob.ask_as("POST", f"{target}%3Fecret/", body).status == 202
+    bob.may(
+        allowing(("fs:ReadObject", f"{REPO}/*"), ("fs:WriteObject", f"{REPO}/object/${{user}}/*"))
+    )
+    assert is_refused(bob.ask_as("POST", f"{target}*", body))
+    assert is_refused(bob.ask_as("POST", f"{target}${{user}}/", body))
+    assert bob.ask_as("POST", f"{target}bob/", body).status == 202
+
+
+def test_a_refusal_of_all_below_a_prefix_names_the_prefix(bob):
+    bob.may(*EVERYTHING, denying(("fs:Write*", f"{REPO}/object/secret/deep")))
+    target = f"{MAIN}/objects/copy_prefix?dest_prefix=secret/"
+    reply = bob.ask_as("POST", target, {"src_prefix": "open/"})
+    assert reply.json["message"] == "insufficient permissions: denied permission to fs:Write*"
+    assert f"fs:WriteObject on {REPO}/object/secret/*" in str(reply.json)
+
+
 def test_of_many_deletions_the_forbidden_ones_are_errors(admin, bob):
     bob.may(allowing(("fs:DeleteObject", f"{REPO}/object/open/*")))
     body = {"paths": ["open/a", "secret/a"]}

@@ -25,6 +25,18 @@ TEMPLATES = [*(operation.template for operation in app.OPERATIONS), *UNSERVED]
 NAMES = sorted(EXAMPLES)
 WITH_RIGHTS = [name for name in NAMES if EXAMPLES[name].rights]
 
+
+def is_below_a_prefix(resource: str) -> bool:
+    """Whether an example's right is about all resources below a prefix."""
+    return resource.endswith("*") and resource != "*"
+
+
+BELOW_PREFIXES = [
+    name
+    for name in WITH_RIGHTS
+    if any(is_below_a_prefix(resource) for _, resource in EXAMPLES[name].rights)
+]
+
 # Rows that leave out what the user may not see, instead of refusing: a deny hides, too.
 FILTERS = {"listRepositories"}
 
@@ -197,6 +209,28 @@ def test_the_rights_on_other_resources_are_not_enough(asked):
             assert reply.json["results"] == []
         else:
             assert asked.refused(reply, asked.message_without(action))
+
+
+@of_every(BELOW_PREFIXES)
+def test_a_deny_of_anything_below_a_prefix_goes_over_all_that_is_allowed(asked):
+    for action, resource in asked.example.rights:
+        if is_below_a_prefix(resource):
+            prefix = resource.removesuffix("*")
+            for below in (f"{prefix}deep/secret/*", f"{prefix}?", prefix, "arn:lakefs:*x/y"):
+                reply = asked.ask(*EVERYTHING, denying((action, below)))
+                message = f"insufficient permissions: denied permission to {action}"
+                assert asked.refused(reply, message), below
+
+
+@of_every(BELOW_PREFIXES)
+def test_the_rights_to_some_below_a_prefix_are_not_enough(asked):
+    for action, resource in asked.example.rights:
+        if is_below_a_prefix(resource):
+            prefix = resource.removesuffix("*")
+            others = [each for each in asked.example.rights if each != (action, resource)]
+            for some in (prefix, f"{prefix}?", f"{prefix}?*", f"{prefix}a*", f"{prefix}*.csv"):
+                reply = asked.ask(allowing(*others, (action, some)))
+                assert asked.refused(reply, asked.message_without(action)), some
 
 
 @of_every(NAMES)

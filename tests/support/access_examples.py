@@ -279,8 +279,8 @@ OF_REPOSITORIES = {
         (
             ("fs:WriteObject", MAIN),
             ("fs:CreateCommit", MAIN),
-            ("fs:ImportFromStorage", f"{FS}namespace/s3://raw/in/"),
-            ("fs:WriteObject", f"{REPO}/object/in/"),
+            ("fs:ImportFromStorage", f"{FS}namespace/s3://raw/in/*"),
+            ("fs:WriteObject", f"{REPO}/object/in/*"),
         ),
         {
             "paths": [{"type": "common_prefix", "path": "s3://raw/in/", "destination": "in"}],

@@ -11,11 +11,15 @@ Changes = dict[bytes, bytes | None]
 
 @dataclass
 class ModelBranch:
-    """A head, the staged changes, and the sealed changes below them."""
+    """A head, the staged changes, and the sealed changes below them.
+
+    restored: what resets staged, which repeats the head as long as nothing else is staged there.
+    """
 
     head: str
     staged: Changes = field(default_factory=dict)
     sealed: Changes = field(default_factory=dict)
+    restored: Changes = field(default_factory=dict)
 
     @property
     def changes(self) -> list[Change]:
@@ -26,7 +30,15 @@ class ModelBranch:
         self.staged = {}
 
     def clear(self) -> None:
-        self.staged, self.sealed = {}, {}
+        self.staged, self.sealed, self.restored = {}, {}, {}
+
+    def hard_reset(self, head: str) -> None:
+        """Move the head; what resets staged goes with it."""
+        self.head, self.sealed = head, {}
+        for path, value in self.restored.items():
+            if path in self.staged and self.staged[path] is value:
+                del self.staged[path]
+        self.restored = {}
 
 
 class ModelRepository:
@@ -66,10 +78,10 @@ class ModelRepository:
 
     def reset(self, branch: str, start: bytes, *, whole: bool) -> None:
         """Drop the staged changes at the path, or under it."""
-        head = self.head_content(branch)
-        for path, _, _ in self.uncommitted(branch):
+        head, found = self.head_content(branch), self.branches[branch]
+        for path, _ in found.changes:
             if path == start if whole else path.startswith(start):
-                self.branches[branch].staged[path] = head.get(path)
+                found.staged[path] = found.restored[path] = head.get(path)
 
     def add_commit(self, branch: str, commit: Commit, content: Records) -> None:
         """Record that the commit was made on the branch, with everything that was staged."""

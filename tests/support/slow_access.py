@@ -4,16 +4,21 @@ Nothing is compiled, and nothing of the fast evaluation is used.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
+from itertools import product
 
 from graveler.access.needs import AllOf, Need, Permission
 from graveler.access.policy import Policy, Statement
+from graveler.access.resources import Below
 
 ALLOW, NEUTRAL, DENY = "allow", "neutral", "deny"
 
 # A pattern: characters, and these two.
 STAR, ANY_ONE = 0, 1
+
+# What follows a prefix. No pattern of a test has the last letter, or more characters than this.
+LETTERS, LETTERS_MAX = "ab*z", 4
 
 
 def matches(pattern: Sequence[str | int], text: str) -> bool:
@@ -75,6 +80,21 @@ def covers(resource: str, user: str, needed: str) -> bool:
     )
 
 
+def below(beginning: str) -> Iterator[str]:
+    """Return texts with the beginning: enough to decide for patterns of few letters."""
+    for length in range(LETTERS_MAX + 1):
+        for letters in product(LETTERS, repeat=length):
+            yield beginning + "".join(letters)
+
+
+def covers_needed(resource: str, user: str, needed: str | Below, effect: str) -> bool:
+    """A right to all below a prefix must cover each resource; a deny covers it with a single one."""
+    if isinstance(needed, str):
+        return covers(resource, user, needed)
+    found = (covers(resource, user, each) for each in below(needed.beginning))
+    return any(found) if effect == "deny" else all(found)
+
+
 def resources_of(statement: Statement) -> list[str]:
     text = statement.resource
     if not (text.startswith("[") and text.endswith("]")):
@@ -93,7 +113,8 @@ def is_about(statement: Statement, user: str, permission: Permission) -> bool:
     is_readable = bool(resources) and all(each == "*" or is_arn(each) for each in resources)
     if statement.effect == "deny" and not is_readable:
         return True
-    return any(covers(each, user, permission.resource) for each in resources)
+    needed, effect = permission.resource, statement.effect
+    return any(covers_needed(each, user, needed, effect) for each in resources)
 
 
 def holds(statement: Statement, facts: Mapping[str, str]) -> bool:

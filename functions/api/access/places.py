@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from functions.api.request import Request
 from graveler.access import resources as arns
+from graveler.access.resources import Below
 from graveler.errors import InvalidInputError
 from graveler.http import accounts as bodies
 from graveler.http import imports, requests
@@ -21,15 +22,19 @@ from graveler.names import normalized_storage_namespace
 class Place:
     """The resources that a request names in one place.
 
-    form: their ARN, with what is filled in from the request in braces.
+    forms: their ARNs, with what is filled in from the request in braces.
     """
 
-    form: str
-    arns: Callable[[Request], Iterable[str]]
+    forms: tuple[str, ...]
+    resources: Callable[[Request], Iterable[str | Below]]
 
 
-def _one(form: str, arn: Callable[[Request], str]) -> Place:
-    return Place(form, lambda request: (arn(request),))
+def _one(form: str | Below, resource: Callable[[Request], str | Below]) -> Place:
+    return Place((str(form),), lambda request: (resource(request),))
+
+
+def _objects_below(repository: str, prefix: str) -> Below:
+    return Below(arns.object_arn(repository, prefix))
 
 
 EVERYTHING = _one(arns.ALL, lambda _: arns.ALL)
@@ -70,10 +75,8 @@ DESTINATION_OBJECT = _one(
     lambda request: arns.object_arn(request.repository, request.query.path("dest_path").decode()),
 )
 DESTINATION_PREFIX = _one(
-    arns.object_arn("{repository}", "{destination prefix}*"),
-    lambda request: arns.object_arn(
-        request.repository, f"{request.query.given_text('dest_prefix')}*"
-    ),
+    _objects_below("{repository}", "{destination prefix}"),
+    lambda request: _objects_below(request.repository, request.query.given_text("dest_prefix")),
 )
 USER = _one(arns.user_arn("{user}"), lambda request: arns.user_arn(request.name("user_id")))
 GROUP = _one(arns.group_arn("{group}"), lambda request: arns.group_arn(request.name("group_id")))
@@ -140,9 +143,9 @@ SOURCE_OBJECT = _one(
 
 
 SOURCE_PREFIX = _one(
-    arns.object_arn("{repository}", "{source prefix}*"),
-    lambda request: arns.object_arn(
-        request.repository, f"{request.decode(requests.PrefixMove).src_prefix}*"
+    _objects_below("{repository}", "{source prefix}"),
+    lambda request: _objects_below(
+        request.repository, request.decode(requests.PrefixMove).src_prefix
     ),
 )
 
@@ -163,25 +166,38 @@ def _deleted_objects(request: Request) -> list[str]:
     return [arns.object_arn(request.repository, path) for path in paths or [""]]
 
 
-DELETED_OBJECTS = Place(arns.object_arn("{repository}", "{each path}"), _deleted_objects)
+DELETED_OBJECTS = Place((arns.object_arn("{repository}", "{each path}"),), _deleted_objects)
 
 
-def _import_sources(request: Request) -> Iterator[str]:
+def _import_sources(request: Request) -> Iterator[str | Below]:
     asked = imports.request_of(request.decode(imports.ImportCreation), request.user)
     for source in asked.sources:
-        yield arns.namespace_arn(source.uri)
+        arn = arns.namespace_arn(source.uri)
+        yield Below(arn) if source.type is SourceType.PREFIX else arn
         if source.type is SourceType.INVENTORY:
             # An inventory lists objects of any bucket, so all of them are needed.
-            yield arns.namespace_arn("s3://*")
+            yield Below(arns.namespace_arn("s3://"))
 
 
-def _import_destinations(request: Request) -> Iterator[str]:
+def _import_destinations(request: Request) -> Iterator[str | Below]:
     asked = imports.request_of(request.decode(imports.ImportCreation), request.user)
     for source in asked.sources:
-        yield arns.object_arn(request.repository, source.path_prefix.decode())
+        arn = arns.object_arn(request.repository, source.path_prefix.decode())
+        # An import replaces everything below a destination that is a prefix.
+        yield arn if source.is_object else Below(arn)
 
 
-IMPORT_SOURCES = Place(arns.namespace_arn("{each source}"), _import_sources)
+IMPORT_SOURCES = Place(
+    (
+        arns.namespace_arn("{each source object}"),
+        str(Below(arns.namespace_arn("{each source prefix}"))),
+    ),
+    _import_sources,
+)
 IMPORT_DESTINATIONS = Place(
-    arns.object_arn("{repository}", "{each destination}"), _import_destinations
+    (
+        arns.object_arn("{repository}", "{each destination path}"),
+        str(_objects_below("{repository}", "{each destination prefix}")),
+    ),
+    _import_destinations,
 )

@@ -23,11 +23,11 @@ class On:
     place: Place
 
     def permissions(self, request: Request) -> Iterator[Permission]:
-        for arn in self.place.arns(request):
-            yield Permission(self.action, arn)
+        for resource in self.place.resources(request):
+            yield Permission(self.action, resource)
 
     def __str__(self) -> str:
-        return f"`{self.action}` on `{self.place.form}`"
+        return f"`{self.action}` on {' and '.join(f'`{form}`' for form in self.place.forms)}"
 
 
 class Row(Protocol):

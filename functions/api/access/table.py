@@ -41,7 +41,7 @@ NEEDS: Mapping[str, Row] = {
     "getUnderlyingProperties": _on(Action.READ_OBJECT, places.OBJECT),
     "listObjects": Needs(
         On(Action.LIST_OBJECTS, places.REPOSITORY),
-        then=f"for each presigned URL `{Action.READ_OBJECT}` on `{places.OBJECT.form}`",
+        then=f"for each presigned URL {On(Action.READ_OBJECT, places.OBJECT)}",
     ),
     "uploadObject": _on(Action.WRITE_OBJECT, places.OBJECT),
     "uploadObjectPreflight": _on(Action.WRITE_OBJECT, places.OBJECT),

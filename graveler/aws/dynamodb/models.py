@@ -187,6 +187,7 @@ class ClaimItem(RefsItem):
     """Partition of the repository / `claim#<uuid>`: addresses, as a JSON array."""
 
     addresses = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
 
 
 class HookRunItem(RefsItem):

@@ -5,7 +5,7 @@ from graveler.access.evaluate import Rights, Source, Verdict
 from graveler.access.explain import explain
 from graveler.access.needs import AllOf, AnyOf, Permission
 from graveler.access.policy import Effect, Policy, Statement
-from graveler.access.resources import branch_arn, object_arn, repository_arn, user_arn
+from graveler.access.resources import Below, branch_arn, object_arn, repository_arn, user_arn
 from graveler.access.standard import GROUPS, policies_of
 
 READ = Permission("fs:ReadObject", object_arn("lake", "in/a"))
@@ -131,6 +131,26 @@ def test_an_explanation_names_the_deciding_statements():
     undecidable = [policy("q", deny("*", "*", OFFICE))]
     _, (explanation,) = explain("ann", undecidable, READ, {"SourceIp": "nowhere"})
     assert "a condition is undecidable" in str(explanation)
+
+
+def test_an_explanation_of_all_below_a_prefix_names_it_with_a_star():
+    need = Permission("fs:WriteObject", Below(object_arn("lake", "in/")))
+    _, (allowed,) = explain("ann", [policy("base", allow("fs:*"))], need, {})
+    assert str(allowed) == (
+        "fs:WriteObject on arn:lakefs:fs:::repository/lake/object/in/*: "
+        "statement 1 of policy 'base' allows it"
+    )
+    guard = policy("guard", deny("fs:*", object_arn("lake", "in/deep/?")))
+    decision, (denied,) = explain("ann", [policy("base", allow("fs:*")), guard], need, {})
+    assert (decision.verdict, decision.missing) == (Verdict.DENIED, (need,))
+    assert str(denied).endswith("object/in/*: statement 1 of policy 'guard' denies it")
+
+
+def test_rights_to_parts_of_a_prefix_do_not_add_up_to_all_below_it():
+    need = Permission("fs:ReadObject", Below(object_arn("lake", "in/")))
+    parts = [object_arn("lake", "in/"), object_arn("lake", "in/?*")]
+    assert not decide(need, *(allow("fs:*", part) for part in parts)).is_allowed
+    assert decide(need, allow("fs:*", object_arn("lake", "i*"))).is_allowed
 
 
 # Which of the standard groups may do what, as people know them from lakeFS.
