@@ -35,10 +35,9 @@ def document(operations: tuple[Operation, ...], server: str, version: str) -> Sc
     paths: dict[str, Schema] = {}
     shapes = _Shapes(operations)
     for operation in operations:
-        if operation.contract is not None:
-            path = path_of(operation.template)
-            method = operation.template.method.lower()
-            paths.setdefault(path, {})[method] = _described(operation, operation.contract, shapes)
+        path = path_of(operation.template)
+        method = operation.template.method.lower()
+        paths.setdefault(path, {})[method] = _described(operation, shapes)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -61,7 +60,7 @@ class _Shapes:
     """The schemas of all JSON bodies."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
-        contracts = [each.contract for each in operations if each.contract is not None]
+        contracts = [each.contract for each in operations]
         answered = [shape for each in contracts for shape in each.answers.values()]
         asked = [each.body for each in contracts]
         self._references: dict[Shape, Schema] = {}
@@ -155,8 +154,8 @@ def path_of(template: Template) -> str:
     return path
 
 
-def _described(operation: Operation, contract: Contract, shapes: _Shapes) -> Schema:
-    template = operation.template
+def _described(operation: Operation, shapes: _Shapes) -> Schema:
+    template, contract = operation.template, operation.contract
     described: Schema = {
         "operationId": template.name,
         "tags": [operation.route.__module__.rpartition(".")[2]],

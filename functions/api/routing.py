@@ -67,8 +67,7 @@ class Operation:
 
     template: Template
     route: Route
-    # None if the declaration lacks `answers`: a test refuses that.
-    contract: Contract | None
+    contract: Contract
 
 
 class Operations:
@@ -83,22 +82,18 @@ class Operations:
         path: str,
         name: str,
         *,
+        answers: Answers,
         public: bool = False,
         parameters: Sequence[Parameter] = (),
         body: Shape = None,
         is_body_optional: bool = False,
-        answers: Answers | None = None,
         errors: Sequence[int] = (),
     ) -> Callable[[Route], Route]:
         """Return a decorator that declares the function as the operation's route.
 
         A public operation needs no credentials. `Contract` describes the other arguments.
         """
-        contract = (
-            None
-            if answers is None
-            else Contract(answers, parameters, body, is_body_optional, errors)
-        )
+        contract = Contract(answers, parameters, body, is_body_optional, errors)
 
         def declare(route: Route) -> Route:
             template = Template(method, path, name, public)

@@ -7,21 +7,19 @@ from typing import Any
 import pytest
 
 from functions.api import app
-from functions.api.access.late import TASK_NEEDS, commit_need
+from functions.api.access.late import TASK_NEEDS
 from functions.api.access.rows import Public
 from functions.api.access.table import NEEDS
-from functions.api.answers import Answer, empty
+from functions.api.answers import empty
 from functions.api.contract import Contract
-from functions.api.request import Request
 from functions.api.routing import Operation
 from functions.api.settings import Settings
-from functions.api.unserved import UNSERVED
 from graveler.tasks import TaskKind
 from tests.support.access import EVERYTHING, RestrictedClient, allowing, denying
 from tests.support.access_examples import EXAMPLES, Example
 from tests.support.api import SETUP_TOKEN, ApiClient, Reply, event
 
-TEMPLATES = [*(operation.template for operation in app.OPERATIONS), *UNSERVED]
+TEMPLATES = [operation.template for operation in app.OPERATIONS]
 NAMES = sorted(EXAMPLES)
 WITH_RIGHTS = [name for name in NAMES if EXAMPLES[name].rights]
 
@@ -39,19 +37,6 @@ BELOW_PREFIXES = [
 
 # Rows that leave out what the user may not see, instead of refusing: a deny hides, too.
 FILTERS = {"listRepositories"}
-
-
-def done(_: Request) -> Answer:
-    """Answer for an operation that is not served yet, behind its check."""
-    return empty()
-
-
-def merge_pull_request(request: Request) -> Answer:
-    request.access.require(commit_need(request, "main"))
-    return empty()
-
-
-UNSERVED_ROUTES = {"mergePullRequest": merge_pull_request}
 
 
 def prepared() -> tuple[ApiClient, dict[str, str]]:
@@ -98,12 +83,8 @@ def filled(text: str, names: dict[str, str]) -> str:
 class Asked:
     """An operation that one user asks for with different policies."""
 
-    def __init__(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        unserved = [
-            Operation(each, UNSERVED_ROUTES.get(each.name, done), Contract({})) for each in UNSERVED
-        ]
-        monkeypatch.setattr(app, "OPERATIONS", (*app.OPERATIONS, *unserved))
         self.admin, names = prepared()
         self.user = RestrictedClient(self.admin)
         example = EXAMPLES[name]
@@ -130,8 +111,8 @@ class Asked:
 
 
 @pytest.fixture
-def asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Asked:
-    return Asked(request.param, monkeypatch)
+def asked(request: pytest.FixtureRequest) -> Asked:
+    return Asked(request.param)
 
 
 def of_every(names: list[str]) -> Any:
