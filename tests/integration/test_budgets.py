@@ -1,23 +1,33 @@
 """What operations cost: round trips to DynamoDB and requests to S3, counted where they are made.
 
 The table is that of the design, for a process that is warm: it has seen the repository, the
-branch and the commits before. Authentication comes on top. A budget is a maximum; here it is also
+branch and the commits before. Authentication and access control come on top, with a row of their
+own. A budget is a maximum; here it is also
 what is measured, so that whoever saves a round trip lowers it.
 """
 
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
 
+from graveler.access.needs import Permission
+from graveler.aws.dynamodb.accounts import DynamoAccountStore
+from graveler.http.access import RIGHTS_AGE_MAX_S, Authorizer
+from graveler.http.auth import MEMORY_S, Authenticator
 from graveler.model import Commit
 from graveler.operations import branches, commits, links, merges, objects, tags, writes
+from graveler.operations.accounts import set_up
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import new_commit
 from graveler.operations.protocol.lookup import current_branch
+from graveler.ports import Credential, User
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
+from tests.contract.accounts import ContextCipher
+from tests.support.memory_objects import FixedClock
 from tests.support.server_world import ServerWorld, open_world
 from tests.support.stack import BUCKET
 
@@ -233,6 +243,27 @@ def test_merge_keeps_its_budget(meter: Meter) -> None:
     assert to_s3["GET"] == 0, meter.requests
     new_ranges = to_s3["PUT"] - 1
     assert 1 <= new_ranges <= 4, meter.requests
+
+
+def test_who_asks_and_what_they_may_costs_few_reads_every_five_seconds(world: ServerWorld) -> None:
+    """The first request of a process, those after it, and the first after five seconds."""
+    requests: list[str] = []
+    clock = FixedClock()
+    cipher = ContextCipher()
+    first = DynamoAccountStore(world.tables(), cipher)
+    set_up.set_up(first, User("ann", 1), Credential("key", "secret", "ann", 1))
+    accounts = DynamoAccountStore(world.tables(requests.append), cipher)
+    authenticator, authorizer = Authenticator(accounts, clock), Authorizer(accounts, clock)
+
+    def ask() -> int:
+        requests.clear()
+        user = authenticator.user_of(f"Basic {b64encode(b'key:secret').decode()}", ())
+        authorizer.access_of(user, {}).require(Permission("fs:ReadObject", "arn:x"))
+        return len(requests)
+
+    costs = [ask(), ask()]
+    clock.tick(max(MEMORY_S, RIGHTS_AGE_MAX_S))
+    assert [*costs, ask(), ask()] == [6, 0, 2, 0]
 
 
 def add_history(meter: Meter, amount: int) -> Commit:
