@@ -73,7 +73,7 @@ lock: ## Compile all files of requirements anew (needs uv)
 layer: install ## Build the Lambda layer, for arm64 and x86_64, into build/
 	$(PYTHON) -m layers.graveler.build
 
-# The stage, and settings of infra/settings.py that go over cdk.json: SET="alarm_email=ops@example.com …"
+# The stage, and settings of infra/settings that go over cdk.json: SET="alarm_email=ops@example.com …"
 STAGE ?= dev
 synth: layer ## Write CloudFormation's templates of STAGE (dev or prod) into build/cdk.out
 	$(PYTHON) -m infra.synth $(STAGE) $(SET)

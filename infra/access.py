@@ -22,7 +22,8 @@ from graveler.aws.dynamodb.models import (
     REPOSITORIES,
 )
 from graveler.aws.hook_targets import PARAMETER_STORE, SECRETS_MANAGER
-from infra.settings import Place, Settings
+from infra.settings import Settings
+from infra.settings.places import Place
 from infra.storage import Storage
 
 _OF_REPOSITORIES = (REPOSITORIES, "repository#*")

@@ -12,7 +12,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
-from infra.settings import CREATE, NONE, Settings
+from infra.settings import Settings
+from infra.settings.rules import CREATE, NONE
 
 # An upload that is unfinished after a week was given up. Its parts cost as much as objects.
 _UPLOAD_LIFE = Duration.days(7)

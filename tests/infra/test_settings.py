@@ -3,7 +3,9 @@
 import pytest
 
 from functions.telemetry import Metrics
-from infra.settings import METRICS, Place, Settings, SettingsError
+from infra.settings import Settings, SettingsError
+from infra.settings.places import Place
+from infra.settings.rules import METRICS
 
 PROD = {"stage": "prod", "alarm_email": "ops@example.com"}
 
