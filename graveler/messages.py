@@ -15,6 +15,7 @@ from graveler.errors import (
     ForbiddenError,
     GoneError,
     GravelerError,
+    HookFailedError,
     InvalidInputError,
     MergeConflictError,
     NoChangesError,
@@ -189,10 +190,13 @@ class Refusal(Enum):
 
 @contextmanager
 def within(step: str) -> Iterator[None]:
-    """Prefix the messages of InvalidInputError and NotFoundError with the step, if any."""
+    """Prefix the messages of InvalidInputError, NotFoundError and HookFailedError with the step.
+
+    An empty step changes nothing.
+    """
     try:
         yield
-    except (InvalidInputError, NotFoundError) as error:
+    except (InvalidInputError, NotFoundError, HookFailedError) as error:
         if not step:
             raise
         raise error.within(step) from error
