@@ -35,6 +35,7 @@ class Refusal(Enum):
     COMMIT_NOT_FOUND = NotFoundError, "commit not found"
     PULL_REQUEST_NOT_FOUND = NotFoundError, "pull request not found"
     NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
+    RUN_NOT_FOUND = NotFoundError, "not found: not found"
 
     USER_NOT_FOUND = NotFoundError, "user not found"
     GROUP_NOT_FOUND = NotFoundError, "group not found"
