@@ -90,8 +90,9 @@ def timeout_of(hook: Hook) -> float:
     Raises:
         InvalidInputError: it is malformed.
     """
-    text = as_text(hook.properties.get("timeout"), "'timeout'")
-    return seconds(text) if text else TIMEOUT_S_DEFAULT
+    timeout = typed(hook.properties.get("timeout"))
+    # lakeFS ignores a time-out that is not a text, such as 30.
+    return seconds(timeout) if timeout and isinstance(timeout, str) else TIMEOUT_S_DEFAULT
 
 
 def call(made: Call) -> None:
