@@ -331,6 +331,14 @@ def test_airflow_gets_a_dag_run_with_the_event(world, engine):
     assert "hidden" not in output(engine, run)
 
 
+def test_the_query_of_airflows_url_stays_behind_its_path(world, engine):
+    about = {"dag_id": "d", "username": "u", "password": "p"}
+    install(engine, hook("airflow", url="https://air/base/?team=7", **about))
+    commit(engine)
+    (request,) = world.targets.requests
+    assert request.url == "https://air/base/api/v1/dags/d/dagRuns?team=7"
+
+
 @pytest.mark.parametrize(("state", "passes"), [("success", True), ("failed", False)])
 def test_airflow_may_be_waited_for(world, engine, state, passes):
     states = iter(["queued", "running", state])
