@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from functions.events.handler import handler
-from graveler.access.policy import Policy, Statement
+from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.standard import ADMINISTRATORS, GROUPS, POLICIES
 from graveler.aws import wiring
 from graveler.aws.bus import Published
@@ -94,7 +94,7 @@ def test_an_installation_without_an_administrator_is_set_up_once_more(tables: Ta
 def test_administrators_who_took_their_own_rights_get_them_back(tables: Tables) -> None:
     store = DynamoAccountStore(tables, CIPHER)
     set_up(store, User("anna", 0), Credential("AKIAJANNA", "kept", "anna", 0))
-    store.update_policy(Policy(FULL_ACCESS, (Statement("deny", ("auth:*",), "*"),), 0))
+    store.update_policy(Policy(FULL_ACCESS, (Statement(Effect.DENY, ("auth:*",), "*"),), 0))
     store.detach_from_group(FULL_ACCESS, ADMINISTRATORS)
 
     for name in (FIRST_ADMINISTRATOR, GROUP + ADMINISTRATORS, POLICY + FULL_ACCESS):
