@@ -15,6 +15,7 @@ from graveler.errors import (
     ForbiddenError,
     GoneError,
     GravelerError,
+    HookFailedError,
     InvalidInputError,
     MergeConflictError,
     NoChangesError,
@@ -34,6 +35,7 @@ class Refusal(Enum):
     COMMIT_NOT_FOUND = NotFoundError, "commit not found"
     PULL_REQUEST_NOT_FOUND = NotFoundError, "pull request not found"
     NOT_FOUND = NotFoundError, "not found"  # an object, a ref, rules, a task
+    RUN_NOT_FOUND = NotFoundError, "not found: not found"
 
     USER_NOT_FOUND = NotFoundError, "user not found"
     GROUP_NOT_FOUND = NotFoundError, "group not found"
@@ -189,10 +191,13 @@ class Refusal(Enum):
 
 @contextmanager
 def within(step: str) -> Iterator[None]:
-    """Prefix the messages of InvalidInputError and NotFoundError with the step, if any."""
+    """Prefix the messages of InvalidInputError, NotFoundError and HookFailedError with the step.
+
+    An empty step changes nothing.
+    """
     try:
         yield
-    except (InvalidInputError, NotFoundError) as error:
+    except (InvalidInputError, NotFoundError, HookFailedError) as error:
         if not step:
             raise
         raise error.within(step) from error

@@ -8,6 +8,7 @@ deadline; only the name's resolution is not bounded.
 """
 
 import http.client
+import re
 import socket
 import ssl
 import threading
@@ -42,6 +43,10 @@ _NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 _IPV4_COMPATIBLE = IPv6Network("::/96")
 
 _HEADERS_BYTES_MAX = 8 * 1024
+
+_OWN_HEADERS = {"host", "connection", "content-length", "transfer-encoding"}
+_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 # Characters of a URL's path that need no escape; escapes of the user's stay.
 _IN_PATHS = "/%:@!$&'()*+,;=~-._"
@@ -216,12 +221,19 @@ class _Watch:
         self._timer.cancel()
 
 
-def _headers(request: HttpRequest, parts: SplitResult) -> dict[str, str]:
-    ours = {"host", "connection", "content-length", "transfer-encoding", "user-agent"}
-    kept = {name: value for name, value in request.headers if name.lower() not in ours}
-    host = parts.netloc
+def _headers(request: HttpRequest, parts: SplitResult) -> dict[str, bytes]:
+    kept: dict[str, bytes] = {}
+    for name, value in request.headers:
+        if not _HEADER_NAME.fullmatch(name):
+            raise HookFailedError(f"invalid header field name {name!r}")
+        if _CONTROL.search(value):  # the value may hold a secret
+            raise HookFailedError(f"invalid header field value for {name!r}")
+        if name.lower() not in _OWN_HEADERS:
+            kept[name] = value.encode()
+    if not any(name.lower() == "user-agent" for name in kept):
+        kept["User-Agent"] = b"graveler-hooks"
     # A server that keeps the connection open gains nothing.
-    return {**kept, "Host": host, "Connection": "close", "User-Agent": "graveler-hooks"}
+    return {**kept, "Host": parts.netloc.encode(), "Connection": b"close"}
 
 
 def _cut_headers(answer: http.client.HTTPResponse) -> list[tuple[str, str]]:

@@ -308,7 +308,8 @@ def _pass_before(
         metadata=made.metadata,
         merge_source=source_ref,
     )
-    return gate.pass_through(files, about, head, source.id)
+    with within(f"update branch {branch}"):
+        return gate.pass_through(files, about, head, source.id)
 
 
 def merge_base(

@@ -302,7 +302,8 @@ def _replay(
             metadata=made.metadata,
         )
         files = committed_files(engine, repository, destination, about.event)
-        before = gate.pass_through(files, about, head.id)
+        with within("update branch"):
+            before = gate.pass_through(files, about, head.id)
         content = engine.metarange(repository, made.metarange_id)
         after = f"post-{asked.subject}"
         starts = start_after(engine, repository, content, after, branch.name, made, before=before)

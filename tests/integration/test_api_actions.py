@@ -94,11 +94,12 @@ def test_hooks_and_their_output_are_shown(api):
 def test_what_does_not_exist_is_not_found(api):
     commit(api)
     run_id = api.ask("GET", RUNS).json["results"][0]["run_id"]
-    for path in (f"{RUNS}/none", f"{RUNS}/none/hooks/0000_0000/output"):
-        assert (api.ask("GET", path).status, api.ask("GET", path).json["message"]) == (
-            404,
-            "not found",
-        )
+    for path, message in {
+        f"{RUNS}/none": "not found: not found",
+        f"{RUNS}/none/hooks/0000_0000/output": "not found",
+    }.items():
+        reply = api.ask("GET", path)
+        assert (reply.status, reply.json["message"]) == (404, message)
     assert api.ask("GET", f"{RUNS}/{run_id}/hooks/0009_0000/output").status == 404
     assert api.ask("GET", f"{RUNS}/none/hooks").json["results"] == []
     assert api.ask("GET", "/repositories/other/actions/runs").status == 404

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from functions.events.handler import handler
+from graveler.access.policy import Effect, Policy, Statement
+from graveler.access.standard import ADMINISTRATORS, GROUPS, POLICIES
 from graveler.aws import wiring
 from graveler.aws.bus import Published
 from graveler.aws.clock import SystemClock
@@ -14,8 +16,10 @@ from graveler.aws.dynamodb.models import (
     ACCOUNTS,
     CREDENTIAL,
     FIRST_ADMINISTRATOR,
+    GROUP,
     INSTALLATION,
     OUTBOX,
+    POLICY,
     partition_of,
 )
 from graveler.aws.dynamodb.tables import Tables, key
@@ -34,6 +38,7 @@ pytestmark = pytest.mark.server
 
 
 CIPHER = LocalCipher(b"k" * 32)
+FULL_ACCESS = "AuthFullAccess"
 
 
 @pytest.fixture
@@ -84,6 +89,25 @@ def test_an_installation_without_an_administrator_is_set_up_once_more(tables: Ta
     assert store.user("eve") == User("eve", 0)
     assert [group.name for group in store.groups_of("eve", "", "", 9).results] == ["Admins"]
     assert [user.name for user in store.members("Admins", "", "", 9).results] == ["eve"]
+
+
+def test_administrators_who_took_their_own_rights_get_them_back(tables: Tables) -> None:
+    store = DynamoAccountStore(tables, CIPHER)
+    set_up(store, User("anna", 0), Credential("AKIAJANNA", "kept", "anna", 0))
+    store.update_policy(Policy(FULL_ACCESS, (Statement(Effect.DENY, ("auth:*",), "*"),), 0))
+    store.detach_from_group(FULL_ACCESS, ADMINISTRATORS)
+
+    for name in (FIRST_ADMINISTRATOR, GROUP + ADMINISTRATORS, POLICY + FULL_ACCESS):
+        delete(tables, name)
+    set_up(store, User("bert", 1), Credential("AKIAJBERT", "new", "bert", 1))
+    effective = {policy.name: policy.statements for policy in store.effective_policies("bert")}
+    assert effective == {name: POLICIES[name] for name in GROUPS[ADMINISTRATORS]}
+
+    assert list(store.effective_policies("anna")) == []  # until somebody adds her again
+    store.add_member(ADMINISTRATORS, "anna")
+    assert len(store.effective_policies("anna")) == len(effective)
+    for name in ("anna", "bert"):
+        store.delete_user(name)
 
 
 def user_of(store: DynamoAccountStore, pair: Credential) -> str:

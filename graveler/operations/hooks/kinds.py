@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urlencode, urlsplit, urlunsplit
 
 import msgspec
 
@@ -90,8 +90,9 @@ def timeout_of(hook: Hook) -> float:
     Raises:
         InvalidInputError: it is malformed.
     """
-    text = as_text(hook.properties.get("timeout"), "'timeout'")
-    return seconds(text) if text else TIMEOUT_S_DEFAULT
+    timeout = typed(hook.properties.get("timeout"))
+    # lakeFS ignores a time-out that is not a text, such as 30.
+    return seconds(timeout) if timeout and isinstance(timeout, str) else TIMEOUT_S_DEFAULT
 
 
 def call(made: Call) -> None:
@@ -137,12 +138,23 @@ def _webhook(made: Call) -> None:
 def _with_query(url: str, query: list[tuple[str, str]]) -> str:
     if not query:
         return url
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise HookFailedError(f"{url!r} is not a URL") from error
+    parts = _split(url)
     joined = "&".join(filter(None, (parts.query, urlencode(query))))
     return urlunsplit(parts._replace(query=joined))
+
+
+def _below(url: str, *names: str) -> str:
+    """Return the URL with the names after its path; its query stays."""
+    parts = _split(url)
+    path = "/".join([parts.path.rstrip("/"), *(quote(name, safe="") for name in names)])
+    return urlunsplit(parts._replace(path=path))
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise HookFailedError(f"{url!r} is not a URL") from error
 
 
 def _send(made: Call, request: HttpRequest, timeout_s: float) -> HttpAnswer:
@@ -164,9 +176,7 @@ def _send(made: Call, request: HttpRequest, timeout_s: float) -> HttpAnswer:
 
 def _airflow(made: Call) -> None:
     output = made.output
-    dags = (
-        f"{made.required('url').rstrip('/')}/api/v1/dags/{quote(made.required('dag_id'), safe='')}"
-    )
+    url = _below(made.required("url"), "api", "v1", "dags", made.required("dag_id"), "dagRuns")
     password = made.secrets.filled(made.required("password"))
     user = made.required("username")
     login = b64encode(f"{user}:{password.value}".encode()).decode()
@@ -176,7 +186,6 @@ def _airflow(made: Call) -> None:
     body = msgspec.json.encode(
         {"dag_run_id": dag_run, "conf": conf | {"lakeFS_event": msgspec.Raw(made.body)}}
     )
-    url = f"{dags}/dagRuns"
     output.write(f"Request:\nPOST {url}\nUsername: {user}, Password: {MASK}\n")
     output.write(f"Body: {body.decode()}\n\n")
     until_ns = made.engine.clock.now_ns() + int(made.timeout_s * NS_PER_S)
@@ -187,7 +196,7 @@ def _airflow(made: Call) -> None:
         raise HookFailedError(f"status code ({answer.status}): airflow hook request failed")
     if made.text("wait_for_dag").lower() == "true":
         output.write("\nWaiting for DAG to complete...\n")
-        _wait_for_dag(made, f"{url}/{quote(dag_run, safe='')}", headers, until_ns)
+        _wait_for_dag(made, _below(url, dag_run), headers, until_ns)
 
 
 def _wait_for_dag(made: Call, url: str, headers: list[tuple[str, str]], until_ns: int) -> None:

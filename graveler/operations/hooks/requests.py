@@ -30,13 +30,14 @@ def get(engine: Engine, repository: str, run_id: str) -> Run:
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository or the run does not exist.
     """
-    return _run(engine, read_repository(engine, repository), run_id)
+    found = read_repository(engine, repository)
+    return _run(engine, found, run_id, Refusal.RUN_NOT_FOUND)
 
 
-def _run(engine: Engine, repository: Repository, run_id: str) -> Run:
+def _run(engine: Engine, repository: Repository, run_id: str, refusal: Refusal) -> Run:
     run = engine.refs.hook_run(repository, run_id) if run_id else None
     if run is None:
-        raise Refusal.NOT_FOUND.error(f"no run {run_id!r} in repository {repository.name!r}")
+        raise refusal.error(f"no run {run_id!r} in repository {repository.name!r}")
     return run
 
 
@@ -62,7 +63,7 @@ def output(engine: Engine, repository: str, run_id: str, hook_run_id: str) -> by
         NotFoundError: the repository, the run or its hook does not exist, or the file is deleted.
     """
     found = read_repository(engine, repository)
-    run = _run(engine, found, run_id)
+    run = _run(engine, found, run_id, Refusal.NOT_FOUND)
     hook = next((each for each in run.hooks if each.id == hook_run_id), None)
     if hook is None:
         raise Refusal.NOT_FOUND.error(f"run {run_id} has no hook run {hook_run_id!r}")

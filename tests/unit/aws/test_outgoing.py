@@ -191,8 +191,35 @@ def test_other_urls_are_refused(url):
         post(url, OutgoingHttp(resolve=lambda _host, _port: ["8.8.8.8"]))
 
 
-def test_a_header_cannot_begin_another_one(server):
-    request = HttpRequest("POST", f"http://127.0.0.1:{server.port}/", [("A", "b\r\nC: d")], b"")
-    with pytest.raises(HookFailedError):
-        OutgoingHttp(LOOPBACK).send(request, 5)
+def send_header(server: Server, name: str, value: str) -> None:
+    request = HttpRequest("POST", f"http://127.0.0.1:{server.port}/", [(name, value)], b"")
+    OutgoingHttp(LOOPBACK).send(request, 5)
+
+
+@pytest.mark.parametrize("value", ["b\r\nC: d", "b\nC: d", "b\n folded", "b\0"])
+def test_a_header_cannot_begin_another_one(server, value):
+    with pytest.raises(HookFailedError) as refused:
+        send_header(server, "A", value)
+    assert refused.value.message == "invalid header field value for 'A'"
     assert server.got == []
+
+
+@pytest.mark.parametrize("name", ["", "two words", "A:", "A\nB", "é"])
+def test_a_header_needs_a_valid_name(server, name):
+    with pytest.raises(HookFailedError) as refused:
+        send_header(server, name, "value")
+    assert refused.value.message == f"invalid header field name {name!r}"
+    assert server.got == []
+
+
+def test_a_header_may_have_any_letters(server):
+    send_header(server, "A", "caf\u00e9 \u65e5")
+    ((_, _, headers, _),) = server.got
+    assert headers["A"].encode("latin-1").decode() == "caf\u00e9 \u65e5"
+
+
+def test_a_hook_may_choose_its_user_agent(server):
+    send_header(server, "user-agent", "checks/1")
+    ((_, _, headers, _),) = server.got
+    agents = [value for name, value in headers.items() if name.lower() == "user-agent"]
+    assert agents == ["checks/1"]

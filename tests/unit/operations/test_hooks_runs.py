@@ -288,6 +288,19 @@ def test_a_malformed_time_out_fails_the_hook(world, engine):
     assert world.targets.requests == []
 
 
+@pytest.mark.parametrize("ignored", ["30", "1.5", "true", "[30s]"])
+def test_a_time_out_that_is_not_a_text_is_ignored_as_in_lakefs(engine, ignored):
+    install(engine, webhook(timeout=ignored))
+    assert commit(engine)
+    assert runs(engine)[0].status is HookStatus.COMPLETED
+
+
+@pytest.mark.parametrize("quoted", ["'30'", "30 s"])
+def test_a_time_out_without_a_unit_fails_the_hook_if_it_is_a_text(engine, quoted):
+    install(engine, webhook(timeout=quoted))
+    assert "time: invalid duration" in refused(engine)
+
+
 def test_airflow_gets_a_dag_run_with_the_event(world, engine):
     made = hook(
         "airflow",
@@ -316,6 +329,14 @@ def test_airflow_gets_a_dag_run_with_the_event(world, engine):
         "list": [1, None],
     }
     assert "hidden" not in output(engine, run)
+
+
+def test_the_query_of_airflows_url_stays_behind_its_path(world, engine):
+    about = {"dag_id": "d", "username": "u", "password": "p"}
+    install(engine, hook("airflow", url="https://air/base/?team=7", **about))
+    commit(engine)
+    (request,) = world.targets.requests
+    assert request.url == "https://air/base/api/v1/dags/d/dagRuns?team=7"
 
 
 @pytest.mark.parametrize(("state", "passes"), [("success", True), ("failed", False)])
