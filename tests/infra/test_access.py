@@ -100,7 +100,6 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
     },
     "tasks": {
         ("Commits", "dynamodb:Query"): "Only a merge that takes seconds is left to a task.",
-        ("Staging", "dynamodb:BatchWriteItem"): "A branch is reset while a task commits it.",
         ("Staging", "dynamodb:GetItem"): "A branch is committed right after a step of a move.",
     },
 }

@@ -4,7 +4,7 @@
 A line holds the caller, the IAM action and the resource: the partition of an item or the folder
 of an object. The frames above the request name the caller. A request from a pool's thread has no
 such frames and belongs to the function of its process. Requests of the tests themselves, also
-while a job waits for them, are `other`.
+while a job waits for them, are not recorded.
 """
 
 import os
@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 FILE = "RECORDED_ACTIONS"
+_TESTS = "tests"
 
 Params = Mapping[str, Any]
 Need = tuple[str, str]
@@ -61,6 +62,8 @@ _recorded: set[str] = set()
 def record(service: str, operation: str, params: Params) -> None:
     """Append the permissions that the request needs to the file, each once."""
     who = _who()
+    if who == _TESTS:
+        return
     for action, resource in _needs(service, operation, params):
         line = f"{who} {service}:{action} {resource}\n"
         if line not in _recorded:
@@ -74,7 +77,7 @@ def _who() -> str:
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.startswith("tests.") and module != __name__:
-            return "other"
+            return _TESTS
         if found := _MODULE.match(module):
             room, name = found.groups()
             return name if room == "functions" or name == "garbage_collection" else f"{name}-job"
@@ -95,7 +98,7 @@ def _process() -> str:
     for name, who in processes.items():
         if name in words:
             return who
-    return "other"
+    return _TESTS
 
 
 def _needs(service: str, operation: str, params: Params) -> Iterator[Need]:
