@@ -63,7 +63,7 @@ from functions.api.routes import (
 )
 from functions.api.routing import Operation, Route, Template
 from functions.api.settings import Settings
-from functions.api.unserved import UNSERVED
+from functions.api.unserved import UNSERVED, refusal_of
 from functions.telemetry import Record, Telemetry
 from graveler.errors import (
     CorruptDataError,
@@ -185,10 +185,9 @@ def build_app(
     authorizer = Authorizer(accounts_store, engine.clock)
     services = Services(engine, accounts_store, authenticator, authorizer, settings, identities)
     resolver = _Resolver()
-    for operation in OPERATIONS:
-        template = operation.template
+    for template, route in _routes():
         resolver.route(API_PREFIX + template.path, template.method)(
-            _bound(operation.route, template, NEEDS[template.name], services)
+            _bound(route, template, NEEDS[template.name], services)
         )
     resolver.route("/_health", ["GET", "HEAD"])(_health)
     resolver.route(openapi.PATH, ["GET", "HEAD"])(_document)
@@ -283,8 +282,7 @@ def _without_route(services: Services) -> Answer:
     """Return the answer where no route matches: the most specific of 501, 405, 400 and 404.
 
     Raises:
-        GravelerError: lakeFS has the operation; it is not served, or lacks a parameter, or the
-            request has no valid credential.
+        GravelerError: an operation lacks a parameter, or the request has no valid credential.
     """
     event = _event.get()
     path = event.path
@@ -295,7 +293,7 @@ def _without_route(services: Services) -> Answer:
     segments = path[len(API_PREFIX) :].split("/")
     if not segments[-1]:
         return _of_no_endpoint()
-    known = [template for template in _templates() if template.matches(segments)]
+    known = [template for template, _ in _routes() if template.matches(segments)]
     for template in known:
         if template.method == event.http_method:
             _record.get().operation = template.name
@@ -304,7 +302,7 @@ def _without_route(services: Services) -> Answer:
             if missing := template.missing_parameter(segments):
                 problem = "value is required but missing"
                 raise Refusal.BAD_PATH_PARAMETER.error(name=missing, problem=problem)
-            raise Refusal.NOT_SERVED.error(f"{template.name} is not served, see docs/api.md")
+            return _of_no_endpoint()
     if known:
         allowed = sorted({template.method for template in known})
         message = f"{event.http_method} is not allowed on {path}, only {', '.join(allowed)}"
@@ -312,10 +310,11 @@ def _without_route(services: Services) -> Answer:
     return _of_no_endpoint()
 
 
-def _templates() -> Iterator[Template]:
+def _routes() -> Iterator[tuple[Template, Route]]:
     for operation in OPERATIONS:
-        yield operation.template
-    yield from UNSERVED
+        yield operation.template, operation.route
+    for template in UNSERVED:
+        yield template, refusal_of(template)
 
 
 def _of_no_endpoint() -> Answer:

@@ -1,9 +1,13 @@
-"""The operations of lakeFS's API that are not served; they answer 501.
+"""The operations of lakeFS's API that are not served: who may do them is answered 501.
 
 A path in neither this table nor a route module is not lakeFS's, and answers 404.
 """
 
-from functions.api.routing import Template
+from typing import Never
+
+from functions.api.request import Request
+from functions.api.routing import Route, Template
+from graveler.messages import Refusal
 
 # Like their served neighbours, these need no credentials.
 _PUBLIC = frozenset({"oauthCallback", "stsLogin"})
@@ -20,3 +24,12 @@ UNSERVED = tuple(
     Template(method, path, name, name in _PUBLIC)
     for method, path, name in (line.split() for line in _TABLE.strip().splitlines())
 )
+
+
+def refusal_of(template: Template) -> Route:
+    """Return a route that refuses by the operation's name."""
+
+    def refuse(_: Request) -> Never:
+        raise Refusal.NOT_SERVED.error(f"{template.name} is not served, see docs/api.md")
+
+    return refuse

@@ -374,6 +374,21 @@ OF_ACCOUNTS = {
     "listGroupPolicies": _auth("GET", "/groups/g/policies", "ReadGroup", "group/g"),
     "attachPolicyToGroup": _auth("PUT", "/groups/g/policies/p", "AttachPolicy", "group/g"),
     "detachPolicyFromGroup": _auth("DELETE", "/groups/g/policies/p", "DetachPolicy", "group/g"),
+    "getGroupACL": Example(
+        "GET",
+        "/auth/groups/g/acl",
+        (("auth:ReadGroup", f"{AUTH}group/g"), ("auth:ReadPolicy", f"{AUTH}policy/ACL(_-_)g")),
+    ),
+    "setGroupACL": Example(
+        "POST",
+        "/auth/groups/g/acl",
+        (
+            ("auth:ReadGroup", f"{AUTH}group/g"),
+            ("auth:AttachPolicy", f"{AUTH}policy/ACL(_-_)g"),
+            ("auth:UpdatePolicy", f"{AUTH}policy/ACL(_-_)g"),
+        ),
+        {"permission": "Read"},
+    ),
     "listPolicies": _one("GET", "/auth/policies", "auth:ListPolicies", "*"),
     "createPolicy": _auth("POST", "/policies", "CreatePolicy", "policy/p", _POLICY),
     "getPolicy": _auth("GET", "/policies/p", "ReadPolicy", "policy/p"),

@@ -83,6 +83,11 @@ GROUP = _one(arns.group_arn("{group}"), lambda request: arns.group_arn(request.n
 POLICY = _one(
     arns.policy_arn("{policy}"), lambda request: arns.policy_arn(request.name("policy_id"))
 )
+# lakeFS's ACL server keeps the ACL of a group in a policy of this name.
+POLICY_OF_ACL = _one(
+    arns.policy_arn("ACL(_-_){group}"),
+    lambda request: arns.policy_arn(f"ACL(_-_){request.name('group_id')}"),
+)
 PRINCIPAL = _one(
     arns.external_principal_arn("{principal}"),
     lambda request: arns.external_principal_arn(request.query.required_text("principalId")),

@@ -209,6 +209,14 @@ NEEDS: Mapping[str, Row] = {
     "listGroupPolicies": _on(Action.READ_GROUP, places.GROUP),
     "attachPolicyToGroup": _on(Action.ATTACH_POLICY, places.GROUP),
     "detachPolicyFromGroup": _on(Action.DETACH_POLICY, places.GROUP),
+    "getGroupACL": Needs(
+        On(Action.READ_GROUP, places.GROUP), On(Action.READ_POLICY, places.POLICY_OF_ACL)
+    ),
+    "setGroupACL": Needs(
+        On(Action.READ_GROUP, places.GROUP),
+        On(Action.ATTACH_POLICY, places.POLICY_OF_ACL),
+        On(Action.UPDATE_POLICY, places.POLICY_OF_ACL),
+    ),
     "listPolicies": _on(Action.LIST_POLICIES, places.EVERYTHING),
     "createPolicy": _on(Action.CREATE_POLICY, places.NEW_POLICY),
     "getPolicy": _on(Action.READ_POLICY, places.POLICY),
@@ -232,5 +240,7 @@ NEEDS: Mapping[str, Row] = {
     "setupCommPrefs": Public(),
     "login": Public(),
     "externalPrincipalLogin": Public(),
+    "stsLogin": Public(),
+    "oauthCallback": Public(),
     "healthCheck": Public(),
 }
