@@ -269,6 +269,26 @@ def test_secrets_reach_the_target_and_no_log(world, engine):
     assert all(b"s3cret" not in content for content in world.objects.contents().values())
 
 
+@pytest.mark.parametrize(
+    "shown", ["a%2Fb%2Bc%3D+%22", "a/b%2Bc%3D%20%22", 'a/b+c= \\"', 'a/b+c= "']
+)
+def test_a_secret_that_a_target_repeats_in_another_spelling_reaches_no_log(world, engine, shown):
+    install(engine, webhook(query_params="{key: '{{ ENV.LAKEFSACTION_KEY }}'}"))
+    world.targets.secrets["LAKEFSACTION_KEY"] = 'a/b+c= "'
+    world.targets.answer = lambda _request: answered(404, f"no page at <{shown}>".encode())
+    refused(engine)
+    assert "no page at <*******>" in output(engine, runs(engine)[0])
+
+
+def test_the_login_at_airflow_reaches_no_log(world, engine):
+    about = {"url": "https://air", "dag_id": "d", "username": "ann"}
+    install(engine, hook("airflow", **about, password="'{{ ENV.LAKEFSACTION_PASSWORD }}'"))
+    world.targets.secrets["LAKEFSACTION_PASSWORD"] = "hidden"
+    world.targets.answer = lambda request: answered(401, str(request.headers).encode())
+    refused(engine)
+    assert "Basic *******" in output(engine, runs(engine)[0])
+
+
 def test_a_missing_secret_fails_the_hook(world, engine):
     install(engine, webhook(headers="{A: '{{ ENV.LAKEFSACTION_NONE }}'}"))
     assert "LAKEFSACTION_NONE not found: missing env var" in refused(engine)
@@ -348,6 +368,7 @@ def test_airflow_may_be_waited_for(world, engine, state, passes):
         (b"false", "the function answered: not passed"),
         (b'{"passed": false, "message": "bad rows"}', "the function answered: bad rows"),
         (b"{", "the function's answer is not JSON"),
+        (b"[" * 60_000, "the function's answer is not JSON"),
     ],
 )
 def test_a_function_s_answer_decides(world, answer, reason):
