@@ -2,8 +2,8 @@
 
 Any writer of a repository chooses these bytes, so everything is bounded. A first pass over the
 parser's events checks the depth, because the parser builds its tree by recursion in C, and a deeply
-nested document would crash the process. An aliased value is made once and shared. But whoever writes
-the document out again writes it each time, so its size counts at each alias.
+nested document would crash the process. An aliased value is made once and shared. JSON
+repeats it at each alias, so its size counts as often.
 """
 
 from contextlib import suppress

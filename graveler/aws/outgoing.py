@@ -40,7 +40,7 @@ _PORTS = {"http": 80, "https": 443}
 # IPv6 addresses that stand for the IPv4 address in their last four bytes. Other networks have
 # prefixes of their own for NAT64 (64:ff9b:1::/48), which keep it elsewhere, and are not public.
 _NAT64 = IPv6Network("64:ff9b::/96")
-# All that is assigned for the Internet; outside are fec0::/10 and the like, which Python calls global.
+# All that is assigned for the Internet. Python also calls fec0::/10 global.
 _IPV6_PUBLIC = IPv6Network("2000::/3")
 _IPV4_COMPATIBLE = IPv6Network("::/96")
 
