@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from graveler.errors import HookFailedError, PreconditionFailedError
+from graveler.errors import HookFailedError, NotFoundError, PreconditionFailedError
 from graveler.hooks import HookSettings, HookStatus, Run
 from graveler.limits import HOOK_TIMEOUT_S_MAX, HOOKS_MAX
 from graveler.operations import branches, merges, replays, tags, writes
@@ -475,3 +475,12 @@ def test_runs_are_listed_newest_first_and_paged(world, engine):
     page = hooks.listed(engine, REPO, "", 4, branch="main", commit_id="")
     rest = hooks.listed(engine, REPO, page.next_after, 100, branch="main", commit_id="")
     assert [run.event for run in (*page.results, *rest.results)] == everything
+
+
+@pytest.mark.parametrize("run_id", ["", "0" * 2000, "0000000000000000000#", "é" * 20])
+def test_a_text_that_is_no_run_s_id_is_asked_of_no_store(world, engine, monkeypatch, run_id):
+    monkeypatch.setattr(type(world.refs), "hook_run", None, raising=False)
+    for ask in (hooks.get, lambda *of: hooks.output(*of, "0000_0000")):
+        with pytest.raises(NotFoundError):
+            ask(engine, REPO, run_id)
+    assert hooks.hooks(engine, REPO, run_id, "", 100).results == ()
