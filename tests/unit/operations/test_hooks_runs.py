@@ -480,7 +480,8 @@ def test_runs_are_listed_newest_first_and_paged(world, engine):
 @pytest.mark.parametrize("run_id", ["", "0" * 2000, "0000000000000000000#", "é" * 20])
 def test_a_text_that_is_no_run_s_id_is_asked_of_no_store(world, engine, monkeypatch, run_id):
     monkeypatch.setattr(type(world.refs), "hook_run", None, raising=False)
-    for ask in (hooks.get, lambda *of: hooks.output(*of, "0000_0000")):
-        with pytest.raises(NotFoundError):
-            ask(engine, REPO, run_id)
+    with pytest.raises(NotFoundError):
+        hooks.get(engine, REPO, run_id)
+    with pytest.raises(NotFoundError):
+        hooks.output(engine, REPO, run_id, "0000_0000")
     assert hooks.hooks(engine, REPO, run_id, "", 100).results == ()
