@@ -5,6 +5,7 @@ that follows from the operation. So a process that comes to the same occurrence 
 or a second delivery, finds the finished run and runs nothing twice.
 """
 
+import re
 from base64 import b32hexencode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from graveler.times import NS_PER_S, whole_second
 # in ascending order are the newest runs first.
 _RUN_EPOCH_S = 32_500_915_200
 _TIME_FRACTIONS = 2**24
+_RUN_ID = re.compile("[0-9a-v]{20}")
 
 # Where lakeFS puts the outputs of hooks, below `_lakefs/`.
 _LOG_FOLDER = "_lakefs/actions/log"
@@ -116,6 +118,11 @@ def run_id(time_ns: int, *parts: str) -> str:
     digest = sha256("\0".join(parts).encode()).digest()
     raw = backwards.to_bytes(4, "big") + fraction.to_bytes(3, "big") + digest[:5]
     return b32hexencode(raw).decode("ascii").rstrip("=").lower()
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a run can have the text as its ID."""
+    return _RUN_ID.fullmatch(text) is not None
 
 
 def hook_run_id(action_number: int, hook_number: int) -> str:

@@ -44,7 +44,8 @@ NOT_SERVED = {
     )
 }
 
-_NAME = re.compile(r"\w[\w\-. ]+", re.ASCII)
+# The record of a run holds the name with each hook. lakeFS has no limit.
+_NAME = re.compile(r"\w[\w\-. ]{1,255}", re.ASCII)
 _HOOK_ID = re.compile(r"[_a-zA-Z][-_a-zA-Z0-9]{1,255}")
 
 
@@ -91,7 +92,8 @@ def parse_action(content: bytes) -> Action:
     _text(fields, "description")
     if not _NAME.fullmatch(name):
         raise InvalidInputError(
-            f"'name' is {name!r}: it must have two or more letters, digits, spaces, '_', '-' or '.'"
+            f"'name' is {name[:300]!r}: it must have 2 to 256 letters, digits, spaces, "
+            "'_', '-' or '.'"
         )
     events = mapping(fields.get("on"), "'on'")
     if not events:

@@ -2,7 +2,8 @@
 
 Any writer of a repository chooses these bytes, so everything is bounded. A first pass over the
 parser's events checks the depth, because the parser builds its tree by recursion in C, and a deeply
-nested document would crash the process. An aliased value is made once and shared.
+nested document would crash the process. An aliased value is made once and shared. JSON
+repeats it at each alias, so its size counts as often.
 """
 
 from contextlib import suppress
@@ -19,6 +20,8 @@ Typed = str | int | float | bool | list["Typed"] | dict[str, "Typed"] | None
 _DEPTH_MAX = 100
 # Each merge key copies the fields of what it names.
 _ALIASES_MAX = 100
+# Of the document with each alias written out: few aliases can mean any number of copies.
+_WRITTEN_OUT_CHARACTERS_MAX = 1024**2
 
 _NULL = "tag:yaml.org,2002:null"
 _MERGE = "tag:yaml.org,2002:merge"
@@ -80,6 +83,7 @@ class _Values:
     def __init__(self) -> None:
         self._made: dict[int, Value] = {}
         self._begun: set[int] = set()
+        self._sizes: dict[int, int] = {}
 
     def value_of(self, node: Any) -> Value:  # noqa: ANN401 - PyYAML has no types
         if id(node) not in self._made:
@@ -87,7 +91,28 @@ class _Values:
                 raise InvalidInputError(f"line {_line(node)}: the value contains itself")
             self._begun.add(id(node))
             self._made[id(node)] = self._make(node)
+            self._sizes[id(node)] = self._size_of(node)
         return self._made[id(node)]
+
+    def _size_of(self, node: Any) -> int:  # noqa: ANN401
+        """Return the characters of the node, whose parts are made, with its aliases written out.
+
+        Raises:
+            InvalidInputError: there are too many.
+        """
+        if node.id == "scalar":
+            return 1 + len(node.value)
+        parts = (
+            node.value if node.id == "sequence" else (each for pair in node.value for each in pair)
+        )
+        # A key is the only part that is not made.
+        size = 1 + sum(self._sizes.get(id(part)) or self._size_of(part) for part in parts)
+        if size > _WRITTEN_OUT_CHARACTERS_MAX:
+            raise InvalidInputError(
+                f"line {_line(node)}: with its aliases written out, the value has more than "
+                f"{_WRITTEN_OUT_CHARACTERS_MAX} characters"
+            )
+        return size
 
     def _make(self, node: Any) -> Value:  # noqa: ANN401
         if node.id == "scalar":

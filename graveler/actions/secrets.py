@@ -1,8 +1,10 @@
 """Secrets in the properties of hooks: `{{ ENV.NAME }}` stands for the secret of that name."""
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from urllib.parse import quote, quote_plus
 
 from graveler.errors import HookFailedError
 
@@ -50,12 +52,25 @@ class Secrets:
         secret = self._find(name)
         if secret is None:
             raise HookFailedError(f"{name} not found: missing env var")
-        if len(secret) > _SHORT:
-            self._used.add(secret)
+        self.hide(secret)
         return secret
+
+    def hide(self, secret: str) -> None:
+        """Mask the text from now on: a secret, or what is made of one."""
+        if len(secret) > _SHORT:
+            self._used.update(_spellings(secret))
 
     def masked(self, text: str) -> str:
         """Return the text without the secrets, wherever a target may have repeated them."""
         for secret in sorted(self._used, key=len, reverse=True):
             text = text.replace(secret, MASK)
         return text
+
+
+def _spellings(secret: str) -> Iterator[str]:
+    """Yield the secret as it is, and as targets repeat it: in a URL, or in a JSON document."""
+    yield secret
+    yield quote(secret)
+    yield quote(secret, safe="")
+    yield quote_plus(secret)
+    yield json.dumps(secret)[1:-1]

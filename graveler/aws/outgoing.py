@@ -38,8 +38,11 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 _PORTS = {"http": 80, "https": 443}
 
-# IPv6 addresses that stand for an IPv4 address, and where in them it is: NAT64 and 6to4.
-_NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+# IPv6 addresses that stand for the IPv4 address in their last four bytes. Other networks have
+# prefixes of their own for NAT64 (64:ff9b:1::/48), which keep it elsewhere, and are not public.
+_NAT64 = IPv6Network("64:ff9b::/96")
+# All that is assigned for the Internet. Python also calls fec0::/10 global.
+_IPV6_PUBLIC = IPv6Network("2000::/3")
 _IPV4_COMPATIBLE = IPv6Network("::/96")
 
 _HEADERS_BYTES_MAX = 8 * 1024
@@ -66,6 +69,8 @@ def is_public(address: Address) -> bool:
     inner = _inner(address)
     if inner is not None:
         return is_public(inner)
+    if isinstance(address, IPv6Address):
+        return address in _IPV6_PUBLIC and address.is_global
     return address.is_global and not (
         address.is_multicast or address.is_reserved or address.is_unspecified
     )
@@ -80,7 +85,7 @@ def _inner(address: Address) -> Address | None:
         return address.sixtofour
     if address.teredo is not None:
         return address.teredo[1]
-    if address in _IPV4_COMPATIBLE or any(address in network for network in _NAT64):
+    if address in _IPV4_COMPATIBLE or address in _NAT64:
         return IPv4Address(int(address) % 2**32)
     return None
 

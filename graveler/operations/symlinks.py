@@ -31,7 +31,8 @@ def write(engine: Engine, repository: str, ref: str, prefix: bytes) -> str:
         The URI of the folder that holds all manifests of the namespace.
 
     Raises:
-        InvalidInputError: a name or the ref is malformed, or a folder cannot be part of an S3 key.
+        InvalidInputError: a name or the ref is malformed, a folder cannot be part of an S3 key, or
+            an object's address has several lines.
         NotFoundError: the repository does not exist, or the ref names no commit.
     """
 
@@ -41,12 +42,20 @@ def write(engine: Engine, repository: str, ref: str, prefix: bytes) -> str:
         place = f"{found.storage_namespace}/{_FOLDER}"
         for folder, values in _folders(view.records(staged, prefix, end)):
             uri = _manifest_uri(f"{place}/{found.name}/{ref}", folder)
-            entries = map(value_entry, values)
-            addresses = (physical_uri(found.storage_namespace, entry) for entry in entries)
+            addresses = [_line(found, value) for value in values]
             engine.objects.put(uri, "\n".join(addresses).encode(), "text/plain")
         return place
 
     return in_repository(engine, repository, do)
+
+
+def _line(repository: Repository, value: bytes) -> str:
+    """Return the object's address as a line of a manifest."""
+    address = physical_uri(repository.storage_namespace, value_entry(value))
+    if "\n" in address or "\r" in address:
+        # The rest would be the address of another object, which nobody checked.
+        raise InvalidInputError(f"{address!r} has several lines: a manifest cannot hold it")
+    return address
 
 
 def _folders(records: Iterable[Record]) -> Iterator[tuple[bytes, list[bytes]]]:

@@ -180,6 +180,8 @@ def _airflow(made: Call) -> None:
     password = made.secrets.filled(made.required("password"))
     user = made.required("username")
     login = b64encode(f"{user}:{password.value}".encode()).decode()
+    if password.shown == MASK:
+        made.secrets.hide(login)
     headers = [("Authorization", f"Basic {login}"), ("Content-Type", _JSON)]
     dag_run = f"lakeFS_hook_{made.hook.id}_{made.about.run_id}"
     conf = {name: typed(value) for name, value in made.fields("dag_conf").items()}
@@ -217,11 +219,20 @@ def _wait_for_dag(made: Call, url: str, headers: list[tuple[str, str]], until_ns
 
 
 def _field(document: bytes, name: str) -> object:
-    try:
-        content = msgspec.json.decode(document)
-    except msgspec.DecodeError as error:
-        raise HookFailedError("the answer is not JSON") from error
+    content = _decoded(document, "the answer")
     return content.get(name) if isinstance(content, Mapping) else None
+
+
+def _decoded(document: bytes, name: str) -> object:
+    """Return the JSON document of a target.
+
+    Raises:
+        HookFailedError: it is not JSON, or nested too deeply.
+    """
+    try:
+        return msgspec.json.decode(document)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise HookFailedError(f"{name} is not JSON") from error
 
 
 def _lambda(made: Call) -> None:
@@ -233,10 +244,7 @@ def _lambda(made: Call) -> None:
     made.output.write(f"Function: {name}\nPayload:\n{made.body.decode()}\n\n")
     answer = made.engine.hook_targets.functions.invoke(name, made.body, made.timeout_s)
     made.output.write(f"Answer:\n{answer.decode('utf-8', 'replace')}\n")
-    try:
-        content = msgspec.json.decode(answer) if answer else None
-    except msgspec.DecodeError as error:
-        raise HookFailedError("the function's answer is not JSON") from error
+    content = _decoded(answer, "the function's answer") if answer else None
     if content is False or (isinstance(content, Mapping) and content.get("passed") is False):
         reason = content.get("message") if isinstance(content, Mapping) else None
         raise HookFailedError(f"the function answered: {reason or 'not passed'}")

@@ -1,7 +1,7 @@
 """What users ask of runs of hooks: to list and show them, and to read their output."""
 
 from graveler.errors import GoneError, InvalidInputError, NotFoundError
-from graveler.hooks import HookRun, HookStatus, Run, log_uri
+from graveler.hooks import HookRun, HookStatus, Run, is_run_id, log_uri
 from graveler.messages import Refusal
 from graveler.model import Page, Repository
 from graveler.operations.engine import Engine
@@ -35,10 +35,15 @@ def get(engine: Engine, repository: str, run_id: str) -> Run:
 
 
 def _run(engine: Engine, repository: Repository, run_id: str, refusal: Refusal) -> Run:
-    run = engine.refs.hook_run(repository, run_id) if run_id else None
+    run = _find(engine, repository, run_id)
     if run is None:
         raise refusal.error(f"no run {run_id!r} in repository {repository.name!r}")
     return run
+
+
+def _find(engine: Engine, repository: Repository, run_id: str) -> Run | None:
+    # A store refuses keys that are empty or too long.
+    return engine.refs.hook_run(repository, run_id) if is_run_id(run_id) else None
 
 
 def hooks(engine: Engine, repository: str, run_id: str, after: str, amount: int) -> Page[HookRun]:
@@ -49,7 +54,7 @@ def hooks(engine: Engine, repository: str, run_id: str, after: str, amount: int)
         NotFoundError: the repository does not exist.
     """
     found = read_repository(engine, repository)
-    run = engine.refs.hook_run(found, run_id) if run_id else None
+    run = _find(engine, found, run_id)
     ordered = [hook for hook in run.hooks if hook.id > after] if run is not None else []
     page = tuple(ordered[:amount])
     return Page(page, page[-1].id if page and len(ordered) > amount else "")

@@ -73,6 +73,7 @@ MALFORMED = {
     "on: {pre-commit: }": "'name' is",
     "name: x\non: {pre-commit: }": "'name' is 'x'",
     "name: a/b\non: {pre-commit: }": "'name' is 'a/b'",
+    f"name: {'a' * 257}\non: {{pre-commit: }}": "2 to 256 letters",
     "name: [ab]\non: {pre-commit: }": "'name' is not a text",
     "name: any": "'on' is required",
     "name: any\non: pre-commit": "'on' is not a mapping",

@@ -76,7 +76,13 @@ def bomb(link: str) -> bytes:
 
 
 @pytest.mark.parametrize("link", ["[?, ?, ?, ?]", "{<<: [?, ?, ?, ?]}", "{a: ?, b: ?, c: ?, d: ?}"])
-def test_what_is_named_again_and_again_is_made_once(link):
-    found = read_document(bomb(link))
+def test_a_small_document_that_means_a_huge_one_is_refused(link):
+    with pytest.raises(InvalidInputError, match="with its aliases written out"):
+        read_document(bomb(link))
+
+
+def test_a_value_that_is_named_again_is_made_once():
+    found = read_document(b"a: &a [x, y]\nb: [*a, *a]")
     assert isinstance(found, dict)
-    assert len(found) == 21
+    assert found["b"] == [["x", "y"], ["x", "y"]]
+    assert found["b"][0] is found["b"][1] is found["a"]

@@ -127,6 +127,8 @@ def test_nobody_listening_is_a_failure():
         "::ffff:169.254.169.254",
         "::127.0.0.1",
         "64:ff9b::a9fe:a9fe",
+        "64:ff9b:1:a9fe:a9:fe00:808:808",
+        "fec0::1",
         "2002:7f00:1::",
         "2001:0:4136:e378:8000:63bf:80ff:fffe",
     ],

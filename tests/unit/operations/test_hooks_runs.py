@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from graveler.errors import HookFailedError, PreconditionFailedError
+from graveler.errors import HookFailedError, NotFoundError, PreconditionFailedError
 from graveler.hooks import HookSettings, HookStatus, Run
 from graveler.limits import HOOK_TIMEOUT_S_MAX, HOOKS_MAX
 from graveler.operations import branches, merges, replays, tags, writes
@@ -269,6 +269,26 @@ def test_secrets_reach_the_target_and_no_log(world, engine):
     assert all(b"s3cret" not in content for content in world.objects.contents().values())
 
 
+@pytest.mark.parametrize(
+    "shown", ["a%2Fb%2Bc%3D+%22", "a/b%2Bc%3D%20%22", 'a/b+c= \\"', 'a/b+c= "']
+)
+def test_a_secret_that_a_target_repeats_in_another_spelling_reaches_no_log(world, engine, shown):
+    install(engine, webhook(query_params="{key: '{{ ENV.LAKEFSACTION_KEY }}'}"))
+    world.targets.secrets["LAKEFSACTION_KEY"] = 'a/b+c= "'
+    world.targets.answer = lambda _request: answered(404, f"no page at <{shown}>".encode())
+    refused(engine)
+    assert "no page at <*******>" in output(engine, runs(engine)[0])
+
+
+def test_the_login_at_airflow_reaches_no_log(world, engine):
+    about = {"url": "https://air", "dag_id": "d", "username": "ann"}
+    install(engine, hook("airflow", **about, password="'{{ ENV.LAKEFSACTION_PASSWORD }}'"))
+    world.targets.secrets["LAKEFSACTION_PASSWORD"] = "hidden"
+    world.targets.answer = lambda request: answered(401, str(request.headers).encode())
+    refused(engine)
+    assert "Basic *******" in output(engine, runs(engine)[0])
+
+
 def test_a_missing_secret_fails_the_hook(world, engine):
     install(engine, webhook(headers="{A: '{{ ENV.LAKEFSACTION_NONE }}'}"))
     assert "LAKEFSACTION_NONE not found: missing env var" in refused(engine)
@@ -369,6 +389,7 @@ def test_airflow_may_be_waited_for(world, engine, state, passes):
         (b"false", "the function answered: not passed"),
         (b'{"passed": false, "message": "bad rows"}', "the function answered: bad rows"),
         (b"{", "the function's answer is not JSON"),
+        (b"[" * 60_000, "the function's answer is not JSON"),
     ],
 )
 def test_a_function_s_answer_decides(world, answer, reason):
@@ -475,3 +496,13 @@ def test_runs_are_listed_newest_first_and_paged(world, engine):
     page = hooks.listed(engine, REPO, "", 4, branch="main", commit_id="")
     rest = hooks.listed(engine, REPO, page.next_after, 100, branch="main", commit_id="")
     assert [run.event for run in (*page.results, *rest.results)] == everything
+
+
+@pytest.mark.parametrize("run_id", ["", "0" * 2000, "0000000000000000000#", "é" * 20])
+def test_a_text_that_is_no_run_s_id_is_asked_of_no_store(world, engine, monkeypatch, run_id):
+    monkeypatch.setattr(type(world.refs), "hook_run", None, raising=False)
+    with pytest.raises(NotFoundError):
+        hooks.get(engine, REPO, run_id)
+    with pytest.raises(NotFoundError):
+        hooks.output(engine, REPO, run_id, "0000_0000")
+    assert hooks.hooks(engine, REPO, run_id, "", 100).results == ()

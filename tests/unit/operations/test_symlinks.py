@@ -3,7 +3,7 @@
 import pytest
 
 from graveler.errors import InvalidInputError, NotFoundError
-from graveler.operations import objects, repositories, symlinks
+from graveler.operations import links, objects, repositories, symlinks
 from tests.support.lake import NAMESPACE, REPO, commit, upload
 
 PLACE = f"{NAMESPACE}/symlinks"
@@ -71,6 +71,15 @@ def test_a_folder_that_cannot_hold_a_manifest_is_refused(engine, path):
     upload(engine, path, b"1")
     with pytest.raises(InvalidInputError, match="cannot hold a manifest"):
         symlinks.write(engine, REPO, "main", b"")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_an_address_cannot_add_another_line(engine, end):
+    data = links.StoredData(f"s3://elsewhere/x{end}s3://secret/y", "any", 1)
+    links.stage(engine, REPO, "main", b"a", data)
+    with pytest.raises(InvalidInputError, match="has several lines"):
+        symlinks.write(engine, REPO, "main", b"")
+    assert manifests(engine) == {}
 
 
 @pytest.mark.parametrize("ref", ["nobody", "f" * 64])
