@@ -94,6 +94,7 @@ PROVOKED = [
     (R.COMMIT_NOT_FOUND, ("GET", f"{REPO}/commits/none"), 404, "commit not found"),
     (R.PULL_REQUEST_NOT_FOUND, ("GET", f"{PULLS}/{20 * '0'}"), 404, "pull request not found"),
     (R.NOT_FOUND, ("GET", f"{ONE}/stat?path=none"), 404, "not found"),
+    (R.RUN_NOT_FOUND, ("GET", "/repositories/repo/actions/runs/x"), 404, "not found: not found"),
     (R.USER_NOT_FOUND, ("GET", "/auth/users/none"), 404, "user not found"),
     (R.GROUP_NOT_FOUND, ("GET", "/auth/groups/none"), 404, "group not found"),
     (R.POLICY_NOT_FOUND, ("GET", "/auth/policies/none"), 404, "policy not found"),
