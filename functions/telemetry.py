@@ -11,6 +11,7 @@ signed. An error's message may hold any of these, so it is logged only if its au
 (`_explained`). docs/operations.md lists all fields.
 """
 
+import math
 import os
 import re
 import time
@@ -24,7 +25,7 @@ from typing import Any
 import msgspec
 from aws_lambda_powertools import Logger
 
-from graveler.aws import traces, usage
+from graveler.aws import deadlines, traces, usage
 from graveler.aws.environment import FromEnvironment
 from graveler.aws.usage import Counted, Usage
 from graveler.errors import GravelerError, StillRunningError
@@ -52,6 +53,9 @@ _UNITS = {"Latency": "Milliseconds", Counted.BYTES_COPIED.value: "Bytes"}
 _MODULES_OF_KNOWN_MESSAGES = ("graveler.", "botocore.")
 # A URL's path may hold the key of an object, and its query a signature.
 _URL = re.compile(r"(https?://[^/?\s'\"]+)[^\s'\"]*", re.IGNORECASE)
+
+# What an invocation needs at its end: to answer, or to note how far it came.
+_END_S = 1.0
 
 Fact = str | int | float | bool
 
@@ -151,6 +155,8 @@ class Telemetry:
     def record(self, kind: str, context: object, **facts: Fact) -> Iterator[Record]:
         """Log the work of the block when it ends, also when it raises.
 
+        The block's calls to stores end before the invocation does.
+
         Args:
             kind: the line's message, which says what a line stands for.
             context: Lambda's context of the invocation.
@@ -159,7 +165,7 @@ class Telemetry:
         started_s = time.perf_counter()
         record = Record(**facts, lambda_request_id=getattr(context, "aws_request_id", ""))
         trace = traces.of_invocation()
-        with usage.measured() as used, traces.recorded(trace):
+        with usage.measured() as used, traces.recorded(trace), deadlines.within(_left_s(context)):
             try:
                 yield record
             except BaseException as error:
@@ -206,6 +212,12 @@ class Telemetry:
                 }
             ],
         }
+
+
+def _left_s(context: object) -> float:
+    """Return the time for the work of an invocation; no limit without Lambda's context."""
+    left_ms = getattr(context, "get_remaining_time_in_millis", None)
+    return math.inf if left_ms is None else left_ms() / 1000 - _END_S
 
 
 def _encoded(line: Mapping[str, Any]) -> str:

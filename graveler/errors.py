@@ -212,6 +212,9 @@ class UnknownOutcomeError(GravelerError):
 
     code = "unknown_outcome"
 
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(message, details or "it may have taken effect: read before you repeat it")
+
 
 class CorruptDataError(GravelerError):
     """Stored bytes differ from the written ones; the message names file and offset."""

@@ -1,13 +1,16 @@
 """The kinds of answers that the API gives."""
 
 import base64
+import json
 from collections.abc import Mapping
+from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
 from graveler.errors import GravelerError
 from graveler.http import errors
 from graveler.http.responses import encode
+from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 
 Answer = Response[str]
 
@@ -18,6 +21,9 @@ _JSON_HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "SAMEOR
 # Ten thousand presigned URLs are 15 MB of JSON, and compress to less than one. Small answers are
 # not worth the time.
 _COMPRESSED_ABOVE_CHARACTERS = 1024 * 1024
+
+# Room for the headers, and for the JSON around them and the body.
+_OVERHEAD_BYTES = 32 * 1024
 
 
 def of_json(
@@ -71,3 +77,13 @@ def of_bytes(content: bytes, status: int, headers: Mapping[str, str]) -> Respons
 def empty(status: int = 204, headers: Mapping[str, str] | None = None) -> Response[str]:
     """Return an answer without a body."""
     return Response(status, None, "", headers)
+
+
+def fits_payload(answer: Mapping[str, Any]) -> bool:
+    """Whether the answer, in the form of API Gateway, fits into Lambda's response."""
+    body: str = answer["body"]
+    room = LAMBDA_PAYLOAD_BYTES_MAX - _OVERHEAD_BYTES
+    if answer["isBase64Encoded"]:
+        return len(body) <= room
+    # At worst every character becomes \\uXXXX.
+    return len(body) * 6 <= room or len(json.dumps(body)) <= room

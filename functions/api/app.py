@@ -9,7 +9,6 @@ Lambda gives a process one event at a time, but other servers run several thread
 is therefore in context variables, never in the resolver, and threads may share an app.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import cache, partial
@@ -65,11 +64,14 @@ from functions.api.routing import Operation, Route, Template
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED, refusal_of
 from functions.telemetry import Record, Telemetry
+from graveler.aws import deadlines
 from graveler.errors import (
     CorruptDataError,
     GravelerError,
     StillRunningError,
+    ThrottledError,
     TooLargeError,
+    UnknownOutcomeError,
 )
 from graveler.http import s3, waiting
 from graveler.http.access import Authorizer
@@ -117,9 +119,6 @@ _RESOURCES = (
 OPERATIONS: tuple[Operation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table
 )
-
-# Room for the headers, and for the JSON around them and the body.
-_ANSWER_OVERHEAD_BYTES = 32 * 1024
 
 SERVICE = "graveler-api"
 
@@ -194,6 +193,7 @@ def build_app(
     log_out = Template("GET", "/logout", "logout", public=True)
     resolver.get(log_out.path)(_bound(accounts.log_out, log_out, Public(), services))
     resolver.exception_handler(GravelerError)(_of_error)
+    resolver.exception_handler(ThrottledError)(_of_throttling)
     resolver.exception_handler(StillRunningError)(_of_waiting)
     resolver.exception_handler(CorruptDataError)(partial(_of_corruption, engine))
     resolver.exception_handler(Exception)(_of_bug)
@@ -204,7 +204,7 @@ def build_app(
         with logged.record("request", context, **_facts_of(event)) as record:
             _record.set(record)
             answer = resolver.resolve(event, context)
-            if not _fits_payload(answer):
+            if not answers.fits_payload(answer):
                 answer = _too_large()
             answer["headers"]["X-Request-ID"] = request_id_of(event)
             if event["requestContext"]["http"]["method"] == "HEAD":
@@ -347,16 +347,6 @@ def _drop_body(answer: dict[str, Any]) -> None:
         answer["headers"].pop("Content-Type", None)
 
 
-def _fits_payload(answer: dict[str, Any]) -> bool:
-    """Whether the answer, as JSON, fits into Lambda's response."""
-    body: str = answer["body"]
-    room = LAMBDA_PAYLOAD_BYTES_MAX - _ANSWER_OVERHEAD_BYTES
-    if answer["isBase64Encoded"]:
-        return len(body) <= room
-    # At worst every character becomes \\uXXXX.
-    return len(body) * 6 <= room or len(json.dumps(body)) <= room
-
-
 def _too_large() -> dict[str, Any]:
     error = TooLargeError(
         f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: request a smaller amount or fewer "
@@ -375,6 +365,14 @@ def _too_large() -> dict[str, Any]:
 def _of_error(error: GravelerError) -> Answer:
     _record.get().error = error
     return answers.of_error(error)
+
+
+def _of_throttling(error: ThrottledError) -> Answer:
+    """Tell the client to repeat the request; or to look first, if a change may have been made."""
+    is_change = _event.get().http_method not in {"GET", "HEAD"}
+    if is_change and deadlines.may_have_written():
+        return _of_error(UnknownOutcomeError(error.message))
+    return _of_error(error)
 
 
 def _of_waiting(error: StillRunningError) -> Answer:

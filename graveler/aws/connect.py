@@ -17,6 +17,7 @@ from graveler.aws.functions import LambdaClient
 from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
+from graveler.aws.timeouts import bounded
 
 if TYPE_CHECKING:
     from botocore.hooks import BaseEventHooks
@@ -127,11 +128,13 @@ def dynamodb_endpoint(region: str) -> str:
 
 def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
     """Return a client of S3 in the deployment's region, or of an S3-compatible endpoint."""
-    return _session().client(
-        "s3",
-        region_name=settings.region,
-        endpoint_url=endpoint,
-        config=s3_config(endpoint),
+    return bounded(
+        _session().client(
+            "s3",
+            region_name=settings.region,
+            endpoint_url=endpoint,
+            config=s3_config(endpoint),
+        )
     )
 
 
@@ -158,29 +161,33 @@ _RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
 def kms_client(settings: Settings) -> "KMSClient":
     """Return a client of KMS in the deployment's region."""
-    return _session().client("kms", region_name=settings.region, config=_RETRIED)
+    return bounded(_session().client("kms", region_name=settings.region, config=_RETRIED))
 
 
 def events_client(settings: Settings) -> "EventBridgeClient":
     """Return a client of the deployment's EventBridge."""
-    return _session().client(
-        "events",
-        region_name=settings.region,
-        endpoint_url=settings.events_endpoint,
-        config=_RETRIED,
+    return bounded(
+        _session().client(
+            "events",
+            region_name=settings.region,
+            endpoint_url=settings.events_endpoint,
+            config=_RETRIED,
+        )
     )
 
 
 def sqs_client(settings: Settings) -> "SQSClient":
     """Return a client of the deployment's SQS."""
-    return _session().client(
-        "sqs", region_name=settings.region, endpoint_url=settings.sqs_endpoint, config=_RETRIED
+    return bounded(
+        _session().client(
+            "sqs", region_name=settings.region, endpoint_url=settings.sqs_endpoint, config=_RETRIED
+        )
     )
 
 
 def glue_client(settings: Settings) -> "GlueClient":
     """Return a client of Glue in the deployment's region."""
-    return _session().client("glue", region_name=settings.region, config=_RETRIED)
+    return bounded(_session().client("glue", region_name=settings.region, config=_RETRIED))
 
 
 # A slice takes seconds, and as much as a function may if its part of the repository cannot be cut.
@@ -196,11 +203,13 @@ def lambda_client(settings: Settings) -> LambdaClient:
             retries={"total_max_attempts": 1},
         )
     )
-    client: LambdaClient = _session().client(
-        "lambda",
-        region_name=settings.region,
-        endpoint_url=settings.lambda_endpoint,
-        config=config,
+    client: LambdaClient = bounded(
+        _session().client(
+            "lambda",
+            region_name=settings.region,
+            endpoint_url=settings.lambda_endpoint,
+            config=config,
+        )
     )
     return client
 
@@ -215,11 +224,13 @@ def hook_lambda_client(settings: Settings, timeout_s: float) -> LambdaClient:
     config = _CONFIG.merge(
         Config(read_timeout=timeout_s + _HOOK_MARGIN_S, retries={"total_max_attempts": 1})
     )
-    client: LambdaClient = _session().client(
-        "lambda",
-        region_name=settings.region,
-        endpoint_url=settings.lambda_endpoint,
-        config=config,
+    client: LambdaClient = bounded(
+        _session().client(
+            "lambda",
+            region_name=settings.region,
+            endpoint_url=settings.lambda_endpoint,
+            config=config,
+        )
     )
     return client
 
@@ -227,4 +238,4 @@ def hook_lambda_client(settings: Settings, timeout_s: float) -> LambdaClient:
 @lru_cache(maxsize=2)
 def secrets_client(settings: Settings, service: str) -> Any:  # noqa: ANN401 - of either service
     """Return a client of Secrets Manager or Systems Manager in the deployment's region."""
-    return _session().client(service, region_name=settings.region, config=_RETRIED)  # type: ignore[call-overload]
+    return bounded(_session().client(service, region_name=settings.region, config=_RETRIED))  # type: ignore[call-overload]

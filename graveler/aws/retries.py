@@ -1,15 +1,25 @@
-"""How long a request may take, and how often and how long requests are retried."""
+"""How long an attempt may take, and how often and how long requests are retried.
+
+All of it ends at the deadline of the work in hand, see `deadlines.py`.
+"""
 
 import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-# Of all clients of AWS. API Gateway ends a request after 30 s, which several calls share. The
-# margin of an export's lease is longer than a call with its retries (graveler/export/lifecycle.py).
-CONNECT_TIMEOUT_S = 2.0
-READ_TIMEOUT_S = 10.0
+from graveler.aws import deadlines
+
+# Of all clients of AWS. An attempt is shorter than the time for all attempts, so a connection that
+# hangs costs an attempt and not the call. The margin of an export's lease is longer than a call
+# with its retries (graveler/export/lifecycle.py).
+CONNECT_TIMEOUT_S = 1.0
+READ_TIMEOUT_S = 4.0
 RETRY_S_MAX = 8.0
+# DynamoDB answers in milliseconds; an answer has a megabyte at most.
+DYNAMODB_ATTEMPT_S = 2.0
+# S3 may be silent while it copies gigabytes or puts parts together.
+LONG_READ_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +37,26 @@ class Retries:
     uniform: Callable[[float, float], float] = random.uniform
 
     def attempts(self) -> Iterator[int]:
-        """Yield the attempts' numbers from 1, with pauses between; end when no time is left."""
-        deadline_s = self.monotonic_s() + self.total_s_max
+        """Yield the attempts' numbers from 1, with pauses between; end when no time is left.
+
+        There is at least one, unless the deadline of the work in hand has passed.
+        """
+        end_s = self.monotonic_s() + min(self.total_s_max, deadlines.left_s())
         ceiling_s = self.first_pause_s
         attempt = 1
-        while True:
+        while deadlines.left_s() > 0:
             yield attempt
             pause_s = self.uniform(0, ceiling_s)
-            if self.monotonic_s() + pause_s >= deadline_s:
+            if self.monotonic_s() + pause_s >= end_s:
                 return
             self.sleep(pause_s)
             ceiling_s = min(ceiling_s * 2, self.pause_s_max)
             attempt += 1
+
+
+def attempt_s(limit_s: float) -> float:
+    """Return how long an attempt may take: the limit, or what is left; never zero.
+
+    Zero would mean to clients that there is no limit.
+    """
+    return max(0.001, min(limit_s, deadlines.left_s()))

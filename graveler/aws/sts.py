@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 
 from graveler.access.identity_tokens import SignedRequest
 from graveler.aws import traces
-from graveler.aws.retries import CONNECT_TIMEOUT_S
+from graveler.aws.retries import attempt_s
 from graveler.errors import ThrottledError
 
-_TIMEOUT_S = CONNECT_TIMEOUT_S + 5
+_TIMEOUT_S = 7.0
 _ANSWER_BYTES_MAX = 64 * 1024
 _ARN = re.compile(rb"<Arn>(arn:[ -;=-~]{1,2048})</Arn>")
 
@@ -19,7 +19,7 @@ class Sts:
 
     def caller_arn(self, request: SignedRequest) -> str | None:
         # The endpoint was checked against a pattern, and the certificate is checked here.
-        connection = HTTPSConnection(request.host, 443, timeout=_TIMEOUT_S)
+        connection = HTTPSConnection(request.host, 443, timeout=attempt_s(_TIMEOUT_S))
         try:
             with traces.call("STS", ""):
                 connection.request(

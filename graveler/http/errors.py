@@ -19,7 +19,7 @@ STATUSES: Mapping[type[errors.GravelerError], int] = {
     errors.RangeNotSatisfiableError: 416,
     errors.ContentionError: 429,
     errors.TooManyAttemptsError: 429,
-    errors.UnknownOutcomeError: 500,
+    errors.UnknownOutcomeError: 503,
     errors.CorruptDataError: 500,
     errors.UnsupportedError: 501,
     errors.ThrottledError: 503,

@@ -6,9 +6,9 @@ An attempt ends in one of four ways:
 - not done, but worth another attempt: throttled, or no connection;
 - unknown: no answer, or a server error.
 
-Attempts go on while there is time. Every write may be repeated: it has a condition or a client
-request token, or stores the same value again. If no attempt succeeds, a write that may have had
-its effect raises UnknownOutcomeError, everything else ThrottledError.
+Attempts go on while there is time (`graveler.aws.retries`). Every write may be repeated: it has a
+condition or a client request token, or stores the same value again. If no attempt succeeds, a write
+that may have had its effect raises UnknownOutcomeError, everything else ThrottledError.
 
 DynamoDB remembers a client request token for ten minutes, and a process may be frozen between two
 attempts. So no attempt is sent later than five minutes after the first. Its signature is valid for
@@ -28,7 +28,7 @@ from zlib import crc32
 
 import msgspec
 
-from graveler.aws import traces, usage
+from graveler.aws import deadlines, traces, usage
 from graveler.aws.dynamodb.http_client import (
     Answer,
     HttpClient,
@@ -140,7 +140,7 @@ class DynamoDB:
     def _settle(self, call: Call, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
         body = msgspec.json.encode(call.request)
         may_have_landed = False
-        problem = ""
+        problem = "no time is left"
         deadline_s = time.monotonic() + _REPEATABLE_S
         for _ in self.retries.attempts():
             pending, begun = begun, None
@@ -155,12 +155,15 @@ class DynamoDB:
                 problem, may_have_landed = str(error), True
                 continue
             if answer.status == 200 and _is_whole(answer):
+                if call.operation not in _READS:
+                    deadlines.write_landed()
                 return call.decoder.decode(answer.body)
             if answer.status == 200 or answer.status >= 500:
                 problem, may_have_landed = f"{call.operation}: status {answer.status}", True
                 continue
             problem = _throttling(call.operation, answer)
         if may_have_landed and call.operation not in _READS:
+            deadlines.write_landed()
             raise UnknownOutcomeError(f"DynamoDB did not confirm a write: {problem}")
         raise ThrottledError(f"DynamoDB cannot serve this now: retry later ({problem})")
 

@@ -25,9 +25,9 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from graveler.aws import traces, usage
+from graveler.aws import timeouts, traces, usage
 from graveler.aws.errors import THROTTLING_CODES
-from graveler.aws.retries import Retries
+from graveler.aws.retries import LONG_READ_TIMEOUT_S, READ_TIMEOUT_S, Retries
 from graveler.aws.usage import Counted
 from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
 
@@ -43,6 +43,7 @@ _NO_ANSWER = (HTTPClientError, IncompleteReadError, ResponseParserError, SSLErro
 _CONFLICT_CODES = frozenset({"ConditionalRequestConflict", "OperationAborted"})
 
 _READS = ("get_", "head_", "list_")
+_LONG = frozenset({"complete_multipart_upload", "copy_object", "upload_part_copy"})
 
 _REFUSED_BUCKET = {
     "NoSuchBucket": "does not exist",
@@ -134,7 +135,7 @@ class S3:
             UnknownOutcomeError: a write that may have had its effect.
         """
         may_have_landed = False
-        problem = ""
+        problem = "no time is left"
         for _ in self._retries.attempts():
             try:
                 return self._attempt(operation, location, parameters)
@@ -162,7 +163,8 @@ class S3:
     ) -> dict[str, Any]:
         method = getattr(self.client, operation)
         usage.count(Counted.S3_REQUESTS)
-        with traces.call("S3", operation):
+        read_s = LONG_READ_TIMEOUT_S if operation in _LONG else READ_TIMEOUT_S
+        with traces.call("S3", operation), timeouts.reading_for(read_s):
             answer: dict[str, Any] = method(**location.parameters, **parameters)
             if "Body" in answer:
                 answer["Body"] = answer["Body"].read()

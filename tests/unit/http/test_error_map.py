@@ -68,7 +68,7 @@ def test_every_error_has_a_status_of_its_own_or_of_its_parent(kind):
         (errors.MergeConflictError("m"), 409),
         (errors.StaleVersionError("m"), 429),
         (errors.ThrottledError("m"), 503),
-        (errors.UnknownOutcomeError("m"), 500),
+        (errors.UnknownOutcomeError("m"), 503),
     ],
 )
 def test_clients_get_the_statuses_that_they_handle(error, status):

@@ -185,7 +185,7 @@ def test_half_an_answer_is_none(server: Server, client: HttpClient, broken: byte
 def test_a_silent_server_is_given_up(
     server: Server, client: HttpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_client, "READ_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(http_client, "DYNAMODB_ATTEMPT_S", 0.05)
     server.answers.append((b"HTTP/1.1 200 OK\r\n", False))
     with pytest.raises(NoAnswerError):
         exchange(client)

@@ -12,7 +12,7 @@ from botocore.exceptions import (
     SSLError,
 )
 
-from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
+from graveler.aws.retries import CONNECT_TIMEOUT_S, LONG_READ_TIMEOUT_S, Retries
 from graveler.aws.s3.client import S3, Location, S3Error
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
@@ -248,7 +248,7 @@ def test_a_request_of_an_export_has_ended_when_its_lease_ends(
     def attempt(**_: object) -> None:
         if passed[-1] < refused_for_s:
             raise NOT_SENT
-        wait(CONNECT_TIMEOUT_S + READ_TIMEOUT_S)
+        wait(CONNECT_TIMEOUT_S + LONG_READ_TIMEOUT_S)
         raise TIMED_OUT
 
     s3 = S3(ScriptedS3().s3.client, Retries(sleep=wait, monotonic_s=lambda: passed[-1]))
