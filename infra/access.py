@@ -19,6 +19,7 @@ from graveler.aws.dynamodb.models import (
     COMMITS_BY_GENERATION,
     ENDING,
     EXPORTS,
+    HEARTBEATS,
     REPOSITORIES,
 )
 from graveler.aws.hook_targets import PARAMETER_STORE, SECRETS_MANAGER
@@ -122,10 +123,11 @@ class Access:
         ]
 
     def cleanup(self) -> list[iam.PolicyStatement]:
-        """Return the cleanup function's: read due work, and drop tokens and repositories."""
+        """Return the cleanup function's: drop tokens and repositories, and show signs of life."""
         drop = ("dynamodb:BatchWriteItem", "dynamodb:Query")
         return [
             self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, ENDING, EXPORTS, "repository#*")),
+            self._refs(("dynamodb:PutItem", "dynamodb:Query"), (HEARTBEATS,), "ShowLife"),
             self._staging(drop),
             self._tables_key(),
         ]
@@ -184,6 +186,7 @@ class Access:
         items = ("dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query")
         statements = [
             self._refs(items, _OF_REPOSITORIES),
+            self._refs(("dynamodb:PutItem",), (HEARTBEATS,), "NoteCollections"),
             self._staging(("dynamodb:Query",)),
             self._tables_key(),
             self._buckets("ListLakes", list_all, self.namespaces),

@@ -11,7 +11,7 @@ from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from graveler.aws.dynamodb.models import OUTBOX
+from graveler.aws.dynamodb.models import HEARTBEATS, OUTBOX, STREAM_BEAT
 from graveler.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from graveler.http.errors import STATUSES
 from infra.function import Function, Shape
@@ -161,8 +161,19 @@ class Events(Construct):
     def publish_from(self, storage: Storage, function: Function) -> None:
         """Deliver the outbox of the refs table to the function, in order, until it is published.
 
-        Batches are not bisected: the function reports the first record to deliver again.
+        Batches are not bisected: the function reports the first record to deliver again. The beat
+        of each sweep comes, too: without it, a silent stream could not be told from a dead one.
         """
+        beat = lambda_.FilterCriteria.filter(
+            {
+                "dynamodb": {
+                    "Keys": {
+                        "partition": {"S": lambda_.FilterRule.is_equal(HEARTBEATS)},
+                        "sort": {"S": lambda_.FilterRule.is_equal(STREAM_BEAT)},
+                    }
+                }
+            }
+        )
         insert = lambda_.FilterCriteria.filter(
             {
                 "eventName": lambda_.FilterRule.is_equal("INSERT"),
@@ -182,7 +193,7 @@ class Events(Construct):
             maximum_retry_attempts=-1,
             maximum_record_age_in_seconds=_RECORD_AGE_MAX.to_seconds(),
             destination_config={"onFailure": {"destination": self.unpublished.queue_arn}},
-            filter_criteria={"filters": [insert]},
+            filter_criteria={"filters": [insert, beat]},
         )
         mapping.node.add_dependency(function.role)
 

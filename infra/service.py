@@ -11,10 +11,11 @@ from infra.access import Access
 from infra.api import Api
 from infra.events import Events
 from infra.function import ARCHITECTURE, RUNTIME, Function
-from infra.jobs import Jobs, export_job_name, export_prefixes, job_arn
-from infra.observability import Observability, Watched
+from infra.jobs import Jobs, export_job_name, export_prefixes, job_arn, watched_collections
+from infra.observability import Observability
 from infra.settings import Settings
 from infra.storage import Storage
+from infra.watched import Watched
 
 
 class Service(Stack):
@@ -43,7 +44,7 @@ class Service(Stack):
         ]
         jobs = Jobs(self, settings, storage, self.events, self._access)
         gateway = Api(self, settings, functions[0])
-        Observability(self, settings, Watched(storage, gateway, self.events, jobs, functions))
+        Observability(self, Watched(settings, storage, gateway, self.events, jobs, functions))
         CfnOutput(self, "EventBus", value=self.events.bus.event_bus_name)
 
     def _make_api_function(self) -> Function:
@@ -131,7 +132,8 @@ class Service(Stack):
             events.CLEANUP,
             self._layer,
             self._access.cleanup(),
-            self._tables_environment(),
+            self._tables_environment()
+            | {"GRAVELER_WATCHED_COLLECTIONS": ",".join(watched_collections(self._settings))},
         )
         events.clean_up_with(self.events, function)
         return function
