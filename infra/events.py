@@ -119,7 +119,12 @@ class Events(Construct):
         self.undelivered = dead_letters(self, "Undelivered")
         self.export_dead_letters = dead_letters(self, "ExportDeadLetters")
         self.export_queue = self._queue_of_function("ExportQueue", self.export_dead_letters)
-        self._deliver("CallsForExport", EXPORT_TRIGGERS, self.export_queue)
+        self._deliver(
+            "CallsForExport",
+            EXPORT_TRIGGERS,
+            self.export_queue,
+            is_enabled=bool(settings.exports),
+        )
         self.failed_exports = dead_letters(self, "FailedExports")
         self._deliver(
             "ExportFailed", ["export_finished"], self.failed_exports, {"status": ["export-failed"]}
@@ -150,12 +155,20 @@ class Events(Construct):
         kinds: Iterable[str],
         queue: sqs.Queue,
         detail: dict[str, list[str]] | None = None,
+        *,
+        is_enabled: bool = True,
     ) -> None:
         """Let a rule send events of the kinds to the queue; only those with the detail, if any."""
         pattern = events.EventPattern(
             source=[SOURCE], detail_type=[detail_type(kind) for kind in kinds], detail=detail
         )
-        rule = events.Rule(self, construct_id, event_bus=self.bus, event_pattern=pattern)
+        rule = events.Rule(
+            self,
+            construct_id,
+            event_bus=self.bus,
+            event_pattern=pattern,
+            enabled=is_enabled,
+        )
         rule.add_target(targets.SqsQueue(queue, dead_letter_queue=self.undelivered))
 
     def publish_from(self, storage: Storage, function: Function) -> None:
@@ -199,20 +212,34 @@ class Events(Construct):
 
     def export_with(self, settings: Settings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent exports."""
-        self._handle("ExportMessages", self.export_queue, function, settings.exports_at_once)
+        self._handle(
+            "ExportMessages",
+            self.export_queue,
+            function,
+            settings.exports_at_once,
+            # Polling costs money. Without places for exports, there is nothing to export.
+            is_enabled=bool(settings.exports),
+        )
 
     def run_tasks_with(self, settings: Settings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent tasks."""
         self._handle("TaskMessages", self.task_queue, function, settings.tasks_at_once)
 
     def _handle(
-        self, construct_id: str, queue: sqs.Queue, function: Function, at_once: int
+        self,
+        construct_id: str,
+        queue: sqs.Queue,
+        function: Function,
+        at_once: int,
+        *,
+        is_enabled: bool = True,
     ) -> None:
         mapping = lambda_.CfnEventSourceMapping(
             self,
             construct_id,
             function_name=function.alias.function_arn,
             event_source_arn=queue.queue_arn,
+            enabled=is_enabled,
             batch_size=1,
             function_response_types=["ReportBatchItemFailures"],
             scaling_config={"maximumConcurrency": at_once},

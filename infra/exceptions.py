@@ -7,6 +7,8 @@ from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
+from infra.settings import Settings
+
 _PACK = "AwsSolutions"
 
 _END = "It is itself a dead-letter queue: an alarm watches it."
@@ -17,6 +19,15 @@ _OF_STORAGE: Mapping[str, Mapping[str, str]] = {
     "SetupToken": {
         "SMG4": "The token works once, until there is an administrator, so it needs no rotation."
     },
+}
+# With `economy`, instead of those above.
+_OF_ECONOMICAL_STORAGE: Mapping[str, Mapping[str, str]] = {
+    "Secret": {"SMG4": "Users' secrets are encrypted under it: another could not decrypt them."},
+}
+_NO_KEY = "With `economy`, the deployment has no key: docs/security.md says what that means."
+_OF_ECONOMICAL_SERVICE: Mapping[str, Mapping[str, str]] = {
+    "Jobs/GarbageCollection": {"GL1": _NO_KEY, "GL3": _NO_KEY},
+    "Jobs/Export": {"GL1": _NO_KEY, "GL3": _NO_KEY},
 }
 _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     "ApiFunction": _FUNCTION,
@@ -62,9 +73,12 @@ OF_STATEMENTS: Mapping[str, str] = {
 }
 
 
-def acknowledge_exceptions(storage: Stack, service: Stack) -> None:
+def acknowledge_exceptions(storage: Stack, service: Stack, settings: Settings) -> None:
     """Register the exceptions with cdk-nag."""
-    for stack, exceptions in ((storage, _OF_STORAGE), (service, _OF_SERVICE)):
+    of_storage, of_service = _OF_STORAGE, _OF_SERVICE
+    if settings.economy:
+        of_storage, of_service = _OF_ECONOMICAL_STORAGE, {**_OF_SERVICE, **_OF_ECONOMICAL_SERVICE}
+    for stack, exceptions in ((storage, of_storage), (service, of_service)):
         for path, reasons in exceptions.items():
             _acknowledge(_at(stack, path), reasons)
         for construct in stack.node.find_all():

@@ -67,7 +67,9 @@ class Function(Construct):
             description=f"What the function {shape.name} may do",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             inline_policies={
-                "access": iam.PolicyDocument(statements=[*statements, *self._telemetry()])
+                "access": iam.PolicyDocument(
+                    statements=[*statements, *self._telemetry(is_traced=settings.is_traced)]
+                )
             },
         )
         self.function = lambda_.Function(
@@ -90,7 +92,7 @@ class Function(Construct):
             recursive_loop=lambda_.RecursiveLoop.ALLOW if shape.calls_itself else None,
             log_group=self.log,
             logging_format=lambda_.LoggingFormat.JSON,
-            tracing=lambda_.Tracing.ACTIVE,
+            tracing=lambda_.Tracing.ACTIVE if settings.is_traced else lambda_.Tracing.DISABLED,
             # The alias can go back to old versions.
             current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
         )
@@ -98,12 +100,14 @@ class Function(Construct):
             self, "Alias", alias_name=ALIAS, version=self.function.current_version
         )
 
-    def _telemetry(self) -> Iterable[iam.PolicyStatement]:
+    def _telemetry(self, *, is_traced: bool) -> Iterable[iam.PolicyStatement]:
         yield iam.PolicyStatement(
             sid="Log",
             actions=["logs:CreateLogStream", "logs:PutLogEvents"],
             resources=[self.log.log_group_arn],
         )
+        if not is_traced:
+            return
         # X-Ray has no resources.
         yield iam.PolicyStatement(
             sid="Trace",

@@ -86,21 +86,20 @@ class Jobs(Construct):
 
     def _make_security(self) -> glue.CfnSecurityConfiguration:
         """Return the encryption of what Glue itself writes; buckets encrypt our objects."""
-        key_arn = self._storage.key.key_arn
+        key = self._storage.key
+        logs: dict[str, str] = {"cloudWatchEncryptionMode": "DISABLED"}
+        bookmarks: dict[str, str] = {"jobBookmarksEncryptionMode": "DISABLED"}
+        if key:
+            logs = {"cloudWatchEncryptionMode": "SSE-KMS", "kmsKeyArn": key.key_arn}
+            bookmarks = {"jobBookmarksEncryptionMode": "CSE-KMS", "kmsKeyArn": key.key_arn}
         return glue.CfnSecurityConfiguration(
             self,
             "Security",
             name=self._settings.name,
             encryption_configuration={
                 "s3Encryptions": [{"s3EncryptionMode": "SSE-S3"}],
-                "cloudWatchEncryption": {
-                    "cloudWatchEncryptionMode": "SSE-KMS",
-                    "kmsKeyArn": key_arn,
-                },
-                "jobBookmarksEncryption": {
-                    "jobBookmarksEncryptionMode": "CSE-KMS",
-                    "kmsKeyArn": key_arn,
-                },
+                "cloudWatchEncryption": logs,
+                "jobBookmarksEncryption": bookmarks,
             },
         )
 
@@ -266,8 +265,11 @@ def export_prefixes(settings: Settings) -> str:
 
 
 def watched_collections(settings: Settings) -> list[str]:
-    """Return the series of collections that must not grow old: those of the schedules."""
-    if not settings.gc_schedule:
+    """Return the series of collections that must not grow old: those of the schedules.
+
+    To measure their age costs a metric, which `economy` saves.
+    """
+    if not settings.gc_schedule or settings.economy:
         return []
     return [
         series_of(repository, deletes=settings.gc_deletes)

@@ -9,7 +9,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from infra.dashboard import Dashboard
-from infra.jobs import collection_age_max_s
+from infra.jobs import collection_age_max_s, watched_collections
 from infra.watched import PERIOD, Watched, throttles, waiting
 
 # An export may take long, but each message is handled within one invocation.
@@ -27,6 +27,10 @@ _BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 _BEAT = Duration.minutes(15)
 _MISSED_BEATS = 2
 
+# The alarms that `economy` keeps: what users notice, what everybody overlooks, and what costs most
+# when it fails. An idle cleanup, stream or events function raises the second.
+_ECONOMY = frozenset({"api-server-errors", "events-silent", "jobs-failed"})
+
 
 class Observability(Construct):
     """A topic, an alarm for everything that a person has to examine, and a dashboard."""
@@ -42,7 +46,8 @@ class Observability(Construct):
         self._watch_life()
         self._watch_queues()
         self._watch_tables()
-        Dashboard(watched).add_to(self, self._alarms)
+        if not self._settings.economy:
+            Dashboard(watched).add_to(self, self._alarms)
 
     def _make_topic(self) -> sns.Topic:
         topic = sns.Topic(
@@ -79,6 +84,8 @@ class Observability(Construct):
         *,
         is_silence_fault: bool = False,
     ) -> None:
+        if self._settings.economy and construct_id not in _ECONOMY:
+            return
         missing = cloudwatch.TreatMissingData
         alarm = cloudwatch.Alarm(
             self,
@@ -152,7 +159,7 @@ class Observability(Construct):
                 comparison=_BELOW,
                 is_silence_fault=True,
             )
-        if self._settings.gc_schedule:
+        if watched_collections(self._settings):
             self._alarm(
                 "collections-late",
                 "The last successful garbage collection was too long ago",

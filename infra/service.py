@@ -6,6 +6,7 @@ from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from graveler.aws.secret_cipher import secret_cipher
 from infra import api, events, packages
 from infra.access import Access
 from infra.api import Api
@@ -145,11 +146,25 @@ class Service(Stack):
         }
 
     def _engine_environment(self) -> dict[str, str]:
-        return self._tables_environment() | {
-            "GRAVELER_KMS_KEY_ID": self._storage.key.key_id,
-            "GRAVELER_EXPORT_PREFIXES": export_prefixes(self._settings),
-            # The role may read and list these places, and users read imported objects there.
-            "GRAVELER_IMPORT_PREFIXES": ",".join(place.uri for place in self._settings.readable),
+        return (
+            self._tables_environment()
+            | self._cipher_environment()
+            | {
+                "GRAVELER_EXPORT_PREFIXES": export_prefixes(self._settings),
+                # The role may read and list these places, and users read imported objects there.
+                "GRAVELER_IMPORT_PREFIXES": ",".join(
+                    place.uri for place in self._settings.readable
+                ),
+            }
+        )
+
+    def _cipher_environment(self) -> dict[str, str]:
+        """Return what encrypts users' secrets: the key, or else the one secret."""
+        if self._storage.key:
+            return {"GRAVELER_KMS_KEY_ID": self._storage.key.key_id}
+        return {
+            "GRAVELER_CIPHER": f"{secret_cipher.__module__}:{secret_cipher.__name__}",
+            "GRAVELER_CIPHER_SECRET": self._storage.setup_token.secret_value.unsafe_unwrap(),
         }
 
     def _committing_environment(self) -> dict[str, str]:

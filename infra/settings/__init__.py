@@ -33,6 +33,9 @@ class Settings:
     slices_reserved: slices of all tasks, where concurrency is reserved.
     metrics: the dimensions of the functions' metrics: `service` for each function, `operations` for
         each operation of the API as well, which costs many times as much, or `none`.
+    traces: send X-Ray traces, of which the first of each second is billed.
+    economy: less than a dollar a month while idle: no key of its own, no dashboard, no traces, few
+        alarms. It is chosen for the life of a deployment.
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
     gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
@@ -62,6 +65,8 @@ class Settings:
     reserve_concurrency: bool = False
     log_days: int = 14
     metrics: str = "service"
+    traces: bool = True
+    economy: bool = False
     archive_days: int = 14
     exports_at_once: int = 5
     export_job_objects_min: int = ExportSettings().batch_objects_min
@@ -92,6 +97,11 @@ class Settings:
     def name(self) -> str:
         """The prefix of the names of stacks, roles and other resources."""
         return f"graveler-{self.stage}"
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether requests are traced."""
+        return self.traces and not self.economy
 
     @classmethod
     def of(cls, context: Callable[[str], Any]) -> "Settings":
