@@ -160,7 +160,7 @@ def test_functions_live_as_long_as_in_the_embedded_stack(deployment):
     assert found["tasks"]["Timeout"] == background.TIMEOUT_S
     assert found["slices"]["Timeout"] == background.TIMEOUT_S
     assert found["cleanup"]["Timeout"] == background.TIMEOUT_S
-    assert found["api"]["Timeout"] == 30
+    assert found["api"]["Timeout"] == 29
 
 
 def test_concurrency_is_reserved_in_production_only(dev, prod):
