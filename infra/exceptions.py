@@ -51,6 +51,7 @@ _NO_RESOURCE = "In IAM, this action has no resources."
 
 # Statements that name a resource with `*` in it.
 OF_STATEMENTS: Mapping[str, str] = {
+    "AskAlarms": "CodeDeploy asks for the alarms of a list.",
     "DeleteGarbage": _OBJECTS,
     "DeleteMarks": _OBJECTS,
     "DeleteResults": _OBJECTS,

@@ -58,6 +58,7 @@ class Function(Construct):
     ) -> None:
         super().__init__(scope, f"{shape.name.capitalize()}Function")
         self.shape = shape
+        self.alias_name = ALIAS
         self.log = log_group(self, "Log", settings)
         self.role = iam.Role(
             self,

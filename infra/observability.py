@@ -39,8 +39,10 @@ class Observability(Construct):
         super().__init__(scope, "Observability")
         self._settings = watched.settings
         self._watched = watched
-        self.topic = self._make_topic()
+        self.topic = self._find_topic()
         self._alarms: list[cloudwatch.Alarm] = []
+        # The names of alarms that end the rollout of a bad version.
+        self.judges: list[str] = []
         self._watch_api()
         self._watch_functions()
         self._watch_life()
@@ -48,6 +50,13 @@ class Observability(Construct):
         self._watch_tables()
         if not self._settings.economy:
             Dashboard(watched).add_to(self, self._alarms)
+
+    def _find_topic(self) -> sns.ITopic:
+        """Return the topic that the settings name, or make one."""
+        given = self._settings.alarm_topic_arn
+        topic = sns.Topic.from_topic_arn(self, "Alarms", given) if given else self._make_topic()
+        CfnOutput(self, "Topic", value=topic.topic_arn, description="Where alarms are told")
+        return topic
 
     def _make_topic(self) -> sns.Topic:
         topic = sns.Topic(
@@ -68,7 +77,6 @@ class Observability(Construct):
         )
         if self._settings.alarm_email:
             topic.add_subscription(subscriptions.EmailSubscription(self._settings.alarm_email))
-        CfnOutput(self, "Topic", value=topic.topic_arn, description="Where alarms are told")
         return topic
 
     # Alarms
@@ -83,14 +91,16 @@ class Observability(Construct):
         comparison: cloudwatch.ComparisonOperator = _AT_LEAST,
         *,
         is_silence_fault: bool = False,
+        is_judge: bool = False,
     ) -> None:
         if self._settings.economy and construct_id not in _ECONOMY:
             return
         missing = cloudwatch.TreatMissingData
+        name = f"{self._settings.name}-{construct_id}"
         alarm = cloudwatch.Alarm(
             self,
             construct_id,
-            alarm_name=f"{self._settings.name}-{construct_id}",
+            alarm_name=name,
             alarm_description=f"{description}. See docs/operations.md.",
             metric=metric,
             threshold=threshold,
@@ -99,6 +109,8 @@ class Observability(Construct):
             # Without requests there are no data, which is fine. What beats always has some.
             treat_missing_data=missing.BREACHING if is_silence_fault else missing.NOT_BREACHING,
         )
+        if is_judge:
+            self.judges.append(name)
         alarm.add_alarm_action(actions.SnsAction(self.topic))
         alarm.add_ok_action(actions.SnsAction(self.topic))
         self._alarms.append(alarm)
@@ -110,6 +122,7 @@ class Observability(Construct):
             "Requests fail by our fault",
             stage.metric_server_error(period=PERIOD),
             threshold=5,
+            is_judge=True,
         )
         self._alarm(
             "api-slow",
@@ -128,6 +141,7 @@ class Observability(Construct):
                 f"The function {name} fails",
                 metrics.metric_errors(period=PERIOD),
                 threshold=1,
+                is_judge=True,
             )
             self._alarm(
                 f"{name}-throttles",

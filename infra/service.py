@@ -10,10 +10,12 @@ from graveler.aws.secret_cipher import secret_cipher
 from infra import api, events, packages
 from infra.access import Access
 from infra.api import Api
+from infra.budget import add_budget
 from infra.events import Events
 from infra.function import ARCHITECTURE, RUNTIME, Function
 from infra.jobs import Jobs, export_job_name, export_prefixes, job_arn, watched_collections
 from infra.observability import Observability
+from infra.rollout import Rollout, is_gradual
 from infra.settings import Settings
 from infra.storage import Storage
 from infra.watched import Watched
@@ -45,7 +47,12 @@ class Service(Stack):
         ]
         jobs = Jobs(self, settings, storage, self.events, self._access)
         gateway = Api(self, settings, functions[0])
-        Observability(self, Watched(settings, storage, gateway, self.events, jobs, functions))
+        watched = Watched(settings, storage, gateway, self.events, jobs, functions)
+        watching = Observability(self, watched)
+        if settings.monthly_budget_usd:
+            add_budget(self, settings)
+        if is_gradual(settings):
+            Rollout(self, settings, functions[0], watching)
         CfnOutput(self, "EventBus", value=self.events.bus.event_bus_name)
 
     def _make_api_function(self) -> Function:

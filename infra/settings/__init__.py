@@ -7,7 +7,7 @@ from typing import Any
 from graveler.export.settings import ExportSettings
 from infra.settings.forms import PARSERS
 from infra.settings.places import Place
-from infra.settings.rules import CREATE, problems_of
+from infra.settings.rules import AT_ONCE, CREATE, problems_of
 
 STAGES = ("dev", "prod")
 
@@ -27,6 +27,8 @@ class Settings:
     readable: places that may also be read: imported and linked objects, S3 Inventory reports.
     exports: places where branches may be exported.
     bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
+    alarm_topic_arn: an existing topic that gets the alarms, in place of one with alarm_email.
+    monthly_budget_usd: tell the recipient of alarms at 80 % and 100 % of it; 0 makes no budget.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
     request_work_s: a request that works for longer leaves its work to a task.
     tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
@@ -36,6 +38,8 @@ class Settings:
     traces: send X-Ray traces, of which the first of each second is billed.
     economy: less than a dollar a month while idle: no key of its own, no dashboard, no traces, few
         alarms. It is chosen for the life of a deployment.
+    rollout: how a new version of the API gets its users: `at-once`, or by CodeDeploy as `canary` or
+        `linear`, which goes back by itself if an alarm fires.
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
     gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
@@ -56,6 +60,8 @@ class Settings:
     exports: tuple[Place, ...] = ()
     bucket_keys: tuple[str, ...] = ()
     alarm_email: str = ""
+    alarm_topic_arn: str = ""
+    monthly_budget_usd: int = 0
     domain_name: str = ""
     certificate_arn: str = ""
     hosted_zone_id: str = ""
@@ -67,6 +73,7 @@ class Settings:
     metrics: str = "service"
     traces: bool = True
     economy: bool = False
+    rollout: str = AT_ONCE
     archive_days: int = 14
     exports_at_once: int = 5
     export_job_objects_min: int = ExportSettings().batch_objects_min

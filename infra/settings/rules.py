@@ -15,6 +15,10 @@ LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
 # The dimensions of the functions' metrics; the log has the same numbers in any case.
 METRICS = ("none", "service", "operations")
 
+# How a new version of the API gets its users; infra/rollout.py has CodeDeploy's names.
+AT_ONCE = "at-once"
+ROLLOUTS = (AT_ONCE, "canary", "linear")
+
 _SCHEDULE = re.compile(r"(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+( \S+){5}\))")
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -27,6 +31,7 @@ _TABLE = re.compile(r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table/[A-Za-z0-9
 _FUNCTION = re.compile(r"(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-Za-z0-9_-]{1,64}")
 _BUS = re.compile(r"(arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus/)?[A-Za-z0-9_.-]{1,256}")
 _NETWORK = re.compile(r"[0-9A-Fa-f.:]+/\d{1,3}")
+_TOPIC = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}")
 _SECRETS = re.compile(r"(secrets-manager|parameter-store):[A-Za-z0-9/_.+=@-]+")
 _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
@@ -34,6 +39,7 @@ _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 # The forms of texts; an empty text is always valid.
 _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "alarm_email": (_EMAIL, "set it to an address such as you@example.com"),
+    "alarm_topic_arn": (_TOPIC, "set it to the ARN of a topic of SNS, not a FIFO one"),
     "domain_name": (_DOMAIN, "set it to a domain such as lake.example.com"),
     "iam_login_server_id": (_DOMAIN, "set it to the API's host name, such as lake.example.com"),
     "certificate_arn": (_CERTIFICATE, "set it to the ARN of a certificate of ACM"),
@@ -63,6 +69,7 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),
     "archive_days": (1, 3_650),
+    "monthly_budget_usd": (0, 1_000_000),
     # Lambda's minimum for a queue is 2.
     "exports_at_once": (2, 1_000),
     "export_job_objects_min": (1, 10**12),
@@ -92,6 +99,8 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
         problems.append(f"log_days is {values['log_days']}: set it to one of {LOG_DAYS}")
     if values["metrics"] not in (None, *METRICS):
         problems.append(f"metrics is {values['metrics']!r}: set it to one of {METRICS}")
+    if values["rollout"] not in (None, *ROLLOUTS):
+        problems.append(f"rollout is {values['rollout']!r}: set it to one of {ROLLOUTS}")
     bucket = values["repository_bucket"]
     if bucket not in (CREATE, NONE):
         try:
@@ -116,8 +125,7 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
             "restored_refs and restored_staging go together, as of one time: set both, or neither"
         )
     problems += _too_few_slices(values)
-    if values["stage"] == "prod" and not values["alarm_email"]:
-        problems.append("alarm_email is missing: prod needs it, `-c alarm_email=you@example.com`")
+    problems += _recipients(values)
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
         problems.append("cors_origins is `*` and more: set either")
     return problems
@@ -135,6 +143,20 @@ def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
                     f"exports: {export.uri} overlaps with {namespace.uri}, where repositories may "
                     "be: set places that do not overlap and end with /"
                 )
+
+
+def _recipients(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the problems of who gets alarms and messages about costs."""
+    email, topic = values["alarm_email"], values["alarm_topic_arn"]
+    if email and topic:
+        yield "alarm_email and alarm_topic_arn are both set: subscribe the address to the topic"
+    if values["stage"] == "prod" and not (email or topic):
+        yield (
+            "alarm_email is missing: prod needs it, `-c alarm_email=you@example.com`, or an "
+            "alarm_topic_arn"
+        )
+    if values["monthly_budget_usd"] and not (email or topic):
+        yield "monthly_budget_usd tells nobody: set alarm_email or alarm_topic_arn, too"
 
 
 def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:

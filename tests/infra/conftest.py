@@ -37,6 +37,7 @@ PROD = {
     "hook_networks": "10.1.0.0/16,fd00::/8",
     "hook_secrets": "secrets-manager:lake/",
     "metrics": "operations",
+    "monthly_budget_usd": "100",
 }
 
 

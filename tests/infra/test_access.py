@@ -32,6 +32,7 @@ ROLES = {
 
 # Actions that IAM binds to no resource.
 WITHOUT_RESOURCE = {
+    "cloudwatch:DescribeAlarms",  # of a list of alarms
     "cloudwatch:PutMetricData",
     "dynamodb:ListStreams",
     "glue:GetSecurityConfiguration",

@@ -163,3 +163,43 @@ def test_without_metrics_the_operations_are_read_from_the_log(deployment_of):
     (table,) = [each for each in json.loads(body)["widgets"] if each["type"] == "log"]
     assert "ApiFunctionLog" in table["properties"]["query"]
     assert "pct(Latency, 99)" in table["properties"]["query"]
+
+
+TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
+
+
+def test_alarms_go_to_a_topic_that_exists(deployment_of):
+    deployed = deployment_of("dev", alarm_topic_arn=TOPIC, monthly_budget_usd="50")
+    assert not deployed.resources("AWS::SNS::Topic")
+    assert not deployed.resources("AWS::SNS::TopicPolicy")
+    assert {each["AlarmActions"][0] for each in alarms(deployed).values()} == {TOPIC}
+    topics = [
+        output["Value"]
+        for name, output in deployed.service["Outputs"].items()
+        if name.startswith("ObservabilityTopic")
+    ]
+    assert topics == [TOPIC]
+    assert subscribers(deployed) == {80: ("SNS", TOPIC), 100: ("SNS", TOPIC)}
+
+
+def subscribers(deployment):
+    """Who is told at how many per cent of the budget."""
+    found = {}
+    for each in deployment.one("AWS::Budgets::Budget")["NotificationsWithSubscribers"]:
+        notification = each["Notification"]
+        assert notification["NotificationType"] == "ACTUAL"
+        assert notification["ThresholdType"] == "PERCENTAGE"
+        (subscriber,) = each["Subscribers"]
+        found[notification["Threshold"]] = (
+            subscriber["SubscriptionType"],
+            subscriber["Address"],
+        )
+    return found
+
+
+def test_a_budget_tells_the_address_of_alarms_at_80_and_100_per_cent(dev, prod):
+    assert not dev.resources("AWS::Budgets::Budget")
+    budget = prod.one("AWS::Budgets::Budget")["Budget"]
+    assert (budget["BudgetType"], budget["TimeUnit"]) == ("COST", "MONTHLY")
+    assert budget["BudgetLimit"] == {"Amount": 100, "Unit": "USD"}
+    assert subscribers(prod) == dict.fromkeys((80, 100), ("EMAIL", "ops@example.com"))

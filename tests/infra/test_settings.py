@@ -30,6 +30,21 @@ def test_production_needs_an_address_for_alarms():
     assert "`-c alarm_email=you@example.com`" in refusal(stage="prod")
 
 
+TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
+
+
+def test_production_may_have_a_topic_in_place_of_an_address():
+    assert settings(stage="prod", alarm_topic_arn=TOPIC).alarm_topic_arn == TOPIC
+    assert "both set" in refusal(**PROD, alarm_topic_arn=TOPIC)
+    for wrong in ("alarms", f"{TOPIC}.fifo"):
+        assert "ARN of a topic" in refusal(alarm_topic_arn=wrong)
+
+
+def test_a_budget_has_somebody_to_tell():
+    assert "tells nobody" in refusal(monthly_budget_usd=50)
+    assert settings(monthly_budget_usd="50", alarm_topic_arn=TOPIC).monthly_budget_usd == 50
+
+
 @pytest.mark.parametrize("stage", [None, "", "staging", 1, "DEV"])
 def test_a_wrong_stage_is_refused_with_the_right_ones(stage):
     assert "-c stage=dev` or `-c stage=prod`" in refusal(stage=stage)
@@ -46,6 +61,13 @@ def test_metrics_are_what_the_functions_understand():
     assert settings().metrics == "service"
     for wrong in ("", "all"):
         assert "metrics is" in refusal(metrics=wrong)
+
+
+def test_rollouts_are_known_by_name():
+    assert settings().rollout == "at-once"
+    for each in ("at-once", "canary", "linear"):
+        assert settings(rollout=each).rollout == each
+    assert "rollout is 'all'" in refusal(rollout="all")
 
 
 def test_lists_are_written_with_commas_or_as_json():
