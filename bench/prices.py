@@ -21,6 +21,7 @@ PRICES: Mapping[str, float] = {
     "Lambda call": 0.20 / _M,
     "Lambda GB-second, arm64": 0.0000133334,
     "API Gateway request, HTTP API": 1.00 / _M,
+    "API Gateway request, REST API": 3.50 / _M,
     "EventBridge custom event": 1.00 / _M,
     "SQS request": 0.40 / _M,
     "KMS key and month": 1.00,

@@ -46,6 +46,18 @@ _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     },
 }
 
+_AUTHENTICATES = "The function authenticates: clients of lakeFS send its key pairs and tokens."
+# In place of Api/Http.
+_OF_REST_API: Mapping[str, Mapping[str, str]] = {
+    "Api/Rest": {
+        "APIG2": "The function checks requests, and answers wrong ones as lakeFS does.",
+        "APIG3": "A web ACL is a setting; a private API needs none.",
+        "APIG4": _AUTHENTICATES,
+        "APIG6": "The access log and the function's log have a line for each request.",
+        "COG4": _AUTHENTICATES,
+    },
+}
+
 _OBJECTS = "Keys of objects are known only at run time; the statement names the place or a folder."
 _NO_RESOURCE = "In IAM, this action has no resources."
 
@@ -68,6 +80,7 @@ OF_STATEMENTS: Mapping[str, str] = {
     "GlueLog": "Streams of logs are named by runs; the job's own logs are named.",
     "ReadHookSecrets": "Users name the secrets of their hooks; the statement names the prefix.",
     "ListStreams": _NO_RESOURCE,
+    "NetworkInterfaces": "Lambda makes network interfaces, whose names nobody knows before.",
     "Measure": f"{_NO_RESOURCE} The namespace of the metrics is named.",
     "ReadSecurity": _NO_RESOURCE,
     "Trace": _NO_RESOURCE,
@@ -76,9 +89,12 @@ OF_STATEMENTS: Mapping[str, str] = {
 
 def acknowledge_exceptions(storage: Stack, service: Stack, settings: Settings) -> None:
     """Register the exceptions with cdk-nag."""
-    of_storage, of_service = _OF_STORAGE, _OF_SERVICE
+    of_storage, of_service = _OF_STORAGE, dict(_OF_SERVICE)
+    if settings.has_rest_api:
+        of_service = {path: each for path, each in of_service.items() if path != "Api/Http"}
+        of_service |= _OF_REST_API
     if settings.economy:
-        of_storage, of_service = _OF_ECONOMICAL_STORAGE, {**_OF_SERVICE, **_OF_ECONOMICAL_SERVICE}
+        of_storage, of_service = _OF_ECONOMICAL_STORAGE, {**of_service, **_OF_ECONOMICAL_SERVICE}
     for stack, exceptions in ((storage, of_storage), (service, of_service)):
         for path, reasons in exceptions.items():
             _acknowledge(_at(stack, path), reasons)

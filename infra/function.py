@@ -69,7 +69,11 @@ class Function(Construct):
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             inline_policies={
                 "access": iam.PolicyDocument(
-                    statements=[*statements, *self._telemetry(is_traced=settings.is_traced)]
+                    statements=[
+                        *statements,
+                        *self._telemetry(is_traced=settings.is_traced),
+                        *_network(settings),
+                    ]
                 )
             },
         )
@@ -97,6 +101,13 @@ class Function(Construct):
             # The alias can go back to old versions.
             current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
         )
+        if settings.vpc_subnets:
+            made = self.function.node.default_child
+            assert isinstance(made, lambda_.CfnFunction)
+            made.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
+                subnet_ids=list(settings.vpc_subnets),
+                security_group_ids=list(settings.vpc_security_groups),
+            )
         self.alias = lambda_.Alias(
             self, "Alias", alias_name=ALIAS, version=self.function.current_version
         )
@@ -114,6 +125,23 @@ class Function(Construct):
             sid="Trace",
             actions=["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
             resources=["*"],
+        )
+
+
+def _network(settings: Settings) -> Iterable[iam.PolicyStatement]:
+    """Yield what Lambda needs, in the function's name, to connect it to a VPC."""
+    if settings.vpc_subnets:
+        yield iam.PolicyStatement(
+            sid="NetworkInterfaces",
+            actions=[
+                "ec2:AssignPrivateIpAddresses",
+                "ec2:CreateNetworkInterface",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSubnets",
+                "ec2:UnassignPrivateIpAddresses",
+            ],
+            resources=["*"],  # it makes and describes them before it knows their names
         )
 
 

@@ -15,6 +15,7 @@ from infra.events import Events
 from infra.function import ARCHITECTURE, RUNTIME, Function
 from infra.jobs import Jobs, export_job_name, export_prefixes, job_arn, watched_collections
 from infra.observability import Observability
+from infra.rest_api import RestApi
 from infra.rollout import Rollout, is_gradual
 from infra.settings import Settings
 from infra.storage import Storage
@@ -46,7 +47,7 @@ class Service(Stack):
             self._make_cleanup_function(),
         ]
         jobs = Jobs(self, settings, storage, self.events, self._access)
-        gateway = Api(self, settings, functions[0])
+        gateway = (RestApi if settings.has_rest_api else Api)(self, settings, functions[0])
         watched = Watched(settings, storage, gateway, self.events, jobs, functions)
         watching = Observability(self, watched)
         if settings.monthly_budget_usd:

@@ -12,6 +12,7 @@ from infra.api import Api
 from infra.events import Events
 from infra.function import Function
 from infra.jobs import Jobs
+from infra.rest_api import RestApi
 from infra.settings import Settings
 from infra.storage import Storage
 
@@ -24,7 +25,7 @@ class Watched:
 
     settings: Settings
     storage: Storage
-    api: Api
+    api: Api | RestApi
     events: Events
     jobs: Jobs
     functions: Sequence[Function]

@@ -29,6 +29,9 @@ class Settings:
     bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
     alarm_topic_arn: an existing topic that gets the alarms, in place of one with alarm_email.
     monthly_budget_usd: tell the recipient of alarms at 80 % and 100 % of it; 0 makes no budget.
+    vpc_endpoints: VPC endpoints of execute-api through which alone the API is reached.
+    web_acl_arn: a web ACL of AWS WAF, of the region, in front of the API.
+    vpc_subnets, vpc_security_groups: where the functions' connections begin; both or none.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
     request_work_s: a request that works for longer leaves its work to a task.
     tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
@@ -65,6 +68,10 @@ class Settings:
     domain_name: str = ""
     certificate_arn: str = ""
     hosted_zone_id: str = ""
+    vpc_endpoints: tuple[str, ...] = ()
+    web_acl_arn: str = ""
+    vpc_subnets: tuple[str, ...] = ()
+    vpc_security_groups: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     requests_per_s: int = 100
     requests_burst: int = 200
@@ -104,6 +111,11 @@ class Settings:
     def name(self) -> str:
         """The prefix of the names of stacks, roles and other resources."""
         return f"graveler-{self.stage}"
+
+    @property
+    def has_rest_api(self) -> bool:
+        """Whether a REST API serves: an HTTP API is never private, and takes no web ACL."""
+        return bool(self.vpc_endpoints or self.web_acl_arn)
 
     @property
     def is_traced(self) -> bool:

@@ -32,6 +32,12 @@ _FUNCTION = re.compile(r"(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-
 _BUS = re.compile(r"(arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus/)?[A-Za-z0-9_.-]{1,256}")
 _NETWORK = re.compile(r"[0-9A-Fa-f.:]+/\d{1,3}")
 _TOPIC = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}")
+_VPC_ENDPOINT = re.compile(r"vpce-[0-9a-f]{8,17}")
+_SUBNET = re.compile(r"subnet-[0-9a-f]{8,17}")
+_SECURITY_GROUP = re.compile(r"sg-[0-9a-f]{8,17}")
+_WEB_ACL = re.compile(
+    r"arn:aws[a-z-]*:wafv2:[a-z0-9-]+:\d{12}:regional/webacl/[A-Za-z0-9_-]{1,128}/[0-9a-f-]{36}"
+)
 _SECRETS = re.compile(r"(secrets-manager|parameter-store):[A-Za-z0-9/_.+=@-]+")
 _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
@@ -46,6 +52,13 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "hosted_zone_id": (
         _ZONE,
         "set it to the ID of a zone of Route 53, such as Z0123456789ABCDEFGHIJ",
+    ),
+    "vpc_endpoints": (_VPC_ENDPOINT, "set IDs of VPC endpoints, such as vpce-0123456789abcdef0"),
+    "web_acl_arn": (_WEB_ACL, "set it to the ARN of a regional web ACL of AWS WAF"),
+    "vpc_subnets": (_SUBNET, "set IDs of subnets, such as subnet-0123456789abcdef0"),
+    "vpc_security_groups": (
+        _SECURITY_GROUP,
+        "set IDs of security groups, such as sg-0123456789abcdef0",
     ),
     "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
@@ -126,6 +139,7 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
         )
     problems += _too_few_slices(values)
     problems += _recipients(values)
+    problems += _network(values)
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
         problems.append("cors_origins is `*` and more: set either")
     return problems
@@ -157,6 +171,19 @@ def _recipients(values: Mapping[str, Any]) -> Iterator[str]:
         )
     if values["monthly_budget_usd"] and not (email or topic):
         yield "monthly_budget_usd tells nobody: set alarm_email or alarm_topic_arn, too"
+
+
+def _network(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the problems of where the API is reached, and where functions are."""
+    if bool(values["vpc_subnets"]) != bool(values["vpc_security_groups"]):
+        yield "vpc_subnets and vpc_security_groups go together: set both, or neither"
+    if values["vpc_endpoints"] and values["domain_name"]:
+        yield "domain_name is for an API that the internet reaches: remove it, or vpc_endpoints"
+    if values["cors_origins"] and (values["vpc_endpoints"] or values["web_acl_arn"]):
+        yield (
+            "cors_origins needs the HTTP API, which is never private and takes no web ACL: remove "
+            "it, or vpc_endpoints and web_acl_arn"
+        )
 
 
 def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:

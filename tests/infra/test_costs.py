@@ -137,6 +137,8 @@ def test_a_million_requests_cost_what_the_table_says_of_the_mix():
     assert f"traces {traced:.2f}" in COSTS
     assert f"With `traces=false` they cost {mixed - traced:.2f}" in COSTS
     assert f"each further million costs {mixed - 0.95 * traced:.2f}" in COSTS
+    kinds = [PRICES[f"API Gateway request, {kind} API"] for kind in ("REST", "HTTP")]
+    assert f"costs {1e6 * (kinds[0] - kinds[1]):.2f} more" in COSTS
     # The cheapest request is hardly more than its trace and what API Gateway and logs take.
     assert min(dollars_a_million[name] for name in MIX) > traced
 

@@ -195,3 +195,40 @@ def test_restored_tables_are_named_both_by_their_arns():
     assert "ARN of the restored staging table" in refusal(
         restored_refs=stream, restored_staging="restored"
     )
+
+
+SUBNET, GROUP, ENDPOINT = (
+    "subnet-0123456789abcdef0",
+    "sg-0123456789abcdef0",
+    "vpce-0123456789abcdef0",
+)
+
+
+def test_a_network_is_whole():
+    whole = settings(vpc_subnets=SUBNET, vpc_security_groups=GROUP)
+    assert not whole.has_rest_api
+    assert "go together" in refusal(vpc_subnets=SUBNET)
+    assert "go together" in refusal(vpc_security_groups=GROUP)
+    assert "set IDs of subnets" in refusal(vpc_subnets="10.0.0.0/8", vpc_security_groups=GROUP)
+    assert "set IDs of security groups" in refusal(vpc_subnets=SUBNET, vpc_security_groups="all")
+
+
+def test_an_api_is_private_or_has_a_domain():
+    assert settings(vpc_endpoints=ENDPOINT).has_rest_api
+    assert "set IDs of VPC endpoints" in refusal(vpc_endpoints="execute-api")
+    domain = {"domain_name": "lake.example.com", "certificate_arn": CERTIFICATE}
+    assert "remove it, or vpc_endpoints" in refusal(vpc_endpoints=ENDPOINT, **domain)
+    assert settings(web_acl_arn=WEB_ACL, **domain).has_rest_api
+
+
+def test_a_web_acl_is_regional():
+    assert settings(web_acl_arn=WEB_ACL).has_rest_api
+    of_cloudfront = WEB_ACL.replace("regional", "global")
+    assert "regional web ACL" in refusal(web_acl_arn=of_cloudfront)
+    assert "needs the HTTP API" in refusal(web_acl_arn=WEB_ACL, cors_origins="*")
+
+
+CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d"
+WEB_ACL = (
+    "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/lake/0a1b2c3d-0000-0000-0000-000000000000"
+)
