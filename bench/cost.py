@@ -16,6 +16,7 @@ from bench.export import Lake
 from bench.figures import in_fresh_process
 from bench.metered import Meter
 from bench.prices import (
+    IDLE,
     Usage,
     cost,
     glue_run,
@@ -59,10 +60,6 @@ MIX: Mapping[str, float] = {
     "commit of 100": 0.002,
 }
 
-# Alarms by the metrics that they watch: two for each table, whose alarm adds two up.
-ALARM_METRICS = 28
-# Our own metrics that always report: the cleanup's latency and requests (`metrics=service`).
-METRICS = 2
 EXPORT_AT_ONCE = ExportSettings().requests_at_once
 
 
@@ -288,6 +285,15 @@ def mixed(found: Mapping[str, Usage], requests: float) -> Usage:
     return made + cleanup.times(MIX["commit of 100"] * requests)
 
 
+def millions_for(million: Usage, dollars: float) -> float:
+    """Return how many millions of requests a month cost so much; a second's first is traced."""
+    low, high = 0.0, dollars / total(million.times(1000)) * 1000 * 2
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if total(million.times(middle)) < dollars else (low, middle)
+    return low
+
+
 def examples(found: Mapping[str, Usage], exported: Usage, objects_: int) -> Iterator[str]:
     """Yield the worked examples, a line each."""
     million = mixed(found, 1e6)
@@ -304,11 +310,11 @@ def examples(found: Mapping[str, Usage], exported: Usage, objects_: int) -> Iter
     yield _sum("an export of 100,000 objects", cost(whole, EXPORT_AT_ONCE))
     yield f"a garbage collection, 2 workers for 5 minutes: {glue_run(2, 5):.2f} USD"
     yield f"the same for an hour with 10 workers: {glue_run(10, 60):.2f} USD"
-    idle = idle_month(ALARM_METRICS, METRICS)
+    idle = idle_month(IDLE)
     yield _sum("an idle month", idle)
     server = server_month()
     yield f"a server's idle month: {server:.2f} USD"
-    even = (server - sum(idle.values())) / total(million)
+    even = millions_for(million, server - sum(idle.values()))
     yield f"as many requests a month cost what that server does: {even:,.1f} million"
 
 

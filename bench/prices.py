@@ -21,6 +21,7 @@ PRICES: Mapping[str, float] = {
     "Lambda call": 0.20 / _M,
     "Lambda GB-second, arm64": 0.0000133334,
     "API Gateway request, HTTP API": 1.00 / _M,
+    "API Gateway request, REST API": 3.50 / _M,
     "EventBridge custom event": 1.00 / _M,
     "SQS request": 0.40 / _M,
     "KMS key and month": 1.00,
@@ -29,6 +30,7 @@ PRICES: Mapping[str, float] = {
     "CloudWatch logs, GB taken in": 0.50,
     "CloudWatch metric and month": 0.30,
     "CloudWatch alarm on a metric, and month": 0.10,
+    "CloudWatch dashboard and month": 3.00,  # an account's first three cost nothing
     "X-Ray trace": 5.00 / _M,
     "Glue DPU-hour": 0.44,
     # For the comparison with a server only.
@@ -38,14 +40,19 @@ PRICES: Mapping[str, float] = {
 }
 
 MONTH_HOURS = 730
+_MONTH_MINUTES = MONTH_HOURS * 60
+_MONTH_S = _MONTH_MINUTES * 60
 
 # Assumptions for values that cannot be measured without AWS.
 FUNCTION_GB = 1769 / 1024
+_HALF_GB = 512 / 1024  # the cleanup and events functions
 DYNAMODB_MS = 4.0  # a round trip inside a region
 S3_MS = 25.0
 SERVING_MS = 1.0  # routing, authentication, JSON: bench/README.md has 0.1 to 0.6 of it
 LOG_BYTES_OF_REQUEST = 1_700  # the access log's line and the function's
-TRACED_SHARE = 0.05  # X-Ray's usual sampling
+# X-Ray's usual sampling: the first request of each second, and a share of the others.
+TRACED_A_SECOND = 1
+TRACED_SHARE = 0.05
 # Of the events function: events per call under light load.
 EVENTS_CALL_MS = 20.0
 
@@ -86,8 +93,8 @@ def cost(usage: Usage, s3_at_once: int = 1) -> dict[str, float]:
     """Return USD by service."""
     gb_s = FUNCTION_GB * usage.lambda_ms(s3_at_once) / 1000
     calls = usage.requests
-    # A function with half a GB publishes an event, and the archive stores it.
-    publishing = PRICES["Lambda call"] + 0.5 * EVENTS_CALL_MS / 1000 * PRICES[_GB_S]
+    # The events function publishes an event, and the archive stores it.
+    publishing = PRICES["Lambda call"] + _HALF_GB * EVENTS_CALL_MS / 1000 * PRICES[_GB_S]
     parts = {
         "API Gateway": calls * PRICES["API Gateway request, HTTP API"],
         "Lambda": calls * PRICES["Lambda call"] + gb_s * PRICES[_GB_S],
@@ -96,11 +103,8 @@ def cost(usage: Usage, s3_at_once: int = 1) -> dict[str, float]:
         "S3": usage.s3_writes * PRICES["S3 PUT, COPY, POST or LIST"]
         + usage.s3_reads * PRICES["S3 GET"],
         "events": usage.events * (PRICES["EventBridge custom event"] + publishing),
-        "logs and traces": calls
-        * (
-            LOG_BYTES_OF_REQUEST / 1e9 * PRICES["CloudWatch logs, GB taken in"]
-            + TRACED_SHARE * PRICES["X-Ray trace"]
-        ),
+        "logs": calls * LOG_BYTES_OF_REQUEST / 1e9 * PRICES["CloudWatch logs, GB taken in"],
+        "traces": traces(calls) * PRICES["X-Ray trace"],
     }
     return {name: dollars for name, dollars in parts.items() if dollars}
 
@@ -113,26 +117,61 @@ def total(usage: Usage, s3_at_once: int = 1) -> float:
     return sum(cost(usage, s3_at_once).values())
 
 
-def idle_month(alarms: int, metrics: int) -> dict[str, float]:
-    """Return USD of a month without requests, by purpose.
+def traces(requests: float) -> float:
+    """Return how many requests of a month are traced, if they are spread evenly over it.
 
-    alarms: of metrics that are watched; metrics: of our own, that are reported all the time.
+    So all are, until there is more than one a second.
     """
-    minutes = MONTH_HOURS * 60
-    cleanups = Usage(round_trips=1, read_units=0.5, cpu_ms=2, requests=0).times(minutes / 5)
-    cleanup_ms = 512 / 1024 / FUNCTION_GB * cost(cleanups)["Lambda"]
-    # Lambda polls each of two queues with five requests at a time, each twenty seconds long.
-    polls = 2 * 5 * 3 * minutes
-    return {
-        "key and setup token": PRICES["KMS key and month"]
-        + PRICES["Secrets Manager secret and month"],
-        "alarms": alarms * PRICES["CloudWatch alarm on a metric, and month"],
-        "metrics": metrics * PRICES["CloudWatch metric and month"],
-        "cleanup every five minutes": cost(cleanups)["DynamoDB"]
-        + cleanup_ms
-        + minutes / 5 * PRICES["Lambda call"],
-        "looking into the queues": polls * PRICES["SQS request"],
+    first = min(requests, TRACED_A_SECOND * _MONTH_S)
+    return first + TRACED_SHARE * (requests - first)
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """What a deployment has that costs money without requests; tests count it in the templates.
+
+    alarms: metrics that alarms watch; metrics: our own that are always reported; queues: those
+    that Lambda polls.
+    """
+
+    keys: int
+    secrets: int
+    alarms: int
+    metrics: int
+    queues: int
+    is_traced: bool
+
+
+# The stage dev as cdk.json has it, and the same with `economy`.
+IDLE = Idle(keys=1, secrets=1, alarms=31, metrics=1, queues=1, is_traced=True)
+ECONOMY = Idle(keys=0, secrets=1, alarms=3, metrics=0, queues=1, is_traced=False)
+
+# The cleanup is called every five minutes, and its beat calls the events function.
+_BEATS = _MONTH_MINUTES / 5
+# Lambda polls a queue with five requests at a time, each twenty seconds long.
+_POLLS = 5 * 3 * _MONTH_MINUTES
+_BEAT_LOG_BYTES = 1_000  # of both functions
+
+
+def idle_month(idle: Idle) -> dict[str, float]:
+    """Return USD of a month without requests, by purpose."""
+    # The cleanup looks for work, writes its beat, and reads when garbage was collected.
+    sweep = Usage(round_trips=3, read_units=1.5, write_units=1, cpu_ms=5, requests=0)
+    reading = Usage(cpu_ms=EVENTS_CALL_MS, requests=0)
+    calls = cost(sweep.times(_BEATS))["DynamoDB"] + _BEATS * (
+        2 * PRICES["Lambda call"] + _BEAT_LOG_BYTES / 1e9 * PRICES["CloudWatch logs, GB taken in"]
+    )
+    calls += _HALF_GB / FUNCTION_GB * cost((sweep + reading).times(_BEATS))["Lambda"]
+    parts = {
+        "key": idle.keys * PRICES["KMS key and month"],
+        "setup token": idle.secrets * PRICES["Secrets Manager secret and month"],
+        "alarms": idle.alarms * PRICES["CloudWatch alarm on a metric, and month"],
+        "metrics": idle.metrics * PRICES["CloudWatch metric and month"],
+        "cleanup every five minutes": calls,
+        "its traces": 2 * _BEATS * PRICES["X-Ray trace"] if idle.is_traced else 0,
+        "looking into the queues": idle.queues * _POLLS * PRICES["SQS request"],
     }
+    return {name: dollars for name, dollars in parts.items() if dollars}
 
 
 def glue_run(workers: float, minutes: float) -> float:

@@ -16,7 +16,7 @@ import os
 import re
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -46,7 +46,11 @@ _ALWAYS = {
         Counted.CACHE_MISSES,
     )
 }
-_UNITS = {"Latency": "Milliseconds", Counted.BYTES_COPIED.value: "Bytes"}
+_UNITS = {
+    "Latency": "Milliseconds",
+    "CollectionAge": "Seconds",
+    Counted.BYTES_COPIED.value: "Bytes",
+}
 
 # Errors of these modules have messages that are safe to log. Any other message may hold anything,
 # such as the bytes that could not be parsed.
@@ -85,6 +89,8 @@ class Record:
         self._is_failed = False
         self._facts: dict[str, Fact] = {}
         self._measures: dict[str, float] = {}
+        self._levels: dict[str, float] = {}
+        self.is_idle = False  # nothing was done, so that only levels are metrics
         self.add(**facts)
 
     def add(self, **facts: Fact) -> None:
@@ -101,6 +107,15 @@ class Record:
     def measure(self, name: str, amount: float) -> None:
         """Add an amount to the metric of that name."""
         self._measures[name] = self._measures.get(name, 0) + amount
+
+    def level(self, name: str, value: float) -> None:
+        """Set a metric that an alarm needs: it is sent at zero, too, and with `metrics=none`."""
+        self._levels[name] = value
+
+    @property
+    def levels(self) -> Mapping[str, float]:
+        """The metrics that are always sent, by name."""
+        return self._levels
 
     @property
     def has_failed(self) -> bool:
@@ -129,7 +144,7 @@ class Record:
 
     def measures(self, used: Usage, latency_ms: float) -> dict[str, float]:
         """Return all numbers of the line, by the name of the metric."""
-        measures = {"Latency": round(latency_ms, 3), **_ALWAYS, **self._measures}
+        measures = {"Latency": round(latency_ms, 3), **_ALWAYS, **self._measures, **self._levels}
         for counted, amount in used.items():
             measures[counted.value] = amount
         if self.has_failed:
@@ -181,8 +196,13 @@ class Telemetry:
     def _write(self, kind: str, record: Record, measures: Mapping[str, float]) -> None:
         line: dict[str, Any] = {**record.facts(), "cold_start": self._is_cold, **measures}
         self._is_cold = False
-        if self._metrics is not Metrics.NONE:
-            line["_aws"] = self._embedded(record, measures)
+        is_measured = self._metrics is not Metrics.NONE and (
+            not record.is_idle or record.has_failed
+        )
+        sent = [name for name, amount in measures.items() if amount] if is_measured else []
+        sent += [name for name in record.levels if name not in sent]
+        if sent:
+            line["_aws"] = self._embedded(record, sent)
         if not record.has_failed:
             self._logger.info(kind, **line)
             return
@@ -190,10 +210,11 @@ class Telemetry:
             line["exception"] = _explained(record.error)
         self._logger.error(kind, **line)
 
-    def _embedded(self, record: Record, measures: Mapping[str, float]) -> Mapping[str, Any]:
+    def _embedded(self, record: Record, sent: Iterable[str]) -> Mapping[str, Any]:
         """Return the directive that says which numbers are metrics, and their dimensions.
 
-        It leaves zeros out: CloudWatch would bill an operation for errors that it never had.
+        Zeros are not sent, except those of levels: CloudWatch would bill an operation for errors
+        that it never had.
         """
         dimensions = [["service"]]
         if self._metrics is Metrics.OPERATIONS and record.operation:
@@ -204,11 +225,7 @@ class Telemetry:
                 {
                     "Namespace": NAMESPACE,
                     "Dimensions": dimensions,
-                    "Metrics": [
-                        {"Name": name, "Unit": _UNITS.get(name, "Count")}
-                        for name, amount in measures.items()
-                        if amount
-                    ],
+                    "Metrics": [{"Name": name, "Unit": _UNITS.get(name, "Count")} for name in sent],
                 }
             ],
         }

@@ -19,6 +19,7 @@ from graveler.aws.dynamodb.models import (
     COMMITS_BY_GENERATION,
     ENDING,
     EXPORTS,
+    HEARTBEATS,
     REPOSITORIES,
 )
 from graveler.aws.hook_targets import PARAMETER_STORE, SECRETS_MANAGER
@@ -77,8 +78,8 @@ class Access:
             self._refs((*_READ_ITEMS, *_CHANGE_ITEMS)),
             self._index(),
             self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
-            self._tables_key(),
-            self._secrets(("kms:Decrypt", "kms:Encrypt")),
+            *self._tables_key(),
+            *self._secrets(("kms:Decrypt", "kms:Encrypt")),
             *self._read_lakes(),
             self._objects("PutObjects", _PUT, self.namespaces),
             self._in_namespaces("DeleteMarks", ("s3:DeleteObject",), "_lakefs/dummy"),
@@ -96,7 +97,7 @@ class Access:
             self._index(),
             # It seals what is restored while it runs, and stages copies and moves of prefixes.
             self._staging((*_PUT_ITEMS, "dynamodb:GetItem", "dynamodb:Query")),
-            self._tables_key(),
+            *self._tables_key(),
             *self._read_installation(),
             *self._read_lakes(),
             self._in_namespaces("WriteMetadata", ("s3:PutObject",), "_lakefs/*"),
@@ -113,7 +114,7 @@ class Access:
         return [
             self._refs(("dynamodb:GetItem",), _OF_REPOSITORIES),
             self._staging(("dynamodb:Query",)),
-            self._tables_key(),
+            *self._tables_key(),
             *self._read_installation(),
             self._in_namespaces("ReadMetadata", ("s3:GetObject",), "_lakefs/*"),
             self._buckets("FindObjects", ("s3:ListBucket",), self.namespaces),
@@ -122,12 +123,13 @@ class Access:
         ]
 
     def cleanup(self) -> list[iam.PolicyStatement]:
-        """Return the cleanup function's: read due work, and drop tokens and repositories."""
+        """Return the cleanup function's: drop tokens and repositories, and show signs of life."""
         drop = ("dynamodb:BatchWriteItem", "dynamodb:Query")
         return [
             self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, ENDING, EXPORTS, "repository#*")),
+            self._refs(("dynamodb:PutItem", "dynamodb:Query"), (HEARTBEATS,), "ShowLife"),
             self._staging(drop),
-            self._tables_key(),
+            *self._tables_key(),
         ]
 
     def events(self, bus_arn: str, failures_arn: str) -> list[iam.PolicyStatement]:
@@ -141,7 +143,7 @@ class Access:
             ),
             # Lambda requires it; it has no resources.
             _statement("ListStreams", ("dynamodb:ListStreams",), ["*"]),
-            self._tables_key(("kms:Decrypt", "kms:DescribeKey")),
+            *self._tables_key(("kms:Decrypt", "kms:DescribeKey")),
             _statement("Publish", ("events:PutEvents",), [bus_arn]),
             _statement("ReportFailures", ("sqs:SendMessage",), [failures_arn]),
         ]
@@ -163,7 +165,7 @@ class Access:
         statements = [
             self._refs((*_GET, "dynamodb:PutItem"), _OF_REPOSITORIES),
             self._refs(("dynamodb:Query",), (EXPORTS, REPOSITORIES), "FindOtherWriters"),
-            self._tables_key(),
+            *self._tables_key(),
             *self._read_lakes(),
             self._in_namespaces("WritePieces", pieces, "_lakefs/exports/*"),
             _statement("ComeBackLater", ("sqs:SendMessage",), [queue_arn]),
@@ -184,8 +186,9 @@ class Access:
         items = ("dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query")
         statements = [
             self._refs(items, _OF_REPOSITORIES),
+            self._refs(("dynamodb:PutItem",), (HEARTBEATS,), "NoteCollections"),
             self._staging(("dynamodb:Query",)),
-            self._tables_key(),
+            *self._tables_key(),
             self._buckets("ListLakes", list_all, self.namespaces),
             self._in_namespaces("ReadMetadata", ("s3:GetObject",), "_lakefs/*"),
             self._in_namespaces("WriteReports", ("s3:PutObject",), "_lakefs/retention/*"),
@@ -221,23 +224,25 @@ class Access:
     def _staging(self, actions: Iterable[str]) -> iam.PolicyStatement:
         return _statement("Staging", actions, [self.storage.staging.table_arn])
 
-    def _tables_key(self, actions: Iterable[str] = _USE_TABLES_KEY) -> iam.PolicyStatement:
-        """Allow the key only as DynamoDB uses it for the caller."""
+    def _tables_key(self, actions: Iterable[str] = _USE_TABLES_KEY) -> list[iam.PolicyStatement]:
+        """Allow the key, if there is one, only as DynamoDB uses it for the caller."""
         service = f"dynamodb.{self.stack.region}.{self.stack.url_suffix}"
         via = {"StringEquals": {"kms:ViaService": service}}
-        return _statement("TablesKey", actions, [self.storage.key.key_arn], via)
+        key = self.storage.key
+        return [_statement("TablesKey", actions, [key.key_arn], via)] if key else []
 
     def _secrets(
         self, actions: Iterable[str], context: dict[str, str] | None = None
-    ) -> iam.PolicyStatement:
+    ) -> list[iam.PolicyStatement]:
         conditions = {"StringEquals": context} if context else {}
-        return _statement("Secrets", actions, [self.storage.key.key_arn], conditions)
+        key = self.storage.key
+        return [_statement("Secrets", actions, [key.key_arn], conditions)] if key else []
 
     def _read_installation(self) -> list[iam.PolicyStatement]:
         """Allow building an engine: it has the signing key, which only the api function uses."""
         return [
             self._refs(("dynamodb:GetItem",), (ACCOUNTS,), "ReadInstallation"),
-            self._secrets(("kms:Decrypt",), {"kms:EncryptionContext:purpose": "signing-key"}),
+            *self._secrets(("kms:Decrypt",), {"kms:EncryptionContext:purpose": "signing-key"}),
         ]
 
     def _hooks(self) -> list[iam.PolicyStatement]:

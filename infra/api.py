@@ -5,6 +5,7 @@ import json
 from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_certificatemanager as certificates
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
@@ -13,31 +14,34 @@ from constructs import Construct
 from infra.function import Function, Shape, log_group
 from infra.settings import Settings
 
-# API Gateway's timeout is 30 s: a longer invocation would answer nobody.
+# API Gateway's timeout is 30 s: a longer invocation would answer nobody. A second less, and an
+# invocation that is cut off says so in the function's log and metrics.
 SHAPE = Shape(
     name="api",
     # A whole CPU: besides the stores, a request waits for signing, SSTables and JSON, and in a cold
     # start for imports. The caches of settings.py fit into this memory.
     memory_mb=1769,
-    timeout=Duration.seconds(30),
+    timeout=Duration.seconds(29),
     # Bounds what a flood of requests can cost, and leaves concurrency to others in the account.
     reserved=200,
 )
 
 # Fields of the request's head only. Queries are not logged: they may hold signatures and tokens.
-_ACCESS_LOG = {
-    "request_id": "$context.requestId",
-    "time": "$context.requestTime",
-    "ip": "$context.identity.sourceIp",
-    "method": "$context.httpMethod",
-    "path": "$context.path",
-    "status": "$context.status",
-    "response_bytes": "$context.responseLength",
-    "latency_ms": "$context.responseLatency",
-    "integration_ms": "$context.integrationLatency",
-    "integration_error": "$context.integrationErrorMessage",
-    "user_agent": "$context.identity.userAgent",
-}
+ACCESS_LOG = json.dumps(
+    {
+        "request_id": "$context.requestId",
+        "time": "$context.requestTime",
+        "ip": "$context.identity.sourceIp",
+        "method": "$context.httpMethod",
+        "path": "$context.path",
+        "status": "$context.status",
+        "response_bytes": "$context.responseLength",
+        "latency_ms": "$context.responseLatency",
+        "integration_ms": "$context.integrationLatency",
+        "integration_error": "$context.integrationErrorMessage",
+        "user_agent": "$context.identity.userAgent",
+    }
+)
 
 _HEADERS_OF_BROWSERS = ["authorization", "content-type", "if-none-match", "x-request-id"]
 
@@ -73,7 +77,8 @@ class Api(Construct):
             http_api=self.http_api,
             stage_name="$default",
             auto_deploy=True,
-            detailed_metrics_enabled=True,
+            # There is one route, so metrics by route would repeat those of the stage.
+            detailed_metrics_enabled=False,
             throttle=apigateway.ThrottleSettings(
                 rate_limit=settings.requests_per_s, burst_limit=settings.requests_burst
             ),
@@ -84,18 +89,13 @@ class Api(Construct):
         stage = self.stage.node.default_child
         assert isinstance(stage, apigateway.CfnStage)
         stage.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
-            destination_arn=self.access_log.log_group_arn, format=json.dumps(_ACCESS_LOG)
+            destination_arn=self.access_log.log_group_arn, format=ACCESS_LOG
         )
         self.endpoint = (
             self.http_api.api_endpoint if domain is None else f"https://{settings.domain_name}"
         )
         CfnOutput(self, "Endpoint", value=self.endpoint, description="What clients are given")
-        CfnOutput(
-            Stack.of(self),
-            "AccessLog",
-            value=self.access_log.log_group_name,
-            description="A line for every request: docs/operations.md",
-        )
+        tell_access_log(self, self.access_log)
 
     def _domain(self, settings: Settings) -> apigateway.DomainName | None:
         """Make the custom domain, and its DNS record if the settings name the hosted zone."""
@@ -110,31 +110,11 @@ class Api(Construct):
             ),
             security_policy=apigateway.SecurityPolicy.TLS_1_2,
         )
+        target, zone = domain.regional_domain_name, domain.regional_hosted_zone_id
         if settings.hosted_zone_id:
-            zone = route53.HostedZone.from_hosted_zone_attributes(
-                self,
-                "Zone",
-                hosted_zone_id=settings.hosted_zone_id,
-                zone_name=settings.domain_name.partition(".")[2],
-            )
-            route53.ARecord(
-                self,
-                "Address",
-                zone=zone,
-                record_name=f"{settings.domain_name}.",
-                target=route53.RecordTarget.from_alias(
-                    route53_targets.ApiGatewayv2DomainProperties(
-                        domain.regional_domain_name, domain.regional_hosted_zone_id
-                    )
-                ),
-            )
+            address_of(self, settings, target, zone)
         else:
-            CfnOutput(
-                self,
-                "DomainTarget",
-                value=domain.regional_domain_name,
-                description=f"What a CNAME record of {settings.domain_name} must point to",
-            )
+            tell_domain_target(self, settings, target)
         return domain
 
 
@@ -151,4 +131,43 @@ def _cors(settings: Settings) -> apigateway.CorsPreflightOptions | None:
         allow_headers=_HEADERS_OF_BROWSERS,
         expose_headers=["etag", "location", "x-request-id"],
         max_age=Duration.hours(1),
+    )
+
+
+def address_of(scope: Construct, settings: Settings, target: str, target_zone_id: str) -> None:
+    """Make the DNS record of the domain in the hosted zone."""
+    zone = route53.HostedZone.from_hosted_zone_attributes(
+        scope,
+        "Zone",
+        hosted_zone_id=settings.hosted_zone_id,
+        zone_name=settings.domain_name.partition(".")[2],
+    )
+    route53.ARecord(
+        scope,
+        "Address",
+        zone=zone,
+        record_name=f"{settings.domain_name}.",
+        target=route53.RecordTarget.from_alias(
+            route53_targets.ApiGatewayv2DomainProperties(target, target_zone_id)
+        ),
+    )
+
+
+def tell_domain_target(scope: Construct, settings: Settings, target: str) -> None:
+    """Give the stack an output with the target of a CNAME record that others make."""
+    CfnOutput(
+        scope,
+        "DomainTarget",
+        value=target,
+        description=f"What a CNAME record of {settings.domain_name} must point to",
+    )
+
+
+def tell_access_log(scope: Construct, log: logs.ILogGroup) -> None:
+    """Give the stack an output with the name of the log of requests."""
+    CfnOutput(
+        Stack.of(scope),
+        "AccessLog",
+        value=log.log_group_name,
+        description="A line for every request: docs/operations.md",
     )

@@ -22,7 +22,7 @@ def build(app: aws_cdk.App) -> None:
     storage = Storage(app, settings)
     service = Service(app, settings, storage)
     Tags.of(app).add("graveler:stage", settings.stage)
-    acknowledge_exceptions(storage, service)
+    acknowledge_exceptions(storage, service, settings)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 
 

@@ -11,7 +11,7 @@ from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from graveler.aws.dynamodb.models import OUTBOX
+from graveler.aws.dynamodb.models import HEARTBEATS, OUTBOX, STREAM_BEAT
 from graveler.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from graveler.http.errors import STATUSES
 from infra.function import Function, Shape
@@ -119,7 +119,12 @@ class Events(Construct):
         self.undelivered = dead_letters(self, "Undelivered")
         self.export_dead_letters = dead_letters(self, "ExportDeadLetters")
         self.export_queue = self._queue_of_function("ExportQueue", self.export_dead_letters)
-        self._deliver("CallsForExport", EXPORT_TRIGGERS, self.export_queue)
+        self._deliver(
+            "CallsForExport",
+            EXPORT_TRIGGERS,
+            self.export_queue,
+            is_enabled=bool(settings.exports),
+        )
         self.failed_exports = dead_letters(self, "FailedExports")
         self._deliver(
             "ExportFailed", ["export_finished"], self.failed_exports, {"status": ["export-failed"]}
@@ -150,19 +155,38 @@ class Events(Construct):
         kinds: Iterable[str],
         queue: sqs.Queue,
         detail: dict[str, list[str]] | None = None,
+        *,
+        is_enabled: bool = True,
     ) -> None:
         """Let a rule send events of the kinds to the queue; only those with the detail, if any."""
         pattern = events.EventPattern(
             source=[SOURCE], detail_type=[detail_type(kind) for kind in kinds], detail=detail
         )
-        rule = events.Rule(self, construct_id, event_bus=self.bus, event_pattern=pattern)
+        rule = events.Rule(
+            self,
+            construct_id,
+            event_bus=self.bus,
+            event_pattern=pattern,
+            enabled=is_enabled,
+        )
         rule.add_target(targets.SqsQueue(queue, dead_letter_queue=self.undelivered))
 
     def publish_from(self, storage: Storage, function: Function) -> None:
         """Deliver the outbox of the refs table to the function, in order, until it is published.
 
-        Batches are not bisected: the function reports the first record to deliver again.
+        Batches are not bisected: the function reports the first record to deliver again. The beat
+        of each sweep comes, too: without it, a silent stream could not be told from a dead one.
         """
+        beat = lambda_.FilterCriteria.filter(
+            {
+                "dynamodb": {
+                    "Keys": {
+                        "partition": {"S": lambda_.FilterRule.is_equal(HEARTBEATS)},
+                        "sort": {"S": lambda_.FilterRule.is_equal(STREAM_BEAT)},
+                    }
+                }
+            }
+        )
         insert = lambda_.FilterCriteria.filter(
             {
                 "eventName": lambda_.FilterRule.is_equal("INSERT"),
@@ -182,26 +206,40 @@ class Events(Construct):
             maximum_retry_attempts=-1,
             maximum_record_age_in_seconds=_RECORD_AGE_MAX.to_seconds(),
             destination_config={"onFailure": {"destination": self.unpublished.queue_arn}},
-            filter_criteria={"filters": [insert]},
+            filter_criteria={"filters": [insert, beat]},
         )
         mapping.node.add_dependency(function.role)
 
     def export_with(self, settings: Settings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent exports."""
-        self._handle("ExportMessages", self.export_queue, function, settings.exports_at_once)
+        self._handle(
+            "ExportMessages",
+            self.export_queue,
+            function,
+            settings.exports_at_once,
+            # Polling costs money. Without places for exports, there is nothing to export.
+            is_enabled=bool(settings.exports),
+        )
 
     def run_tasks_with(self, settings: Settings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent tasks."""
         self._handle("TaskMessages", self.task_queue, function, settings.tasks_at_once)
 
     def _handle(
-        self, construct_id: str, queue: sqs.Queue, function: Function, at_once: int
+        self,
+        construct_id: str,
+        queue: sqs.Queue,
+        function: Function,
+        at_once: int,
+        *,
+        is_enabled: bool = True,
     ) -> None:
         mapping = lambda_.CfnEventSourceMapping(
             self,
             construct_id,
             function_name=function.alias.function_arn,
             event_source_arn=queue.queue_arn,
+            enabled=is_enabled,
             batch_size=1,
             function_response_types=["ReportBatchItemFailures"],
             scaling_config={"maximumConcurrency": at_once},

@@ -7,6 +7,8 @@ from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
+from infra.settings import Settings
+
 _PACK = "AwsSolutions"
 
 _END = "It is itself a dead-letter queue: an alarm watches it."
@@ -17,6 +19,15 @@ _OF_STORAGE: Mapping[str, Mapping[str, str]] = {
     "SetupToken": {
         "SMG4": "The token works once, until there is an administrator, so it needs no rotation."
     },
+}
+# With `economy`, instead of those above.
+_OF_ECONOMICAL_STORAGE: Mapping[str, Mapping[str, str]] = {
+    "Secret": {"SMG4": "Users' secrets are encrypted under it: another could not decrypt them."},
+}
+_NO_KEY = "With `economy`, the deployment has no key: docs/security.md says what that means."
+_OF_ECONOMICAL_SERVICE: Mapping[str, Mapping[str, str]] = {
+    "Jobs/GarbageCollection": {"GL1": _NO_KEY, "GL3": _NO_KEY},
+    "Jobs/Export": {"GL1": _NO_KEY, "GL3": _NO_KEY},
 }
 _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     "ApiFunction": _FUNCTION,
@@ -35,11 +46,24 @@ _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     },
 }
 
+_AUTHENTICATES = "The function authenticates: clients of lakeFS send its key pairs and tokens."
+# In place of Api/Http.
+_OF_REST_API: Mapping[str, Mapping[str, str]] = {
+    "Api/Rest": {
+        "APIG2": "The function checks requests, and answers wrong ones as lakeFS does.",
+        "APIG3": "A web ACL is a setting; a private API needs none.",
+        "APIG4": _AUTHENTICATES,
+        "APIG6": "The access log and the function's log have a line for each request.",
+        "COG4": _AUTHENTICATES,
+    },
+}
+
 _OBJECTS = "Keys of objects are known only at run time; the statement names the place or a folder."
 _NO_RESOURCE = "In IAM, this action has no resources."
 
 # Statements that name a resource with `*` in it.
 OF_STATEMENTS: Mapping[str, str] = {
+    "AskAlarms": "CodeDeploy asks for the alarms of a list.",
     "DeleteGarbage": _OBJECTS,
     "DeleteMarks": _OBJECTS,
     "DeleteResults": _OBJECTS,
@@ -56,15 +80,22 @@ OF_STATEMENTS: Mapping[str, str] = {
     "GlueLog": "Streams of logs are named by runs; the job's own logs are named.",
     "ReadHookSecrets": "Users name the secrets of their hooks; the statement names the prefix.",
     "ListStreams": _NO_RESOURCE,
+    "NetworkInterfaces": "Lambda makes network interfaces, whose names nobody knows before.",
     "Measure": f"{_NO_RESOURCE} The namespace of the metrics is named.",
     "ReadSecurity": _NO_RESOURCE,
     "Trace": _NO_RESOURCE,
 }
 
 
-def acknowledge_exceptions(storage: Stack, service: Stack) -> None:
+def acknowledge_exceptions(storage: Stack, service: Stack, settings: Settings) -> None:
     """Register the exceptions with cdk-nag."""
-    for stack, exceptions in ((storage, _OF_STORAGE), (service, _OF_SERVICE)):
+    of_storage, of_service = _OF_STORAGE, dict(_OF_SERVICE)
+    if settings.has_rest_api:
+        of_service = {path: each for path, each in of_service.items() if path != "Api/Http"}
+        of_service |= _OF_REST_API
+    if settings.economy:
+        of_storage, of_service = _OF_ECONOMICAL_STORAGE, {**of_service, **_OF_ECONOMICAL_SERVICE}
+    for stack, exceptions in ((storage, of_storage), (service, of_service)):
         for path, reasons in exceptions.items():
             _acknowledge(_at(stack, path), reasons)
         for construct in stack.node.find_all():

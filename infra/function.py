@@ -58,6 +58,7 @@ class Function(Construct):
     ) -> None:
         super().__init__(scope, f"{shape.name.capitalize()}Function")
         self.shape = shape
+        self.alias_name = ALIAS
         self.log = log_group(self, "Log", settings)
         self.role = iam.Role(
             self,
@@ -67,7 +68,13 @@ class Function(Construct):
             description=f"What the function {shape.name} may do",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             inline_policies={
-                "access": iam.PolicyDocument(statements=[*statements, *self._telemetry()])
+                "access": iam.PolicyDocument(
+                    statements=[
+                        *statements,
+                        *self._telemetry(is_traced=settings.is_traced),
+                        *_network(settings),
+                    ]
+                )
             },
         )
         self.function = lambda_.Function(
@@ -90,25 +97,51 @@ class Function(Construct):
             recursive_loop=lambda_.RecursiveLoop.ALLOW if shape.calls_itself else None,
             log_group=self.log,
             logging_format=lambda_.LoggingFormat.JSON,
-            tracing=lambda_.Tracing.ACTIVE,
+            tracing=lambda_.Tracing.ACTIVE if settings.is_traced else lambda_.Tracing.DISABLED,
             # The alias can go back to old versions.
             current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
         )
+        if settings.vpc_subnets:
+            made = self.function.node.default_child
+            assert isinstance(made, lambda_.CfnFunction)
+            made.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
+                subnet_ids=list(settings.vpc_subnets),
+                security_group_ids=list(settings.vpc_security_groups),
+            )
         self.alias = lambda_.Alias(
             self, "Alias", alias_name=ALIAS, version=self.function.current_version
         )
 
-    def _telemetry(self) -> Iterable[iam.PolicyStatement]:
+    def _telemetry(self, *, is_traced: bool) -> Iterable[iam.PolicyStatement]:
         yield iam.PolicyStatement(
             sid="Log",
             actions=["logs:CreateLogStream", "logs:PutLogEvents"],
             resources=[self.log.log_group_arn],
         )
+        if not is_traced:
+            return
         # X-Ray has no resources.
         yield iam.PolicyStatement(
             sid="Trace",
             actions=["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
             resources=["*"],
+        )
+
+
+def _network(settings: Settings) -> Iterable[iam.PolicyStatement]:
+    """Yield what Lambda needs, in the function's name, to connect it to a VPC."""
+    if settings.vpc_subnets:
+        yield iam.PolicyStatement(
+            sid="NetworkInterfaces",
+            actions=[
+                "ec2:AssignPrivateIpAddresses",
+                "ec2:CreateNetworkInterface",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSubnets",
+                "ec2:UnassignPrivateIpAddresses",
+            ],
+            resources=["*"],  # it makes and describes them before it knows their names
         )
 
 

@@ -11,10 +11,12 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
+from graveler.retention.series import series_of
 from infra import packages
 from infra.access import Access
 from infra.events import Events, Schedule, dead_letters
 from infra.function import log_group
+from infra.schedules import longest_gap_s
 from infra.settings import Settings
 from infra.storage import Storage
 
@@ -24,6 +26,8 @@ _GLUE_VERSION = "5.0"
 _WORKER = "G.1X"
 
 _GC_MINUTES_MAX = 12 * 60
+# For Glue to start a run, and for the schedule to repeat its call.
+_COLLECTION_START_S = 60 * 60
 # After that time, a branch has had many new commits. The next run continues where this one ended.
 _EXPORT_MINUTES_MAX = 12 * 60
 
@@ -82,21 +86,20 @@ class Jobs(Construct):
 
     def _make_security(self) -> glue.CfnSecurityConfiguration:
         """Return the encryption of what Glue itself writes; buckets encrypt our objects."""
-        key_arn = self._storage.key.key_arn
+        key = self._storage.key
+        logs: dict[str, str] = {"cloudWatchEncryptionMode": "DISABLED"}
+        bookmarks: dict[str, str] = {"jobBookmarksEncryptionMode": "DISABLED"}
+        if key:
+            logs = {"cloudWatchEncryptionMode": "SSE-KMS", "kmsKeyArn": key.key_arn}
+            bookmarks = {"jobBookmarksEncryptionMode": "CSE-KMS", "kmsKeyArn": key.key_arn}
         return glue.CfnSecurityConfiguration(
             self,
             "Security",
             name=self._settings.name,
             encryption_configuration={
                 "s3Encryptions": [{"s3EncryptionMode": "SSE-S3"}],
-                "cloudWatchEncryption": {
-                    "cloudWatchEncryptionMode": "SSE-KMS",
-                    "kmsKeyArn": key_arn,
-                },
-                "jobBookmarksEncryption": {
-                    "jobBookmarksEncryptionMode": "CSE-KMS",
-                    "kmsKeyArn": key_arn,
-                },
+                "cloudWatchEncryption": logs,
+                "jobBookmarksEncryption": bookmarks,
             },
         )
 
@@ -259,3 +262,22 @@ def export_job_name(settings: Settings) -> str:
 def export_prefixes(settings: Settings) -> str:
     """Return where branches may be exported, in the form of graveler.aws.settings."""
     return ",".join(place.uri for place in settings.exports)
+
+
+def watched_collections(settings: Settings) -> list[str]:
+    """Return the series of collections that must not grow old: those of the schedules.
+
+    To measure their age costs a metric, which `economy` saves.
+    """
+    if not settings.gc_schedule or settings.economy:
+        return []
+    return [
+        series_of(repository, deletes=settings.gc_deletes)
+        for repository in settings.gc_repositories or ("",)
+    ]
+
+
+def collection_age_max_s(settings: Settings) -> int:
+    """Return the age of the last successful collection at which somebody has to look."""
+    # A run may be the shortest possible, and the next one the longest.
+    return longest_gap_s(settings.gc_schedule) + _GC_MINUTES_MAX * 60 + _COLLECTION_START_S

@@ -6,15 +6,20 @@ from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from graveler.aws.secret_cipher import secret_cipher
 from infra import api, events, packages
 from infra.access import Access
 from infra.api import Api
+from infra.budget import add_budget
 from infra.events import Events
 from infra.function import ARCHITECTURE, RUNTIME, Function
-from infra.jobs import Jobs, export_job_name, export_prefixes, job_arn
-from infra.observability import Observability, Watched
+from infra.jobs import Jobs, export_job_name, export_prefixes, job_arn, watched_collections
+from infra.observability import Observability
+from infra.rest_api import RestApi
+from infra.rollout import Rollout, is_gradual
 from infra.settings import Settings
 from infra.storage import Storage
+from infra.watched import Watched
 
 
 class Service(Stack):
@@ -42,8 +47,13 @@ class Service(Stack):
             self._make_cleanup_function(),
         ]
         jobs = Jobs(self, settings, storage, self.events, self._access)
-        gateway = Api(self, settings, functions[0])
-        Observability(self, settings, Watched(storage, gateway, self.events, jobs, functions))
+        gateway = (RestApi if settings.has_rest_api else Api)(self, settings, functions[0])
+        watched = Watched(settings, storage, gateway, self.events, jobs, functions)
+        watching = Observability(self, watched)
+        if settings.monthly_budget_usd:
+            add_budget(self, settings)
+        if is_gradual(settings):
+            Rollout(self, settings, functions[0], watching)
         CfnOutput(self, "EventBus", value=self.events.bus.event_bus_name)
 
     def _make_api_function(self) -> Function:
@@ -131,7 +141,8 @@ class Service(Stack):
             events.CLEANUP,
             self._layer,
             self._access.cleanup(),
-            self._tables_environment(),
+            self._tables_environment()
+            | {"GRAVELER_WATCHED_COLLECTIONS": ",".join(watched_collections(self._settings))},
         )
         events.clean_up_with(self.events, function)
         return function
@@ -143,11 +154,25 @@ class Service(Stack):
         }
 
     def _engine_environment(self) -> dict[str, str]:
-        return self._tables_environment() | {
-            "GRAVELER_KMS_KEY_ID": self._storage.key.key_id,
-            "GRAVELER_EXPORT_PREFIXES": export_prefixes(self._settings),
-            # The role may read and list these places, and users read imported objects there.
-            "GRAVELER_IMPORT_PREFIXES": ",".join(place.uri for place in self._settings.readable),
+        return (
+            self._tables_environment()
+            | self._cipher_environment()
+            | {
+                "GRAVELER_EXPORT_PREFIXES": export_prefixes(self._settings),
+                # The role may read and list these places, and users read imported objects there.
+                "GRAVELER_IMPORT_PREFIXES": ",".join(
+                    place.uri for place in self._settings.readable
+                ),
+            }
+        )
+
+    def _cipher_environment(self) -> dict[str, str]:
+        """Return what encrypts users' secrets: the key, or else the one secret."""
+        if self._storage.key:
+            return {"GRAVELER_KMS_KEY_ID": self._storage.key.key_id}
+        return {
+            "GRAVELER_CIPHER": f"{secret_cipher.__module__}:{secret_cipher.__name__}",
+            "GRAVELER_CIPHER_SECRET": self._storage.setup_token.secret_value.unsafe_unwrap(),
         }
 
     def _committing_environment(self) -> dict[str, str]:

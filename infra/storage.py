@@ -49,7 +49,7 @@ class Storage(Stack):
         self._settings = settings
         # Tables may be deleted with a test deployment. Buckets always stay.
         self._removal = RemovalPolicy.RETAIN if settings.is_production else RemovalPolicy.DESTROY
-        self.key = self._make_key()
+        self.key = None if settings.economy else self._make_key()
         self.made_refs = self._make_refs()
         self.made_staging = self._make_staging()
         self.refs, self.staging = self._tables_in_service()
@@ -61,6 +61,10 @@ class Storage(Stack):
             None if repositories is None else self.export_value(repositories.bucket_name)
         )
         self.setup_token = self._make_setup_token()
+        if self.key is None:
+            # The service stack encrypts with this secret. While it does, CloudFormation refuses to
+            # remove the export, and so to give the deployment a key, which could not decrypt.
+            self.export_value(self.setup_token.secret_arn)
         self._add_outputs(repositories)
 
     def _make_key(self) -> kms.Key:
@@ -136,7 +140,9 @@ class Storage(Stack):
             stream=stream,
             time_to_live_attribute=expires_at,
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-            encryption=dynamodb.TableEncryption.CUSTOMER_MANAGED,
+            encryption=dynamodb.TableEncryption.CUSTOMER_MANAGED
+            if self.key
+            else dynamodb.TableEncryption.DEFAULT,
             encryption_key=self.key,
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
@@ -226,16 +232,21 @@ class Storage(Stack):
         return bucket
 
     def _make_setup_token(self) -> secretsmanager.Secret:
-        """Make the secret whose reader may create the first administrator, once."""
+        """Make the secret whose reader may create the first administrator, once.
+
+        Without a key, users' secrets are encrypted under it, so it lives as long as the tables.
+        """
+        what = "creates the first administrator, once"
         return secretsmanager.Secret(
             self,
-            "SetupToken",
-            description=f"{self._settings.name}: creates the first administrator, once",
+            "SetupToken" if self.key else "Secret",
+            description=f"{self._settings.name}: {what}"
+            + ("" if self.key else "; encrypts users' secrets, so never change it"),
             encryption_key=self.key,
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 exclude_punctuation=True, password_length=40
             ),
-            removal_policy=RemovalPolicy.DESTROY,
+            removal_policy=RemovalPolicy.DESTROY if self.key else self._removal,
         )
 
     def _add_outputs(self, repositories: s3.Bucket | None) -> None:
@@ -253,12 +264,13 @@ class Storage(Stack):
                 value=table.table_name,
                 description="The table in service: docs/backup.md",
             )
-        CfnOutput(
-            self,
-            "KeyArn",
-            value=self.key.key_arn,
-            description="The key that tables, secrets and logs of jobs are encrypted with",
-        )
+        if self.key:
+            CfnOutput(
+                self,
+                "KeyArn",
+                value=self.key.key_arn,
+                description="The key that tables, secrets and logs of jobs are encrypted with",
+            )
         CfnOutput(
             self,
             "SetupTokenSecret",

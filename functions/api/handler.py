@@ -1,4 +1,4 @@
-"""The Lambda function: API Gateway (HTTP API, payload format 2.0) calls `handler`."""
+"""The Lambda function: API Gateway (an HTTP API, or a REST API) calls `handler`."""
 
 import os
 from typing import Any
@@ -6,15 +6,18 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.api.app import build_app
+from functions.api.gateways import of_any_gateway
 from functions.api.settings import Settings
 from graveler.aws import wiring
 
 # Built while the process starts: Lambda then gives the most CPU, and no request waits.
-_app = build_app(
-    wiring.engine(),
-    wiring.accounts(),
-    Settings.from_environment(os.environ),
-    identities=wiring.identities(),
+_app = of_any_gateway(
+    build_app(
+        wiring.engine(),
+        wiring.accounts(),
+        Settings.from_environment(os.environ),
+        identities=wiring.identities(),
+    )
 )
 
 

@@ -1,12 +1,15 @@
 """The Lambda function: a schedule calls `handler` every few minutes."""
 
+import os
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.cleanup.settings import Settings
 from functions.telemetry import Record, Telemetry
 from graveler.aws import wiring
 from graveler.aws.clock import SystemClock
+from graveler.times import NS_PER_S
 
 # A piece is a commit's tokens or a repository. It takes milliseconds, at most seconds.
 _PIECES_AT_ONCE = 20
@@ -17,7 +20,7 @@ telemetry = Telemetry("graveler-cleanup")
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
-    """Drop everything that is due; return the number of pieces done.
+    """Drop everything that is due, and show signs of life; return the number of pieces done.
 
     Pieces that fail are due again later.
 
@@ -25,11 +28,33 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  #
         Exception: the first failure, after all other pieces, so that the alarm reports it.
     """
     with telemetry.record("sweep", context) as record:
+        silence = _beat(record)
         done, failures = _sweep(context, record)
+        record.is_idle = not done
         if failures:
             record.add(problem=f"{len(failures)} pieces failed; the error is the first one's")
             raise failures[0]
+        if silence is not None:
+            record.add(problem="no sign of life could be stored")
+            raise silence
     return {"done": done}
+
+
+def _beat(record: Record) -> Exception | None:
+    """Let the stream beat, and measure the age of the last collection; return the failure.
+
+    A failure must not stop the sweep.
+    """
+    heartbeats, now_ns = wiring.heartbeats(), SystemClock().now_ns()
+    watched = Settings.from_environment(os.environ).watched_collections
+    try:
+        heartbeats.beat(now_ns)
+        if watched:
+            collected_ns = heartbeats.collected_ns(watched, now_ns)
+            record.level("CollectionAge", max(0, (now_ns - collected_ns) // NS_PER_S))
+    except Exception as error:  # noqa: BLE001 - the handler raises it after the sweep
+        return error
+    return None
 
 
 def _sweep(context: LambdaContext, record: Record) -> tuple[int, list[Exception]]:

@@ -47,6 +47,7 @@ def _publish(records: list[dict[str, Any]], log: Record) -> int:
         if outbox_event is not None:
             found.append((position, outbox_event))
     published = wiring.event_bus().publish([each for _, each in found])
+    log.is_idle = not found
     log.measure("EventsPublished", published.count)
     log.measure("EventsFailed", len(found) - published.count)
     if published.problem:

@@ -70,6 +70,7 @@ from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder
 from graveler.retention.looks import FRUITLESS_LOOKS_MAX, begin_look
 from graveler.retention.report import Report, event_detail, summary, text
+from graveler.retention.series import series_of
 from graveler.times import NS_PER_S
 
 EVENT = "garbage_collection_finished"
@@ -87,6 +88,9 @@ def run(
     observe is called after each step: leased, listed, staged, commits, ranges, marked, looked and
     swept (for each round), finished.
 
+    If every repository succeeds, that is noted, and a deployment raises an alarm if the note grows
+    old.
+
     Raises:
         GravelerError: the first failure of a run; the other repositories are collected anyway.
     """
@@ -102,6 +106,10 @@ def run(
             failures.append(error)
     if failures:
         raise failures[0]
+    # A sweep of an earlier run's mark looks for no garbage, so it is no collection.
+    if options.do_mark and all(each.is_success for each in reports):
+        series = series_of(options.repository, deletes=options.do_sweep)
+        deployment.jobs.note_collection(series, deployment.engine.clock.now_ns())
     return reports
 
 

@@ -11,6 +11,7 @@ from graveler.aws.clock import SystemClock
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.exports import DynamoExportStore
+from graveler.aws.dynamodb.heartbeats import HeartbeatStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
@@ -82,6 +83,12 @@ def _cipher(deployment: Settings) -> Cipher:
 def cleanup() -> CleanupStore:
     """The register of tokens and repositories to be dropped."""
     return CleanupStore(tables(), DynamoStagingStore(tables()))
+
+
+@lru_cache(maxsize=1)
+def heartbeats() -> HeartbeatStore:
+    """The signs of life of the stream and of collections."""
+    return HeartbeatStore(tables())
 
 
 @lru_cache(maxsize=1)

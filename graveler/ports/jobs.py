@@ -25,3 +25,6 @@ class JobStore(Protocol):
 
     def put_event(self, repository: Repository, event: Event) -> None:
         """Put an event in the outbox that belongs to no change of a record."""
+
+    def note_collection(self, series: str, now_ns: int) -> None:
+        """Store that a collection of the series succeeded (`retention.series`)."""

@@ -7,7 +7,7 @@ from typing import Any
 from graveler.export.settings import ExportSettings
 from infra.settings.forms import PARSERS
 from infra.settings.places import Place
-from infra.settings.rules import CREATE, problems_of
+from infra.settings.rules import AT_ONCE, CREATE, problems_of
 
 STAGES = ("dev", "prod")
 
@@ -27,12 +27,22 @@ class Settings:
     readable: places that may also be read: imported and linked objects, S3 Inventory reports.
     exports: places where branches may be exported.
     bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
+    alarm_topic_arn: an existing topic that gets the alarms, in place of one with alarm_email.
+    monthly_budget_usd: tell the recipient of alarms at 80 % and 100 % of it; 0 makes no budget.
+    vpc_endpoints: VPC endpoints of execute-api through which alone the API is reached.
+    web_acl_arn: a web ACL of AWS WAF, of the region, in front of the API.
+    vpc_subnets, vpc_security_groups: where the functions' connections begin; both or none.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
     request_work_s: a request that works for longer leaves its work to a task.
     tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
     slices_reserved: slices of all tasks, where concurrency is reserved.
     metrics: the dimensions of the functions' metrics: `service` for each function, `operations` for
         each operation of the API as well, which costs many times as much, or `none`.
+    traces: send X-Ray traces, of which the first of each second is billed.
+    economy: less than a dollar a month while idle: no key of its own, no dashboard, no traces, few
+        alarms. It is chosen for the life of a deployment.
+    rollout: how a new version of the API gets its users: `at-once`, or by CodeDeploy as `canary` or
+        `linear`, which goes back by itself if an alarm fires.
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
     gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
@@ -53,15 +63,24 @@ class Settings:
     exports: tuple[Place, ...] = ()
     bucket_keys: tuple[str, ...] = ()
     alarm_email: str = ""
+    alarm_topic_arn: str = ""
+    monthly_budget_usd: int = 0
     domain_name: str = ""
     certificate_arn: str = ""
     hosted_zone_id: str = ""
+    vpc_endpoints: tuple[str, ...] = ()
+    web_acl_arn: str = ""
+    vpc_subnets: tuple[str, ...] = ()
+    vpc_security_groups: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     requests_per_s: int = 100
     requests_burst: int = 200
     reserve_concurrency: bool = False
     log_days: int = 14
     metrics: str = "service"
+    traces: bool = True
+    economy: bool = False
+    rollout: str = AT_ONCE
     archive_days: int = 14
     exports_at_once: int = 5
     export_job_objects_min: int = ExportSettings().batch_objects_min
@@ -92,6 +111,16 @@ class Settings:
     def name(self) -> str:
         """The prefix of the names of stacks, roles and other resources."""
         return f"graveler-{self.stage}"
+
+    @property
+    def has_rest_api(self) -> bool:
+        """Whether a REST API serves: an HTTP API is never private, and takes no web ACL."""
+        return bool(self.vpc_endpoints or self.web_acl_arn)
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether requests are traced."""
+        return self.traces and not self.economy
 
     @classmethod
     def of(cls, context: Callable[[str], Any]) -> "Settings":

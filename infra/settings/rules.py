@@ -15,6 +15,10 @@ LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
 # The dimensions of the functions' metrics; the log has the same numbers in any case.
 METRICS = ("none", "service", "operations")
 
+# How a new version of the API gets its users; infra/rollout.py has CodeDeploy's names.
+AT_ONCE = "at-once"
+ROLLOUTS = (AT_ONCE, "canary", "linear")
+
 _SCHEDULE = re.compile(r"(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+( \S+){5}\))")
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -27,6 +31,13 @@ _TABLE = re.compile(r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table/[A-Za-z0-9
 _FUNCTION = re.compile(r"(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-Za-z0-9_-]{1,64}")
 _BUS = re.compile(r"(arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus/)?[A-Za-z0-9_.-]{1,256}")
 _NETWORK = re.compile(r"[0-9A-Fa-f.:]+/\d{1,3}")
+_TOPIC = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}")
+_VPC_ENDPOINT = re.compile(r"vpce-[0-9a-f]{8,17}")
+_SUBNET = re.compile(r"subnet-[0-9a-f]{8,17}")
+_SECURITY_GROUP = re.compile(r"sg-[0-9a-f]{8,17}")
+_WEB_ACL = re.compile(
+    r"arn:aws[a-z-]*:wafv2:[a-z0-9-]+:\d{12}:regional/webacl/[A-Za-z0-9_-]{1,128}/[0-9a-f-]{36}"
+)
 _SECRETS = re.compile(r"(secrets-manager|parameter-store):[A-Za-z0-9/_.+=@-]+")
 _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
@@ -34,12 +45,20 @@ _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 # The forms of texts; an empty text is always valid.
 _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "alarm_email": (_EMAIL, "set it to an address such as you@example.com"),
+    "alarm_topic_arn": (_TOPIC, "set it to the ARN of a topic of SNS, not a FIFO one"),
     "domain_name": (_DOMAIN, "set it to a domain such as lake.example.com"),
     "iam_login_server_id": (_DOMAIN, "set it to the API's host name, such as lake.example.com"),
     "certificate_arn": (_CERTIFICATE, "set it to the ARN of a certificate of ACM"),
     "hosted_zone_id": (
         _ZONE,
         "set it to the ID of a zone of Route 53, such as Z0123456789ABCDEFGHIJ",
+    ),
+    "vpc_endpoints": (_VPC_ENDPOINT, "set IDs of VPC endpoints, such as vpce-0123456789abcdef0"),
+    "web_acl_arn": (_WEB_ACL, "set it to the ARN of a regional web ACL of AWS WAF"),
+    "vpc_subnets": (_SUBNET, "set IDs of subnets, such as subnet-0123456789abcdef0"),
+    "vpc_security_groups": (
+        _SECURITY_GROUP,
+        "set IDs of security groups, such as sg-0123456789abcdef0",
     ),
     "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
@@ -63,6 +82,7 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),
     "archive_days": (1, 3_650),
+    "monthly_budget_usd": (0, 1_000_000),
     # Lambda's minimum for a queue is 2.
     "exports_at_once": (2, 1_000),
     "export_job_objects_min": (1, 10**12),
@@ -92,6 +112,8 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
         problems.append(f"log_days is {values['log_days']}: set it to one of {LOG_DAYS}")
     if values["metrics"] not in (None, *METRICS):
         problems.append(f"metrics is {values['metrics']!r}: set it to one of {METRICS}")
+    if values["rollout"] not in (None, *ROLLOUTS):
+        problems.append(f"rollout is {values['rollout']!r}: set it to one of {ROLLOUTS}")
     bucket = values["repository_bucket"]
     if bucket not in (CREATE, NONE):
         try:
@@ -116,8 +138,8 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
             "restored_refs and restored_staging go together, as of one time: set both, or neither"
         )
     problems += _too_few_slices(values)
-    if values["stage"] == "prod" and not values["alarm_email"]:
-        problems.append("alarm_email is missing: prod needs it, `-c alarm_email=you@example.com`")
+    problems += _recipients(values)
+    problems += _network(values)
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
         problems.append("cors_origins is `*` and more: set either")
     return problems
@@ -135,6 +157,33 @@ def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
                     f"exports: {export.uri} overlaps with {namespace.uri}, where repositories may "
                     "be: set places that do not overlap and end with /"
                 )
+
+
+def _recipients(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the problems of who gets alarms and messages about costs."""
+    email, topic = values["alarm_email"], values["alarm_topic_arn"]
+    if email and topic:
+        yield "alarm_email and alarm_topic_arn are both set: subscribe the address to the topic"
+    if values["stage"] == "prod" and not (email or topic):
+        yield (
+            "alarm_email is missing: prod needs it, `-c alarm_email=you@example.com`, or an "
+            "alarm_topic_arn"
+        )
+    if values["monthly_budget_usd"] and not (email or topic):
+        yield "monthly_budget_usd tells nobody: set alarm_email or alarm_topic_arn, too"
+
+
+def _network(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the problems of where the API is reached, and where functions are."""
+    if bool(values["vpc_subnets"]) != bool(values["vpc_security_groups"]):
+        yield "vpc_subnets and vpc_security_groups go together: set both, or neither"
+    if values["vpc_endpoints"] and values["domain_name"]:
+        yield "domain_name is for an API that the internet reaches: remove it, or vpc_endpoints"
+    if values["cors_origins"] and (values["vpc_endpoints"] or values["web_acl_arn"]):
+        yield (
+            "cors_origins needs the HTTP API, which is never private and takes no web ACL: remove "
+            "it, or vpc_endpoints and web_acl_arn"
+        )
 
 
 def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:

@@ -37,6 +37,9 @@ PROD = {
     "hook_networks": "10.1.0.0/16,fd00::/8",
     "hook_secrets": "secrets-manager:lake/",
     "metrics": "operations",
+    "monthly_budget_usd": "100",
+    "vpc_subnets": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
+    "vpc_security_groups": "sg-0123456789abcdef0",
 }
 
 

@@ -32,6 +32,14 @@ ROLES = {
 
 # Actions that IAM binds to no resource.
 WITHOUT_RESOURCE = {
+    # Of interfaces that Lambda is about to make.
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+    "cloudwatch:DescribeAlarms",  # of a list of alarms
     "cloudwatch:PutMetricData",
     "dynamodb:ListStreams",
     "glue:GetSecurityConfiguration",
@@ -53,6 +61,7 @@ ONLY_ON_AWS = {
     "LoadCode": "Glue loads a job's code.",
     "Log": "Lambda writes the logs of a function.",
     "Measure": "Glue measures its jobs.",
+    "NetworkInterfaces": "Lambda connects a function to a VPC.",
     "ReadInventory": "Inventory reports may lie in other buckets than repositories.",
     "ReadSecurity": "Glue reads how it has to encrypt.",
     "ReadStream": "Lambda reads the stream.",

@@ -30,6 +30,12 @@ def test_requests_are_throttled(dev, prod):
         assert settings["ThrottlingBurstLimit"] == burst
 
 
+def test_metrics_by_route_are_not_paid_for(deployment):
+    """There is one route."""
+    settings = deployment.one("AWS::ApiGatewayV2::Stage")["DefaultRouteSettings"]
+    assert not settings["DetailedMetricsEnabled"]
+
+
 def test_the_access_log_tells_of_every_request_but_no_secret(deployment):
     settings = deployment.one("AWS::ApiGatewayV2::Stage")["AccessLogSettings"]
     assert deployment.flat(settings["DestinationArn"]).startswith("<ApiAccessLog")

@@ -7,6 +7,8 @@ from dataclasses import fields
 import pytest
 
 from functions.api.settings import Settings as ApiSettings
+from functions.cleanup.settings import Settings as CleanupSettings
+from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT
 from graveler.aws.settings import Settings
 from local import background
 from tests.infra.conftest import ROOT
@@ -40,7 +42,7 @@ COMMITTING = ENGINE | HOOKS | {"ignore_actions", "task_queue_url"}
 EXPECTED = {
     # It only writes requests of exports into the outbox: no queue of them, no job.
     "api": COMMITTING | {"request_work_s"} | {field.name for field in fields(ApiSettings)},
-    "cleanup": TABLES,
+    "cleanup": TABLES | {field.name for field in fields(CleanupSettings)},
     "events": TABLES | {"event_bus"},
     "export": ENGINE | {"export_queue_url", "export_job", "export_job_objects_min"},
     "slices": ENGINE,
@@ -88,7 +90,9 @@ def test_the_environment_has_the_variables_that_a_functions_settings_read(deploy
 
 
 def test_every_setting_is_some_functions_or_has_a_reason_to_keep_its_default():
-    known = {each.name for each in fields(Settings)} | {each.name for each in fields(ApiSettings)}
+    known = {
+        each.name for kind in (Settings, ApiSettings, CleanupSettings) for each in fields(kind)
+    }
     used = set().union(*EXPECTED.values())
     assert known - used == LOCAL | TUNING | {"region"}  # the region is Lambda's own variable
     assert used <= known
@@ -156,7 +160,7 @@ def test_functions_live_as_long_as_in_the_embedded_stack(deployment):
     assert found["tasks"]["Timeout"] == background.TIMEOUT_S
     assert found["slices"]["Timeout"] == background.TIMEOUT_S
     assert found["cleanup"]["Timeout"] == background.TIMEOUT_S
-    assert found["api"]["Timeout"] == 30
+    assert found["api"]["Timeout"] == 29
 
 
 def test_concurrency_is_reserved_in_production_only(dev, prod):
@@ -225,8 +229,10 @@ def test_the_outbox_alone_is_published_in_its_order_for_a_day(deployment):
         if function.startswith("<EventsFunction")
     )
     assert deployment.flat(mapping["EventSourceArn"]) == "<Refs48288B5D.StreamArn>"
-    (found,) = mapping["FilterCriteria"]["Filters"]
-    assert json.loads(found["Pattern"]) == background.OUTBOX_ITEMS
+    outbox, beat = (json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"])
+    assert outbox == background.OUTBOX_ITEMS
+    keys = {"partition": {"S": [HEARTBEATS]}, "sort": {"S": [STREAM_BEAT]}}
+    assert beat == {"dynamodb": {"Keys": keys}}  # the item is rewritten, so any kind of record
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert mapping["BisectBatchOnFunctionError"] is False
     assert mapping["StartingPosition"] == "TRIM_HORIZON"

@@ -16,7 +16,47 @@ def test_every_alarm_notifies_and_refers_to_the_runbook(deployment):
         (called,) = alarm["AlarmActions"]
         assert deployment.flat(called).startswith("<ObservabilityAlarms")
         assert alarm["AlarmDescription"].endswith("See docs/operations.md.")
-        assert alarm["TreatMissingData"] == "notBreaching"
+
+
+def test_silence_is_a_fault_of_what_always_has_something_to_say(deployment):
+    found = alarms(deployment)
+    beating = {name for name, each in found.items() if each["TreatMissingData"] == "breaching"}
+    assert beating == {"cleanup-silent", "events-silent", "collections-late"}
+    others = {each["TreatMissingData"] for name, each in found.items() if name not in beating}
+    assert others == {"notBreaching"}
+    for name in ("cleanup-silent", "events-silent"):
+        alarm = found[name]
+        assert (alarm["MetricName"], alarm["Statistic"]) == ("Invocations", "Sum")
+        assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
+        assert alarm["Period"] * alarm["EvaluationPeriods"] == 30 * 60
+
+
+def test_the_age_of_the_last_collection_follows_its_schedule(deployment_of, dev, prod):
+    def alarm(deployment):
+        return alarms(deployment)["collections-late"]
+
+    assert alarm(dev)["Threshold"] == (7 * 24 + 12 + 1) * 3600
+    daily = deployment_of("dev", gc_schedule="rate(1 day)")
+    assert alarm(daily)["Threshold"] == (24 + 12 + 1) * 3600
+    assert alarm(dev)["MetricName"] == "CollectionAge"
+    assert alarm(dev)["Dimensions"] == [{"Name": "service", "Value": "graveler-dev-cleanup"}]
+
+    def watched(deployment):
+        (cleanup,) = (
+            each
+            for each in deployment.resources("AWS::Lambda::Function").values()
+            if each["FunctionName"].endswith("-cleanup")
+        )
+        return cleanup["Environment"]["Variables"]["GRAVELER_WATCHED_COLLECTIONS"]
+
+    assert watched(dev) == "sweep#"
+    # They only report, and of two repositories.
+    assert watched(prod) == "report#lake,report#other"
+
+
+def test_without_a_schedule_no_collection_is_missed(deployment_of):
+    deployed = deployment_of("dev", gc_schedule="")
+    assert "collections-late" not in alarms(deployed)
 
 
 def test_every_kind_of_failure_has_an_alarm(deployment):
@@ -27,6 +67,9 @@ def test_every_kind_of_failure_has_an_alarm(deployment):
     others = {
         "api-server-errors",
         "api-slow",
+        "cleanup-silent",
+        "collections-late",
+        "events-silent",
         "events-late",
         "events-unpublished",
         "events-undelivered",
@@ -61,7 +104,7 @@ def test_alarms_of_functions_watch_their_alias(deployment):
         for dimension in alarm.get("Dimensions", ())
         if dimension["Name"] == "Resource"
     ]
-    assert len(resources) == 13
+    assert len(resources) == 15
     assert all(each.endswith(":live") for each in resources)
 
 
@@ -120,3 +163,43 @@ def test_without_metrics_the_operations_are_read_from_the_log(deployment_of):
     (table,) = [each for each in json.loads(body)["widgets"] if each["type"] == "log"]
     assert "ApiFunctionLog" in table["properties"]["query"]
     assert "pct(Latency, 99)" in table["properties"]["query"]
+
+
+TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
+
+
+def test_alarms_go_to_a_topic_that_exists(deployment_of):
+    deployed = deployment_of("dev", alarm_topic_arn=TOPIC, monthly_budget_usd="50")
+    assert not deployed.resources("AWS::SNS::Topic")
+    assert not deployed.resources("AWS::SNS::TopicPolicy")
+    assert {each["AlarmActions"][0] for each in alarms(deployed).values()} == {TOPIC}
+    topics = [
+        output["Value"]
+        for name, output in deployed.service["Outputs"].items()
+        if name.startswith("ObservabilityTopic")
+    ]
+    assert topics == [TOPIC]
+    assert subscribers(deployed) == {80: ("SNS", TOPIC), 100: ("SNS", TOPIC)}
+
+
+def subscribers(deployment):
+    """Who is told at how many per cent of the budget."""
+    found = {}
+    for each in deployment.one("AWS::Budgets::Budget")["NotificationsWithSubscribers"]:
+        notification = each["Notification"]
+        assert notification["NotificationType"] == "ACTUAL"
+        assert notification["ThresholdType"] == "PERCENTAGE"
+        (subscriber,) = each["Subscribers"]
+        found[notification["Threshold"]] = (
+            subscriber["SubscriptionType"],
+            subscriber["Address"],
+        )
+    return found
+
+
+def test_a_budget_tells_the_address_of_alarms_at_80_and_100_per_cent(dev, prod):
+    assert not dev.resources("AWS::Budgets::Budget")
+    budget = prod.one("AWS::Budgets::Budget")["Budget"]
+    assert (budget["BudgetType"], budget["TimeUnit"]) == ("COST", "MONTHLY")
+    assert budget["BudgetLimit"] == {"Amount": 100, "Unit": "USD"}
+    assert subscribers(prod) == dict.fromkeys((80, 100), ("EMAIL", "ops@example.com"))

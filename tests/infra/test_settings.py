@@ -30,6 +30,21 @@ def test_production_needs_an_address_for_alarms():
     assert "`-c alarm_email=you@example.com`" in refusal(stage="prod")
 
 
+TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
+
+
+def test_production_may_have_a_topic_in_place_of_an_address():
+    assert settings(stage="prod", alarm_topic_arn=TOPIC).alarm_topic_arn == TOPIC
+    assert "both set" in refusal(**PROD, alarm_topic_arn=TOPIC)
+    for wrong in ("alarms", f"{TOPIC}.fifo"):
+        assert "ARN of a topic" in refusal(alarm_topic_arn=wrong)
+
+
+def test_a_budget_has_somebody_to_tell():
+    assert "tells nobody" in refusal(monthly_budget_usd=50)
+    assert settings(monthly_budget_usd="50", alarm_topic_arn=TOPIC).monthly_budget_usd == 50
+
+
 @pytest.mark.parametrize("stage", [None, "", "staging", 1, "DEV"])
 def test_a_wrong_stage_is_refused_with_the_right_ones(stage):
     assert "-c stage=dev` or `-c stage=prod`" in refusal(stage=stage)
@@ -46,6 +61,13 @@ def test_metrics_are_what_the_functions_understand():
     assert settings().metrics == "service"
     for wrong in ("", "all"):
         assert "metrics is" in refusal(metrics=wrong)
+
+
+def test_rollouts_are_known_by_name():
+    assert settings().rollout == "at-once"
+    for each in ("at-once", "canary", "linear"):
+        assert settings(rollout=each).rollout == each
+    assert "rollout is 'all'" in refusal(rollout="all")
 
 
 def test_lists_are_written_with_commas_or_as_json():
@@ -173,3 +195,40 @@ def test_restored_tables_are_named_both_by_their_arns():
     assert "ARN of the restored staging table" in refusal(
         restored_refs=stream, restored_staging="restored"
     )
+
+
+SUBNET, GROUP, ENDPOINT = (
+    "subnet-0123456789abcdef0",
+    "sg-0123456789abcdef0",
+    "vpce-0123456789abcdef0",
+)
+
+
+def test_a_network_is_whole():
+    whole = settings(vpc_subnets=SUBNET, vpc_security_groups=GROUP)
+    assert not whole.has_rest_api
+    assert "go together" in refusal(vpc_subnets=SUBNET)
+    assert "go together" in refusal(vpc_security_groups=GROUP)
+    assert "set IDs of subnets" in refusal(vpc_subnets="10.0.0.0/8", vpc_security_groups=GROUP)
+    assert "set IDs of security groups" in refusal(vpc_subnets=SUBNET, vpc_security_groups="all")
+
+
+def test_an_api_is_private_or_has_a_domain():
+    assert settings(vpc_endpoints=ENDPOINT).has_rest_api
+    assert "set IDs of VPC endpoints" in refusal(vpc_endpoints="execute-api")
+    domain = {"domain_name": "lake.example.com", "certificate_arn": CERTIFICATE}
+    assert "remove it, or vpc_endpoints" in refusal(vpc_endpoints=ENDPOINT, **domain)
+    assert settings(web_acl_arn=WEB_ACL, **domain).has_rest_api
+
+
+def test_a_web_acl_is_regional():
+    assert settings(web_acl_arn=WEB_ACL).has_rest_api
+    of_cloudfront = WEB_ACL.replace("regional", "global")
+    assert "regional web ACL" in refusal(web_acl_arn=of_cloudfront)
+    assert "needs the HTTP API" in refusal(web_acl_arn=WEB_ACL, cors_origins="*")
+
+
+CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d"
+WEB_ACL = (
+    "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/lake/0a1b2c3d-0000-0000-0000-000000000000"
+)

@@ -11,6 +11,7 @@ class MemoryJobStore:
 
     def __init__(self, refs: MemoryRefStore) -> None:
         self._refs = refs
+        self.collections: dict[str, int] = {}
         self._leases: dict[tuple[str, str], tuple[str, int]] = {}
         self._lock = threading.Lock()
 
@@ -36,3 +37,6 @@ class MemoryJobStore:
     def put_event(self, repository: Repository, event: Event) -> None:  # noqa: ARG002 - the port's
         if event not in self._refs.events:
             self._refs.events.append(event)
+
+    def note_collection(self, series: str, now_ns: int) -> None:
+        self.collections[series] = now_ns

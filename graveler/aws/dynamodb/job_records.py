@@ -1,5 +1,6 @@
 """The leases and events of jobs in DynamoDB."""
 
+from graveler.aws.dynamodb.heartbeats import HeartbeatStore
 from graveler.aws.dynamodb.models import LEASE, LeaseItem, partition_of
 from graveler.aws.dynamodb.records import Records, outbox_item
 from graveler.aws.dynamodb.tables import key
@@ -40,3 +41,6 @@ class DynamoJobStore(Records):
     def put_event(self, repository: Repository, event: Event) -> None:
         # The event's ID is unique, so a repeated put stores the same item again.
         self.tables.dynamodb.call("PutItem", self.tables.put(outbox_item(repository, event)))
+
+    def note_collection(self, series: str, now_ns: int) -> None:
+        HeartbeatStore(self.tables).note_collection(series, now_ns)

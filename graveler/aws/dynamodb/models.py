@@ -28,6 +28,7 @@ ACCOUNTS = "accounts"
 LOGIN_FAILURES = "login-failures"
 CLEANUPS = "cleanups"
 EXPORTS = "exports"
+HEARTBEATS = "heartbeats"
 
 BRANCH = "branch#"
 TAG = "tag#"
@@ -43,6 +44,10 @@ HOOK_RUN_OF_BRANCH = "hook-run-of-branch#"
 HOOK_RUN_OF_COMMIT = "hook-run-of-commit#"
 LEASE = "lease#"
 METADATA = "metadata"
+
+STREAM_BEAT = "stream"
+# With the series: graveler/retention/series.py.
+COLLECTION = "collection#"
 
 INSTALLATION = "installation"
 FIRST_ADMINISTRATOR = "first-administrator"
@@ -216,6 +221,12 @@ class CleanupItem(RefsItem):
 
     tokens: ListAttribute[Any] = ListAttribute(of=UnicodeAttribute, null=True)
     repository = UnicodeAttribute(null=True)
+
+
+class BeatItem(RefsItem):
+    """`heartbeats` / `stream`, or `collection#<series>`: when it was alive for the last time."""
+
+    at_ns = NumberAttribute()
 
 
 class InstallationItem(RefsItem):

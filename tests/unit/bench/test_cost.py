@@ -3,7 +3,7 @@
 import pytest
 
 from bench import cost, prices
-from bench.prices import PRICES, Usage, glue_run, idle_month, server_month, total
+from bench.prices import IDLE, PRICES, Usage, glue_run, idle_month, server_month, total
 
 OPERATIONS = {
     "stat by commit ID",
@@ -63,9 +63,23 @@ def test_a_mix_costs_what_its_operations_do():
 
 
 def test_an_idle_month_is_cheaper_than_a_server():
-    parts = idle_month(alarms=cost.ALARM_METRICS, metrics=0)
-    assert parts["key and setup token"] == pytest.approx(1.40)
+    parts = idle_month(IDLE)
+    assert parts["key"] + parts["setup token"] == pytest.approx(1.40)
     assert sum(parts.values()) < server_month() / 10
+
+
+def test_every_request_is_traced_until_there_is_more_than_one_a_second():
+    million = Usage(requests=1e6)
+    assert prices.cost(million)["traces"] == pytest.approx(5.00)
+    # A month has 2,628,000 seconds; of the other requests, one in twenty is traced.
+    assert prices.traces(2.628e6 + 1e6) == pytest.approx(2.628e6 + 50_000)
+
+
+def test_so_many_requests_cost_what_is_asked_for():
+    million = Usage(requests=1e6)
+    for dollars in (3.0, 60.0):
+        millions = cost.millions_for(million, dollars)
+        assert total(million.times(millions)) == pytest.approx(dollars)
 
 
 def test_a_job_pays_for_a_minute_at_least():

@@ -1,6 +1,9 @@
 """The scheduled function, and what it logs."""
 
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -27,6 +30,88 @@ class Store:
         self.due -= swept
         failed, self.failing = self.failing, 0
         return Swept(swept - failed, tuple(ThrottledError(f"{n}") for n in range(failed)))
+
+
+@dataclass
+class Heartbeats:
+    """Has noted a collection at some time; it may be out of order."""
+
+    collected: int = 0
+    fails: bool = False
+    beats: list[int] = field(default_factory=list)
+    watched: list[str] = field(default_factory=list)
+
+    def beat(self, now_ns: int) -> None:
+        if self.fails:
+            raise ThrottledError("the table is busy")
+        self.beats.append(now_ns)
+
+    def collected_ns(self, watched: Iterable[str], now_ns: int) -> int:
+        self.watched += watched
+        return self.collected or now_ns
+
+
+@pytest.fixture(autouse=True)
+def heartbeats(monkeypatch: pytest.MonkeyPatch) -> Heartbeats:
+    made = Heartbeats()
+    monkeypatch.setattr(wiring, "heartbeats", lambda: made)
+    return made
+
+
+def metrics_of(line: dict[str, Any]) -> set[str]:
+    """The names of what CloudWatch takes of the line."""
+    if "_aws" not in line:
+        return set()
+    (directive,) = line["_aws"]["CloudWatchMetrics"]
+    return {each["Name"] for each in directive["Metrics"]}
+
+
+def test_each_sweep_lets_the_stream_beat_and_measures_the_age_of_the_last_collection(
+    monkeypatch: pytest.MonkeyPatch, heartbeats: Heartbeats
+) -> None:
+    monkeypatch.setattr(wiring, "cleanup", lambda: Store(0))
+    monkeypatch.setenv("GRAVELER_WATCHED_COLLECTIONS", "sweep#lake,sweep#other")
+    heartbeats.collected = time.time_ns() - 3_600 * 10**9
+    lines = lines_of(monkeypatch, "graveler-cleanup")
+    handler({}, Context())
+    assert len(heartbeats.beats) == 1
+    assert heartbeats.watched == ["sweep#lake", "sweep#other"]
+    assert 3_600 <= lines.last["CollectionAge"] < 3_700
+    # An idle sweep has no other metrics: each that always reports costs money.
+    assert metrics_of(lines.last) == {"CollectionAge"}
+
+
+def test_an_age_of_zero_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiring, "cleanup", lambda: Store(0))
+    monkeypatch.setenv("GRAVELER_WATCHED_COLLECTIONS", "sweep#")
+    lines = lines_of(monkeypatch, "graveler-cleanup")
+    handler({}, Context())
+    assert lines.last["CollectionAge"] == 0
+    assert metrics_of(lines.last) == {"CollectionAge"}
+
+
+def test_without_a_schedule_no_collection_is_watched(
+    monkeypatch: pytest.MonkeyPatch, heartbeats: Heartbeats
+) -> None:
+    monkeypatch.setattr(wiring, "cleanup", lambda: Store(0))
+    lines = lines_of(monkeypatch, "graveler-cleanup")
+    handler({}, Context())
+    assert heartbeats.beats
+    assert "CollectionAge" not in lines.last
+    assert metrics_of(lines.last) == set()
+
+
+def test_a_failed_sign_of_life_stops_no_sweep_and_is_reported(
+    monkeypatch: pytest.MonkeyPatch, heartbeats: Heartbeats
+) -> None:
+    heartbeats.fails = True
+    store = Store(45)
+    monkeypatch.setattr(wiring, "cleanup", lambda: store)
+    lines = lines_of(monkeypatch, "graveler-cleanup")
+    with pytest.raises(ThrottledError, match="the table is busy"):
+        handler({}, Context())
+    assert store.due == 0
+    assert lines.last["problem"] == "no sign of life could be stored"
 
 
 def test_everything_due_is_dropped_and_logged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from functions.events.handler import handler
 from graveler.aws import wiring
 from graveler.aws.bus import Published
 from graveler.aws.dynamodb.branches import branch_item
+from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT, BeatItem
 from graveler.aws.dynamodb.records import outbox_item
 from graveler.model import Branch, CommitID, Event, Repository, RepositoryUID, StagingToken
 from tests.support.invocation import Context
@@ -94,6 +95,13 @@ def test_nothing_else_is_an_event(bus: RecordingBus) -> None:
     expired = reported(4, "REMOVE")
     rewritten = reported(5, "MODIFY")
     assert failures(moved(0), reported(1), moved(2), new_branch, expired, rewritten) == []
+    assert bus.events == [event(1)]
+
+
+@pytest.mark.parametrize("name", ["INSERT", "MODIFY"])
+def test_the_beat_of_a_sweep_is_no_event(bus: RecordingBus, name: str) -> None:
+    beat = record(0, BeatItem(HEARTBEATS, STREAM_BEAT, at_ns=1).serialize(), name)
+    assert failures(beat, reported(1)) == []
     assert bus.events == [event(1)]
 
 

@@ -138,6 +138,25 @@ def test_without_metrics_there_are_still_lines(lines: Lines) -> None:
     assert "_aws" not in lines.last
 
 
+@pytest.mark.parametrize("metrics", list(Metrics))
+def test_a_level_that_an_alarm_needs_is_always_sent(lines: Lines, metrics: Metrics) -> None:
+    with telemetry(metrics).record("sweep", CONTEXT) as record:
+        record.is_idle = True
+        record.level("CollectionAge", 0)
+    assert metrics_of(lines.last) == {"CollectionAge": 0}
+
+
+def test_idle_work_has_metrics_only_if_it_failed(lines: Lines) -> None:
+    for is_failed in (False, True):
+        with telemetry(Metrics.SERVICE).record("sweep", CONTEXT) as record:
+            record.is_idle = True
+            if is_failed:
+                record.fail()
+    idle, failed = lines.all
+    assert "_aws" not in idle
+    assert metrics_of(failed).keys() == {"Latency", "ServerErrors"}
+
+
 def test_work_without_an_operation_has_no_metrics_of_one(lines: Lines) -> None:
     with telemetry(Metrics.OPERATIONS).record("batch", CONTEXT):
         pass

@@ -39,7 +39,14 @@ def collected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         if name == "second":
             raise CorruptDataError("a range is missing")
-        return Report(run_id="run", mark_id="run", repository=name, start_ns=0, cutoff_ns=0)
+        return Report(
+            run_id="run",
+            mark_id="run",
+            repository=name,
+            start_ns=0,
+            cutoff_ns=0,
+            is_success=name != "first",
+        )
 
     monkeypatch.setattr(module, "collect", collect)
     return names
@@ -66,3 +73,31 @@ def test_every_repository_that_may_be_changed_whatever_befalls_another(
 def test_a_read_only_repository_is_refused(deployment: Deployment) -> None:
     with pytest.raises(ForbiddenError):
         run(deployment, repository="reader")
+
+
+def noted(deployment: Deployment) -> set[str]:
+    """The series of which a success is noted."""
+    assert isinstance(deployment.jobs, MemoryJobStore)
+    return set(deployment.jobs.collections)
+
+
+@pytest.mark.usefixtures("collected")
+def test_a_success_is_noted_for_the_series_of_the_run(deployment: Deployment) -> None:
+    run(deployment, repository="third")
+    assert noted(deployment) == {"sweep#third"}
+    run(deployment, repository="third", do_sweep=False)
+    assert noted(deployment) == {"sweep#third", "report#third"}
+
+
+@pytest.mark.usefixtures("collected")
+def test_no_success_is_noted_if_a_repository_or_an_object_failed(deployment: Deployment) -> None:
+    with pytest.raises(CorruptDataError):
+        run(deployment)
+    run(deployment, repository="first")
+    assert noted(deployment) == set()
+
+
+@pytest.mark.usefixtures("collected")
+def test_the_sweep_of_an_earlier_mark_is_no_collection(deployment: Deployment) -> None:
+    run(deployment, repository="third", do_mark=False, mark_id="earlier")
+    assert noted(deployment) == set()

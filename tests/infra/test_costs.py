@@ -1,0 +1,195 @@
+"""docs/cost.md says what an idle month costs: by what the templates have, at the known prices."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.cost import MIX
+from bench.prices import ECONOMY, IDLE, PRICES, Idle, idle_month
+from tests.infra.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "cost.md").read_text()
+COSTS = re.sub(r"\s+", " ", PAGE)
+
+# Kinds that cost money while they are not used. A new kind needs a decision: add it to `Idle`, or
+# know that it costs nothing until it is used.
+COSTLY = {
+    "AWS::KMS::Key",
+    "AWS::SecretsManager::Secret",
+    "AWS::CloudWatch::Alarm",
+    "AWS::CloudWatch::Dashboard",
+    "AWS::Lambda::EventSourceMapping",
+}
+FREE_WHILE_IDLE = {
+    "AWS::ApiGatewayV2::Api",
+    "AWS::ApiGatewayV2::Integration",
+    "AWS::ApiGatewayV2::Route",
+    "AWS::ApiGatewayV2::Stage",
+    "AWS::CDK::Metadata",
+    "AWS::DynamoDB::Table",
+    "AWS::Events::Archive",
+    "AWS::Events::EventBus",
+    "AWS::Events::Rule",
+    "AWS::Glue::Job",
+    "AWS::Glue::SecurityConfiguration",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::Role",
+    "AWS::Lambda::Alias",
+    "AWS::Lambda::Function",
+    "AWS::Lambda::LayerVersion",
+    "AWS::Lambda::Permission",
+    "AWS::Lambda::Version",
+    "AWS::Logs::LogGroup",
+    "AWS::S3::Bucket",
+    "AWS::S3::BucketPolicy",
+    "AWS::SNS::Topic",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SQS::Queue",
+    "AWS::SQS::QueuePolicy",
+    "AWS::Scheduler::Schedule",
+}
+
+
+@pytest.fixture
+def economy(deployment_of):
+    return deployment_of("dev", economy="true")
+
+
+def watched_metrics(alarm) -> list[str]:
+    """Return the metrics that an alarm reads: an expression costs nothing, each metric does."""
+    parts = alarm.get("Metrics", [{"MetricStat": {"Metric": alarm}}])
+    return [
+        each["MetricStat"]["Metric"].get("Namespace", "") for each in parts if "MetricStat" in each
+    ]
+
+
+def idle_of(deployment) -> Idle:
+    """Count in the templates what costs money without requests."""
+    alarms = deployment.resources("AWS::CloudWatch::Alarm").values()
+    namespaces = [namespace for alarm in alarms for namespace in watched_metrics(alarm)]
+    mappings = deployment.resources("AWS::Lambda::EventSourceMapping").values()
+    queues = [
+        each
+        for each in mappings
+        if "Queue" in deployment.flat(each["EventSourceArn"]) and each.get("Enabled", True)
+    ]
+    functions = deployment.resources("AWS::Lambda::Function").values()
+    return Idle(
+        keys=len(deployment.resources("AWS::KMS::Key")),
+        secrets=len(deployment.resources("AWS::SecretsManager::Secret")),
+        alarms=len(namespaces),
+        # Of our own, those are reported all the time that an alarm needs.
+        metrics=namespaces.count("Graveler"),
+        queues=len(queues),
+        is_traced=any(each.get("TracingConfig", {}).get("Mode") == "Active" for each in functions),
+    )
+
+
+def dollars(idle: Idle) -> str:
+    return f"{sum(idle_month(idle).values()):.2f}"
+
+
+def test_the_page_says_what_the_templates_cost_idle(dev):
+    assert idle_of(dev) == IDLE
+    assert f"An idle deployment** costs {dollars(IDLE)} USD a month" in COSTS
+    parts = idle_month(IDLE)
+    for told, part in (
+        ("key 1.00", "key"),
+        ("setup token 0.40", "setup token"),
+        (f"alarms on {IDLE.alarms} metrics {parts['alarms']:.2f}", "alarms"),
+        (f"polling of {IDLE.queues} queue", "looking into the queues"),
+    ):
+        assert told in COSTS
+        assert part in parts
+
+
+def test_no_other_kind_of_resource_costs_money_while_it_is_idle(dev):
+    kinds = {each["Type"] for each in dev.all_resources.values()}
+    assert kinds <= COSTLY | FREE_WHILE_IDLE
+
+
+def test_the_dashboard_is_named_with_its_price(dev):
+    assert len(dev.resources("AWS::CloudWatch::Dashboard")) == 1
+    assert "first three costs 3 USD" in COSTS
+    assert PRICES["CloudWatch dashboard and month"] == 3.00
+
+
+def test_economy_costs_less_than_a_dollar_idle(economy):
+    assert idle_of(economy) == ECONOMY
+    assert sum(idle_month(ECONOMY).values()) < 1
+    assert f"With `economy`, it costs {dollars(ECONOMY)} USD" in COSTS
+    assert not economy.resources("AWS::CloudWatch::Dashboard")
+    kinds = {each["Type"] for each in economy.all_resources.values()}
+    assert kinds <= COSTLY | FREE_WHILE_IDLE
+
+
+def test_a_million_requests_cost_what_the_table_says_of_the_mix():
+    rows = re.findall(r"^\| ([^|]+) \|.* ([0-9,.]+) \|$", PAGE, re.MULTILINE)
+    dollars_a_million = {name: float(price.replace(",", "")) for name, price in rows}
+    mixed = sum(share * dollars_a_million[name] for name, share in MIX.items())
+    mixed += MIX["commit of 100"] * dollars_a_million["cleanup after a commit of 100"]
+    assert f"A million requests** a month cost {mixed:.2f} USD" in COSTS
+    traced = 1e6 * PRICES["X-Ray trace"]
+    assert f"traces {traced:.2f}" in COSTS
+    assert f"With `traces=false` they cost {mixed - traced:.2f}" in COSTS
+    assert f"each further million costs {mixed - 0.95 * traced:.2f}" in COSTS
+    kinds = [PRICES[f"API Gateway request, {kind} API"] for kind in ("REST", "HTTP")]
+    assert f"costs {1e6 * (kinds[0] - kinds[1]):.2f} more" in COSTS
+    # The cheapest request is hardly more than its trace and what API Gateway and logs take.
+    assert min(dollars_a_million[name] for name in MIX) > traced
+
+
+def test_a_deployment_cannot_be_given_a_key_or_lose_it(dev, economy):
+    """CloudFormation refuses to remove an export that the service stack imports.
+
+    Secrets that are encrypted in one way could not be decrypted in the other.
+    """
+
+    def imported(deployment) -> set[str]:
+        return set(re.findall(r'"Fn::ImportValue": "([^"]+)"', json.dumps(deployment.service)))
+
+    def exported(deployment) -> set[str]:
+        outputs = deployment.storage["Outputs"].values()
+        return {each["Export"]["Name"] for each in outputs if "Export" in each}
+
+    for one, other in ((dev, economy), (economy, dev)):
+        assert imported(one) <= exported(one)
+        assert imported(one) - exported(other)
+
+
+def test_economy_encrypts_users_secrets_under_the_one_secret(economy):
+    assert "kms:" not in json.dumps(economy.service).replace("aws:kms", "")
+    (secret,) = economy.resources("AWS::SecretsManager::Secret")
+    for each in economy.resources("AWS::Lambda::Function").values():
+        variables = each["Environment"]["Variables"]
+        assert "GRAVELER_KMS_KEY_ID" not in variables
+        if "GRAVELER_CIPHER" in variables:
+            assert variables["GRAVELER_CIPHER"] == "graveler.aws.secret_cipher:secret_cipher"
+            assert secret in economy.flat(variables["GRAVELER_CIPHER_SECRET"])
+    with_cipher = [
+        each["FunctionName"].removeprefix("graveler-dev-")
+        for each in economy.resources("AWS::Lambda::Function").values()
+        if "GRAVELER_CIPHER" in each["Environment"]["Variables"]
+    ]
+    assert sorted(with_cipher) == ["api", "export", "slices", "tasks"]
+    for table in economy.resources("AWS::DynamoDB::Table").values():
+        assert not table.get("SSESpecification", {}).get("SSEEnabled")
+
+
+def test_economy_passes_cfn_lint(economy):
+    linter = Path(sys.executable).with_name("cfn-lint")
+    done = subprocess.run(
+        [linter, *economy.template_files], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_traces_are_a_setting(deployment_of):
+    untraced = deployment_of("dev", traces="false")
+    for each in untraced.resources("AWS::Lambda::Function").values():
+        assert each.get("TracingConfig", {}).get("Mode") != "Active"
+    assert "xray" not in json.dumps(untraced.service)
