@@ -29,7 +29,9 @@ class Service(Stack):
             self,
             "Layer",
             description="The engine and what it needs",
-            code=lambda_.Code.from_asset(packages.layer(ARCHITECTURE.name)),
+            code=lambda_.Code.from_asset(
+                packages.layer(ARCHITECTURE.name, compiled=settings.is_production)
+            ),
             compatible_runtimes=[RUNTIME],
             compatible_architectures=[ARCHITECTURE],
         )
