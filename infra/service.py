@@ -52,7 +52,11 @@ class Service(Stack):
         return Function(
             self,
             self._settings,
-            api.SHAPE,
+            replace(
+                api.SHAPE,
+                snap_start=self._settings.snap_start,
+                provisioned=self._settings.provisioned_concurrency,
+            ),
             self._layer,
             self._access.api(self.events.task_queue.queue_arn),
             self._engine_environment()

@@ -1,6 +1,8 @@
 """The Lambda function: API Gateway (HTTP API, payload format 2.0) calls `handler`."""
 
 import os
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -8,16 +10,31 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.api.app import build_app
 from functions.api.settings import Settings
 from graveler.aws import wiring
+from graveler.aws.snapshots import after_restore
+
+
+@lru_cache(maxsize=1)
+def _app() -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
+    return build_app(
+        wiring.engine(),
+        wiring.accounts(),
+        Settings.from_environment(os.environ),
+        identities=wiring.identities(),
+    )
+
+
+def _renew() -> None:
+    """Build everything anew that one process must not share with another."""
+    wiring.forget()
+    _app.cache_clear()
+    _app()
+
 
 # Built while the process starts: Lambda then gives the most CPU, and no request waits.
-_app = build_app(
-    wiring.engine(),
-    wiring.accounts(),
-    Settings.from_environment(os.environ),
-    identities=wiring.identities(),
-)
+_app()
+after_restore(_renew)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Return the answer to one request."""
-    return _app(event, context)
+    return _app()(event, context)

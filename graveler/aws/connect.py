@@ -50,6 +50,12 @@ def _session() -> boto3.Session:
     return session
 
 
+def forget() -> None:
+    """Forget the session with its credentials, and the clients that are kept here."""
+    for remembered in (_session, hook_lambda_client, secrets_client):
+        remembered.cache_clear()
+
+
 # Gets each request's service, operation and parameters.
 Observer = Callable[[str, str, Mapping[str, Any]], None]
 

@@ -28,6 +28,8 @@ class Settings:
     exports: places where branches may be exported.
     bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
+    snap_start: new processes of the API resume a snapshot of one that has started.
+    provisioned_concurrency: processes of the API that are kept ready; 0 keeps none.
     request_work_s: a request that works for longer leaves its work to a task.
     tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
     slices_reserved: slices of all tasks, where concurrency is reserved.
@@ -60,6 +62,8 @@ class Settings:
     requests_per_s: int = 100
     requests_burst: int = 200
     reserve_concurrency: bool = False
+    snap_start: bool = False
+    provisioned_concurrency: int = 0
     log_days: int = 14
     metrics: str = "service"
     archive_days: int = 14

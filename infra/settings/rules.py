@@ -62,6 +62,8 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
 _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),
+    # The API function's reservation is its bound.
+    "provisioned_concurrency": (0, 200),
     "archive_days": (1, 3_650),
     # Lambda's minimum for a queue is 2.
     "exports_at_once": (2, 1_000),
@@ -114,6 +116,11 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
     if bool(values["restored_refs"]) != bool(values["restored_staging"]):
         problems.append(
             "restored_refs and restored_staging go together, as of one time: set both, or neither"
+        )
+    if values["snap_start"] and values["provisioned_concurrency"]:
+        problems.append(
+            "snap_start and provisioned_concurrency exclude each other in Lambda: set snap_start "
+            "to false, or provisioned_concurrency to 0"
         )
     problems += _too_few_slices(values)
     if values["stage"] == "prod" and not values["alarm_email"]:
