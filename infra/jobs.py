@@ -181,6 +181,14 @@ class Jobs(Construct):
             actions=["s3:GetObject"],
             resources=[each.bucket.arn_for_objects(each.s3_object_key) for each in loaded],
         )
+        if self._settings.asset_key:
+            service = f"s3.{stack.region}.{stack.url_suffix}"
+            yield iam.PolicyStatement(
+                sid="DecryptCode",
+                actions=["kms:Decrypt"],
+                resources=[self._settings.asset_key],
+                conditions={"StringEquals": {"kms:ViaService": service}},
+            )
         yield iam.PolicyStatement(
             sid="Scratch",
             actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],

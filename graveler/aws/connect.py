@@ -4,7 +4,8 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 import boto3
 import msgspec
@@ -50,8 +51,22 @@ def _session() -> boto3.Session:
     return session
 
 
+# Those that a process opens when it starts. They refer to themselves, so nothing else would close
+# their connections soon.
+_clients: WeakSet[Any] = WeakSet()
+
+C = TypeVar("C")
+
+
+def _opened(client: C) -> C:
+    _clients.add(client)
+    return client
+
+
 def forget() -> None:
-    """Forget the session with its credentials, and the clients that are kept here."""
+    """Close the connections of boto3's clients; forget the session and its credentials."""
+    for client in list(_clients):
+        client.close()
     for remembered in (_session, hook_lambda_client, secrets_client):
         remembered.cache_clear()
 
@@ -133,12 +148,13 @@ def dynamodb_endpoint(region: str) -> str:
 
 def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
     """Return a client of S3 in the deployment's region, or of an S3-compatible endpoint."""
-    return _session().client(
+    client = _session().client(
         "s3",
         region_name=settings.region,
         endpoint_url=endpoint,
         config=s3_config(endpoint),
     )
+    return _opened(client)
 
 
 def s3_config(endpoint: str | None) -> Config:
@@ -164,7 +180,7 @@ _RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
 def kms_client(settings: Settings) -> "KMSClient":
     """Return a client of KMS in the deployment's region."""
-    return _session().client("kms", region_name=settings.region, config=_RETRIED)
+    return _opened(_session().client("kms", region_name=settings.region, config=_RETRIED))
 
 
 def events_client(settings: Settings) -> "EventBridgeClient":

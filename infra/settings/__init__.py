@@ -27,6 +27,7 @@ class Settings:
     readable: places that may also be read: imported and linked objects, S3 Inventory reports.
     exports: places where branches may be exported.
     bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
+    asset_key: the ARN of the KMS key of CDK's bootstrap bucket, if it has one.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
     snap_start: new processes of the API resume a snapshot of one that has started.
     provisioned_concurrency: processes of the API that are kept ready; 0 keeps none.
@@ -54,6 +55,7 @@ class Settings:
     readable: tuple[Place, ...] = ()
     exports: tuple[Place, ...] = ()
     bucket_keys: tuple[str, ...] = ()
+    asset_key: str = ""
     alarm_email: str = ""
     domain_name: str = ""
     certificate_arn: str = ""

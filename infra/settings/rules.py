@@ -43,6 +43,7 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     ),
     "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
+    "asset_key": (_KEY, "set it to the ARN of a KMS key: arn:aws:kms:region:account:key/id"),
     "gc_schedule": (_SCHEDULE, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
     "gc_repositories": (_REPOSITORY, "set names of repositories"),
     "restored_refs": (_STREAM, "set it to the ARN of the stream of the restored refs table"),

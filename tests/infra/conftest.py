@@ -27,6 +27,7 @@ PROD = {
     "readable": "s3://company-source/in/",
     "exports": "s3://company-published/exports/",
     "bucket_keys": "arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-0000-0000-000000000000",
+    "asset_key": "arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-0000-0000-000000000001",
     "domain_name": "lake.example.com",
     "certificate_arn": "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-0000-0000-0000-000000000000",
     "hosted_zone_id": "Z0123456789ABCDEFGHIJ",
@@ -39,6 +40,7 @@ PROD = {
     "hook_networks": "10.1.0.0/16,fd00::/8",
     "hook_secrets": "secrets-manager:lake/",
     "metrics": "operations",
+    "provisioned_concurrency": "3",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from glue_jobs.export.options import parse as parse_export
 from glue_jobs.garbage_collection.options import parse as parse_collection
 from layers.jobs.unpacking import FOLDER, PACKAGES
-from tests.infra.conftest import ROOT
+from tests.infra.conftest import PROD, ROOT
 
 JOBS = ("export", "garbage-collection")
 
@@ -135,6 +135,20 @@ def test_the_export_function_knows_the_job_that_there_is(deployment):
         if "GRAVELER_EXPORT_JOB" in each["Environment"]["Variables"]
     )
     assert named == jobs(deployment)["export"]["Name"]
+
+
+def test_jobs_read_their_code_from_a_bucket_with_a_key(dev, prod):
+    def keys(deployment):
+        return {
+            name.partition("Role")[0]: deployment.flat(statement["Resource"])
+            for name, role in deployment.resources("AWS::IAM::Role").items()
+            for policy in role.get("Policies", ())
+            for statement in policy["PolicyDocument"]["Statement"]
+            if statement["Sid"] == "DecryptCode"
+        }
+
+    assert keys(dev) == {}
+    assert keys(prod) == dict.fromkeys(("JobsExport", "JobsGarbageCollection"), PROD["asset_key"])
 
 
 def test_what_glue_writes_is_encrypted(deployment):
