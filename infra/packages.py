@@ -75,7 +75,11 @@ def job_script(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _compiler() -> str | None:
-    return find_compiler(layers.PYTHON)
+    """Return the functions' Python, if this machine has it; warn once if not."""
+    found = find_compiler(layers.PYTHON)
+    if found is None:
+        sys.stderr.write(f"warning: the functions' code gets no bytecode: {build.NO_COMPILER}\n")
+    return found
 
 
 def _current(path: Path, is_current: Callable[[Path], bool]) -> Path:
