@@ -65,17 +65,16 @@ lock: ## Compile all files of requirements anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-header pyproject.toml \
 	  --extra cli --group pyproject.toml:local -c requirements-dev.txt -o requirements.txt
 
-	uv pip compile --universal --python-version 3.13 --no-header --no-annotate --generate-hashes \
+	uv pip compile --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
 	  pyproject.toml -c requirements-dev.txt -o layers/graveler/requirements.txt
-	echo pyarrow | uv pip compile --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
-	  pyproject.toml - -c requirements-dev.txt -o infra/jobs-requirements.txt
 
-layer: install ## Build the Lambda layer, for arm64 and x86_64, into build/
-	$(PYTHON) -m layers.graveler.build
+layer: install ## Build the Lambda layer, for arm64 and x86_64, and the jobs' archive into build/
+	$(PYTHON) -m layers.build
 
 # The stage, and settings of infra/settings that go over cdk.json: SET="alarm_email=ops@example.com …"
 STAGE ?= dev
-synth: layer ## Write CloudFormation's templates of STAGE (dev or prod) into build/cdk.out
+synth: install ## Write CloudFormation's templates of STAGE (dev or prod) into build/cdk.out
+	$(PYTHON) -m layers.build --for-synth
 	$(PYTHON) -m infra.synth $(STAGE) $(SET)
 
 # The tests that run the embedded stack and the jobs, for some ten minutes; the roles of a deployment

@@ -51,7 +51,10 @@ def _measure(title: str, folder: Path, python: str, command: str, compiler: str 
         archive.extractall(folder / "opt")
     for name, modules in _MODULES.items():
         with zipfile.ZipFile(function_code(name)) as archive:
-            archive.extractall(folder / name)
+            archive.extractall(
+                folder / name,
+                [each for each in archive.namelist() if compiler or not each.endswith(".pyc")],
+            )
         program = _PROGRAM.format(modules=modules)
         paths = (folder / name, folder / "opt" / build.FOLDER)
         # -B: Lambda cannot write bytecode either.

@@ -12,7 +12,10 @@ from infra.settings import Settings
 _PACK = "AwsSolutions"
 
 _END = "It is itself a dead-letter queue: an alarm watches it."
-_FUNCTION = {"L1": "The newest Python on which the whole test suite has run."}
+_FUNCTION = {
+    "L1": "tests/infra/test_runtime.py runs the archives of all functions on this Python, under "
+    "Lambda's runtime client. A newer one needs wheels of all dependencies, and the same tests."
+}
 
 # By the path of a construct in its stack; an exception covers the construct and all below.
 _OF_STORAGE: Mapping[str, Mapping[str, str]] = {

@@ -41,6 +41,10 @@ class Shape:
     # Whether it continues by messages to its own queue. Lambda would stop this as an endless loop
     # after sixteen calls.
     calls_itself: bool = False
+    # A new process resumes a snapshot of one that has started.
+    snap_start: bool = False
+    # How many processes are kept ready.
+    provisioned: int = 0
 
 
 class Function(Construct):
@@ -94,6 +98,7 @@ class Function(Construct):
             reserved_concurrent_executions=shape.reserved if settings.reserve_concurrency else None,
             # CDK would grant more, such as all uses of the environment's key.
             role=self.role.without_policy_updates(),
+            snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if shape.snap_start else None,
             recursive_loop=lambda_.RecursiveLoop.ALLOW if shape.calls_itself else None,
             log_group=self.log,
             logging_format=lambda_.LoggingFormat.JSON,
@@ -109,7 +114,11 @@ class Function(Construct):
                 security_group_ids=list(settings.vpc_security_groups),
             )
         self.alias = lambda_.Alias(
-            self, "Alias", alias_name=ALIAS, version=self.function.current_version
+            self,
+            "Alias",
+            alias_name=ALIAS,
+            version=self.function.current_version,
+            provisioned_concurrent_executions=shape.provisioned or None,
         )
 
     def _telemetry(self, *, is_traced: bool) -> Iterable[iam.PolicyStatement]:

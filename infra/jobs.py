@@ -20,7 +20,8 @@ from infra.schedules import longest_gap_s
 from infra.settings import Settings
 from infra.storage import Storage
 
-# Spark 3.5.4 and Python 3.11, with which the jobs are tested.
+# Spark 3.5.4 and Python 3.11. tests/infra/glue-5.0.txt has the packages that it brings, with which
+# the jobs are tested.
 _GLUE_VERSION = "5.0"
 # The smallest type: 4 CPUs and 16 GB. Glue scales their number with the work.
 _WORKER = "G.1X"
@@ -52,7 +53,6 @@ class Jobs(Construct):
         self._settings = settings
         self._storage = storage
         self._code = assets.Asset(self, "Code", path=packages.jobs_code())
-        self._requirements = assets.Asset(self, "Requirements", path=packages.jobs_requirements())
         self._security = self._make_security()
         self.failed = dead_letters(self, "Failed")
         arguments = {
@@ -151,9 +151,6 @@ class Jobs(Construct):
                 "scriptLocation": script.s3_object_url,
             },
             default_arguments={
-                "--additional-python-modules": self._requirements.s3_object_url,
-                # Installs a requirements file. It has hashes, so pip verifies them.
-                "--python-modules-installer-option": "-r",
                 "--extra-py-files": self._code.s3_object_url,
                 "--enable-auto-scaling": "true",
                 "--enable-metrics": "true",
@@ -181,12 +178,20 @@ class Jobs(Construct):
     ) -> Iterable[iam.PolicyStatement]:
         """Yield what Glue does for any job: load code, write logs, metrics and scratch files."""
         stack = Stack.of(self)
-        loaded = (script, self._code, self._requirements)
+        loaded = (script, self._code)
         yield iam.PolicyStatement(
             sid="LoadCode",
             actions=["s3:GetObject"],
             resources=[each.bucket.arn_for_objects(each.s3_object_key) for each in loaded],
         )
+        if self._settings.asset_key:
+            service = f"s3.{stack.region}.{stack.url_suffix}"
+            yield iam.PolicyStatement(
+                sid="DecryptCode",
+                actions=["kms:Decrypt"],
+                resources=[self._settings.asset_key],
+                conditions={"StringEquals": {"kms:ViaService": service}},
+            )
         yield iam.PolicyStatement(
             sid="Scratch",
             actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],

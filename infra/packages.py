@@ -1,62 +1,90 @@
-"""The archives that are deployed: the layer, the code of functions, the code of jobs.
+"""The archives that are deployed: the layer, the code of functions, the jobs.
 
-`make layer` builds the layer, because it needs the package index. The others are copies of sources,
-which each synth makes again. The same content gives the same bytes, so nothing unchanged is
-deployed.
+`make layer` builds the layer and the archive of the jobs, because they need the package index. The
+others are copies of sources, which each synth makes again. The same content gives the same bytes,
+so nothing unchanged is deployed.
 """
 
+import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from infra.settings import SettingsError
-from layers.graveler.archive import copy_sources, write_zip
-from layers.graveler.build import OUTPUT, ROOT, is_current, layer_path
+from layers import build
+from layers.graveler import build as layers
+from layers.graveler.archive import compile_sources, copy_sources, find_compiler, write_zip
+from layers.jobs import build as jobs
+
+# Lambda unpacks a function's code there.
+_INSTALLED_AT = "/var/task"
 
 
-def layer(architecture: str) -> str:
+def layer(architecture: str, *, compiled: bool) -> str:
     """Return the path of the layer's archive.
 
+    Args:
+        architecture: Lambda's name of it.
+        compiled: refuse a layer without bytecode; else only warn.
+
     Raises:
-        SettingsError: the layer was not built, or was built from other sources.
+        SettingsError: the layer was not built, was built from other sources, or has no bytecode.
     """
-    path = layer_path(architecture)
-    if not path.is_file():
-        raise SettingsError(f"{path} is missing: build it with `make layer`")
-    if not is_current(path):
-        raise SettingsError(f"{path} was built from other sources: rebuild it with `make layer`")
+    path = _current(layers.layer_path(architecture), layers.is_current)
+    if not build.is_compiled(path):
+        problem = (
+            f"{path} has no bytecode, so every cold start would compile the engine: install "
+            f"python{layers.PYTHON}, on the path or by pyenv or uv, and build it with `make layer`"
+        )
+        if compiled:
+            raise SettingsError(f"{problem}; stage prod needs it")
+        sys.stderr.write(f"warning: {problem}\n")
     return str(path)
 
 
 def function_code(name: str) -> str:
-    """Return the path of the archive with a function's code; the engine is in the layer."""
-    sources = ("functions/__init__.py", "functions/telemetry.py", f"functions/{name}")
-    return _archive(f"function-{name}", sources)
+    """Return the path of the archive with a function's code; the engine is in the layer.
+
+    It contains bytecode if this machine has the functions' Python.
+    """
+    path = layers.OUTPUT / f"graveler-function-{name}.zip"
+    compiler = _compiler()
+    with tempfile.TemporaryDirectory() as folder:
+        for source in ("functions/__init__.py", "functions/telemetry.py", f"functions/{name}"):
+            copy_sources(layers.ROOT / source, Path(folder) / source)
+        if compiler is not None:
+            compile_sources(Path(folder), _INSTALLED_AT, compiler)
+        write_zip(Path(folder), path)
+    return str(path)
 
 
 def jobs_code() -> str:
-    """Return the path of the archive with the engine and all jobs, laid out like a wheel.
+    """Return the path of the archive of all jobs.
 
-    It is put on Spark's module path and not installed with pip: CDK names uploads by their content,
-    and pip refuses a wheel with such a name.
+    Raises:
+        SettingsError: it was not built, or was built from other sources.
     """
-    return _archive("jobs", ("graveler", "glue_jobs"))
+    return str(_current(jobs.jobs_path(), jobs.is_current))
 
 
 def job_script(name: str) -> str:
     """Return the path of a job's script."""
-    return str(ROOT / "glue_jobs" / name / "job.py")
+    return str(layers.ROOT / "glue_jobs" / name / "job.py")
 
 
-def jobs_requirements() -> str:
-    """Return the path of the requirements, with hashes, that pip installs before a job starts."""
-    return str(Path(__file__).with_name("jobs-requirements.txt"))
+@lru_cache(maxsize=1)
+def _compiler() -> str | None:
+    """Return the functions' Python, if this machine has it; warn once if not."""
+    found = find_compiler(layers.PYTHON)
+    if found is None:
+        sys.stderr.write(f"warning: the functions' code gets no bytecode: {build.NO_COMPILER}\n")
+    return found
 
 
-def _archive(name: str, sources: Iterable[str]) -> str:
-    path = OUTPUT / f"graveler-{name}.zip"
-    with tempfile.TemporaryDirectory() as folder:
-        for source in sources:
-            copy_sources(ROOT / source, Path(folder) / source)
-        write_zip(Path(folder), path)
-    return str(path)
+def _current(path: Path, is_current: Callable[[Path], bool]) -> Path:
+    if not path.is_file():
+        raise SettingsError(f"{path} is missing: build it with `make layer`")
+    if not is_current(path):
+        raise SettingsError(f"{path} was built from other sources: rebuild it with `make layer`")
+    return path

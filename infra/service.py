@@ -34,7 +34,9 @@ class Service(Stack):
             self,
             "Layer",
             description="The engine and what it needs",
-            code=lambda_.Code.from_asset(packages.layer(ARCHITECTURE.name)),
+            code=lambda_.Code.from_asset(
+                packages.layer(ARCHITECTURE.name, compiled=settings.is_production)
+            ),
             compatible_runtimes=[RUNTIME],
             compatible_architectures=[ARCHITECTURE],
         )
@@ -60,7 +62,11 @@ class Service(Stack):
         return Function(
             self,
             self._settings,
-            api.SHAPE,
+            replace(
+                api.SHAPE,
+                snap_start=self._settings.snap_start,
+                provisioned=self._settings.provisioned_concurrency,
+            ),
             self._layer,
             self._access.api(self.events.task_queue.queue_arn),
             self._engine_environment()

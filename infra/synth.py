@@ -3,11 +3,15 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+
+# The oldest release of Node.js that CDK supports.
+_NODE_MIN = 22
 
 
 def context(stage: str, given: Mapping[str, str]) -> dict[str, object]:
@@ -16,20 +20,34 @@ def context(stage: str, given: Mapping[str, str]) -> dict[str, object]:
     return {**known, **given, "stage": stage}
 
 
+def _node_release() -> int | None:
+    """Return the major number of this machine's Node.js; None if it has none."""
+    node = shutil.which("node")
+    if node is None:
+        return None
+    version = subprocess.run(  # noqa: S603 - what CDK is about to run itself
+        [node, "--version"], capture_output=True, text=True, check=True
+    )
+    return int(version.stdout.removeprefix("v").partition(".")[0])
+
+
 def main(arguments: Sequence[str]) -> int:
     """Write templates to CDK_OUTDIR, or to build/cdk.out; return the exit code."""
     if not arguments or any("=" not in each for each in arguments[1:]):
         sys.stderr.write("usage: python -m infra.synth STAGE [NAME=VALUE …]\n")
         return 2
-    if shutil.which("node") is None:
-        sys.stderr.write("node is missing, and CDK runs on it; on Debian: apt install nodejs\n")
+    release = _node_release()
+    if release is None:
+        sys.stderr.write("node is missing, and CDK runs on it: install Node.js 22 or newer\n")
         return 1
+    if release < _NODE_MIN:
+        sys.stderr.write(f"warning: CDK supports Node.js {_NODE_MIN} and newer, not {release}\n")
     stage, *pairs = arguments
     given = dict(pair.split("=", 1) for pair in pairs)
     os.environ["CDK_CONTEXT_JSON"] = json.dumps(context(stage, given))
     os.environ.setdefault("CDK_OUTDIR", str(ROOT / "build" / "cdk.out"))
-    # Node 20 is past its end of life, but works.
-    os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
+    # The line above says in short what CDK says in a box of eleven lines.
+    os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", str(release))
     from infra import app  # noqa: PLC0415 - starts Node
 
     return app.main()

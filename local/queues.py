@@ -99,6 +99,10 @@ class Queues:
         self._database.execute("PRAGMA synchronous=FULL")  # messages survive a power failure
         self._database.executescript(_SCHEMA)
 
+    def __del__(self) -> None:
+        if hasattr(self, "_database"):  # it could be opened
+            self._database.close()
+
     def send(self, queue: str, body: str, delay_s: int = 0) -> str:
         """Store a message that can be received after the delay; return its ID.
 

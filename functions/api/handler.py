@@ -1,6 +1,8 @@
 """The Lambda function: API Gateway (an HTTP API, or a REST API) calls `handler`."""
 
 import os
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -9,18 +11,33 @@ from functions.api.app import build_app
 from functions.api.gateways import of_any_gateway
 from functions.api.settings import Settings
 from graveler.aws import wiring
+from graveler.aws.snapshots import after_restore
+
+
+@lru_cache(maxsize=1)
+def _app() -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
+    return of_any_gateway(
+        build_app(
+            wiring.engine(),
+            wiring.accounts(),
+            Settings.from_environment(os.environ),
+            identities=wiring.identities(),
+        )
+    )
+
+
+def _renew() -> None:
+    """Build everything anew that one process must not share with another."""
+    wiring.forget()
+    _app.cache_clear()
+    _app()
+
 
 # Built while the process starts: Lambda then gives the most CPU, and no request waits.
-_app = of_any_gateway(
-    build_app(
-        wiring.engine(),
-        wiring.accounts(),
-        Settings.from_environment(os.environ),
-        identities=wiring.identities(),
-    )
-)
+_app()
+after_restore(_renew)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Return the answer to one request."""
-    return _app(event, context)
+    return _app()(event, context)

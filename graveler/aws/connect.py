@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import boto3
 import msgspec
@@ -49,6 +50,27 @@ def _session() -> boto3.Session:
     session = boto3.Session()
     observe_requests(session.events)
     return session
+
+
+# They refer to themselves, so nothing else would close their connections soon.
+_clients: WeakSet[Any] = WeakSet()
+
+
+def _client(service: str, settings: Settings, config: Config, endpoint: str | None = None) -> Any:  # noqa: ANN401 - of any service
+    """Return a client of the service in the deployment's region, or of an endpoint."""
+    client = _session().client(  # type: ignore[call-overload] # the stubs know services by literals
+        service, region_name=settings.region, endpoint_url=endpoint, config=config
+    )
+    _clients.add(client)
+    return bounded(client)
+
+
+def forget() -> None:
+    """Close the connections of boto3's clients; forget the session and its credentials."""
+    for client in list(_clients):
+        client.close()
+    for remembered in (_session, hook_lambda_client, secrets_client):
+        remembered.cache_clear()
 
 
 # Gets each request's service, operation and parameters.
@@ -128,14 +150,8 @@ def dynamodb_endpoint(region: str) -> str:
 
 def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
     """Return a client of S3 in the deployment's region, or of an S3-compatible endpoint."""
-    return bounded(
-        _session().client(
-            "s3",
-            region_name=settings.region,
-            endpoint_url=endpoint,
-            config=s3_config(endpoint),
-        )
-    )
+    client: S3Client = _client("s3", settings, s3_config(endpoint), endpoint)
+    return client
 
 
 def s3_config(endpoint: str | None) -> Config:
@@ -161,33 +177,26 @@ _RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
 def kms_client(settings: Settings) -> "KMSClient":
     """Return a client of KMS in the deployment's region."""
-    return bounded(_session().client("kms", region_name=settings.region, config=_RETRIED))
+    client: KMSClient = _client("kms", settings, _RETRIED)
+    return client
 
 
 def events_client(settings: Settings) -> "EventBridgeClient":
     """Return a client of the deployment's EventBridge."""
-    return bounded(
-        _session().client(
-            "events",
-            region_name=settings.region,
-            endpoint_url=settings.events_endpoint,
-            config=_RETRIED,
-        )
-    )
+    client: EventBridgeClient = _client("events", settings, _RETRIED, settings.events_endpoint)
+    return client
 
 
 def sqs_client(settings: Settings) -> "SQSClient":
     """Return a client of the deployment's SQS."""
-    return bounded(
-        _session().client(
-            "sqs", region_name=settings.region, endpoint_url=settings.sqs_endpoint, config=_RETRIED
-        )
-    )
+    client: SQSClient = _client("sqs", settings, _RETRIED, settings.sqs_endpoint)
+    return client
 
 
 def glue_client(settings: Settings) -> "GlueClient":
     """Return a client of Glue in the deployment's region."""
-    return bounded(_session().client("glue", region_name=settings.region, config=_RETRIED))
+    client: GlueClient = _client("glue", settings, _RETRIED)
+    return client
 
 
 # A slice takes seconds, and as much as a function may if its part of the repository cannot be cut.
@@ -203,14 +212,7 @@ def lambda_client(settings: Settings) -> LambdaClient:
             retries={"total_max_attempts": 1},
         )
     )
-    client: LambdaClient = bounded(
-        _session().client(
-            "lambda",
-            region_name=settings.region,
-            endpoint_url=settings.lambda_endpoint,
-            config=config,
-        )
-    )
+    client: LambdaClient = _client("lambda", settings, config, settings.lambda_endpoint)
     return client
 
 
@@ -224,18 +226,11 @@ def hook_lambda_client(settings: Settings, timeout_s: float) -> LambdaClient:
     config = _CONFIG.merge(
         Config(read_timeout=timeout_s + _HOOK_MARGIN_S, retries={"total_max_attempts": 1})
     )
-    client: LambdaClient = bounded(
-        _session().client(
-            "lambda",
-            region_name=settings.region,
-            endpoint_url=settings.lambda_endpoint,
-            config=config,
-        )
-    )
+    client: LambdaClient = _client("lambda", settings, config, settings.lambda_endpoint)
     return client
 
 
 @lru_cache(maxsize=2)
 def secrets_client(settings: Settings, service: str) -> Any:  # noqa: ANN401 - of either service
     """Return a client of Secrets Manager or Systems Manager in the deployment's region."""
-    return bounded(_session().client(service, region_name=settings.region, config=_RETRIED))  # type: ignore[call-overload]
+    return _client(service, settings, _RETRIED)

@@ -7,16 +7,11 @@ request: there the time that is left is known.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from urllib3.util import Timeout
 
 from graveler.aws.retries import attempt_s
-
-if TYPE_CHECKING:
-    from botocore.client import BaseClient
-
-Client = TypeVar("Client", bound="BaseClient")
 
 _read_s: ContextVar[float | None] = ContextVar("read_s", default=None)
 
@@ -31,11 +26,10 @@ class _Bounded(Timeout):
         return Timeout(connect=attempt_s(connect_s), read=attempt_s(read_s))
 
 
-def bounded(client: Client) -> Client:
+def bounded(client: Any) -> Any:  # noqa: ANN401 - of any service
     """Return the client, whose requests now end with the work in hand."""
-    config: Any = client.meta.config
-    endpoint: Any = client._endpoint  # type: ignore[attr-defined] # noqa: SLF001 - there is no setting
-    session = endpoint.http_session
+    config = client.meta.config
+    session = client._endpoint.http_session  # noqa: SLF001 - botocore has no such setting
     timeout = _Bounded(connect=float(config.connect_timeout), read=float(config.read_timeout))
     session._timeout = timeout  # noqa: SLF001 - of connections through proxies, made later
     session._manager.connection_pool_kw["timeout"] = timeout  # noqa: SLF001

@@ -1,6 +1,7 @@
 """Builds the engine of this process, once, from the settings in its environment."""
 
 import os
+import random
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -52,6 +53,21 @@ _UPLOADS_AT_ONCE = 8
 def settings() -> Settings:
     """The settings of this deployment."""
     return Settings.from_environment(os.environ)
+
+
+def forget() -> None:
+    """Forget the stores of this process, so that the next ones have new connections and names.
+
+    A copy of the process calls it first: connections, credentials, drawn numbers and what clients
+    remember belong to the process that was copied.
+    """
+    if tables.cache_info().currsize:
+        tables().dynamodb.close()
+    for remembered in (settings, tables, accounts, cleanup, event_bus, engine):
+        remembered.cache_clear()
+    connect.forget()
+    # Pauses before retries are random, so that clients do not return together.
+    random.seed()
 
 
 @lru_cache(maxsize=1)

@@ -32,7 +32,10 @@ class Settings:
     vpc_endpoints: VPC endpoints of execute-api through which alone the API is reached.
     web_acl_arn: a web ACL of AWS WAF, of the region, in front of the API.
     vpc_subnets, vpc_security_groups: where the functions' connections begin; both or none.
+    asset_key: the ARN of the KMS key of CDK's bootstrap bucket, if it has one.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
+    snap_start: new processes of the API resume a snapshot of one that has started.
+    provisioned_concurrency: processes of the API that are kept ready; 0 keeps none.
     request_work_s: a request that works for longer leaves its work to a task.
     tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
     slices_reserved: slices of all tasks, where concurrency is reserved.
@@ -62,6 +65,7 @@ class Settings:
     readable: tuple[Place, ...] = ()
     exports: tuple[Place, ...] = ()
     bucket_keys: tuple[str, ...] = ()
+    asset_key: str = ""
     alarm_email: str = ""
     alarm_topic_arn: str = ""
     monthly_budget_usd: int = 0
@@ -76,6 +80,8 @@ class Settings:
     requests_per_s: int = 100
     requests_burst: int = 200
     reserve_concurrency: bool = False
+    snap_start: bool = False
+    provisioned_concurrency: int = 0
     log_days: int = 14
     metrics: str = "service"
     traces: bool = True

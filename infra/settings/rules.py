@@ -62,6 +62,7 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     ),
     "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
+    "asset_key": (_KEY, "set it to the ARN of a KMS key: arn:aws:kms:region:account:key/id"),
     "gc_schedule": (_SCHEDULE, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
     "gc_repositories": (_REPOSITORY, "set names of repositories"),
     "restored_refs": (_STREAM, "set it to the ARN of the stream of the restored refs table"),
@@ -81,6 +82,8 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
 _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),
+    # The API function's reservation is its bound.
+    "provisioned_concurrency": (0, 200),
     "archive_days": (1, 3_650),
     "monthly_budget_usd": (0, 1_000_000),
     # Lambda's minimum for a queue is 2.
@@ -136,6 +139,11 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
     if bool(values["restored_refs"]) != bool(values["restored_staging"]):
         problems.append(
             "restored_refs and restored_staging go together, as of one time: set both, or neither"
+        )
+    if values["snap_start"] and values["provisioned_concurrency"]:
+        problems.append(
+            "snap_start and provisioned_concurrency exclude each other in Lambda: set snap_start "
+            "to false, or provisioned_concurrency to 0"
         )
     problems += _too_few_slices(values)
     problems += _recipients(values)

@@ -7,12 +7,14 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import pytest
 
-from layers.graveler.archive import write_zip
+from layers.graveler.archive import compile_sources, write_zip
 from layers.graveler.build import FOLDER, copy_engine, layer_path
+from layers.jobs.build import copy_jobs, jobs_path
 from tests.support.templates import Deployment
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +27,7 @@ PROD = {
     "readable": "s3://company-source/in/",
     "exports": "s3://company-published/exports/",
     "bucket_keys": "arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-0000-0000-000000000000",
+    "asset_key": "arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-0000-0000-000000000001",
     "domain_name": "lake.example.com",
     "certificate_arn": "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-0000-0000-0000-000000000000",
     "hosted_zone_id": "Z0123456789ABCDEFGHIJ",
@@ -40,6 +43,7 @@ PROD = {
     "monthly_budget_usd": "100",
     "vpc_subnets": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
     "vpc_security_groups": "sg-0123456789abcdef0",
+    "provisioned_concurrency": "3",
 }
 
 
@@ -47,8 +51,10 @@ PROD = {
 _SYNTHS = {"deployment", "deployment_of"}
 
 
-def synthesize(folder: Path, stage: str, **given: str) -> subprocess.CompletedProcess[str]:
-    """Run the app as `make synth` does, over a layer that holds no more than the engine."""
+def synthesize(
+    folder: Path, stage: str, *, compiled: bool = True, **given: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the app as `make synth` does, over archives that hold no more than this checkout's code."""
     environment = {
         **os.environ,
         "CDK_OUTDIR": str(folder / "cdk.out"),
@@ -56,7 +62,12 @@ def synthesize(folder: Path, stage: str, **given: str) -> subprocess.CompletedPr
     }
     with tempfile.TemporaryDirectory() as layer:
         copy_engine(Path(layer) / FOLDER)
+        if compiled:
+            compile_sources(Path(layer), "/opt", sys.executable)
         write_zip(Path(layer), layer_path("arm64", folder))
+    with tempfile.TemporaryDirectory() as jobs:
+        copy_jobs(Path(jobs))
+        write_zip(Path(jobs), jobs_path(folder))
     pairs = [f"{name}={value}" for name, value in given.items()]
     command = [sys.executable, "-m", "infra.synth", stage, *pairs]
     return subprocess.run(
@@ -83,7 +94,7 @@ def deployment_of(
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent
 
-    def made(stage: str, **given: str) -> Deployment:
+    def made(stage: str, **given: Any) -> Deployment:
         folder = shared / f"synth-{stage}-{crc32(json.dumps(given).encode()):08x}"
         folder.mkdir(exist_ok=True)
         with (folder / "lock").open("w") as lock:

@@ -56,6 +56,7 @@ ONLY_ON_AWS = {
     "PutHookEvents": "Settings name buses of users; tests/unit/aws/test_hook_targets.py tries it.",
     "ReadHookSecrets": "The embedded stack reads them from its environment; the same test tries it.",
     "BucketKeys": "S3 uses the keys of buckets that have any.",
+    "DecryptCode": "Glue loads a job's code from CDK's bucket, which may have a key.",
     "GlueLog": "Glue writes the logs of a job.",
     "ListStreams": "Lambda reads the stream.",
     "LoadCode": "Glue loads a job's code.",

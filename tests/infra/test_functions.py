@@ -195,6 +195,34 @@ def test_exports_and_tasks_may_go_on_by_messages_as_often_as_they_must(deploymen
     assert allowed == {"export", "tasks"}
 
 
+def test_processes_of_the_api_are_kept_ready_by_a_setting(dev, prod):
+    def ready(deployment):
+        aliases = deployment.resources("AWS::Lambda::Alias").values()
+        return {
+            deployment.flat(each["FunctionName"]): each["ProvisionedConcurrencyConfig"]
+            for each in aliases
+            if "ProvisionedConcurrencyConfig" in each
+        }
+
+    assert ready(dev) == {}
+    ((name, found),) = ready(prod).items()
+    assert name.startswith("<ApiFunction")
+    assert found == {"ProvisionedConcurrentExecutions": 3}
+
+
+def test_the_api_alone_resumes_snapshots_by_a_setting(dev, deployment_of):
+    def resuming(deployment):
+        return {
+            name: function["SnapStart"]
+            for name, function in functions(deployment).items()
+            if "SnapStart" in function
+        }
+
+    assert resuming(dev) == {}
+    found = deployment_of("dev", snap_start="true")
+    assert resuming(found) == {"api": {"ApplyOn": "PublishedVersions"}}
+
+
 def test_functions_are_called_by_an_alias_to_a_published_version(deployment):
     aliases = deployment.resources("AWS::Lambda::Alias")
     versions = {f"<{each}.Version>" for each in deployment.resources("AWS::Lambda::Version")}

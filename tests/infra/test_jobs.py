@@ -1,17 +1,15 @@
 """The Glue jobs, and the schedule of garbage collection."""
 
+import ast
 import json
-import os
-import re
-import subprocess
-import sys
 import zipfile
 
 import pytest
 
 from glue_jobs.export.options import parse as parse_export
 from glue_jobs.garbage_collection.options import parse as parse_collection
-from tests.infra.conftest import ROOT
+from layers.jobs.unpacking import FOLDER, PACKAGES
+from tests.infra.conftest import PROD, ROOT
 
 JOBS = ("export", "garbage-collection")
 
@@ -71,41 +69,27 @@ def test_a_job_brings_the_engine_and_all_jobs(deployment, name):
     with zipfile.ZipFile(code) as archive:
         packed = set(archive.namelist())
     wanted = {
-        path.relative_to(ROOT).as_posix()
-        for room in ("graveler", "glue_jobs")
+        f"{FOLDER}/{path.relative_to(ROOT).as_posix()}"
+        for room in PACKAGES
         for path in (ROOT / room).rglob("*.py")
     }
-    assert packed == wanted
-
-
-def test_the_jobs_are_imported_from_what_is_deployed(deployment, tmp_path):
-    code = asset(deployment, jobs(deployment)["export"]["DefaultArguments"]["--extra-py-files"])
-    modules = [f"glue_jobs.{name.replace('-', '_')}.job" for name in JOBS]
-    program = f"import {', '.join(modules)}; print({modules[0]}.__file__)"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(code)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith(str(code))
+    assert wanted <= packed
+    assert {name for name in packed if not name.startswith(f"{FOLDER}/")} == {
+        f"{package}/__init__.py" for package in PACKAGES
+    }
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_what_pip_installs_before_a_job_is_pinned_by_hash(deployment, name):
+def test_a_job_installs_nothing_when_it_starts(deployment, name):
     arguments = jobs(deployment)[name]["DefaultArguments"]
-    assert arguments["--python-modules-installer-option"] == "-r"
-    requirements = asset(deployment, arguments["--additional-python-modules"])
-    assert requirements.suffix == ".txt"
-    locked = (ROOT / "requirements-dev.txt").read_text()
-    pinned = re.split(r"\n(?=\S)", requirements.read_text().strip())
-    assert len(pinned) > 10
-    for each in pinned:
-        requirement = each.split()[0]
-        assert re.search(rf"^{re.escape(requirement)}\b", locked, re.MULTILINE), requirement
-        assert "--hash=sha256:" in each
+    assert not [each for each in arguments if "python-modules" in each]
+
+
+def test_a_package_with_a_stand_in_loses_no_code_of_its_own():
+    """The copy of unpacking.py is imported in place of the package's `__init__.py`."""
+    for package in PACKAGES:
+        body = ast.parse((ROOT / package / "__init__.py").read_text()).body
+        assert [type(each) for each in body] == [ast.Expr], package  # a docstring
 
 
 def test_a_job_understands_its_arguments(deployment):
@@ -151,6 +135,20 @@ def test_the_export_function_knows_the_job_that_there_is(deployment):
         if "GRAVELER_EXPORT_JOB" in each["Environment"]["Variables"]
     )
     assert named == jobs(deployment)["export"]["Name"]
+
+
+def test_jobs_read_their_code_from_a_bucket_with_a_key(dev, prod):
+    def keys(deployment):
+        return {
+            name.partition("Role")[0]: deployment.flat(statement["Resource"])
+            for name, role in deployment.resources("AWS::IAM::Role").items()
+            for policy in role.get("Policies", ())
+            for statement in policy["PolicyDocument"]["Statement"]
+            if statement["Sid"] == "DecryptCode"
+        }
+
+    assert keys(dev) == {}
+    assert keys(prod) == dict.fromkeys(("JobsExport", "JobsGarbageCollection"), PROD["asset_key"])
 
 
 def test_what_glue_writes_is_encrypted(deployment):

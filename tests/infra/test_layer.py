@@ -5,6 +5,7 @@ tried; `make layer` builds the same for Lambda's.
 """
 
 import json
+import os
 import platform
 import re
 import subprocess
@@ -18,8 +19,10 @@ from moto.server import ThreadedMotoServer
 
 from graveler.aws.dynamodb.tables import _refs_description, _staging_description
 from infra.packages import function_code
-from layers.graveler import build
+from layers.graveler import build, wheels
 from layers.graveler.archive import copy_sources, find_compiler, write_zip
+from layers.jobs import build as jobs
+from tests.infra.conftest import ROOT
 from tests.infra.test_functions import NAMES
 
 pytestmark = pytest.mark.packages
@@ -137,9 +140,74 @@ def unpacked(layer, tmp_path_factory) -> Path:
     return folder / build.FOLDER
 
 
-def test_two_builds_are_the_same_bytes(layer, tmp_path):
-    build.build(ARCHITECTURE, tmp_path, PYTHON, compiler=sys.executable)
+# Another machine: other permissions, language, time zone, home, folder of temporary files, seed of
+# hashes, and settings of Python and pip that change what they write.
+ELSEWHERE = {
+    "LC_ALL": "C",
+    "TZ": "Asia/Tokyo",
+    "PYTHONHASHSEED": "7",
+    "PYTHONOPTIMIZE": "2",
+    "PYTHONUTF8": "0",
+    "PIP_COMPILE": "1",
+}
+
+
+def build_elsewhere(program, folder):
+    temporary = folder / "a longer name of the folder of temporary files"
+    temporary.mkdir()
+    elsewhere = {"HOME": str(folder), "TMPDIR": str(temporary), "GRAVELER_BUILD": str(folder)}
+    # Permissions of which nobody else may read anything.
+    command = ["sh", "-c", 'umask 077; exec "$0" -c "$1"', sys.executable, program]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **ELSEWHERE, **elsewhere}, check=True)
+
+
+def test_another_machine_builds_the_same_layer(layer, tmp_path):
+    program = f"""
+from layers.graveler import build
+build.build({ARCHITECTURE!r}, None, {PYTHON!r}, {sys.executable!r})
+"""
+    build_elsewhere(program, tmp_path)
     assert build.layer_path(ARCHITECTURE, tmp_path).read_bytes() == layer.read_bytes()
+
+
+def test_another_machine_packs_the_same_functions(tmp_path):
+    archives = {name: Path(function_code(name)).read_bytes() for name in NAMES}
+    program = f"from infra.packages import function_code; [function_code(n) for n in {NAMES!r}]"
+    build_elsewhere(program, tmp_path)
+    for name, content in archives.items():
+        assert (tmp_path / f"graveler-function-{name}.zip").read_bytes() == content, name
+
+
+def test_another_machine_builds_the_same_archive_of_the_jobs(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    there.mkdir()
+    jobs.build(here)
+    build_elsewhere("from layers.jobs import build; build.build()", there)
+    assert jobs.jobs_path(there).read_bytes() == jobs.jobs_path(here).read_bytes()
+
+
+def test_functions_have_bytecode_of_their_runtime_that_names_where_they_run():
+    if find_compiler(build.PYTHON) is None:
+        pytest.skip(f"python{build.PYTHON} is not installed")
+    with zipfile.ZipFile(function_code("api")) as archive:
+        names = set(archive.namelist())
+        sources = [name for name in names if name.endswith(".py")]
+        for name in sources:
+            folder, _, module = name.rpartition("/")
+            compiled = f"{folder}/__pycache__/{module.removesuffix('.py')}.cpython-313.pyc"
+            content = archive.read(compiled)
+            assert content[4:8] == (1).to_bytes(4, "little"), name  # by hash, unchecked
+            assert f"/var/task/{name}".encode() in content
+
+
+def test_any_reader_unpacks_an_archive(layer):
+    """The archives are written by code of our own, because builds of zlib differ."""
+    with zipfile.ZipFile(layer) as archive:
+        assert archive.testzip() is None
+        assert {each.date_time for each in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert {each.external_attr >> 16 for each in archive.infolist()} == {0o100644}
+        names = archive.namelist()
+    assert names == sorted(names)
 
 
 @pytest.mark.parametrize("architecture", build.ARCHITECTURES)
@@ -149,7 +217,7 @@ def test_the_layer_for_lambda_is_small_and_compiled_for_its_processor(architectu
     assert unpacked_bytes < build.UNPACKED_BYTES_MAX
     with zipfile.ZipFile(build.layer_path(architecture, tmp_path)) as archive:
         libraries = [name for name in archive.namelist() if name.endswith(".so")]
-        listed = archive.read(f"{build.FOLDER}/{build.LICENCES}").decode().splitlines()
+        listed = archive.read(f"{build.FOLDER}/{wheels.LICENCES}").decode().splitlines()
         machines = {
             int.from_bytes(archive.read(name)[18:20], "little")  # e_machine of ELF
             for name in libraries
@@ -158,14 +226,14 @@ def test_the_layer_for_lambda_is_small_and_compiled_for_its_processor(architectu
     modules = {name.split("/")[1] for name in libraries}
     assert modules == {"cramjam", "google", "google_crc32c", "msgspec", "re2", "yaml"}
     assert all(".cpython-313-" in name or ".abi3." in name for name in libraries)
-    pinned = re.findall(r"^([a-z0-9-]+)==", build.REQUIREMENTS.read_text(), re.MULTILINE)
+    pinned = re.findall(r"^([a-z0-9-]+)==", wheels.REQUIREMENTS.read_text(), re.MULTILINE)
     assert {re.sub("[_.]", "-", line.split()[0]).lower() for line in listed} == set(pinned)
     assert not [line for line in listed if line.endswith("unknown")]
 
 
 def test_the_layer_has_only_services_that_are_called(unpacked):
     data = unpacked / "botocore" / "data"
-    assert {path.name for path in data.iterdir() if path.is_dir()} == build.SERVICES
+    assert {path.name for path in data.iterdir() if path.is_dir()} == wheels.SERVICES
     assert not (unpacked / "bin").exists()
     assert not list(unpacked.glob("pyspark*"))
 

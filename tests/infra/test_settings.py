@@ -131,6 +131,13 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
         ({"requests_per_s": "many"}, "requests_per_s: 'many' is not a whole number"),
         ({"requests_per_s": True}, "requests_per_s: True is not a whole number"),
         ({"exports_at_once": 1}, "exports_at_once is 1: set it to 2 to"),
+        ({"provisioned_concurrency": 201}, "provisioned_concurrency is 201: set it to 0 to 200"),
+        ({"asset_key": "alias/mine"}, "asset_key is 'alias/mine': set it to the ARN of a KMS key"),
+        ({"snap_start": "on"}, "snap_start: 'on' is neither true nor false"),
+        (
+            {"snap_start": True, "provisioned_concurrency": 1},
+            "snap_start and provisioned_concurrency exclude each other",
+        ),
         ({"tasks_at_once": 1}, "tasks_at_once is 1: set it to 2 to"),
         ({"slices_at_once": 0}, "slices_at_once is 0: set it to 1 to"),
         ({"request_work_s": 25}, "request_work_s is 25: set it to 1 to 20"),

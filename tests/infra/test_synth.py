@@ -33,6 +33,19 @@ def test_a_wrong_context_ends_the_synth_with_what_to_set(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.packages
+def test_production_refuses_a_layer_without_bytecode_and_dev_warns(tmp_path):
+    refused = synthesize(tmp_path, "prod", compiled=False, alarm_email="ops@example.com")
+    assert refused.returncode == 1
+    assert "has no bytecode" in refused.stderr
+    assert "build it with `make layer`" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    warned = synthesize(tmp_path, "dev", compiled=False)
+    assert warned.returncode == 0, warned.stderr
+    assert "warning: " in warned.stderr
+    assert "has no bytecode" in warned.stderr
+
+
 def test_the_account_is_asked_nothing(deployment):
     manifest = json.loads((deployment.folder / "manifest.json").read_text())
     assert not manifest.get("missing")

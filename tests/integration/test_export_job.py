@@ -5,11 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -35,11 +33,9 @@ from graveler.operations.exports.requests import ExportStatus
 from graveler.operations.protocol.lookup import current_branch
 from graveler.operations.protocol.staging import stage_changes
 from graveler.ports import Clock
-from local.bus import EventBus
-from local.config import EVENT_BUS, EXPORT_QUEUE, ROOT
-from local.messaging import Services, server
-from local.ports import HOST, free_port
-from local.queues import Queue, Queues, queue_url
+from local.config import EXPORT_QUEUE, ROOT
+from local.queues import Queues, queue_url
+from tests.support.export_queue import queues
 from tests.support.memory_exports import MemoryBatchJobs
 from tests.support.server_world import Keys, ServerWorld
 from tests.support.spark import IGNORED, UNCLOSED, deployment, spark, spark_session
@@ -47,7 +43,7 @@ from tests.support.stack import BUCKET, KEYS
 
 pytestmark = [pytest.mark.server, pytest.mark.filterwarnings(IGNORED, UNCLOSED)]
 
-__all__ = ["spark", "spark_session"]
+__all__ = ["queues", "spark", "spark_session"]
 
 DAYS = 8
 PATTERNS = ("^$", "^days/", "_SUCCESS$")
@@ -194,21 +190,6 @@ class Ahead(SystemClock):
 
     def now_ns(self) -> int:
         return super().now_ns() + self._seconds * 10**9
-
-
-@pytest.fixture
-def queues(tmp_path: Path) -> Iterator[tuple[Queues, str]]:
-    """Queues with one for exports, and their URL."""
-    made = Queues(tmp_path / "queues.sqlite", (Queue(name=EXPORT_QUEUE),))
-    port = free_port()
-    endpoint = f"http://{HOST}:{port}"
-    bus = EventBus(EVENT_BUS, [], made, tmp_path / "journal")
-    with server(Services(bus, made, endpoint), port) as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
-        thread.start()
-        yield made, endpoint
-        running.shutdown()
-        thread.join()
 
 
 @pytest.fixture

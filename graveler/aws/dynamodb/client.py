@@ -85,6 +85,10 @@ class DynamoDB:
         self.retries = retries or Retries()
         self._observe = observe
 
+    def close(self) -> None:
+        """Close the connections that carry no request."""
+        self._http.close()
+
     def call(
         self,
         operation: str,

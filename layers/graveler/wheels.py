@@ -1,0 +1,95 @@
+"""Installs wheels from the package index into a folder: the same files on any machine."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection, Iterator
+from email.parser import Parser
+from pathlib import Path
+
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+
+# Wheels name the glibc that they need. Lambda and Glue run on Amazon Linux 2023, which has 2.34.
+_PLATFORMS = ("manylinux2014", "manylinux_2_28")
+
+# The services of graveler.aws.connect, and STS, which some credentials need to assume a role.
+SERVICES = frozenset(
+    {
+        "dynamodb",
+        "events",
+        "glue",
+        "kms",
+        "lambda",
+        "s3",
+        "secretsmanager",
+        "sqs",
+        "ssm",
+        "sts",
+    }
+)
+
+LICENCES = "LICENCES.txt"
+
+# Files about the installation. RECORD has the hashes of commands, which name this machine's Python.
+_INSTALLATION = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
+
+
+def install(target: Path, machine: str, python: str, without: Collection[str] = ()) -> None:
+    """Install the pinned wheels, and their licences' names, for CPython on a Linux machine.
+
+    Args:
+        target: the folder, which must not exist.
+        machine: as wheels name it, such as aarch64.
+        python: the version, such as 3.13.
+        without: packages to leave out.
+
+    Raises:
+        CalledProcessError: pip did not find or accept a wheel; pip printed why.
+    """
+    target.mkdir(parents=True)
+    wanted = target / REQUIREMENTS.name
+    wanted.write_text("".join(_requirements(without)), encoding="utf-8")
+    platforms = [f"--platform={name}_{machine}" for name in _PLATFORMS]
+    command = [
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+        *("--only-binary=:all:", "--implementation=cp", f"--python-version={python}", *platforms),
+        *("--no-compile", "--no-deps", "--require-hashes", f"--requirement={wanted}"),
+        f"--target={target}",
+    ]
+    subprocess.run(command, check=True)
+    _strip(target)
+    lines = sorted(f"{line}\n" for line in _licence_lines(target))
+    (target / LICENCES).write_text("".join(lines), encoding="utf-8")
+
+
+def _requirements(without: Collection[str]) -> Iterator[str]:
+    """Yield the pinned requirements, each with the lines of its hashes."""
+    is_wanted = True
+    for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines(keepends=True):
+        if not line[0].isspace():
+            is_wanted = line.partition("==")[0] not in without
+        if is_wanted:
+            yield line
+
+
+def _strip(target: Path) -> None:
+    """Remove commands, which name this machine's interpreter, and unused services of botocore."""
+    shutil.rmtree(target / "bin", ignore_errors=True)
+    for path in (target / "botocore" / "data").iterdir():
+        if path.is_dir() and path.name not in SERVICES:
+            shutil.rmtree(path)
+    for folder in target.glob("*.dist-info"):
+        for name in _INSTALLATION:
+            (folder / name).unlink(missing_ok=True)
+
+
+def _licence_lines(target: Path) -> Iterator[str]:
+    """Yield a line for each package: name, version and licence."""
+    for path in target.glob("*.dist-info/METADATA"):
+        package = Parser().parsestr(path.read_text(encoding="utf-8"), headersonly=True)
+        licence = package["License-Expression"] or package["License"] or ""
+        if not licence or "\n" in licence:  # some packages give the licence's text
+            classifiers = package.get_all("Classifier") or []
+            named = [each for each in classifiers if each.startswith("License ::")]
+            licence = ", ".join(each.rpartition(" :: ")[2] for each in named)
+        yield f"{package['Name']} {package['Version']}: {licence or 'unknown'}"
