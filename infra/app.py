@@ -3,12 +3,12 @@
 import sys
 
 import aws_cdk
-from aws_cdk import Tags, Validations
+from aws_cdk import Annotations, CfnWaitConditionHandle, Stack, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.exceptions import acknowledge_exceptions
 from infra.service import Service
-from infra.settings import Settings, SettingsError
+from infra.settings import NoStageError, Settings, SettingsError
 from infra.storage import Storage
 
 
@@ -18,7 +18,7 @@ def build(app: aws_cdk.App) -> None:
     Raises:
         SettingsError: the context cannot be deployed.
     """
-    settings = Settings.of(app.node.try_get_context)
+    settings = Settings.of(app.node.get_all_context())
     storage = Storage(app, settings)
     service = Service(app, settings, storage)
     Tags.of(app).add("graveler:stage", settings.stage)
@@ -31,6 +31,13 @@ def main() -> int:
     app = aws_cdk.App(analytics_reporting=False)
     try:
         build(app)
+    except NoStageError as error:
+        # `cdk bootstrap` runs the app, and fails if there is no stack. It ignores errors of stacks;
+        # `cdk deploy` and others end with them.
+        sys.stderr.write(f"{error} (`cdk bootstrap` needs none)\n")
+        stack = Stack(app, "without-stage")
+        CfnWaitConditionHandle(stack, "Nothing")
+        Annotations.of(stack).add_error(str(error))
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return 1

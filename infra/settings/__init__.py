@@ -1,7 +1,8 @@
 """The settings of a deployment, from CDK's context: `-c name=value` or cdk.json for the stage."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
 from typing import Any
 
 from graveler.export.settings import ExportSettings
@@ -11,9 +12,17 @@ from infra.settings.rules import CREATE, problems_of
 
 STAGES = ("dev", "prod")
 
+# Keys of the context that are no settings: the settings by stage, and two that CDK's commands store
+# in a user's files. CDK's other keys have a colon or begin with "@".
+_OTHER_KEYS = frozenset({"acknowledged-issue-numbers", "cli-telemetry", "stages"})
+
 
 class SettingsError(ValueError):
     """The context cannot be deployed; the message says what to set."""
+
+
+class NoStageError(SettingsError):
+    """The context names no stage, as for CDK's commands that need no stack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,29 +103,28 @@ class Settings:
         return f"graveler-{self.stage}"
 
     @classmethod
-    def of(cls, context: Callable[[str], Any]) -> "Settings":
-        """Return the settings of a context, a function that returns None for unset names.
+    def of(cls, context: Mapping[str, Any]) -> "Settings":
+        """Return the settings of a context.
 
         Raises:
+            NoStageError: no stage is named, and nothing else is wrong.
             SettingsError: settings are wrong; the message has a line for each.
         """
-        stage = context("stage")
+        problems = list(_unknown_names(context))
+        stage = context.get("stage")
+        if stage is None and not problems:
+            raise NoStageError(_STAGE_MISSING)
         if stage not in STAGES:
-            given = "is missing" if stage is None else f"is {stage!r}"
-            raise SettingsError(f"stage {given}: set it with `-c stage=dev` or `-c stage=prod`")
-        given = (context("stages") or {}).get(stage, {})
-        problems = [
-            f"{name} is no setting: remove it from `stages.{stage}` in cdk.json; there are "
-            f"{', '.join(each.name for each in fields(cls) if each.name != 'stage')}"
-            for name in sorted(
-                given.keys() - cls.__dataclass_fields__.keys() | {"stage"} & {*given}
+            problems.append(
+                _STAGE_MISSING if stage is None else f"stage is {stage!r}: {_SET_STAGE}"
             )
-        ]
+            raise SettingsError("\n".join(problems))
+        by_stage = (context.get("stages") or {}).get(stage, {})
         values: dict[str, Any] = {"stage": stage}
         for each in fields(cls):
-            value = context(each.name)
+            value = context.get(each.name)
             if value is None:
-                value = given.get(each.name)
+                value = by_stage.get(each.name)
             if value is None or each.name == "stage":
                 continue
             try:
@@ -130,5 +138,29 @@ class Settings:
         return cls(**values)
 
 
+_SET_STAGE = "set it with `-c stage=dev` or `-c stage=prod`"
+_STAGE_MISSING = f"stage is missing: {_SET_STAGE}"
+
+
 def _defaults() -> Mapping[str, Any]:
     return {each.name: each.default for each in fields(Settings) if each.default is not MISSING}
+
+
+def _unknown_names(context: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a problem for each name that is neither a setting nor a key of CDK."""
+    names = {each.name for each in fields(Settings)}
+    for name in sorted(context.keys() - names - _OTHER_KEYS):
+        if not name.startswith("@") and ":" not in name:
+            yield _unknown(name, names, "on the command line or in cdk.json")
+    for stage, given in sorted((context.get("stages") or {}).items()):
+        if stage not in STAGES:
+            yield f"stages.{stage} in cdk.json is no stage: there are {' and '.join(STAGES)}"
+            continue
+        for name in sorted(given.keys() - (names - {"stage"})):
+            yield _unknown(name, names - {"stage"}, f"under `stages.{stage}` in cdk.json")
+
+
+def _unknown(name: str, names: set[str], where: str) -> str:
+    near = get_close_matches(name.lower().replace("-", "_"), sorted(names), n=1)
+    remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(names))}"
+    return f"{name} is no setting, {where}: {remedy}"

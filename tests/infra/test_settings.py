@@ -3,7 +3,7 @@
 import pytest
 
 from functions.telemetry import Metrics
-from infra.settings import Settings, SettingsError
+from infra.settings import NoStageError, Settings, SettingsError
 from infra.settings.places import Place
 from infra.settings.rules import METRICS
 
@@ -11,7 +11,7 @@ PROD = {"stage": "prod", "alarm_email": "ops@example.com"}
 
 
 def settings(**context):
-    return Settings.of({"stage": "dev", **context}.get)
+    return Settings.of({"stage": "dev", **context})
 
 
 def refusal(**context) -> str:
@@ -55,10 +55,58 @@ def test_lists_are_written_with_commas_or_as_json():
     assert settings(stages=stages).namespaces == by_commas.namespaces
 
 
-def test_a_setting_that_does_not_exist_is_refused_and_the_others_are_listed():
-    message = refusal(stages={"dev": {"log_day": 30}})
-    assert "log_day is no setting" in message
-    assert "log_days" in message
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("gc_delete", "gc_deletes"),
+        ("gc-deletes", "gc_deletes"),
+        ("log_day", "log_days"),
+        ("alarm_mail", "alarm_email"),
+        ("Namespaces", "namespaces"),
+    ],
+)
+def test_a_misspelled_setting_is_refused_with_the_nearest_name(name, nearest):
+    assert f"{name} is no setting, on the command line" in refusal(**{name: "false"})
+    assert f"did you mean {nearest}?" in refusal(**{name: "false"})
+    in_file = refusal(stages={"dev": {name: "false"}})
+    assert f"under `stages.dev` in cdk.json: did you mean {nearest}?" in in_file
+
+
+def test_a_name_that_is_near_to_no_setting_is_refused_with_all_settings():
+    message = refusal(xyzzy="1")
+    assert "xyzzy is no setting" in message
+    assert "there are alarm_email, archive_days," in message
+
+
+def test_a_misspelled_stage_is_refused_with_its_name():
+    with pytest.raises(SettingsError) as refused:
+        Settings.of({"stgae": "dev"})
+    assert "did you mean stage?" in str(refused.value)
+    assert not isinstance(refused.value, NoStageError)
+    assert "stages.test in cdk.json is no stage" in refusal(stages={"test": {}})
+
+
+def test_settings_of_the_other_stage_are_checked_as_well():
+    assert "under `stages.prod`" in refusal(stages={"dev": {}, "prod": {"log_day": 1}})
+
+
+def test_what_cdk_itself_puts_into_the_context_is_no_setting():
+    of_cdk = {
+        "@aws-cdk/core:checkSecretUsage": True,
+        "@aws-cdk/core:bootstrapQualifier": "team",
+        "aws:cdk:enable-path-metadata": True,
+        "aws:cdk:bundling-stacks": [],
+        "vpc-provider:account=123456789012:filter.isDefault=true:region=eu-west-1": {},
+        "availability-zones:account=123456789012:region=eu-west-1": [],
+        "acknowledged-issue-numbers": [19836],
+        "cli-telemetry": False,
+    }
+    assert settings(**of_cdk) == settings()
+
+
+def test_a_context_without_a_stage_is_told_apart_for_commands_that_need_none():
+    with pytest.raises(NoStageError):
+        Settings.of({"stages": {"dev": {}}, "aws:cdk:version-reporting": False})
 
 
 @pytest.mark.parametrize(
