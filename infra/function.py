@@ -126,5 +126,8 @@ def log_group(
         log_group_name=name,
         encryption_key=key,
         retention=_RETENTION[settings.log_days],
-        removal_policy=RemovalPolicy.RETAIN if settings.is_production else RemovalPolicy.DESTROY,
+        # Logs of a first deployment that failed go with its stack.
+        removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+        if settings.is_production
+        else RemovalPolicy.DESTROY,
     )

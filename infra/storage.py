@@ -31,7 +31,8 @@ _PRIVATE_BUCKET: Mapping[str, Any] = {
     "object_ownership": s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
     "enforce_ssl": True,
     "minimum_tls_version": 1.2,
-    "removal_policy": RemovalPolicy.RETAIN,
+    # If a first deployment fails, the next one can have the bucket's name again.
+    "removal_policy": RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
 }
 
 

@@ -170,7 +170,7 @@ def test_glue_finds_the_logs_that_end(deployment):
         if "LogGroupName" in each
     }
     for name, job in jobs(deployment).items():
-        prefix = job["DefaultArguments"]["--custom-logGroup-prefix"]
+        prefix = deployment.flat(job["DefaultArguments"]["--custom-logGroup-prefix"])
         role = f"{deployment.name}-{name}-job-eu-west-1"
         assert f"{prefix}/{configuration}-role/{role}/error" in names
         assert f"{prefix}/{configuration}-role/{role}/output" in names

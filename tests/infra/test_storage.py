@@ -1,5 +1,6 @@
 """The storage stack: tables as the engine knows them, buckets, the key, and their logical IDs."""
 
+import json
 from typing import Any
 
 import pytest
@@ -17,6 +18,18 @@ STATEFUL = {
     "SetupTokenC572E43B": "AWS::SecretsManager::Secret",
 }
 KINDS = set(STATEFUL.values())
+
+# The second deletes what a first deployment that failed has made.
+RETAINED = ("Retain", "RetainExceptOnCreate")
+# The property with the physical name of each kind that is retained; None if the kind has none.
+NAME_OF_RETAINED = {
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::KMS::Key": None,
+    "AWS::Lambda::Version": None,
+    "AWS::Logs::LogGroup": "LogGroupName",
+    "AWS::S3::Bucket": "BucketName",
+    "AWS::S3::BucketPolicy": None,
+}
 
 
 def stateful(template: dict[str, Any]) -> dict[str, str]:
@@ -77,15 +90,27 @@ def test_tables_can_be_restored_and_are_encrypted_with_the_key(deployment):
 def test_production_loses_nothing_by_a_mistake(prod):
     for logical_id, resource in prod.storage["Resources"].items():
         if logical_id in STATEFUL and not logical_id.startswith("SetupToken"):
-            assert resource["DeletionPolicy"] == "Retain", logical_id
+            assert resource["DeletionPolicy"] in RETAINED, logical_id
             assert resource["UpdateReplacePolicy"] == "Retain", logical_id
     for table in prod.resources("AWS::DynamoDB::Table").values():
         assert table["DeletionProtectionEnabled"] is True
 
 
+def test_production_can_be_deleted_and_created_again_as_no_retained_name_is_fixed(prod):
+    fixed = {}
+    for logical_id, resource in prod.all_resources.items():
+        if resource.get("DeletionPolicy") not in RETAINED:
+            continue
+        name = resource["Properties"].get(NAME_OF_RETAINED[resource["Type"]])
+        if name is not None and "AWS::StackId" not in json.dumps(name):
+            fixed[logical_id] = resource["DeletionPolicy"]
+    # The user chose its name. It goes with a first deployment that failed.
+    assert fixed == {"RepositoriesCC43A267": "RetainExceptOnCreate"}
+
+
 def test_objects_outlive_even_a_deployment_for_trying_out(dev):
     for logical_id in dev.resources("AWS::S3::Bucket"):
-        assert dev.all_resources[logical_id]["DeletionPolicy"] == "Retain"
+        assert dev.all_resources[logical_id]["DeletionPolicy"] in RETAINED
     for table in dev.resources("AWS::DynamoDB::Table").values():
         assert table["DeletionProtectionEnabled"] is False
 

@@ -13,6 +13,7 @@ PSEUDO = {
     "AWS::Region": "eu-west-1",
     "AWS::AccountId": "123456789012",
     "AWS::URLSuffix": "amazonaws.com",
+    "AWS::StackId": "arn:aws:cloudformation:eu-west-1:123456789012:stack/name/0a1b2c3d-4e5f",
 }
 
 
@@ -69,6 +70,8 @@ class Deployment:
                 return self.flat(self._exports[name])
             case {"Fn::Join": [delimiter, parts]}:
                 return str(delimiter).join(self.flat(part) for part in parts)
+            case {"Fn::Select": [index, {"Fn::Split": [delimiter, whole]}]}:
+                return self.flat(whole).split(str(delimiter))[int(index)]
             case {"Fn::Sub": str(text)}:
                 for name, pseudo in PSEUDO.items():
                     text = text.replace(f"${{{name}}}", pseudo)
