@@ -22,6 +22,7 @@ def build(app: aws_cdk.App) -> None:
     storage = Storage(app, settings)
     service = Service(app, settings, storage)
     Tags.of(app).add("graveler:stage", settings.stage)
+    Tags.of(app).add("graveler:name", settings.name)
     acknowledge_exceptions(storage, service)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 

@@ -8,13 +8,18 @@ from typing import Any
 from graveler.export.settings import ExportSettings
 from infra.settings.forms import PARSERS
 from infra.settings.places import Place
-from infra.settings.rules import CREATE, problems_of
+from infra.settings.rules import CREATE, STAGES, default_name, problems_of
 
-STAGES = ("dev", "prod")
-
-# Keys of the context that are no settings: the settings by stage, and two that CDK's commands store
-# in a user's files. CDK's other keys have a colon or begin with "@".
-_OTHER_KEYS = frozenset({"acknowledged-issue-numbers", "cli-telemetry", "stages"})
+# Where cdk.json has settings: by stage, and by the name of a deployment, which go first.
+STAGES_KEY = "stages"
+DEPLOYMENTS_KEY = "deployments"
+# Two more keys that are no settings: CDK's commands store them in a user's files. Other keys of CDK
+# have a colon or begin with "@".
+_OTHER_KEYS = frozenset(
+    {"acknowledged-issue-numbers", "cli-telemetry", STAGES_KEY, DEPLOYMENTS_KEY}
+)
+# The settings that say which part of cdk.json holds, so they are not in it.
+_CHOICE = frozenset({"stage", "name"})
 
 
 class SettingsError(ValueError):
@@ -30,6 +35,7 @@ class Settings:
     """One deployment.
 
     stage: dev may be deleted completely; prod keeps its data and needs an address for alarms.
+    name: how the names of stacks, roles and other resources begin; `graveler-<stage>` if not set.
     repository_bucket: the name of a bucket to create for repositories, `create` to let
         CloudFormation name it, or `none` for no bucket.
     namespaces: places in existing buckets where repositories may have their storage namespaces.
@@ -56,6 +62,7 @@ class Settings:
     """
 
     stage: str
+    name: str = ""
     repository_bucket: str = CREATE
     namespaces: tuple[Place, ...] = ()
     readable: tuple[Place, ...] = ()
@@ -97,11 +104,6 @@ class Settings:
         """Whether the tables outlive the deployment."""
         return self.stage == "prod"
 
-    @property
-    def name(self) -> str:
-        """The prefix of the names of stacks, roles and other resources."""
-        return f"graveler-{self.stage}"
-
     @classmethod
     def of(cls, context: Mapping[str, Any]) -> "Settings":
         """Return the settings of a context.
@@ -119,12 +121,12 @@ class Settings:
                 _STAGE_MISSING if stage is None else f"stage is {stage!r}: {_SET_STAGE}"
             )
             raise SettingsError("\n".join(problems))
-        by_stage = (context.get("stages") or {}).get(stage, {})
+        name = context.get("name") or default_name(stage)
+        given = _given(context, STAGES_KEY, stage) | _given(context, DEPLOYMENTS_KEY, name)
+        given |= {each: value for each, value in context.items() if value is not None}
         values: dict[str, Any] = {"stage": stage}
         for each in fields(cls):
-            value = context.get(each.name)
-            if value is None:
-                value = by_stage.get(each.name)
+            value = name if each.name == "name" else given.get(each.name)
             if value is None or each.name == "stage":
                 continue
             try:
@@ -146,18 +148,23 @@ def _defaults() -> Mapping[str, Any]:
     return {each.name: each.default for each in fields(Settings) if each.default is not MISSING}
 
 
+def _given(context: Mapping[str, Any], part: str, key: object) -> dict[str, Any]:
+    """Return the settings of a stage or a deployment in cdk.json."""
+    return dict((context.get(part) or {}).get(key, {}))
+
+
 def _unknown_names(context: Mapping[str, Any]) -> Iterator[str]:
     """Yield a problem for each name that is neither a setting nor a key of CDK."""
     names = {each.name for each in fields(Settings)}
     for name in sorted(context.keys() - names - _OTHER_KEYS):
         if not name.startswith("@") and ":" not in name:
             yield _unknown(name, names, "on the command line or in cdk.json")
-    for stage, given in sorted((context.get("stages") or {}).items()):
-        if stage not in STAGES:
-            yield f"stages.{stage} in cdk.json is no stage: there are {' and '.join(STAGES)}"
-            continue
-        for name in sorted(given.keys() - (names - {"stage"})):
-            yield _unknown(name, names - {"stage"}, f"under `stages.{stage}` in cdk.json")
+    for stage in sorted((context.get(STAGES_KEY) or {}).keys() - {*STAGES}):
+        yield f"stages.{stage} in cdk.json is no stage: there are {' and '.join(STAGES)}"
+    for part in (STAGES_KEY, DEPLOYMENTS_KEY):
+        for key, given in sorted((context.get(part) or {}).items()):
+            for name in sorted(given.keys() - (names - _CHOICE)):
+                yield _unknown(name, names - _CHOICE, f"under `{part}.{key}` in cdk.json")
 
 
 def _unknown(name: str, names: set[str], where: str) -> str:

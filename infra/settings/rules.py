@@ -6,6 +6,8 @@ from typing import Any
 
 from infra.settings.places import Place, check_bucket
 
+STAGES = ("dev", "prod")
+
 CREATE = "create"
 NONE = "none"
 
@@ -15,6 +17,9 @@ LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
 # The dimensions of the functions' metrics; the log has the same numbers in any case.
 METRICS = ("none", "service", "operations")
 
+# A role's name has at most 64 characters: this one, the longest role's, and the longest region's.
+NAME_LENGTH_MAX = 64 - len("-garbage-collection-job-") - len("us-isof-south-1")
+_NAME = re.compile(rf"(?=.{{1,{NAME_LENGTH_MAX}}}$)[a-z](-?[a-z0-9])*(?<!-storage)")
 _SCHEDULE = re.compile(r"(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+( \S+){5}\))")
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -33,6 +38,13 @@ _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
 # The forms of texts; an empty text is always valid.
 _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "name": (
+        _NAME,
+        (
+            f"set at most {NAME_LENGTH_MAX} lower-case letters, digits and single hyphens: "
+            "a letter first, and not -storage at the end"
+        ),
+    ),
     "alarm_email": (_EMAIL, "set it to an address such as you@example.com"),
     "domain_name": (_DOMAIN, "set it to a domain such as lake.example.com"),
     "iam_login_server_id": (_DOMAIN, "set it to the API's host name, such as lake.example.com"),
@@ -73,6 +85,11 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "slices_reserved": (1, 10_000),
     "job_workers_max": (2, 299),
 }
+
+
+def default_name(stage: str) -> str:
+    """Return the name of a stage's deployment that has no name of its own."""
+    return f"graveler-{stage}"
 
 
 def problems_of(values: Mapping[str, Any]) -> list[str]:
@@ -116,6 +133,10 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
             "restored_refs and restored_staging go together, as of one time: set both, or neither"
         )
     problems += _too_few_slices(values)
+    if values["name"] in {default_name(stage) for stage in STAGES} - {
+        default_name(values["stage"])
+    }:
+        problems.append(f"name is {values['name']!r}, which is another stage's: set another")
     if values["stage"] == "prod" and not values["alarm_email"]:
         problems.append("alarm_email is missing: prod needs it, `-c alarm_email=you@example.com`")
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:

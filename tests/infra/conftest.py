@@ -89,7 +89,7 @@ def deployment_of(
                 done = synthesize(folder, stage, **given)
                 assert done.returncode == 0, done.stdout + done.stderr
                 (folder / "done").touch()
-        return Deployment(folder / "cdk.out", f"graveler-{stage}")
+        return Deployment(folder / "cdk.out", given.get("name", f"graveler-{stage}"))
 
     return made
 

@@ -86,6 +86,38 @@ def test_a_misspelled_stage_is_refused_with_its_name():
     assert "stages.test in cdk.json is no stage" in refusal(stages={"test": {}})
 
 
+@pytest.mark.parametrize("name", ["lake", "graveler-prod-team-a", "a", "x1-2", "a" * 25])
+def test_a_deployment_may_have_a_name_of_its_own(name):
+    assert settings(name=name).name == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Lake", "1lake", "lake-", "lake--a", "lake_a", "-lake", "a" * 26, "lake-storage", "läke"],
+)
+def test_a_name_that_some_resource_could_not_have_is_refused(name):
+    assert f"name is {name!r}: set at most 25 lower-case letters" in refusal(name=name)
+
+
+def test_a_deployment_does_not_take_the_name_of_the_other_stage():
+    assert "name is 'graveler-prod', which is another stage's" in refusal(name="graveler-prod")
+    assert settings(name="graveler-dev") == settings()
+
+
+def test_each_deployment_may_have_settings_of_its_own_in_the_file():
+    given = {
+        "stages": {"dev": {"log_days": 30, "requests_per_s": 7, "archive_days": 3}},
+        "deployments": {"team-a": {"log_days": 90, "archive_days": 5}, "team-b": {"log_days": 1}},
+    }
+    found = settings(**given, name="team-a", archive_days="9")
+    assert (found.log_days, found.requests_per_s, found.archive_days) == (90, 7, 9)
+    assert settings(**given).log_days == 30
+    assert "under `deployments.team-a` in cdk.json: did you mean log_days?" in refusal(
+        deployments={"team-a": {"log_day": 1}}
+    )
+    assert "name is no setting, under `stages.dev`" in refusal(stages={"dev": {"name": "team-a"}})
+
+
 def test_settings_of_the_other_stage_are_checked_as_well():
     assert "under `stages.prod`" in refusal(stages={"dev": {}, "prod": {"log_day": 1}})
 

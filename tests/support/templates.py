@@ -57,7 +57,7 @@ class Deployment:
     def all_resources(self) -> dict[str, dict[str, Any]]:
         return {**self.storage["Resources"], **self.service["Resources"]}
 
-    def flat(self, value: Any) -> str:
+    def flat(self, value: Any) -> str:  # noqa: PLR0911 - one for each form
         """A value as text; a resource is `<logical ID>`, an attribute `<logical ID.attribute>`."""
         match value:
             case str():
