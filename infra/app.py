@@ -1,12 +1,14 @@
 """The CDK app: `cdk` runs it, as cdk.json says, with the context of a stage."""
 
 import sys
+from pathlib import Path
 
 import aws_cdk
 from aws_cdk import Annotations, CfnWaitConditionHandle, Stack, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.exceptions import acknowledge_exceptions
+from infra.limits import exceeded
 from infra.service import Service
 from infra.settings import NoStageError, Settings, SettingsError
 from infra.storage import Storage
@@ -28,7 +30,7 @@ def build(app: aws_cdk.App) -> None:
 
 
 def main() -> int:
-    """Synthesize; return 1 if the settings are wrong, after printing why."""
+    """Synthesize; return 1 after printing why if the settings cannot be deployed."""
     app = aws_cdk.App(analytics_reporting=False)
     try:
         build(app)
@@ -42,7 +44,10 @@ def main() -> int:
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    app.synth()
+    folder = app.synth().directory
+    if problems := exceeded(Path(folder)):
+        sys.stderr.write("".join(f"{problem}\n" for problem in problems))
+        return 1
     return 0
 
 

@@ -11,6 +11,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.packages import function_code
+from infra.role import make_role
 from infra.settings import Settings
 
 ARCHITECTURE = lambda_.Architecture.ARM_64  # a fifth cheaper than x86_64, and all wheels exist
@@ -59,16 +60,14 @@ class Function(Construct):
         super().__init__(scope, f"{shape.name.capitalize()}Function")
         self.shape = shape
         self.log = log_group(self, "Log", settings)
-        self.role = iam.Role(
+        self.role = make_role(
             self,
             "Role",
             # A fixed name, because owners of other accounts' buckets must name it.
-            role_name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
+            name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
             description=f"What the function {shape.name} may do",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            inline_policies={
-                "access": iam.PolicyDocument(statements=[*statements, *self._telemetry()])
-            },
+            principal=iam.ServicePrincipal("lambda.amazonaws.com"),
+            statements=[*statements, *self._telemetry()],
         )
         self.function = lambda_.Function(
             self,

@@ -15,6 +15,7 @@ from infra import packages
 from infra.access import Access
 from infra.events import Events, Schedule, dead_letters
 from infra.function import log_group
+from infra.role import make_role
 from infra.settings import Settings
 from infra.storage import Storage
 
@@ -117,17 +118,13 @@ class Jobs(Construct):
         role_name = f"{job_name}-job-{Stack.of(self).region}"
         log_prefix = f"/{job_name}/{self._incarnation}"
         self._logs(construct_id, log_prefix, role_name)
-        role = iam.Role(
+        role = make_role(
             self,
             f"{construct_id}Role",
-            role_name=role_name,
+            name=role_name,
             description=f"What the job {name} may do",
-            assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
-            inline_policies={
-                "access": iam.PolicyDocument(
-                    statements=[*statements, *self._runtime(script, job_name, temporary)]
-                )
-            },
+            principal=iam.ServicePrincipal("glue.amazonaws.com"),
+            statements=[*statements, *self._runtime(script, job_name, temporary)],
         )
         return glue.CfnJob(
             self,

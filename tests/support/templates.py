@@ -98,8 +98,13 @@ class Deployment:
         return list(self.statements_of(properties))
 
     def statements_of(self, role: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        for policy in role.get("Policies", ()):
-            for statement in policy["PolicyDocument"]["Statement"]:
+        documents = [policy["PolicyDocument"] for policy in role.get("Policies", ())]
+        managed = self.resources("AWS::IAM::ManagedPolicy")
+        documents += [
+            managed[each["Ref"]]["PolicyDocument"] for each in role.get("ManagedPolicyArns", ())
+        ]
+        for document in documents:
+            for statement in document["Statement"]:
                 yield {
                     **statement,
                     "Action": _listed(statement["Action"]),
