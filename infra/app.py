@@ -5,6 +5,7 @@ from pathlib import Path
 
 import aws_cdk
 from aws_cdk import Annotations, CfnWaitConditionHandle, Stack, Tags, Validations
+from aws_cdk import aws_iam as iam
 from cdk_nag import AwsSolutionsChecks
 
 from infra.exceptions import acknowledge_exceptions
@@ -25,6 +26,14 @@ def build(app: aws_cdk.App) -> None:
     service = Service(app, settings, storage)
     Tags.of(app).add("graveler:stage", settings.stage)
     Tags.of(app).add("graveler:name", settings.name)
+    for tag in settings.tags:
+        key, _, value = tag.partition("=")
+        Tags.of(app).add(key, value)
+    if settings.permissions_boundary:
+        boundary = iam.ManagedPolicy.from_managed_policy_arn(
+            service, "PermissionsBoundary", settings.permissions_boundary
+        )
+        iam.PermissionsBoundary.of(app).apply(boundary)
     acknowledge_exceptions(storage, service)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 

@@ -14,6 +14,7 @@ _FUNCTION = {"L1": "The newest Python on which the whole test suite has run."}
 
 # By the path of a construct in its stack; an exception covers the construct and all below.
 _OF_STORAGE: Mapping[str, Mapping[str, str]] = {
+    "Artefacts": {"S1": "It is the bucket of access logs; it holds reports of jobs otherwise."},
     "SetupToken": {
         "SMG4": "The token works once, until there is an administrator, so it needs no rotation."
     },

@@ -237,9 +237,12 @@ class Jobs(Construct):
         """Make a schedule for each named repository, or one for all repositories."""
         job = self.garbage_collection
         for repository in settings.gc_repositories or ("",):
+            arguments = {"--repository": repository} if repository else {}
+            if settings.gc_deletions_max:
+                arguments["--maximum_deletions"] = str(settings.gc_deletions_max)
             call: dict[str, object] = {"JobName": job.name}
-            if repository:
-                call["Arguments"] = {"--repository": repository}
+            if arguments:
+                call["Arguments"] = arguments
             Schedule(
                 self,
                 f"Collect{repository or 'All'}",

@@ -38,6 +38,8 @@ class Settings:
     name: how the names of stacks, roles and other resources begin; `graveler-<stage>` if not set.
     repository_bucket: the name of a bucket to create for repositories, `create` to let
         CloudFormation name it, or `none` for no bucket.
+    undelete_days: for how long objects that were deleted from that bucket can be brought back; 0
+        keeps no old versions.
     namespaces: places in existing buckets where repositories may have their storage namespaces.
     readable: places that may also be read: imported and linked objects, S3 Inventory reports.
     exports: places where branches may be exported.
@@ -50,6 +52,8 @@ class Settings:
         each operation of the API as well, which costs many times as much, or `none`.
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
     gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
+    gc_deletions_max: with more objects to delete, a scheduled run stops before it deletes any; 0
+        sets no limit.
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
     iam_login_server_id: the API's host name, to let identities of AWS IAM log in; "" refuses them.
     ignore_actions: run no hooks, and read no action files.
@@ -57,6 +61,8 @@ class Settings:
     hook_buses: event buses on which hooks may put events, names or ARNs.
     hook_networks: networks that are not public, which webhooks may reach, such as 10.0.0.0/8.
     hook_secrets: where hooks' secrets are: secrets-manager:PREFIX or parameter-store:PREFIX.
+    tags: `key=value` of each tag that all resources get.
+    permissions_boundary: the ARN of the policy that bounds the permissions of each role.
     restored_refs, restored_staging: the tables to use after a restore, in place of the storage
         stack's: the ARN of the refs table's stream, and the ARN of the staging table.
     """
@@ -64,6 +70,7 @@ class Settings:
     stage: str
     name: str = ""
     repository_bucket: str = CREATE
+    undelete_days: int = 0
     namespaces: tuple[Place, ...] = ()
     readable: tuple[Place, ...] = ()
     exports: tuple[Place, ...] = ()
@@ -89,6 +96,7 @@ class Settings:
     gc_schedule: str = "cron(0 3 ? * SUN *)"
     gc_repositories: tuple[str, ...] = ()
     gc_deletes: bool = True
+    gc_deletions_max: int = 1_000_000
     gc_outputs: tuple[Place, ...] = ()
     iam_login_server_id: str = ""
     ignore_actions: bool = False
@@ -96,6 +104,8 @@ class Settings:
     hook_buses: tuple[str, ...] = ()
     hook_networks: tuple[str, ...] = ()
     hook_secrets: str = ""
+    tags: tuple[str, ...] = ()
+    permissions_boundary: str = ""
     restored_refs: str = ""
     restored_staging: str = ""
 

@@ -33,6 +33,9 @@ _FUNCTION = re.compile(r"(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-
 _BUS = re.compile(r"(arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus/)?[A-Za-z0-9_.-]{1,256}")
 _NETWORK = re.compile(r"[0-9A-Fa-f.:]+/\d{1,3}")
 _SECRETS = re.compile(r"(secrets-manager|parameter-store):[A-Za-z0-9/_.+=@-]+")
+# Characters that all services accept in tags; AWS keeps "aws:" for itself, and we "graveler:".
+_TAG = re.compile(r"(?!aws:|graveler:)[\w .:/+@-]{1,128}=[\w .:/=+@-]{0,256}")
+_POLICY = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[A-Za-z0-9+=,.@_/-]{1,128}")
 _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
 
@@ -68,12 +71,22 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
         _SECRETS,
         "set secrets-manager:PREFIX, or parameter-store:/PREFIX; the prefix must not be empty",
     ),
+    "tags": (
+        _TAG,
+        (
+            "set tags such as team=lake: letters, digits, spaces and . : / + - @ _; no key may "
+            "begin with aws: or graveler:"
+        ),
+    ),
+    "permissions_boundary": (_POLICY, "set it to the ARN of a policy of IAM"),
     "restored_staging": (_TABLE, "set it to the ARN of the restored staging table"),
 }
 
 _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),
+    "undelete_days": (0, 3_650),
+    "gc_deletions_max": (0, 10**12),
     "archive_days": (1, 3_650),
     # Lambda's minimum for a queue is 2.
     "exports_at_once": (2, 1_000),
@@ -132,6 +145,10 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
         problems.append(
             "restored_refs and restored_staging go together, as of one time: set both, or neither"
         )
+    keys = [tag.partition("=")[0] for tag in values["tags"] or ()]
+    problems += [
+        f"tags has {key!r} twice" for key in sorted({k for k in keys if keys.count(k) > 1})
+    ]
     problems += _too_few_slices(values)
     if values["name"] in {default_name(stage) for stage in STAGES} - {
         default_name(values["stage"])

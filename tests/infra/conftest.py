@@ -24,19 +24,25 @@ PROD = {
     "namespaces": "s3://company-lake/lake/,s3://company-raw/r",
     "readable": "s3://company-source/in/",
     "exports": "s3://company-published/exports/",
-    "bucket_keys": "arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-0000-0000-000000000000",
+    "bucket_keys": (
+        "arn:aws:kms:eu-west-1:210987654321:key/0a1b2c3d-0000-0000-0000-000000000000,"
+        "arn:aws:kms:us-east-1:210987654321:key/mrk-0a1b2c3d000000000000000000000000"
+    ),
     "domain_name": "lake.example.com",
     "certificate_arn": "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-0000-0000-0000-000000000000",
     "hosted_zone_id": "Z0123456789ABCDEFGHIJ",
     "cors_origins": "https://app.example.com",
     "gc_repositories": "lake,other",
     "gc_deletes": "false",
+    "gc_deletions_max": "0",
     "gc_outputs": "s3://company-reports/gc/",
     "hook_functions": "check,arn:aws:lambda:eu-west-1:210987654321:function:theirs",
     "hook_buses": "lake-events",
     "hook_networks": "10.1.0.0/16,fd00::/8",
     "hook_secrets": "secrets-manager:lake/",
     "metrics": "operations",
+    "tags": "team=lake,cost centre=42",
+    "permissions_boundary": "arn:aws:iam::123456789012:policy/company-boundary",
 }
 
 

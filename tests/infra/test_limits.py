@@ -135,10 +135,11 @@ def written(folder, resources: dict[str, Any], **parts: Any):
 def test_each_limit_is_found_with_the_resource_its_size_and_the_remedy(rule, tmp_path):
     def problems(size: int) -> list[str]:
         properties = {rule.key: value_of(rule, size)}
-        resources = {"Thing1234": {"Type": f"AWS::{rule.kind}", "Properties": properties}}
+        resources: dict[str, Any] = {
+            "Thing1234": {"Type": f"AWS::{rule.kind}", "Properties": properties}
+        }
         if rule.kind == "Lambda::Function":
-            resources["Thing1234"]["Properties"]["Code"] = {"S3Key": f"{'0' * 64}.zip"}
-            (resources["Thing1234"]["Properties"]).setdefault("Layers", [])
+            properties["Code"] = {"S3Key": f"{'0' * 64}.zip"}
             resources["x"] = {
                 "Type": "Other",
                 "Properties": {"Content": {"S3Key": "0" * 64 + ".zip"}},

@@ -203,6 +203,13 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
         ({"hosted_zone_id": "Z0123456789ABC"}, "hosted_zone_id is set without a domain_name"),
         ({"repository_bucket": "none"}, "set `-c namespaces=s3://bucket/prefix`"),
         ({"namespaces": 5}, "namespaces: 5 is not a list"),
+        ({"tags": "team"}, "tags is 'team': set tags such as team=lake"),
+        ({"tags": "aws:team=lake"}, "tags is 'aws:team=lake'"),
+        ({"tags": "graveler:name=lake"}, "tags is 'graveler:name=lake'"),
+        ({"tags": "team=lake,team=sea"}, "tags has 'team' twice"),
+        ({"permissions_boundary": "company"}, "set it to the ARN of a policy of IAM"),
+        ({"undelete_days": -1}, "undelete_days: -1 is not a whole number"),
+        ({"gc_deletions_max": "all"}, "gc_deletions_max: 'all' is not a whole number"),
         ({"stages": {"dev": {"stage": "dev"}}}, "stage is no setting"),
     ],
 )
