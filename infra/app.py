@@ -10,13 +10,14 @@ from cdk_nag import AwsSolutionsChecks
 
 from infra.exceptions import acknowledge_exceptions
 from infra.limits import exceeded
+from infra.samples import write_samples
 from infra.service import Service
 from infra.settings import NoStageError, Settings, SettingsError
 from infra.storage import Storage
 
 
-def build(app: aws_cdk.App) -> None:
-    """Add the stacks of the stage that the app's context names.
+def build(app: aws_cdk.App) -> Settings:
+    """Add the stacks of the stage that the app's context names; return the settings.
 
     Raises:
         SettingsError: the context cannot be deployed.
@@ -36,28 +37,40 @@ def build(app: aws_cdk.App) -> None:
         iam.PermissionsBoundary.of(app).apply(boundary)
     acknowledge_exceptions(storage, service)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    return settings
 
 
 def main() -> int:
     """Synthesize; return 1 after printing why if the settings cannot be deployed."""
     app = aws_cdk.App(analytics_reporting=False)
     try:
-        build(app)
+        settings = build(app)
     except NoStageError as error:
-        # `cdk bootstrap` runs the app, and fails if there is no stack. It ignores errors of stacks;
-        # `cdk deploy` and others end with them.
-        sys.stderr.write(f"{error} (`cdk bootstrap` needs none)\n")
-        stack = Stack(app, "without-stage")
-        CfnWaitConditionHandle(stack, "Nothing")
-        Annotations.of(stack).add_error(str(error))
+        _let_bootstrap_run(app, str(error))
+        return 0
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    folder = app.synth().directory
-    if problems := exceeded(Path(folder)):
+    folder = Path(app.synth().directory)
+    if problems := exceeded(folder):
         sys.stderr.write("".join(f"{problem}\n" for problem in problems))
         return 1
+    for warning in write_samples(folder, settings):
+        sys.stderr.write(f"warning: {warning}\n")
     return 0
+
+
+def _let_bootstrap_run(app: aws_cdk.App, problem: str) -> None:
+    """Synthesize a stack that cannot be deployed.
+
+    `cdk bootstrap` runs the app, and fails if there is no stack. It ignores errors of stacks;
+    `cdk deploy` and others end with them.
+    """
+    sys.stderr.write(f"{problem} (`cdk bootstrap` needs none)\n")
+    stack = Stack(app, "without-stage")
+    CfnWaitConditionHandle(stack, "Nothing")
+    Annotations.of(stack).add_error(problem)
+    app.synth()
 
 
 if __name__ == "__main__":
