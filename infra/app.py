@@ -10,6 +10,7 @@ from cdk_nag import AwsSolutionsChecks
 
 from infra.exceptions import acknowledge_exceptions
 from infra.limits import exceeded
+from infra.portable import add_parameters, portable_synthesizer
 from infra.samples import write_samples
 from infra.service import Service
 from infra.settings import NoStageError, Settings, SettingsError
@@ -40,9 +41,15 @@ def build(app: aws_cdk.App) -> Settings:
     return settings
 
 
-def main() -> int:
-    """Synthesize; return 1 after printing why if the settings cannot be deployed."""
-    app = aws_cdk.App(analytics_reporting=False)
+def main(*, portable: bool = False) -> int:
+    """Synthesize; return 1 after printing why if the settings cannot be deployed.
+
+    Portable templates take the place of their archives as parameters, and need no CDK.
+    """
+    app = aws_cdk.App(
+        analytics_reporting=False,
+        default_stack_synthesizer=portable_synthesizer() if portable else None,
+    )
     try:
         settings = build(app)
     except NoStageError as error:
@@ -51,6 +58,8 @@ def main() -> int:
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    if portable:
+        add_parameters(app)
     folder = Path(app.synth().directory)
     if problems := exceeded(folder):
         sys.stderr.write("".join(f"{problem}\n" for problem in problems))

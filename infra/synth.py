@@ -16,10 +16,14 @@ def context(stage: str, given: Mapping[str, str]) -> dict[str, object]:
     return {**known, **given, "stage": stage}
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write templates to CDK_OUTDIR, or to build/cdk.out; return the exit code."""
+def main(arguments: Sequence[str], *, portable: bool = False) -> int:
+    """Write templates to CDK_OUTDIR, or to build/cdk.out; return the exit code.
+
+    Portable templates take the place of their archives as parameters, and need no CDK.
+    """
     if not arguments or any("=" not in each for each in arguments[1:]):
-        sys.stderr.write("usage: python -m infra.synth STAGE [NAME=VALUE …]\n")
+        command = "infra.dist" if portable else "infra.synth"
+        sys.stderr.write(f"usage: python -m {command} STAGE [NAME=VALUE …]\n")
         return 2
     if shutil.which("node") is None:
         sys.stderr.write("node is missing, and CDK runs on it; on Debian: apt install nodejs\n")
@@ -32,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
     from infra import app  # noqa: PLC0415 - starts Node
 
-    return app.main()
+    return app.main(portable=portable)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,13 @@ PROD = {
 _SYNTHS = {"deployment", "deployment_of"}
 
 
+def make_layer(folder: Path) -> None:
+    """Make a layer that holds no more than the engine."""
+    with tempfile.TemporaryDirectory() as layer:
+        copy_engine(Path(layer) / FOLDER)
+        write_zip(Path(layer), layer_path("arm64", folder))
+
+
 def synthesize(folder: Path, stage: str, **given: str) -> subprocess.CompletedProcess[str]:
     """Run the app as `make synth` does, over a layer that holds no more than the engine."""
     environment = {
@@ -57,9 +64,7 @@ def synthesize(folder: Path, stage: str, **given: str) -> subprocess.CompletedPr
         "CDK_OUTDIR": str(folder / "cdk.out"),
         "GRAVELER_BUILD": str(folder),
     }
-    with tempfile.TemporaryDirectory() as layer:
-        copy_engine(Path(layer) / FOLDER)
-        write_zip(Path(layer), layer_path("arm64", folder))
+    make_layer(folder)
     pairs = [f"{name}={value}" for name, value in given.items()]
     command = [sys.executable, "-m", "infra.synth", stage, *pairs]
     return subprocess.run(
