@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve gc export-job test check simulate fuzz torture bench lock layer synth format install jars
+.PHONY: help serve gc export-job test check simulate fuzz torture bench lock layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -76,6 +76,9 @@ STAGE ?= dev
 synth: install ## Write CloudFormation's templates of STAGE (dev or prod) into build/cdk.out
 	$(PYTHON) -m layers.build --for-synth
 	$(PYTHON) -m infra.synth $(STAGE) $(SET)
+
+dist: layer ## Write a folder that deploys STAGE without this checkout or CDK: build/dist/<name>
+	$(PYTHON) -m infra.dist $(STAGE) $(SET)
 
 # The tests that run the embedded stack and the jobs, for some ten minutes; the roles of a deployment
 # are held against what they did (tests/infra/test_access.py).

@@ -312,16 +312,20 @@ class Access:
         return _statement(sid, actions, [self._arn(bucket) for bucket in buckets])
 
     def _bucket_keys(self) -> list[iam.PolicyStatement]:
-        """Allow the keys of users' own buckets, only as S3 uses them for the caller."""
-        if not self.settings.bucket_keys:
+        """Allow the keys of users' own buckets, only as S3 uses them for the caller.
+
+        S3 uses a key in the key's own region, which may be another than the deployment's.
+        """
+        if not (keys := self.settings.bucket_keys):
             return []
-        service = f"s3.{self.stack.region}.{self.stack.url_suffix}"
+        regions = dict.fromkeys(key.split(":")[3] for key in keys)  # without duplicates, in order
+        services = [f"s3.{region}.{self.stack.url_suffix}" for region in regions]
         return [
             _statement(
                 "BucketKeys",
                 ("kms:Decrypt", "kms:GenerateDataKey"),
-                list(self.settings.bucket_keys),
-                {"StringEquals": {"kms:ViaService": service}},
+                list(keys),
+                {"StringEquals": {"kms:ViaService": services}},
             )
         ]
 

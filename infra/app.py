@@ -1,41 +1,85 @@
 """The CDK app: `cdk` runs it, as cdk.json says, with the context of a stage."""
 
 import sys
+from pathlib import Path
 
 import aws_cdk
-from aws_cdk import Tags, Validations
+from aws_cdk import Annotations, CfnWaitConditionHandle, Stack, Tags, Validations
+from aws_cdk import aws_iam as iam
 from cdk_nag import AwsSolutionsChecks
 
 from infra.exceptions import acknowledge_exceptions
+from infra.limits import exceeded
+from infra.portable import add_parameters, portable_synthesizer
+from infra.samples import write_samples
 from infra.service import Service
-from infra.settings import Settings, SettingsError
+from infra.settings import NoStageError, Settings, SettingsError
 from infra.storage import Storage
 
 
-def build(app: aws_cdk.App) -> None:
-    """Add the stacks of the stage that the app's context names.
+def build(app: aws_cdk.App) -> Settings:
+    """Add the stacks of the stage that the app's context names; return the settings.
 
     Raises:
         SettingsError: the context cannot be deployed.
     """
-    settings = Settings.of(app.node.try_get_context)
+    settings = Settings.of(app.node.get_all_context())
     storage = Storage(app, settings)
     service = Service(app, settings, storage)
     Tags.of(app).add("graveler:stage", settings.stage)
+    Tags.of(app).add("graveler:name", settings.name)
+    for tag in settings.tags:
+        key, _, value = tag.partition("=")
+        Tags.of(app).add(key, value)
+    if settings.permissions_boundary:
+        boundary = iam.ManagedPolicy.from_managed_policy_arn(
+            service, "PermissionsBoundary", settings.permissions_boundary
+        )
+        iam.PermissionsBoundary.of(app).apply(boundary)
     acknowledge_exceptions(storage, service, settings)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    return settings
 
 
-def main() -> int:
-    """Synthesize; return 1 if the settings are wrong, after printing why."""
-    app = aws_cdk.App(analytics_reporting=False)
+def main(*, portable: bool = False) -> int:
+    """Synthesize; return 1 after printing why if the settings cannot be deployed.
+
+    Portable templates take the place of their archives as parameters, and need no CDK.
+    """
+    app = aws_cdk.App(
+        analytics_reporting=False,
+        default_stack_synthesizer=portable_synthesizer() if portable else None,
+    )
     try:
-        build(app)
+        settings = build(app)
+    except NoStageError as error:
+        _let_bootstrap_run(app, str(error))
+        return 0
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    app.synth()
+    if portable:
+        add_parameters(app)
+    folder = Path(app.synth().directory)
+    if problems := exceeded(folder):
+        sys.stderr.write("".join(f"{problem}\n" for problem in problems))
+        return 1
+    for warning in write_samples(folder, settings):
+        sys.stderr.write(f"warning: {warning}\n")
     return 0
+
+
+def _let_bootstrap_run(app: aws_cdk.App, problem: str) -> None:
+    """Synthesize a stack that cannot be deployed.
+
+    `cdk bootstrap` runs the app, and fails if there is no stack. It ignores errors of stacks;
+    `cdk deploy` and others end with them.
+    """
+    sys.stderr.write(f"{problem} (`cdk bootstrap` needs none)\n")
+    stack = Stack(app, "without-stage")
+    CfnWaitConditionHandle(stack, "Nothing")
+    Annotations.of(stack).add_error(problem)
+    app.synth()
 
 
 if __name__ == "__main__":

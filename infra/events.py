@@ -15,6 +15,7 @@ from graveler.aws.dynamodb.models import HEARTBEATS, OUTBOX, STREAM_BEAT
 from graveler.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from graveler.http.errors import STATUSES
 from infra.function import Function, Shape
+from infra.role import make_role
 from infra.settings import Settings
 from infra.storage import Storage
 
@@ -264,22 +265,18 @@ class Schedule(Construct):
         description: str,
     ) -> None:
         super().__init__(scope, construct_id)
-        role = iam.Role(
+        role = make_role(
             self,
             "Role",
-            assumed_by=service_principal(self, "scheduler"),
-            inline_policies={
-                "access": iam.PolicyDocument(
-                    statements=[
-                        iam.PolicyStatement(sid="Call", actions=[action], resources=[resource]),
-                        iam.PolicyStatement(
-                            sid="ReportFailures",
-                            actions=["sqs:SendMessage"],
-                            resources=[failures.queue_arn],
-                        ),
-                    ]
-                )
-            },
+            principal=service_principal(self, "scheduler"),
+            statements=[
+                iam.PolicyStatement(sid="Call", actions=[action], resources=[resource]),
+                iam.PolicyStatement(
+                    sid="ReportFailures",
+                    actions=["sqs:SendMessage"],
+                    resources=[failures.queue_arn],
+                ),
+            ],
         )
         scheduler.CfnSchedule(
             self,

@@ -19,6 +19,7 @@ _FUNCTION = {
 
 # By the path of a construct in its stack; an exception covers the construct and all below.
 _OF_STORAGE: Mapping[str, Mapping[str, str]] = {
+    "Artefacts": {"S1": "It is the bucket of access logs; it holds reports of jobs otherwise."},
     "SetupToken": {
         "SMG4": "The token works once, until there is an administrator, so it needs no rotation."
     },
@@ -103,17 +104,24 @@ def acknowledge_exceptions(storage: Stack, service: Stack, settings: Settings) -
             _acknowledge(_at(stack, path), reasons)
         for construct in stack.node.find_all():
             if isinstance(construct, iam.CfnRole):
-                _acknowledge(construct, dict(_wide_resources(stack.resolve(construct.policies))))
+                documents = [
+                    each["policyDocument"] for each in stack.resolve(construct.policies) or ()
+                ]
+            elif isinstance(construct, iam.CfnManagedPolicy):
+                documents = [stack.resolve(construct.policy_document)]
+            else:
+                continue
+            _acknowledge(construct, dict(_wide_resources(documents)))
 
 
-def _wide_resources(policies: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - resolved JSON
+def _wide_resources(documents: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - resolved JSON
     """Yield cdk-nag's names of the resources with `*`, each with its reason.
 
     Raises:
         KeyError: there is no reason for a statement.
     """
-    for policy in policies or ():
-        for statement in policy["policyDocument"]["Statement"]:
+    for document in documents:
+        for statement in document["Statement"]:
             resources = statement["Resource"]
             for resource in resources if isinstance(resources, list) else [resources]:
                 name = _flat(resource)

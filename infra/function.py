@@ -11,6 +11,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.packages import function_code
+from infra.role import make_role
 from infra.settings import Settings
 
 ARCHITECTURE = lambda_.Architecture.ARM_64  # a fifth cheaper than x86_64, and all wheels exist
@@ -64,22 +65,18 @@ class Function(Construct):
         self.shape = shape
         self.alias_name = ALIAS
         self.log = log_group(self, "Log", settings)
-        self.role = iam.Role(
+        self.role = make_role(
             self,
             "Role",
             # A fixed name, because owners of other accounts' buckets must name it.
-            role_name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
+            name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
             description=f"What the function {shape.name} may do",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            inline_policies={
-                "access": iam.PolicyDocument(
-                    statements=[
-                        *statements,
-                        *self._telemetry(is_traced=settings.is_traced),
-                        *_network(settings),
-                    ]
-                )
-            },
+            principal=iam.ServicePrincipal("lambda.amazonaws.com"),
+            statements=[
+                *statements,
+                *self._telemetry(is_traced=settings.is_traced),
+                *_network(settings),
+            ],
         )
         self.function = lambda_.Function(
             self,
@@ -168,5 +165,8 @@ def log_group(
         log_group_name=name,
         encryption_key=key,
         retention=_RETENTION[settings.log_days],
-        removal_policy=RemovalPolicy.RETAIN if settings.is_production else RemovalPolicy.DESTROY,
+        # Logs of a first deployment that failed go with its stack.
+        removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+        if settings.is_production
+        else RemovalPolicy.DESTROY,
     )

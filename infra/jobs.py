@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from aws_cdk import Stack
+from aws_cdk import Aws, Fn, Stack
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_glue as glue
@@ -16,6 +16,7 @@ from infra import packages
 from infra.access import Access
 from infra.events import Events, Schedule, dead_letters
 from infra.function import log_group
+from infra.role import make_role
 from infra.schedules import longest_gap_s
 from infra.settings import Settings
 from infra.storage import Storage
@@ -118,18 +119,15 @@ class Jobs(Construct):
         script = assets.Asset(self, f"{construct_id}Script", path=packages.job_script(name))
         temporary = f"{self._storage.artefacts_name}/{name}"
         role_name = f"{job_name}-job-{Stack.of(self).region}"
-        self._logs(construct_id, job_name, role_name)
-        role = iam.Role(
+        log_prefix = f"/{job_name}/{self._incarnation}"
+        self._logs(construct_id, log_prefix, role_name)
+        role = make_role(
             self,
             f"{construct_id}Role",
-            role_name=role_name,
+            name=role_name,
             description=f"What the job {name} may do",
-            assumed_by=iam.ServicePrincipal("glue.amazonaws.com"),
-            inline_policies={
-                "access": iam.PolicyDocument(
-                    statements=[*statements, *self._runtime(script, job_name, temporary)]
-                )
-            },
+            principal=iam.ServicePrincipal("glue.amazonaws.com"),
+            statements=[*statements, *self._runtime(script, job_name, temporary)],
         )
         return glue.CfnJob(
             self,
@@ -155,15 +153,24 @@ class Jobs(Construct):
                 "--enable-auto-scaling": "true",
                 "--enable-metrics": "true",
                 "--job-bookmark-option": "job-bookmark-disable",
-                "--custom-logGroup-prefix": f"/{job_name}",
+                "--custom-logGroup-prefix": log_prefix,
                 "--TempDir": f"s3://{temporary}/",
                 **arguments,
             },
         )
 
-    def _logs(self, construct_id: str, job_name: str, role_name: str) -> None:
+    @property
+    def _incarnation(self) -> str:
+        """The part of the stack's ARN that no stack of the same name has had before.
+
+        Glue gives its logs a fixed form, and production keeps them. With a fixed name, the stack
+        could not be deleted and created again.
+        """
+        return Fn.select(2, Fn.split("/", Aws.STACK_ID))
+
+    def _logs(self, construct_id: str, prefix: str, role_name: str) -> None:
         """Make the logs that Glue would make itself, and keep for ever."""
-        folder = f"/{job_name}/{self._settings.name}-role/{role_name}"
+        folder = f"{prefix}/{self._settings.name}-role/{role_name}"
         for stream in ("error", "output"):
             log_group(
                 self,
@@ -238,9 +245,12 @@ class Jobs(Construct):
         """Make a schedule for each named repository, or one for all repositories."""
         job = self.garbage_collection
         for repository in settings.gc_repositories or ("",):
+            arguments = {"--repository": repository} if repository else {}
+            if settings.gc_deletions_max:
+                arguments["--maximum_deletions"] = str(settings.gc_deletions_max)
             call: dict[str, object] = {"JobName": job.name}
-            if repository:
-                call["Arguments"] = {"--repository": repository}
+            if arguments:
+                call["Arguments"] = arguments
             Schedule(
                 self,
                 f"Collect{repository or 'All'}",

@@ -31,7 +31,8 @@ _PRIVATE_BUCKET: Mapping[str, Any] = {
     "object_ownership": s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
     "enforce_ssl": True,
     "minimum_tls_version": 1.2,
-    "removal_policy": RemovalPolicy.RETAIN,
+    # If a first deployment fails, the next one can have the bucket's name again.
+    "removal_policy": RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
 }
 
 
@@ -183,7 +184,7 @@ class Storage(Stack):
 
         S3 delivers access logs only to a bucket that S3's own keys encrypt.
         """
-        return s3.Bucket(
+        bucket = s3.Bucket(
             self,
             "Artefacts",
             **_PRIVATE_BUCKET,
@@ -195,13 +196,14 @@ class Storage(Stack):
                 )
             ],
         )
+        return _keep_policy(bucket)
 
     def _make_repositories(self) -> s3.Bucket | None:
         """Make the bucket for repositories, unless the settings say `none`.
 
-        It has no versioning: objects are never overwritten, so no version could be restored, and
-        objects that garbage collection deletes would stay, and cost, as old versions. S3's own keys
-        encrypt it: an ETag is then the MD5 that clients compare.
+        Versions are for undoing a deletion, as no object is overwritten; the lifecycle deletes them
+        after `undelete_days`. Without versioning, the rule stays for versions of the time before.
+        S3's own keys encrypt the bucket: an ETag is then the MD5 that clients compare.
         """
         wanted = self._settings.repository_bucket
         if wanted == NONE:
@@ -210,7 +212,7 @@ class Storage(Stack):
             self,
             "Repositories",
             bucket_name=None if wanted == CREATE else wanted,
-            versioned=False,
+            versioned=self._settings.undelete_days > 0,
             **_PRIVATE_BUCKET,
             server_access_logs_bucket=self.artefacts,
             server_access_logs_prefix="access-logs/",
@@ -218,7 +220,14 @@ class Storage(Stack):
                 s3.LifecycleRule(
                     id="abort-unfinished-uploads",
                     abort_incomplete_multipart_upload_after=_UPLOAD_LIFE,
-                )
+                ),
+                s3.LifecycleRule(
+                    id="forget-deleted-objects",
+                    noncurrent_version_expiration=Duration.days(
+                        max(self._settings.undelete_days, 1)
+                    ),
+                    expired_object_delete_marker=True,
+                ),
             ],
         )
         if self._settings.cors_origins:
@@ -229,7 +238,7 @@ class Storage(Stack):
                 exposed_headers=["ETag"],
                 max_age=3600,
             )
-        return bucket
+        return _keep_policy(bucket)
 
     def _make_setup_token(self) -> secretsmanager.Secret:
         """Make the secret whose reader may create the first administrator, once.
@@ -277,6 +286,13 @@ class Storage(Stack):
             value=self.setup_token.secret_arn,
             description="Who reads it may create the first administrator, once",
         )
+
+
+def _keep_policy(bucket: s3.Bucket) -> s3.Bucket:
+    """Let the bucket's policy, which refuses plain HTTP, stay with the bucket."""
+    assert bucket.policy is not None
+    bucket.policy.apply_removal_policy(_PRIVATE_BUCKET["removal_policy"])
+    return bucket
 
 
 def _text(name: str) -> dynamodb.Attribute:

@@ -31,10 +31,14 @@ def _node_release() -> int | None:
     return int(version.stdout.removeprefix("v").partition(".")[0])
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write templates to CDK_OUTDIR, or to build/cdk.out; return the exit code."""
+def main(arguments: Sequence[str], *, portable: bool = False) -> int:
+    """Write templates to CDK_OUTDIR, or to build/cdk.out; return the exit code.
+
+    Portable templates take the place of their archives as parameters, and need no CDK.
+    """
     if not arguments or any("=" not in each for each in arguments[1:]):
-        sys.stderr.write("usage: python -m infra.synth STAGE [NAME=VALUE …]\n")
+        command = "infra.dist" if portable else "infra.synth"
+        sys.stderr.write(f"usage: python -m {command} STAGE [NAME=VALUE …]\n")
         return 2
     release = _node_release()
     if release is None:
@@ -50,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", str(release))
     from infra import app  # noqa: PLC0415 - starts Node
 
-    return app.main()
+    return app.main(portable=portable)
 
 
 if __name__ == "__main__":

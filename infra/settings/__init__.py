@@ -1,19 +1,33 @@
 """The settings of a deployment, from CDK's context: `-c name=value` or cdk.json for the stage."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
 from typing import Any
 
 from graveler.export.settings import ExportSettings
 from infra.settings.forms import PARSERS
 from infra.settings.places import Place
-from infra.settings.rules import AT_ONCE, CREATE, problems_of
+from infra.settings.rules import AT_ONCE, CREATE, STAGES, default_name, problems_of
 
-STAGES = ("dev", "prod")
+# Where cdk.json has settings: by stage, and by the name of a deployment, which go first.
+STAGES_KEY = "stages"
+DEPLOYMENTS_KEY = "deployments"
+# Two more keys that are no settings: CDK's commands store them in a user's files. Other keys of CDK
+# have a colon or begin with "@".
+_OTHER_KEYS = frozenset(
+    {"acknowledged-issue-numbers", "cli-telemetry", STAGES_KEY, DEPLOYMENTS_KEY}
+)
+# The settings that say which part of cdk.json holds, so they are not in it.
+_CHOICE = frozenset({"stage", "name"})
 
 
 class SettingsError(ValueError):
     """The context cannot be deployed; the message says what to set."""
+
+
+class NoStageError(SettingsError):
+    """The context names no stage, as for CDK's commands that need no stack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +35,11 @@ class Settings:
     """One deployment.
 
     stage: dev may be deleted completely; prod keeps its data and needs an address for alarms.
+    name: how the names of stacks, roles and other resources begin; `graveler-<stage>` if not set.
     repository_bucket: the name of a bucket to create for repositories, `create` to let
         CloudFormation name it, or `none` for no bucket.
+    undelete_days: for how long objects that were deleted from that bucket can be brought back; 0
+        keeps no old versions.
     namespaces: places in existing buckets where repositories may have their storage namespaces.
     readable: places that may also be read: imported and linked objects, S3 Inventory reports.
     exports: places where branches may be exported.
@@ -48,6 +65,8 @@ class Settings:
         `linear`, which goes back by itself if an alarm fires.
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
     gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
+    gc_deletions_max: with more objects to delete, a scheduled run stops before it deletes any; 0
+        sets no limit.
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
     iam_login_server_id: the API's host name, to let identities of AWS IAM log in; "" refuses them.
     ignore_actions: run no hooks, and read no action files.
@@ -55,12 +74,16 @@ class Settings:
     hook_buses: event buses on which hooks may put events, names or ARNs.
     hook_networks: networks that are not public, which webhooks may reach, such as 10.0.0.0/8.
     hook_secrets: where hooks' secrets are: secrets-manager:PREFIX or parameter-store:PREFIX.
+    tags: `key=value` of each tag that all resources get.
+    permissions_boundary: the ARN of the policy that bounds the permissions of each role.
     restored_refs, restored_staging: the tables to use after a restore, in place of the storage
         stack's: the ARN of the refs table's stream, and the ARN of the staging table.
     """
 
     stage: str
+    name: str = ""
     repository_bucket: str = CREATE
+    undelete_days: int = 0
     namespaces: tuple[Place, ...] = ()
     readable: tuple[Place, ...] = ()
     exports: tuple[Place, ...] = ()
@@ -98,6 +121,7 @@ class Settings:
     gc_schedule: str = "cron(0 3 ? * SUN *)"
     gc_repositories: tuple[str, ...] = ()
     gc_deletes: bool = True
+    gc_deletions_max: int = 1_000_000
     gc_outputs: tuple[Place, ...] = ()
     iam_login_server_id: str = ""
     ignore_actions: bool = False
@@ -105,6 +129,8 @@ class Settings:
     hook_buses: tuple[str, ...] = ()
     hook_networks: tuple[str, ...] = ()
     hook_secrets: str = ""
+    tags: tuple[str, ...] = ()
+    permissions_boundary: str = ""
     restored_refs: str = ""
     restored_staging: str = ""
 
@@ -112,11 +138,6 @@ class Settings:
     def is_production(self) -> bool:
         """Whether the tables outlive the deployment."""
         return self.stage == "prod"
-
-    @property
-    def name(self) -> str:
-        """The prefix of the names of stacks, roles and other resources."""
-        return f"graveler-{self.stage}"
 
     @property
     def has_rest_api(self) -> bool:
@@ -129,29 +150,28 @@ class Settings:
         return self.traces and not self.economy
 
     @classmethod
-    def of(cls, context: Callable[[str], Any]) -> "Settings":
-        """Return the settings of a context, a function that returns None for unset names.
+    def of(cls, context: Mapping[str, Any]) -> "Settings":
+        """Return the settings of a context.
 
         Raises:
+            NoStageError: no stage is named, and nothing else is wrong.
             SettingsError: settings are wrong; the message has a line for each.
         """
-        stage = context("stage")
+        problems = list(_unknown_names(context))
+        stage = context.get("stage")
+        if stage is None and not problems:
+            raise NoStageError(_STAGE_MISSING)
         if stage not in STAGES:
-            given = "is missing" if stage is None else f"is {stage!r}"
-            raise SettingsError(f"stage {given}: set it with `-c stage=dev` or `-c stage=prod`")
-        given = (context("stages") or {}).get(stage, {})
-        problems = [
-            f"{name} is no setting: remove it from `stages.{stage}` in cdk.json; there are "
-            f"{', '.join(each.name for each in fields(cls) if each.name != 'stage')}"
-            for name in sorted(
-                given.keys() - cls.__dataclass_fields__.keys() | {"stage"} & {*given}
+            problems.append(
+                _STAGE_MISSING if stage is None else f"stage is {stage!r}: {_SET_STAGE}"
             )
-        ]
+            raise SettingsError("\n".join(problems))
+        name = context.get("name") or default_name(stage)
+        given = _given(context, STAGES_KEY, stage) | _given(context, DEPLOYMENTS_KEY, name)
+        given |= {each: value for each, value in context.items() if value is not None}
         values: dict[str, Any] = {"stage": stage}
         for each in fields(cls):
-            value = context(each.name)
-            if value is None:
-                value = given.get(each.name)
+            value = name if each.name == "name" else given.get(each.name)
             if value is None or each.name == "stage":
                 continue
             try:
@@ -165,5 +185,34 @@ class Settings:
         return cls(**values)
 
 
+_SET_STAGE = "set it with `-c stage=dev` or `-c stage=prod`"
+_STAGE_MISSING = f"stage is missing: {_SET_STAGE}"
+
+
 def _defaults() -> Mapping[str, Any]:
     return {each.name: each.default for each in fields(Settings) if each.default is not MISSING}
+
+
+def _given(context: Mapping[str, Any], part: str, key: object) -> dict[str, Any]:
+    """Return the settings of a stage or a deployment in cdk.json."""
+    return dict((context.get(part) or {}).get(key, {}))
+
+
+def _unknown_names(context: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a problem for each name that is neither a setting nor a key of CDK."""
+    names = {each.name for each in fields(Settings)}
+    for name in sorted(context.keys() - names - _OTHER_KEYS):
+        if not name.startswith("@") and ":" not in name:
+            yield _unknown(name, names, "on the command line or in cdk.json")
+    for stage in sorted((context.get(STAGES_KEY) or {}).keys() - {*STAGES}):
+        yield f"stages.{stage} in cdk.json is no stage: there are {' and '.join(STAGES)}"
+    for part in (STAGES_KEY, DEPLOYMENTS_KEY):
+        for key, given in sorted((context.get(part) or {}).items()):
+            for name in sorted(given.keys() - (names - _CHOICE)):
+                yield _unknown(name, names - _CHOICE, f"under `{part}.{key}` in cdk.json")
+
+
+def _unknown(name: str, names: set[str], where: str) -> str:
+    near = get_close_matches(name.lower().replace("-", "_"), sorted(names), n=1)
+    remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(names))}"
+    return f"{name} is no setting, {where}: {remedy}"

@@ -6,6 +6,8 @@ from typing import Any
 
 from infra.settings.places import Place, check_bucket
 
+STAGES = ("dev", "prod")
+
 CREATE = "create"
 NONE = "none"
 
@@ -19,6 +21,9 @@ METRICS = ("none", "service", "operations")
 AT_ONCE = "at-once"
 ROLLOUTS = (AT_ONCE, "canary", "linear")
 
+# A role's name has at most 64 characters: this one, the longest role's, and the longest region's.
+NAME_LENGTH_MAX = 64 - len("-garbage-collection-job-") - len("us-isof-south-1")
+_NAME = re.compile(rf"(?=.{{1,{NAME_LENGTH_MAX}}}$)[a-z](-?[a-z0-9])*(?<!-storage)")
 _SCHEDULE = re.compile(r"(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+( \S+){5}\))")
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -39,11 +44,21 @@ _WEB_ACL = re.compile(
     r"arn:aws[a-z-]*:wafv2:[a-z0-9-]+:\d{12}:regional/webacl/[A-Za-z0-9_-]{1,128}/[0-9a-f-]{36}"
 )
 _SECRETS = re.compile(r"(secrets-manager|parameter-store):[A-Za-z0-9/_.+=@-]+")
+# Characters that all services accept in tags; AWS keeps "aws:" for itself, and we "graveler:".
+_TAG = re.compile(r"(?!aws:|graveler:)[\w .:/+@-]{1,128}=[\w .:/=+@-]{0,256}")
+_POLICY = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[A-Za-z0-9+=,.@_/-]{1,128}")
 _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
 
 # The forms of texts; an empty text is always valid.
 _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "name": (
+        _NAME,
+        (
+            f"set at most {NAME_LENGTH_MAX} lower-case letters, digits and single hyphens: "
+            "a letter first, and not -storage at the end"
+        ),
+    ),
     "alarm_email": (_EMAIL, "set it to an address such as you@example.com"),
     "alarm_topic_arn": (_TOPIC, "set it to the ARN of a topic of SNS, not a FIFO one"),
     "domain_name": (_DOMAIN, "set it to a domain such as lake.example.com"),
@@ -76,7 +91,21 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
         _SECRETS,
         "set secrets-manager:PREFIX, or parameter-store:/PREFIX; the prefix must not be empty",
     ),
+    "tags": (
+        _TAG,
+        (
+            "set tags such as team=lake: letters, digits, spaces and . : / + - @ _; no key may "
+            "begin with aws: or graveler:"
+        ),
+    ),
+    "permissions_boundary": (_POLICY, "set it to the ARN of a policy of IAM"),
     "restored_staging": (_TABLE, "set it to the ARN of the restored staging table"),
+}
+
+_CHOICES: Mapping[str, tuple[object, ...]] = {
+    "log_days": LOG_DAYS,
+    "metrics": METRICS,
+    "rollout": ROLLOUTS,
 }
 
 _BOUNDS: Mapping[str, tuple[int, int]] = {
@@ -84,6 +113,8 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_burst": (1, 5_000),
     # The API function's reservation is its bound.
     "provisioned_concurrency": (0, 200),
+    "undelete_days": (0, 3_650),
+    "gc_deletions_max": (0, 10**12),
     "archive_days": (1, 3_650),
     "monthly_budget_usd": (0, 1_000_000),
     # Lambda's minimum for a queue is 2.
@@ -96,6 +127,11 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "slices_reserved": (1, 10_000),
     "job_workers_max": (2, 299),
 }
+
+
+def default_name(stage: str) -> str:
+    """Return the name of a stage's deployment that has no name of its own."""
+    return f"graveler-{stage}"
 
 
 def problems_of(values: Mapping[str, Any]) -> list[str]:
@@ -111,12 +147,11 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
         for name, (low, high) in _BOUNDS.items()
         if values[name] is not None and not low <= values[name] <= high
     ]
-    if values["log_days"] not in (None, *LOG_DAYS):
-        problems.append(f"log_days is {values['log_days']}: set it to one of {LOG_DAYS}")
-    if values["metrics"] not in (None, *METRICS):
-        problems.append(f"metrics is {values['metrics']!r}: set it to one of {METRICS}")
-    if values["rollout"] not in (None, *ROLLOUTS):
-        problems.append(f"rollout is {values['rollout']!r}: set it to one of {ROLLOUTS}")
+    problems += [
+        f"{name} is {values[name]!r}: set it to one of {choices}"
+        for name, choices in _CHOICES.items()
+        if values[name] not in (None, *choices)
+    ]
     bucket = values["repository_bucket"]
     if bucket not in (CREATE, NONE):
         try:
@@ -148,9 +183,20 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
     problems += _too_few_slices(values)
     problems += _recipients(values)
     problems += _network(values)
+    problems += _names(values)
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
         problems.append("cors_origins is `*` and more: set either")
     return problems
+
+
+def _names(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the problems of the deployment's name and its tags."""
+    names_of_others = {default_name(stage) for stage in STAGES if stage != values["stage"]}
+    if values["name"] in names_of_others:
+        yield f"name is {values['name']!r}, which is another stage's: set another"
+    keys = [tag.partition("=")[0] for tag in values["tags"] or ()]
+    for key in sorted({key for key in keys if keys.count(key) > 1}):
+        yield f"tags has {key!r} twice"
 
 
 def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:

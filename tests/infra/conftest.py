@@ -26,7 +26,10 @@ PROD = {
     "namespaces": "s3://company-lake/lake/,s3://company-raw/r",
     "readable": "s3://company-source/in/",
     "exports": "s3://company-published/exports/",
-    "bucket_keys": "arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-0000-0000-000000000000",
+    "bucket_keys": (
+        "arn:aws:kms:eu-west-1:210987654321:key/0a1b2c3d-0000-0000-0000-000000000000,"
+        "arn:aws:kms:us-east-1:210987654321:key/mrk-0a1b2c3d000000000000000000000000"
+    ),
     "asset_key": "arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-0000-0000-000000000001",
     "domain_name": "lake.example.com",
     "certificate_arn": "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-0000-0000-0000-000000000000",
@@ -34,6 +37,7 @@ PROD = {
     "cors_origins": "https://app.example.com",
     "gc_repositories": "lake,other",
     "gc_deletes": "false",
+    "gc_deletions_max": "0",
     "gc_outputs": "s3://company-reports/gc/",
     "hook_functions": "check,arn:aws:lambda:eu-west-1:210987654321:function:theirs",
     "hook_buses": "lake-events",
@@ -44,11 +48,22 @@ PROD = {
     "vpc_subnets": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
     "vpc_security_groups": "sg-0123456789abcdef0",
     "provisioned_concurrency": "3",
+    "tags": "team=lake,cost centre=42",
+    "permissions_boundary": "arn:aws:iam::123456789012:policy/company-boundary",
 }
 
 
 # Fixtures behind which a synth stands.
 _SYNTHS = {"deployment", "deployment_of"}
+
+
+def make_layer(folder: Path, *, compiled: bool = True) -> None:
+    """Make a layer that holds no more than the engine."""
+    with tempfile.TemporaryDirectory() as layer:
+        copy_engine(Path(layer) / FOLDER)
+        if compiled:
+            compile_sources(Path(layer), "/opt", sys.executable)
+        write_zip(Path(layer), layer_path("arm64", folder))
 
 
 def synthesize(
@@ -60,11 +75,7 @@ def synthesize(
         "CDK_OUTDIR": str(folder / "cdk.out"),
         "GRAVELER_BUILD": str(folder),
     }
-    with tempfile.TemporaryDirectory() as layer:
-        copy_engine(Path(layer) / FOLDER)
-        if compiled:
-            compile_sources(Path(layer), "/opt", sys.executable)
-        write_zip(Path(layer), layer_path("arm64", folder))
+    make_layer(folder, compiled=compiled)
     with tempfile.TemporaryDirectory() as jobs:
         copy_jobs(Path(jobs))
         write_zip(Path(jobs), jobs_path(folder))
@@ -103,7 +114,7 @@ def deployment_of(
                 done = synthesize(folder, stage, **given)
                 assert done.returncode == 0, done.stdout + done.stderr
                 (folder / "done").touch()
-        return Deployment(folder / "cdk.out", f"graveler-{stage}")
+        return Deployment(folder / "cdk.out", given.get("name", f"graveler-{stage}"))
 
     return made
 

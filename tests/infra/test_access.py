@@ -334,6 +334,32 @@ def test_others_use_the_key_by_way_of_a_service_only(prod):
             assert "kms:ViaService" in statement["Condition"]["StringEquals"], logical_id
 
 
+def test_keys_of_buckets_are_used_by_way_of_s3_in_the_keys_own_regions(prod):
+    (statement,) = (each for each in prod.statements("api") if each["Sid"] == "BucketKeys")
+    services = statement["Condition"]["StringEquals"]["kms:ViaService"]
+    assert [prod.flat(each) for each in services] == [
+        "s3.eu-west-1.amazonaws.com",
+        "s3.us-east-1.amazonaws.com",
+    ]
+
+
+def test_every_role_has_the_boundary_of_the_settings_and_otherwise_none(dev, prod):
+    for role in prod.resources("AWS::IAM::Role").values():
+        assert role["PermissionsBoundary"] == "arn:aws:iam::123456789012:policy/company-boundary"
+    for role in dev.resources("AWS::IAM::Role").values():
+        assert "PermissionsBoundary" not in role
+
+
+def test_resources_have_the_tags_of_the_settings(prod):
+    ours = {"graveler:name": "graveler-prod", "graveler:stage": "prod"}
+    wanted = {**ours, "team": "lake", "cost centre": "42"}
+    for kind in ("DynamoDB::Table", "IAM::Role", "Lambda::Function", "S3::Bucket", "SQS::Queue"):
+        for each in prod.resources(f"AWS::{kind}").values():
+            assert {tag["Key"]: tag["Value"] for tag in each["Tags"]} == wanted
+    for each in prod.resources("AWS::Glue::Job").values():
+        assert each["Tags"] == wanted
+
+
 def test_without_destinations_exports_write_nowhere(dev):
     assert "WriteExports" not in {each["Sid"] for each in dev.statements("export")}
 

@@ -121,11 +121,27 @@ def test_garbage_is_collected_of_all_repositories_or_of_those_that_are_named(dev
             if deployment.flat(each["Target"]["Arn"]).endswith(":aws-sdk:glue:startJobRun")
         ]
 
-    assert calls(dev) == [{"JobName": "graveler-dev-garbage-collection"}]
+    most = {"--maximum_deletions": "1000000"}
+    assert calls(dev) == [{"JobName": "graveler-dev-garbage-collection", "Arguments": most}]
     assert calls(prod) == [
         {"JobName": "graveler-prod-garbage-collection", "Arguments": {"--repository": name}}
         for name in ("lake", "other")
     ]
+
+
+def test_a_scheduled_collection_stops_before_it_deletes_more_than_the_settings_say(dev):
+    (schedule,) = (
+        each
+        for each in dev.resources("AWS::Scheduler::Schedule").values()
+        if dev.flat(each["Target"]["Arn"]).endswith(":aws-sdk:glue:startJobRun")
+    )
+    arguments = json.loads(schedule["Target"]["Input"])["Arguments"]
+    given = [word for pair in arguments.items() for word in pair]
+    options, _ = parse_collection([*words(dev, "garbage-collection"), *given])
+    assert options.maximum_deletions == 1_000_000
+    # A run that a person starts has no limit but what the person gives.
+    options, _ = parse_collection(words(dev, "garbage-collection"))
+    assert options.maximum_deletions is None
 
 
 def test_the_export_function_knows_the_job_that_there_is(deployment):
@@ -168,7 +184,7 @@ def test_glue_finds_the_logs_that_end(deployment):
         if "LogGroupName" in each
     }
     for name, job in jobs(deployment).items():
-        prefix = job["DefaultArguments"]["--custom-logGroup-prefix"]
+        prefix = deployment.flat(job["DefaultArguments"]["--custom-logGroup-prefix"])
         role = f"{deployment.name}-{name}-job-eu-west-1"
         assert f"{prefix}/{configuration}-role/{role}/error" in names
         assert f"{prefix}/{configuration}-role/{role}/output" in names

@@ -3,7 +3,7 @@
 import pytest
 
 from functions.telemetry import Metrics
-from infra.settings import Settings, SettingsError
+from infra.settings import NoStageError, Settings, SettingsError
 from infra.settings.places import Place
 from infra.settings.rules import METRICS
 
@@ -11,7 +11,7 @@ PROD = {"stage": "prod", "alarm_email": "ops@example.com"}
 
 
 def settings(**context):
-    return Settings.of({"stage": "dev", **context}.get)
+    return Settings.of({"stage": "dev", **context})
 
 
 def refusal(**context) -> str:
@@ -77,10 +77,90 @@ def test_lists_are_written_with_commas_or_as_json():
     assert settings(stages=stages).namespaces == by_commas.namespaces
 
 
-def test_a_setting_that_does_not_exist_is_refused_and_the_others_are_listed():
-    message = refusal(stages={"dev": {"log_day": 30}})
-    assert "log_day is no setting" in message
-    assert "log_days" in message
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("gc_delete", "gc_deletes"),
+        ("gc-deletes", "gc_deletes"),
+        ("log_day", "log_days"),
+        ("alarm_mail", "alarm_email"),
+        ("Namespaces", "namespaces"),
+    ],
+)
+def test_a_misspelled_setting_is_refused_with_the_nearest_name(name, nearest):
+    assert f"{name} is no setting, on the command line" in refusal(**{name: "false"})
+    assert f"did you mean {nearest}?" in refusal(**{name: "false"})
+    in_file = refusal(stages={"dev": {name: "false"}})
+    assert f"under `stages.dev` in cdk.json: did you mean {nearest}?" in in_file
+
+
+def test_a_name_that_is_near_to_no_setting_is_refused_with_all_settings():
+    message = refusal(xyzzy="1")
+    assert "xyzzy is no setting" in message
+    assert "there are alarm_email, alarm_topic_arn," in message
+
+
+def test_a_misspelled_stage_is_refused_with_its_name():
+    with pytest.raises(SettingsError) as refused:
+        Settings.of({"stgae": "dev"})
+    assert "did you mean stage?" in str(refused.value)
+    assert not isinstance(refused.value, NoStageError)
+    assert "stages.test in cdk.json is no stage" in refusal(stages={"test": {}})
+
+
+@pytest.mark.parametrize("name", ["lake", "graveler-prod-team-a", "a", "x1-2", "a" * 25])
+def test_a_deployment_may_have_a_name_of_its_own(name):
+    assert settings(name=name).name == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Lake", "1lake", "lake-", "lake--a", "lake_a", "-lake", "a" * 26, "lake-storage", "läke"],
+)
+def test_a_name_that_some_resource_could_not_have_is_refused(name):
+    assert f"name is {name!r}: set at most 25 lower-case letters" in refusal(name=name)
+
+
+def test_a_deployment_does_not_take_the_name_of_the_other_stage():
+    assert "name is 'graveler-prod', which is another stage's" in refusal(name="graveler-prod")
+    assert settings(name="graveler-dev") == settings()
+
+
+def test_each_deployment_may_have_settings_of_its_own_in_the_file():
+    given = {
+        "stages": {"dev": {"log_days": 30, "requests_per_s": 7, "archive_days": 3}},
+        "deployments": {"team-a": {"log_days": 90, "archive_days": 5}, "team-b": {"log_days": 1}},
+    }
+    found = settings(**given, name="team-a", archive_days="9")
+    assert (found.log_days, found.requests_per_s, found.archive_days) == (90, 7, 9)
+    assert settings(**given).log_days == 30
+    assert "under `deployments.team-a` in cdk.json: did you mean log_days?" in refusal(
+        deployments={"team-a": {"log_day": 1}}
+    )
+    assert "name is no setting, under `stages.dev`" in refusal(stages={"dev": {"name": "team-a"}})
+
+
+def test_settings_of_the_other_stage_are_checked_as_well():
+    assert "under `stages.prod`" in refusal(stages={"dev": {}, "prod": {"log_day": 1}})
+
+
+def test_what_cdk_itself_puts_into_the_context_is_no_setting():
+    of_cdk = {
+        "@aws-cdk/core:checkSecretUsage": True,
+        "@aws-cdk/core:bootstrapQualifier": "team",
+        "aws:cdk:enable-path-metadata": True,
+        "aws:cdk:bundling-stacks": [],
+        "vpc-provider:account=123456789012:filter.isDefault=true:region=eu-west-1": {},
+        "availability-zones:account=123456789012:region=eu-west-1": [],
+        "acknowledged-issue-numbers": [19836],
+        "cli-telemetry": False,
+    }
+    assert settings(**of_cdk) == settings()
+
+
+def test_a_context_without_a_stage_is_told_apart_for_commands_that_need_none():
+    with pytest.raises(NoStageError):
+        Settings.of({"stages": {"dev": {}}, "aws:cdk:version-reporting": False})
 
 
 @pytest.mark.parametrize(
@@ -152,6 +232,13 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
         ({"hosted_zone_id": "Z0123456789ABC"}, "hosted_zone_id is set without a domain_name"),
         ({"repository_bucket": "none"}, "set `-c namespaces=s3://bucket/prefix`"),
         ({"namespaces": 5}, "namespaces: 5 is not a list"),
+        ({"tags": "team"}, "tags is 'team': set tags such as team=lake"),
+        ({"tags": "aws:team=lake"}, "tags is 'aws:team=lake'"),
+        ({"tags": "graveler:name=lake"}, "tags is 'graveler:name=lake'"),
+        ({"tags": "team=lake,team=sea"}, "tags has 'team' twice"),
+        ({"permissions_boundary": "company"}, "set it to the ARN of a policy of IAM"),
+        ({"undelete_days": -1}, "undelete_days: -1 is not a whole number"),
+        ({"gc_deletions_max": "all"}, "gc_deletions_max: 'all' is not a whole number"),
         ({"stages": {"dev": {"stage": "dev"}}}, "stage is no setting"),
     ],
 )

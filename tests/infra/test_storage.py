@@ -1,5 +1,6 @@
 """The storage stack: tables as the engine knows them, buckets, the key, and their logical IDs."""
 
+import json
 from typing import Any
 
 import pytest
@@ -17,6 +18,18 @@ STATEFUL = {
     "SetupTokenC572E43B": "AWS::SecretsManager::Secret",
 }
 KINDS = set(STATEFUL.values())
+
+# The second deletes what a first deployment that failed has made.
+RETAINED = ("Retain", "RetainExceptOnCreate")
+# The property with the physical name of each kind that is retained; None if the kind has none.
+NAME_OF_RETAINED = {
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::KMS::Key": None,
+    "AWS::Lambda::Version": None,
+    "AWS::Logs::LogGroup": "LogGroupName",
+    "AWS::S3::Bucket": "BucketName",
+    "AWS::S3::BucketPolicy": None,
+}
 
 
 def stateful(template: dict[str, Any]) -> dict[str, str]:
@@ -77,15 +90,27 @@ def test_tables_can_be_restored_and_are_encrypted_with_the_key(deployment):
 def test_production_loses_nothing_by_a_mistake(prod):
     for logical_id, resource in prod.storage["Resources"].items():
         if logical_id in STATEFUL and not logical_id.startswith("SetupToken"):
-            assert resource["DeletionPolicy"] == "Retain", logical_id
+            assert resource["DeletionPolicy"] in RETAINED, logical_id
             assert resource["UpdateReplacePolicy"] == "Retain", logical_id
     for table in prod.resources("AWS::DynamoDB::Table").values():
         assert table["DeletionProtectionEnabled"] is True
 
 
+def test_production_can_be_deleted_and_created_again_as_no_retained_name_is_fixed(prod):
+    fixed = {}
+    for logical_id, resource in prod.all_resources.items():
+        if resource.get("DeletionPolicy") not in RETAINED:
+            continue
+        name = resource["Properties"].get(NAME_OF_RETAINED[resource["Type"]])
+        if name is not None and "AWS::StackId" not in json.dumps(name):
+            fixed[logical_id] = resource["DeletionPolicy"]
+    # The user chose its name. It goes with a first deployment that failed.
+    assert fixed == {"RepositoriesCC43A267": "RetainExceptOnCreate"}
+
+
 def test_objects_outlive_even_a_deployment_for_trying_out(dev):
     for logical_id in dev.resources("AWS::S3::Bucket"):
-        assert dev.all_resources[logical_id]["DeletionPolicy"] == "Retain"
+        assert dev.all_resources[logical_id]["DeletionPolicy"] in RETAINED
     for table in dev.resources("AWS::DynamoDB::Table").values():
         assert table["DeletionProtectionEnabled"] is False
 
@@ -131,10 +156,30 @@ def denies_plain_http(policy: dict[str, Any]) -> bool:
     )
 
 
-def test_the_repository_bucket_keeps_one_version_and_no_half_uploads(deployment):
+def lifecycle(deployment) -> dict[str, dict[str, Any]]:
     bucket = deployment.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
+    return {each["Id"]: each for each in bucket["LifecycleConfiguration"]["Rules"]}
+
+
+def test_deleted_objects_can_be_brought_back_in_production_and_go_after_some_days(prod):
+    bucket = prod.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
+    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+    rule = lifecycle(prod)["forget-deleted-objects"]
+    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 14}
+    assert rule["ExpiredObjectDeleteMarker"] is True
+    assert not {"ExpirationInDays", "Prefix", "Transitions"} & rule.keys()
+
+
+def test_without_days_deleted_objects_are_gone_and_versions_of_earlier_go_as_well(dev):
+    bucket = dev.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
     assert "VersioningConfiguration" not in bucket
-    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+    rule = lifecycle(dev)["forget-deleted-objects"]
+    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 1}
+
+
+def test_the_repository_bucket_keeps_no_half_uploads_and_encrypts_with_keys_of_s3(deployment):
+    bucket = deployment.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
+    rule = lifecycle(deployment)["abort-unfinished-uploads"]
     assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
     # An ETag is an object's MD5, which clients compare, under S3's own keys only.
     (encryption,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
@@ -157,3 +202,49 @@ def test_the_set_up_token_is_in_no_template(deployment):
     secret = deployment.one("AWS::SecretsManager::Secret")
     assert "SecretString" not in secret
     assert secret["GenerateSecretString"]["PasswordLength"] == 40
+
+
+OLD = "graveler-dev-storage-repositoriescc43a267-abcdefghijkl"
+
+
+def reads(deployment, role: str) -> set[str]:
+    return {
+        resource
+        for each in deployment.statements(role)
+        if "s3:GetObject" in each["Action"]
+        for resource in each["Resource"]
+    }
+
+
+def test_the_service_holds_on_to_the_bucket_so_that_another_choice_is_refused(dev, prod):
+    """CloudFormation changes no exported value that another stack imports."""
+    for deployment in (dev, prod):
+        exports = {
+            each["Export"]["Name"]
+            for each in deployment.storage["Outputs"].values()
+            if "Export" in each and each["Value"] == {"Ref": "RepositoriesCC43A267"}
+        }
+        (name,) = exports
+        assert f'"Fn::ImportValue": "{name}"' in json.dumps(deployment.service)
+
+
+def test_a_deployment_moves_to_another_bucket_without_a_time_when_it_cannot_read_the_old_one(
+    deployment_of,
+):
+    """The steps of docs/deploy.md."""
+    released = deployment_of("dev", repository_bucket="none", namespaces=f"s3://{OLD}/")
+    assert "RepositoriesCC43A267" not in json.dumps([released.storage, released.service])
+    assert f"arn:aws:s3:::{OLD}/*" in reads(released, "api")
+    moved = deployment_of("dev", repository_bucket="company-lake", namespaces=f"s3://{OLD}/")
+    assert {f"arn:aws:s3:::{OLD}/*", "arn:aws:s3:::<RepositoriesCC43A267>/*"} <= reads(moved, "api")
+    for each in (released, moved):
+        kept = {**STATEFUL}
+        if each is released:
+            del kept["RepositoriesCC43A267"]
+        assert stateful(each.storage) == kept
+
+
+def test_a_bucket_that_stays_keeps_the_policy_that_refuses_plain_http(deployment):
+    for resource in deployment.storage["Resources"].values():
+        if resource["Type"] == "AWS::S3::BucketPolicy":
+            assert resource["DeletionPolicy"] in RETAINED

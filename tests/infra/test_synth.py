@@ -1,6 +1,7 @@
 """Both stages synthesize, and pass the checks of AWS and of CloudFormation."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,57 @@ def test_production_refuses_a_layer_without_bytecode_and_dev_warns(tmp_path):
     assert warned.returncode == 0, warned.stderr
     assert "warning: " in warned.stderr
     assert "has no bytecode" in warned.stderr
+
+
+@pytest.mark.packages
+def test_a_misspelled_setting_ends_the_synth_with_the_nearest_name(tmp_path):
+    done = synthesize(tmp_path, "dev", gc_delete="false")
+    assert done.returncode == 1
+    assert "gc_delete is no setting" in done.stderr
+    assert "did you mean gc_deletes?" in done.stderr
+    assert not list(tmp_path.glob("cdk.out/*.template.json"))
+
+
+@pytest.mark.packages
+def test_without_a_stage_the_app_has_what_cdk_bootstrap_needs_and_nothing_can_be_deployed(tmp_path):
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    environment = {"CDK_OUTDIR": str(tmp_path), "CDK_CONTEXT_JSON": json.dumps(context)}
+    done = subprocess.run(
+        [sys.executable, "-m", "infra.app"],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "stage is missing: set it with `-c stage=dev`" in done.stderr
+    artifacts = json.loads((tmp_path / "manifest.json").read_text())["artifacts"]
+    (stack,) = (each for each in artifacts.values() if each["type"] == "aws:cloudformation:stack")
+    assert stack["displayName"] == "without-stage"
+    # CDK's command line deploys no stack with an error.
+    metadata = json.loads((tmp_path / "without-stage.metadata.json").read_text())
+    kinds = {each["type"] for each in metadata["/without-stage"]}
+    assert "aws:cdk:error" in kinds
+
+
+@pytest.mark.packages
+def test_cdk_bootstrap_gets_past_the_app_without_a_stage():
+    command = ROOT / "node_modules" / ".bin" / "cdk"
+    if not command.exists():
+        pytest.skip("`npm ci` installs CDK's command line")
+    without_account = {
+        name: value for name, value in os.environ.items() if not name.startswith("AWS_")
+    }
+    done = subprocess.run(
+        [command, "bootstrap", "aws://123456789012/eu-west-1"],
+        cwd=ROOT,
+        env={**without_account, "AWS_EC2_METADATA_DISABLED": "true", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Bootstrapping environment aws://123456789012/eu-west-1" in done.stdout + done.stderr
 
 
 def test_the_account_is_asked_nothing(deployment):

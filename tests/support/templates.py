@@ -13,6 +13,7 @@ PSEUDO = {
     "AWS::Region": "eu-west-1",
     "AWS::AccountId": "123456789012",
     "AWS::URLSuffix": "amazonaws.com",
+    "AWS::StackId": "arn:aws:cloudformation:eu-west-1:123456789012:stack/name/0a1b2c3d-4e5f",
 }
 
 
@@ -56,7 +57,7 @@ class Deployment:
     def all_resources(self) -> dict[str, dict[str, Any]]:
         return {**self.storage["Resources"], **self.service["Resources"]}
 
-    def flat(self, value: Any) -> str:
+    def flat(self, value: Any) -> str:  # noqa: PLR0911 - one for each form
         """A value as text; a resource is `<logical ID>`, an attribute `<logical ID.attribute>`."""
         match value:
             case str():
@@ -69,6 +70,8 @@ class Deployment:
                 return self.flat(self._exports[name])
             case {"Fn::Join": [delimiter, parts]}:
                 return str(delimiter).join(self.flat(part) for part in parts)
+            case {"Fn::Select": [index, {"Fn::Split": [delimiter, whole]}]}:
+                return self.flat(whole).split(str(delimiter))[int(index)]
             case {"Fn::Sub": str(text)}:
                 for name, pseudo in PSEUDO.items():
                     text = text.replace(f"${{{name}}}", pseudo)
@@ -95,8 +98,13 @@ class Deployment:
         return list(self.statements_of(properties))
 
     def statements_of(self, role: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        for policy in role.get("Policies", ()):
-            for statement in policy["PolicyDocument"]["Statement"]:
+        documents = [policy["PolicyDocument"] for policy in role.get("Policies", ())]
+        managed = self.resources("AWS::IAM::ManagedPolicy")
+        documents += [
+            managed[each["Ref"]]["PolicyDocument"] for each in role.get("ManagedPolicyArns", ())
+        ]
+        for document in documents:
+            for statement in document["Statement"]:
                 yield {
                     **statement,
                     "Action": _listed(statement["Action"]),
