@@ -1,4 +1,4 @@
-"""Writes what owners of other buckets and keys add to their policies, so that the roles reach them.
+"""Writes policies for others: for owners of buckets and keys, so that the roles reach them.
 
 IAM asks both accounts: the role's policy, and the policy of the bucket or key. The samples follow
 from the roles in the synthesized template, so they allow the same and no more.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infra.deployer import write_deployer
 from infra.settings import Settings
 from infra.sizes import json_length_max
 
@@ -62,7 +63,7 @@ class Home:
 
 
 def write_samples(folder: Path, settings: Settings) -> list[str]:
-    """Write a sample for each bucket and key that is not made here; return warnings."""
+    """Write those of buckets and keys that are not made here, and of deployers; return warnings."""
     target = folder / FOLDER
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
@@ -90,7 +91,7 @@ def write_samples(folder: Path, settings: Settings) -> list[str]:
         policy = _document(_of_key(roles, key), prefix)
         path = target / f"key-{key.rpartition('/')[2]}.json"
         path.write_text(json.dumps(policy, indent=2) + "\n")
-    return warnings
+    return warnings + write_deployer(folder, settings, home.partition, home.region, home.account)
 
 
 def _roles(
