@@ -1,0 +1,95 @@
+"""`graveler doctor`: whether the configuration works, and whether a whole deployment does."""
+
+import json
+import secrets
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.errors import UsageError
+from cli.session import session_of
+
+if TYPE_CHECKING:
+    from cli.acceptance.report import Report
+
+_RUN_ID_BYTES = 6
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write",
+            help="Run the acceptance suite: it creates repositories and a user, and deletes them.",
+        ),
+    ] = False,
+    namespace: Annotated[
+        str,
+        typer.Option(
+            metavar="S3_URI",
+            help="Where the suite creates its repositories.",
+            show_default="the place that the server suggests",
+        ),
+    ] = "",
+    import_from: Annotated[
+        str,
+        typer.Option(metavar="S3_URI", help="A readable place with objects, to import from."),
+    ] = "",
+    export_to: Annotated[
+        str, typer.Option(metavar="S3_URI", help="A place where branches may be exported.")
+    ] = "",
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STEP", help="Leave this step out. May be repeated."),
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json/--no-json", help="Print a JSON report.")] = False,
+) -> None:
+    """Check that the endpoint and the credentials work; with --write, check everything."""
+    if not write:
+        if namespace or import_from or export_to or skip or json_:
+            raise UsageError("these options are for the acceptance suite: add --write")
+        _check_configuration(context)
+        return
+    places = {"namespace": namespace, "import-from": import_from, "export-to": export_to}
+    for name, value in places.items():
+        if value and not value.startswith("s3://"):
+            raise UsageError(f"--{name} is {value!r}: write s3://BUCKET/PREFIX")
+    # Imported late, because help and mistakes need not wait for the SDK.
+    from cli.acceptance import journey  # noqa: PLC0415
+    from cli.acceptance.api import Api  # noqa: PLC0415
+    from cli.acceptance.world import World  # noqa: PLC0415
+
+    journey.check_names(skip or ())
+    api = Api.of_sdk(session_of(context).server.sdk)
+    run_id = secrets.token_hex(_RUN_ID_BYTES)
+    world = World(api, run_id, namespace, import_from, export_to)
+    report = journey.run(
+        world,
+        skip or (),
+        show=lambda step: None if json_ else typer.echo(step.line()),
+        warn=lambda text: typer.echo(text, err=True),
+    )
+    _print(report, as_json=json_)
+    raise typer.Exit(report.exit_code)
+
+
+def _check_configuration(context: typer.Context) -> None:
+    """Ask the server for its version and for the user."""
+    server = session_of(context).server
+    with server.command_errors():
+        config = server.sdk.config_api.get_config()
+        user = server.sdk.auth_api.get_current_user().user
+        version = config.version_config.version if config.version_config else ""
+        typer.echo(f"Endpoint: {server.sdk.config_api.api_client.configuration.host}")
+        typer.echo(f"Server version: {version}")
+        typer.echo(f"User: {user.id}")
+
+
+def _print(report: "Report", *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=2))
+        return
+    for line in report.summary():
+        typer.echo(line)
