@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +16,24 @@ if TYPE_CHECKING:
 _RUN_ID_BYTES = 6
 
 
+DeploymentOption = Annotated[
+    str,
+    typer.Option(
+        metavar="STACK",
+        help="Look into the AWS account of the deployment with this service stack, such as "
+        "graveler-prod, with your own AWS credentials.",
+    ),
+]
+NamespaceOption = Annotated[
+    str,
+    typer.Option(
+        metavar="S3_URI",
+        help="Where the suite creates its repositories.",
+        show_default="the place that the server suggests",
+    ),
+]
+
+
 def doctor(
     context: typer.Context,
     *,
@@ -25,14 +44,11 @@ def doctor(
             help="Run the acceptance suite: it creates repositories and a user, and deletes them.",
         ),
     ] = False,
-    namespace: Annotated[
-        str,
-        typer.Option(
-            metavar="S3_URI",
-            help="Where the suite creates its repositories.",
-            show_default="the place that the server suggests",
-        ),
+    deployment: DeploymentOption = "",
+    region: Annotated[
+        str, typer.Option(help="The deployment's region.", show_default="AWS_REGION")
     ] = "",
+    namespace: NamespaceOption = "",
     import_from: Annotated[
         str,
         typer.Option(metavar="S3_URI", help="A readable place with objects, to import from."),
@@ -46,16 +62,20 @@ def doctor(
     ] = None,
     json_: Annotated[bool, typer.Option("--json/--no-json", help="Print a JSON report.")] = False,
 ) -> None:
-    """Check that the endpoint and the credentials work; with --write, check everything."""
+    """Check the endpoint and the key pair; with --write, all that users do."""
+    _check_options(
+        deployment=deployment,
+        region=region,
+        write=write,
+        as_json=json_,
+        places={"namespace": namespace, "import-from": import_from, "export-to": export_to},
+        skip=skip or (),
+    )
+    if deployment:
+        raise typer.Exit(_look_into_account(deployment, region, as_json=json_))
     if not write:
-        if namespace or import_from or export_to or skip or json_:
-            raise UsageError("these options are for the acceptance suite: add --write")
         _check_configuration(context)
         return
-    places = {"namespace": namespace, "import-from": import_from, "export-to": export_to}
-    for name, value in places.items():
-        if value and not value.startswith("s3://"):
-            raise UsageError(f"--{name} is {value!r}: write s3://BUCKET/PREFIX")
     # Imported late, because help and mistakes need not wait for the SDK.
     from cli.acceptance import journey  # noqa: PLC0415
     from cli.acceptance.api import Api  # noqa: PLC0415
@@ -73,6 +93,53 @@ def doctor(
     )
     _print(report, as_json=json_)
     raise typer.Exit(report.exit_code)
+
+
+def _check_options(
+    *,
+    deployment: str,
+    region: str,
+    write: bool,
+    as_json: bool,
+    places: Mapping[str, str],
+    skip: Sequence[str],
+) -> None:
+    """Check that the options belong together.
+
+    Raises:
+        UsageError: they do not.
+    """
+    if not write and (skip or any(places.values())):
+        raise UsageError("these options are for the acceptance suite: add --write")
+    if deployment and write:
+        raise UsageError("--deployment and --write are two examinations: choose one")
+    if region and not deployment:
+        raise UsageError("--region is for the AWS account: add --deployment STACK")
+    if as_json and not (write or deployment):
+        raise UsageError("--json needs --write or --deployment STACK")
+    for name, value in places.items():
+        if value and not value.startswith("s3://"):
+            raise UsageError(f"--{name} is {value!r}: write s3://BUCKET/PREFIX")
+
+
+def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
+    """Print what is found in the account; return the exit code."""
+    # Imported late, because the other examinations need no AWS SDK.
+    from cli.deployment.account import Account  # noqa: PLC0415
+    from cli.deployment.findings import Level  # noqa: PLC0415
+    from cli.deployment.inspection import inspect  # noqa: PLC0415
+
+    found = []
+    for finding in inspect(Account(region), stack):
+        found.append(finding)
+        if not as_json:
+            typer.echo("\n".join(finding.lines()))
+    if as_json:
+        typer.echo(json.dumps([each.as_json() for each in found], indent=2))
+    else:
+        counts = {level: sum(each.level is level for each in found) for level in Level}
+        typer.echo(", ".join(f"{count} {level}" for level, count in counts.items()))
+    return int(any(each.level in {Level.MISSING, Level.UNKNOWN} for each in found))
 
 
 def _check_configuration(context: typer.Context) -> None:
