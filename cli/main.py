@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import doctor, export, fs, gc, tasks
+from cli.commands import doctor, drill, export, fs, gc, tasks
 from cli.grammar import Command, Program
 from cli.session import CONFIG_VARIABLE, Session
 
@@ -17,6 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=Command)(doctor.doctor)
+app.command(cls=Command)(drill.drill)
 app.add_typer(export.app, name="export")
 app.add_typer(fs.app, name="fs")
 app.add_typer(gc.app, name="gc")

@@ -1,17 +1,15 @@
 """The journey: its steps in order, and running them with a clean-up that always happens."""
 
-import signal
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from types import FrameType
 
 from cli.acceptance import accounts, objects, refs, refusals, work, writers
 from cli.acceptance.api import CheckFailedError, SkippedError, expect_equal
 from cli.acceptance.report import Outcome, Report, StepReport
 from cli.acceptance.world import World
 from cli.errors import UsageError
+from cli.interruptions import Interruption, interruptible
 
 _MS_PER_S = 1000
 
@@ -127,7 +125,7 @@ def run(
         show(step)
 
     reason = ""
-    with _interruptible(warn) as interruption:
+    with interruptible(warn) as interruption:
         for step in JOURNEY:
             if reason or step.name in skipped:
                 add(StepReport(step.name, Outcome.SKIPPED, 0, reason or "as asked"))
@@ -146,7 +144,7 @@ def run(
     return report
 
 
-def _run_step(step: Step, world: World, interruption: "_Interruption") -> StepReport:
+def _run_step(step: Step, world: World, interruption: Interruption) -> StepReport:
     began_s = time.monotonic()
     outcome, reason = Outcome.OK, ""
     try:
@@ -181,54 +179,3 @@ def _clean_up(world: World, report: Report) -> StepReport:
 
 def _elapsed_ms(began_s: float) -> int:
     return round((time.monotonic() - began_s) * _MS_PER_S)
-
-
-class _Interruption:
-    """Notes signals; one is raised only inside of a block that can be interrupted."""
-
-    def __init__(self, warn: Callable[[str], None]) -> None:
-        self._warn = warn
-        self._is_open = False
-        self._is_pending = False
-        self.is_cleaning = False
-
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        """Raise KeyboardInterrupt in the block if a signal comes, or came before it."""
-        if self._is_pending:
-            raise KeyboardInterrupt
-        self._is_open = True
-        try:
-            yield
-        finally:
-            self._is_open = False
-
-    def notice(self, _number: int, _frame: FrameType | None) -> None:
-        """Handle a signal."""
-        if self._is_open:
-            raise KeyboardInterrupt
-        if self.is_cleaning:
-            # Only the next one interrupts the clean-up.
-            self._is_open = True
-            self._warn("deleting what the run has created; interrupt again to leave it there")
-            return
-        self._is_pending = True
-
-    def begin_cleaning(self) -> None:
-        """Let the steps' signals be over."""
-        self._is_pending = self._is_open = False
-        self.is_cleaning = True
-
-
-@contextmanager
-def _interruptible(warn: Callable[[str], None]) -> Iterator[_Interruption]:
-    """Handle SIGINT and SIGTERM in the block."""
-    state = _Interruption(warn)
-    kept = {
-        number: signal.signal(number, state.notice) for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield state
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)

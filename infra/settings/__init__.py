@@ -36,6 +36,8 @@ class Settings:
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
     gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
+    dump_schedule: when the refs of all repositories are dumped, in the same form; "" is never.
+    dump_place: where the dumps are copied to; in a bucket of another region, if possible.
     iam_login_server_id: the API's host name, to let identities of AWS IAM log in; "" refuses them.
     ignore_actions: run no hooks, and read no action files.
     hook_functions: Lambda functions that hooks may invoke, names or ARNs.
@@ -74,6 +76,8 @@ class Settings:
     gc_repositories: tuple[str, ...] = ()
     gc_deletes: bool = True
     gc_outputs: tuple[Place, ...] = ()
+    dump_schedule: str = ""
+    dump_place: tuple[Place, ...] = ()
     iam_login_server_id: str = ""
     ignore_actions: bool = False
     hook_functions: tuple[str, ...] = ()

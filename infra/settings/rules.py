@@ -44,6 +44,7 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
     "gc_schedule": (_SCHEDULE, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
+    "dump_schedule": (_SCHEDULE, "set it to `rate(1 day)`, `cron(0 2 * * ? *)` or nothing"),
     "gc_repositories": (_REPOSITORY, "set names of repositories"),
     "restored_refs": (_STREAM, "set it to the ARN of the stream of the restored refs table"),
     "hook_functions": (
@@ -116,6 +117,7 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
             "restored_refs and restored_staging go together, as of one time: set both, or neither"
         )
     problems += _too_few_slices(values)
+    problems += _misplaced_dumps(values)
     if values["stage"] == "prod" and not values["alarm_email"]:
         problems.append("alarm_email is missing: prod needs it, `-c alarm_email=you@example.com`")
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
@@ -134,6 +136,29 @@ def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
                 yield (
                     f"exports: {export.uri} overlaps with {namespace.uri}, where repositories may "
                     "be: set places that do not overlap and end with /"
+                )
+
+
+def _misplaced_dumps(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the problems of the schedule and the place of dumps."""
+    places = values["dump_place"]
+    if places is None:
+        return
+    if bool(values["dump_schedule"]) != bool(places):
+        yield "dump_schedule and dump_place go together: set both, or neither"
+    if len(places) > 1:
+        yield f"dump_place has {len(places)} places: set one"
+    others = (values["namespaces"] or ()) + (values["exports"] or ())
+    if values["repository_bucket"] not in (None, CREATE, NONE):
+        others += (Place(values["repository_bucket"]),)
+    for place in places:
+        if not place.prefix.endswith("/") and place.prefix:
+            yield f"dump_place: {place.uri} is not a folder: end it with /"
+        for other in others:
+            if place.overlaps(other):
+                yield (
+                    f"dump_place: {place.uri} overlaps with {other.uri}, of repositories or "
+                    "exports: set another place, if possible in a bucket of another region"
                 )
 
 

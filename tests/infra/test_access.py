@@ -49,6 +49,7 @@ ONLY_ON_AWS = {
     "ReadHookSecrets": "The embedded stack reads them from its environment; the same test tries it.",
     "BucketKeys": "S3 uses the keys of buckets that have any.",
     "GlueLog": "Glue writes the logs of a job.",
+    "KeepDumps": "A schedule starts them; tests/integration/test_kept_dumps.py stores one.",
     "ListStreams": "Lambda reads the stream.",
     "LoadCode": "Glue loads a job's code.",
     "Log": "Lambda writes the logs of a function.",
