@@ -10,11 +10,12 @@ from graveler.errors import GravelerError, ThrottledError
 from graveler.model import MetaRangeID
 from graveler.operations import dumps, kept_dumps, repositories
 from graveler.operations.tasks.requests import listed, status
-from graveler.tasks import TaskState
+from graveler.tasks import LEASE_S, TaskState
 from tests.support.counting import engine_around
 from tests.support.dumps import make_bare, refs_of
+from tests.support.faults import Crash
 from tests.support.scenarios import NAMESPACE, REPO, commit, prepared_world, upload
-from tests.support.tasks import run_all
+from tests.support.tasks import run, run_all
 
 PLACE = "s3://elsewhere/dumps/"
 
@@ -131,3 +132,32 @@ def test_one_failure_does_not_stop_the_other_repositories(world, engine):
     started = [name for name in ("aaa", REPO) if listed(engine, name, "", 1).results]
     assert started == [REPO]
     assert kept_dumps.start_all(engine) == 2
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_a_runner_that_dies_while_it_copies_leaves_one_whole_copy_to_the_next(
+    world, engine, number
+):
+    kept_dumps.start_all(engine)
+    (_, message), *_ = world.task_queue.waiting
+    puts = []
+
+    def die(name, call):
+        done = call()
+        if name == "objects.put":
+            puts.append(name)
+            if len(puts) == number:
+                raise Crash(name)
+        return done
+
+    with pytest.raises(Crash):
+        run(engine_around(engine, die), message)
+    world.clock.tick(LEASE_S + 1)
+    run(engine, message, runner="the next one")
+    folder, manifest = kept(engine)
+    keys = [each.uri for each in engine.objects.list_objects(PLACE)]
+    assert {uri.partition(REPO + "/")[2].partition("/")[0] for uri in keys} == {
+        folder.rpartition("/")[2]
+    }
+    for name in ("commits", "branches", "tags"):
+        assert f"{folder}/_lakefs/{manifest[f'{name}_meta_range_id']}" in keys
