@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve gc export-job test check simulate fuzz torture bench lock layer synth dist format install jars
+.PHONY: help serve accept gc export-job test check simulate fuzz torture bench lock layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -24,6 +24,10 @@ help: ## Show this text
 
 serve: $(COMMAND_INSTALLED) jars ## Run the whole system on this machine: http://127.0.0.1:8000
 	@exec $(PYTHON) -m local --die-with-parent
+
+accept: $(COMMAND_INSTALLED) ## Check the deployment at ENDPOINT with all that users do; ARGS="--json"
+	@$(if $(ENDPOINT),,echo 'Name it, with a key pair in LAKECTL_CREDENTIALS_…: make accept ENDPOINT=https://…' >&2; exit 1)
+	@LAKECTL_SERVER_ENDPOINT_URL=$(ENDPOINT) exec $(VENV)/bin/graveler doctor --write $(ARGS)
 
 gc: install ## Collect the garbage of REPO in the running stack; ARGS="--dry-run" only looks
 	@$(if $(REPO),,echo 'Name the repository: make gc REPO=first' >&2; exit 1)

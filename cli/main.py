@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import export, fs, gc, tasks
-from cli.grammar import Program
+from cli.commands import doctor, drill, export, fs, gc, tasks
+from cli.grammar import Command, Program
 from cli.session import CONFIG_VARIABLE, Session
 
 app = typer.Typer(
@@ -16,6 +16,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command(cls=Command)(doctor.doctor)
+app.command(cls=Command)(drill.drill)
 app.add_typer(export.app, name="export")
 app.add_typer(fs.app, name="fs")
 app.add_typer(gc.app, name="gc")

@@ -80,7 +80,7 @@ class Access:
             self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
             *self._tables_key(),
             *self._secrets(("kms:Decrypt", "kms:Encrypt")),
-            *self._read_lakes(),
+            *self._read_lakes(self.settings.dump_place),  # restores read there
             self._objects("PutObjects", _PUT, self.namespaces),
             self._in_namespaces("DeleteMarks", ("s3:DeleteObject",), "_lakefs/dummy"),
             _statement("StartTasks", ("sqs:SendMessage",), [tasks_arn]),
@@ -99,12 +99,13 @@ class Access:
             self._staging((*_PUT_ITEMS, "dynamodb:GetItem", "dynamodb:Query")),
             *self._tables_key(),
             *self._read_installation(),
-            *self._read_lakes(),
+            *self._read_lakes(self.settings.dump_place),  # restores read there
             self._in_namespaces("WriteMetadata", ("s3:PutObject",), "_lakefs/*"),
             self._in_namespaces("DeleteResults", ("s3:DeleteObject",), "_lakefs/tasks/*"),
             _statement("Receive", _RECEIVE, [queue_arn]),
             _statement("ComeBackLater", ("sqs:SendMessage",), [queue_arn]),
             _statement("ApplySlices", ("lambda:InvokeFunction",), [slices_arn]),
+            *self._keep_dumps(),
             *self._hooks(),
             *self._bucket_keys(),
         ]
@@ -276,17 +277,22 @@ class Access:
         stack = self.stack
         return f"arn:{stack.partition}:{service}:{stack.region}:{stack.account}:{kind}{name}"
 
-    def _read_lakes(self) -> list[iam.PolicyStatement]:
-        """Allow reading all objects that repositories may refer to.
+    def _read_lakes(self, more: Iterable[Place] = ()) -> list[iam.PolicyStatement]:
+        """Allow reading all objects that repositories may refer to, and what is in more places.
 
         Without the permission to list its bucket, S3 reports a missing object as forbidden. The
         permission must not depend on the prefix, because reading an object has none.
         """
-        places = self.namespaces + self.settings.readable
+        places = self.namespaces + self.settings.readable + tuple(more)
         return [
             self._objects("ReadObjects", ("s3:GetObject",), places),
             self._buckets("FindObjects", ("s3:ListBucket",), places),
         ]
+
+    def _keep_dumps(self) -> list[iam.PolicyStatement]:
+        """Allow storing copies of dumps; nobody may delete them."""
+        places = self.settings.dump_place
+        return [self._objects("KeepDumps", ("s3:PutObject",), places)] if places else []
 
     def _objects(
         self, sid: str, actions: Iterable[str], places: Iterable[Place]

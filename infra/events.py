@@ -1,6 +1,8 @@
 """The path of an event: outbox, stream, bus, queues of functions; and scheduled functions."""
 
+import json
 from collections.abc import Iterable
+from typing import Any
 
 from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_events as events
@@ -14,6 +16,8 @@ from constructs import Construct
 from graveler.aws.dynamodb.models import HEARTBEATS, OUTBOX, STREAM_BEAT
 from graveler.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from graveler.http.errors import STATUSES
+from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
+from graveler.tasks import TaskKind
 from infra.function import Function, Shape
 from infra.role import make_role
 from infra.settings import Settings
@@ -136,6 +140,18 @@ class Events(Construct):
         self.failed_tasks = dead_letters(self, "FailedTasks")
         self._deliver("TaskFailed", ["task_failed"], self.failed_tasks, {"error_code": _OUR_FAULTS})
 
+    def report_failed_dumps(self) -> None:
+        """Report scheduled dumps that were refused, such as by the bucket of their copies.
+
+        Nobody waits for them. Those that failed by our fault are reported with all failed tasks.
+        """
+        detail: dict[str, list[Any]] = {
+            "task_kind": [TaskKind.DUMP],
+            "user": [SCHEDULER],
+            "error_code": [{"anything-but": _OUR_FAULTS}],
+        }
+        self._deliver("DumpFailed", ["task_failed"], self.failed_tasks, detail)
+
     def _queue_of_function(self, construct_id: str, letters: sqs.Queue) -> sqs.Queue:
         """Make a queue whose messages a function handles; letters get what it cannot handle."""
         queue = sqs.Queue(
@@ -155,7 +171,7 @@ class Events(Construct):
         construct_id: str,
         kinds: Iterable[str],
         queue: sqs.Queue,
-        detail: dict[str, list[str]] | None = None,
+        detail: dict[str, list[Any]] | None = None,
         *,
         is_enabled: bool = True,
     ) -> None:
@@ -306,5 +322,22 @@ def clean_up_with(events_: Events, function: Function) -> Schedule:
         target=function.alias.function_arn,
         action="lambda:InvokeFunction",
         resource=function.alias.function_arn,
+        failures=events_.undelivered,
+    )
+
+
+def dump_with(events_: Events, expression: str) -> Schedule:
+    """Send the tasks function the message that starts the dumps of all repositories."""
+    events_.report_failed_dumps()
+    queue_arn = events_.task_queue.queue_arn
+    return Schedule(
+        events_,
+        "Dumps",
+        description="Dumps the refs of every repository",
+        expression=expression,
+        target=queue_arn,
+        action="sqs:SendMessage",
+        resource=queue_arn,
+        call=json.dumps(dict(SCHEDULED)),
         failures=events_.undelivered,
     )

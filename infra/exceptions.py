@@ -71,6 +71,7 @@ OF_STATEMENTS: Mapping[str, str] = {
     "DeleteGarbage": _OBJECTS,
     "DeleteMarks": _OBJECTS,
     "DeleteResults": _OBJECTS,
+    "KeepDumps": _OBJECTS,
     "PutObjects": _OBJECTS,
     "ReadInventory": _OBJECTS,
     "ReadMetadata": _OBJECTS,

@@ -135,9 +135,12 @@ class Service(Stack):
             | {
                 "GRAVELER_SLICE_FUNCTION": slices.alias.function_arn,
                 "GRAVELER_SLICES_AT_ONCE": str(self._settings.slices_at_once),
+                "GRAVELER_DUMP_PLACE": "".join(place.uri for place in self._settings.dump_place),
             },
         )
         self.events.run_tasks_with(self._settings, function)
+        if self._settings.dump_schedule:
+            events.dump_with(self.events, self._settings.dump_schedule)
         return function, slices
 
     def _make_cleanup_function(self) -> Function:

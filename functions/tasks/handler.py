@@ -1,7 +1,8 @@
 """The Lambda function: the queue of tasks calls `handler`.
 
 A message only names a task: it is an event from the bus, or comes from a request or a runner. The
-task's record says what to do.
+task's record says what to do. One other message comes from a schedule, and starts the dumps of all
+repositories.
 """
 
 from typing import Any
@@ -12,6 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.telemetry import Record, Telemetry
 from graveler.aws import wiring
 from graveler.errors import GravelerError
+from graveler.operations.kept_dumps import SCHEDULED, start_all
 from graveler.operations.task_work import WORK
 from graveler.operations.tasks.advance import advance
 from graveler.tasks import TaskMessage
@@ -40,7 +42,7 @@ def _is_sent_again(body: str, error: Exception) -> bool:
 
     A message that fails comes back only after the queue's visibility timeout, which is hours.
     """
-    if not isinstance(error, GravelerError):
+    if not isinstance(error, GravelerError) or _starts_dumps(body):
         return False
     try:
         wiring.engine().task_queue.send(_message_in(body), _PAUSE_S)
@@ -54,7 +56,14 @@ def _message_in(body: str) -> TaskMessage:
     return msgspec.convert(content.get("detail", content), TaskMessage)
 
 
+def _starts_dumps(body: str) -> bool:
+    return msgspec.json.decode(body, type=dict[str, Any]) == SCHEDULED
+
+
 def _advance(body: str, context: LambdaContext, record: Record) -> None:
+    if _starts_dumps(body):
+        record.add(started=start_all(wiring.engine()))
+        return
     message = _message_in(body)
     record.add(repository=message.repository, task_id=message.task_id)
     task = advance(

@@ -39,6 +39,8 @@ class Settings(FromEnvironment):
     export_prefixes: tuple[str, ...] = ()
     # Objects may be imported from under URIs with these prefixes, in the same form.
     import_prefixes: tuple[str, ...] = ()
+    # Scheduled dumps of refs are copied to below this URI; "" makes none.
+    dump_place: str = ""
     # The Glue job that runs exports of so many objects or more; "" where none is deployed.
     export_job: str = ""
     export_job_objects_min: int = _EXPORT.batch_objects_min

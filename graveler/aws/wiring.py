@@ -162,6 +162,7 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
             slices_at_once=deployment.slices_at_once,
         ),
         import_prefixes=deployment.import_prefixes,
+        dump_place=deployment.dump_place,
         hook_targets=_hook_targets(deployment),
         hook_settings=HookSettings(
             functions=deployment.hook_functions, buses=deployment.hook_buses

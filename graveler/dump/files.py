@@ -14,7 +14,7 @@ from graveler.committed.headers import check_records
 from graveler.committed.level import METARANGES, RANGES, Level
 from graveler.committed.store import Committed
 from graveler.committed.writer import breaks_after
-from graveler.dump.records import Kind
+from graveler.dump.records import BRANCHES, COMMITS, TAGS, Kind
 from graveler.entries import range_record, record_range
 from graveler.errors import InvalidInputError, in_file
 from graveler.identity import key_hash, record_id, record_ids
@@ -32,6 +32,15 @@ class RefsDump:
     commits_id: MetaRangeID
     branches_id: MetaRangeID
     tags_id: MetaRangeID
+
+    @property
+    def manifest(self) -> dict[str, str]:
+        """The IDs as lakeFS writes them to a file, and `lakectl refs-restore` reads them."""
+        return {
+            "commits_meta_range_id": self.commits_id,
+            "tags_meta_range_id": self.tags_id,
+            "branches_meta_range_id": self.branches_id,
+        }
 
 
 def write(committed: Committed, namespace: str, kind: Kind[T], things: Iterable[T]) -> MetaRangeID:
@@ -122,6 +131,24 @@ def read(
             yield thing
         with in_file(records.name):
             check_records(header, first, last, count)
+
+
+def file_ids(committed: Committed, namespace: str, dumped: RefsDump) -> Iterator[str]:
+    """Yield the IDs of all files of a dump; each metarange follows its ranges.
+
+    Raises:
+        CorruptDataError: a metarange is missing, or is not what was written.
+        InvalidInputError: it is not a metarange of a dump.
+    """
+    kinds = ((dumped.commits_id, COMMITS), (dumped.branches_id, BRANCHES), (dumped.tags_id, TAGS))
+    for metarange_id, kind in kinds:
+        if not metarange_id:
+            continue
+        metarange = _open(committed, namespace, metarange_id, METARANGES, kind)
+        for _, described in metarange.scan():
+            with in_file(metarange.name):
+                yield record_range(described).id
+        yield metarange_id
 
 
 def _open(

@@ -54,6 +54,9 @@ T = TypeVar("T")
 # lakeFS writes a dump's IDs to the same file; `lakectl refs-restore` reads it.
 MANIFEST = "_lakefs/refs_manifest.json"
 
+# The result of a task whose dump was copied: the URI of the copy's folder.
+KEPT_AT = "kept_at"
+
 # Branches or tags of one call to the store, which puts them one by one.
 _NAMES_AT_ONCE = 200
 
@@ -139,13 +142,8 @@ def _dump_commits(
 
 
 def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
-    manifest = {
-        "commits_meta_range_id": dumped.commits_id,
-        "tags_meta_range_id": dumped.tags_id,
-        "branches_meta_range_id": dumped.branches_id,
-    }
     uri = f"{repository.storage_namespace}/{MANIFEST}"
-    engine.objects.put(uri, dumps(manifest, indent=2).encode(), "application/json")
+    engine.objects.put(uri, dumps(dumped.manifest, indent=2).encode(), "application/json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +360,7 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
 
 def dump_of(task: Task) -> RefsDump | None:
     """Return the dump that the task made, None if it runs or failed."""
-    ids = {name: MetaRangeID(text) for name, text in task.result.items()}
+    ids = {name: MetaRangeID(text) for name, text in task.result.items() if name != KEPT_AT}
     return RefsDump(**ids) if ids else None
 
 

@@ -65,6 +65,8 @@ class Engine:
     task_settings: TaskSettings = field(default_factory=TaskSettings)
     # Imports may read objects under these URIs only; with none, no import is allowed.
     import_prefixes: tuple[str, ...] = ()
+    # Scheduled dumps are copied to below this URI; "" makes none.
+    dump_place: str = ""
     # Where hooks may reach; True of ignores_actions: no hook runs, and action files are not read.
     hook_settings: HookSettings = field(default_factory=HookSettings)
     ignores_actions: bool = False

@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 
-from graveler.operations import commits, dumps, imports, merges, pulls, replays, retention
+from graveler.operations import (
+    commits,
+    dumps,
+    imports,
+    kept_dumps,
+    merges,
+    pulls,
+    replays,
+    retention,
+)
 from graveler.operations.hooks.after import run_after
 from graveler.operations.prefixes.walk import run_prefix
 from graveler.operations.tasks.advance import Work
@@ -15,7 +24,7 @@ WORK: Mapping[TaskKind, Work] = {
     TaskKind.REVERT: replays.run_replay,
     TaskKind.CHERRY_PICK: replays.run_replay,
     TaskKind.IMPORT: imports.run_import,
-    TaskKind.DUMP: dumps.run_dump,
+    TaskKind.DUMP: kept_dumps.run_dump,
     TaskKind.RESTORE: dumps.run_restore,
     TaskKind.PREPARE_COMMITS: retention.run_prepare,
     TaskKind.COPY_PREFIX: run_prefix,

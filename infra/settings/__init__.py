@@ -68,6 +68,8 @@ class Settings:
     gc_deletions_max: with more objects to delete, a scheduled run stops before it deletes any; 0
         sets no limit.
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
+    dump_schedule: when the refs of all repositories are dumped, in the same form; "" is never.
+    dump_place: where the dumps are copied to; in a bucket of another region, if possible.
     iam_login_server_id: the API's host name, to let identities of AWS IAM log in; "" refuses them.
     ignore_actions: run no hooks, and read no action files.
     hook_functions: Lambda functions that hooks may invoke, names or ARNs.
@@ -123,6 +125,8 @@ class Settings:
     gc_deletes: bool = True
     gc_deletions_max: int = 1_000_000
     gc_outputs: tuple[Place, ...] = ()
+    dump_schedule: str = ""
+    dump_place: tuple[Place, ...] = ()
     iam_login_server_id: str = ""
     ignore_actions: bool = False
     hook_functions: tuple[str, ...] = ()

@@ -79,6 +79,7 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
     "asset_key": (_KEY, "set it to the ARN of a KMS key: arn:aws:kms:region:account:key/id"),
     "gc_schedule": (_SCHEDULE, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
+    "dump_schedule": (_SCHEDULE, "set it to `rate(1 day)`, `cron(0 2 * * ? *)` or nothing"),
     "gc_repositories": (_REPOSITORY, "set names of repositories"),
     "restored_refs": (_STREAM, "set it to the ARN of the stream of the restored refs table"),
     "hook_functions": (
@@ -184,6 +185,7 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
     problems += _recipients(values)
     problems += _network(values)
     problems += _names(values)
+    problems += _misplaced_dumps(values)
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
         problems.append("cors_origins is `*` and more: set either")
     return problems
@@ -238,6 +240,29 @@ def _network(values: Mapping[str, Any]) -> Iterator[str]:
             "cors_origins needs the HTTP API, which is never private and takes no web ACL: remove "
             "it, or vpc_endpoints and web_acl_arn"
         )
+
+
+def _misplaced_dumps(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the problems of the schedule and the place of dumps."""
+    places = values["dump_place"]
+    if places is None:
+        return
+    if bool(values["dump_schedule"]) != bool(places):
+        yield "dump_schedule and dump_place go together: set both, or neither"
+    if len(places) > 1:
+        yield f"dump_place has {len(places)} places: set one"
+    others = (values["namespaces"] or ()) + (values["exports"] or ())
+    if values["repository_bucket"] not in (None, CREATE, NONE):
+        others += (Place(values["repository_bucket"]),)
+    for place in places:
+        if not place.prefix.endswith("/") and place.prefix:
+            yield f"dump_place: {place.uri} is not a folder: end it with /"
+        for other in others:
+            if place.overlaps(other):
+                yield (
+                    f"dump_place: {place.uri} overlaps with {other.uri}, of repositories or "
+                    "exports: set another place, if possible in a bucket of another region"
+                )
 
 
 def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:

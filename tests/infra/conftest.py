@@ -39,6 +39,8 @@ PROD = {
     "gc_deletes": "false",
     "gc_deletions_max": "0",
     "gc_outputs": "s3://company-reports/gc/",
+    "dump_schedule": "rate(1 day)",
+    "dump_place": "s3://company-backup/dumps/",
     "hook_functions": "check,arn:aws:lambda:eu-west-1:210987654321:function:theirs",
     "hook_buses": "lake-events",
     "hook_networks": "10.1.0.0/16,fd00::/8",

@@ -58,6 +58,7 @@ ONLY_ON_AWS = {
     "BucketKeys": "S3 uses the keys of buckets that have any.",
     "DecryptCode": "Glue loads a job's code from CDK's bucket, which may have a key.",
     "GlueLog": "Glue writes the logs of a job.",
+    "KeepDumps": "A schedule starts them; tests/integration/test_kept_dumps.py stores one.",
     "ListStreams": "Lambda reads the stream.",
     "LoadCode": "Glue loads a job's code.",
     "Log": "Lambda writes the logs of a function.",

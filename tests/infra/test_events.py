@@ -7,6 +7,7 @@ import pytest
 
 from graveler import tasks
 from graveler.errors import CorruptDataError
+from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
 from graveler.operations.tasks.hold import end_event
 from graveler.tasks import Task, TaskKind
 from local import background
@@ -155,3 +156,32 @@ def test_cleaning_up_happens_every_few_minutes(deployment):
     assert schedule["ScheduleExpression"] == "rate(5 minutes)"
     letters = deployment.flat(schedule["Target"]["DeadLetterConfig"]["Arn"])
     assert letters.startswith("<EventsUndelivered")
+
+
+def test_dumps_are_scheduled_by_a_message_to_the_tasks_function(dev, prod):
+    assert not [each for each in dev.resources("AWS::Scheduler::Schedule") if "Dumps" in each]
+    (schedule,) = (
+        each
+        for logical_id, each in prod.resources("AWS::Scheduler::Schedule").items()
+        if logical_id.startswith("EventsDumps")
+    )
+    assert schedule["ScheduleExpression"] == "rate(1 day)"
+    assert prod.flat(schedule["Target"]["Arn"]).startswith("<EventsTaskQueue")
+    assert json.loads(schedule["Target"]["Input"]) == SCHEDULED
+    variables = next(
+        each["Environment"]["Variables"]
+        for each in prod.resources("AWS::Lambda::Function").values()
+        if each["FunctionName"] == f"{prod.name}-tasks"
+    )
+    assert variables["GRAVELER_DUMP_PLACE"] == "s3://company-backup/dumps/"
+
+
+def test_a_scheduled_dump_that_is_refused_is_reported(prod):
+    (rule,) = (
+        each
+        for logical_id, each in prod.resources("AWS::Events::Rule").items()
+        if logical_id.startswith("EventsDumpFailed")
+    )
+    detail = rule["EventPattern"]["detail"]
+    assert (detail["task_kind"], detail["user"]) == (["dump"], [SCHEDULER])
+    assert prod.flat(rule["Targets"][0]["Arn"]).startswith("<EventsFailedTasks")

@@ -222,6 +222,22 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
         ({"slices_at_once": 0}, "slices_at_once is 0: set it to 1 to"),
         ({"request_work_s": 25}, "request_work_s is 25: set it to 1 to 20"),
         ({"gc_deletes": "maybe"}, "gc_deletes: 'maybe' is neither true nor false"),
+        ({"dump_schedule": "daily", "dump_place": "s3://backup/"}, "dump_schedule is 'daily': set"),
+        ({"dump_schedule": "rate(1 day)"}, "dump_schedule and dump_place go together"),
+        ({"dump_place": "s3://backup/"}, "dump_schedule and dump_place go together"),
+        ({"dump_schedule": "rate(1 day)", "dump_place": "s3://backup/x"}, "end it with /"),
+        (
+            {"dump_schedule": "rate(1 day)", "dump_place": "s3://one-bucket/,s3://two-bucket/"},
+            "set one",
+        ),
+        (
+            {
+                "dump_schedule": "rate(1 day)",
+                "dump_place": "s3://my-lake/x/",
+                "namespaces": "s3://my-lake/",
+            },
+            "dump_place: s3://my-lake/x/ overlaps with s3://my-lake/",
+        ),
         ({"gc_schedule": "daily"}, "gc_schedule is 'daily': set it to `rate(7 days)`"),
         ({"gc_repositories": "UPPER"}, "gc_repositories is 'UPPER'"),
         ({"alarm_email": "nobody"}, "alarm_email is 'nobody'"),

@@ -12,6 +12,7 @@ from functions.tasks.handler import handler
 from graveler.aws import wiring
 from graveler.errors import ThrottledError
 from graveler.events import detail_of
+from graveler.operations.kept_dumps import SCHEDULED
 from graveler.operations.tasks.hold import TIME_TO_END_S
 from graveler.tasks import TaskState
 from tests.support.counting import engine_around
@@ -52,6 +53,25 @@ def deliver(*messages: dict[str, Any], context: Any = None) -> list[str]:
     answer = handler({"Records": list(messages)}, context or Context())
     assert set(answer) == {"batchItemFailures"}
     return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+
+def test_the_message_of_the_schedule_starts_the_dumps(begun, monkeypatch):
+    world, _ = begun
+    engine = replace(world.engine(), dump_place="s3://elsewhere/dumps/")
+    monkeypatch.setattr(wiring, "engine", lambda: engine)
+    already = len(world.task_queue.waiting)
+    assert deliver(message_of(dict(SCHEDULED))) == []
+    (_, message), *more = world.task_queue.waiting[already:]
+    assert (message.repository, message.task_id[:2], more) == ("repo", "DR", [])
+
+
+def test_the_message_of_the_schedule_comes_again_after_a_failure(monkeypatch):
+    def refuse(_engine):
+        raise ThrottledError("too fast")
+
+    monkeypatch.setattr(wiring, "engine", lambda: None)
+    monkeypatch.setattr("functions.tasks.handler.start_all", refuse)
+    assert deliver(message_of(dict(SCHEDULED))) == ["message-1"]
 
 
 def test_a_message_runs_its_task(begun):

@@ -1,0 +1,1 @@
+"""The acceptance suite: the whole user journey against a deployed endpoint, over its HTTP API."""

@@ -1,0 +1,181 @@
+"""The journey: its steps in order, and running them with a clean-up that always happens."""
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from cli.acceptance import accounts, objects, refs, refusals, work, writers
+from cli.acceptance.api import CheckFailedError, SkippedError, expect_equal
+from cli.acceptance.report import Outcome, Report, StepReport
+from cli.acceptance.world import World
+from cli.errors import UsageError
+from cli.interruptions import Interruption, interruptible
+
+_MS_PER_S = 1000
+
+# An answer to an interrupted request may still be on its way, and create something.
+_SETTLE_S = 2.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step; without an essential one, the others cannot run."""
+
+    name: str
+    run: Callable[[World], None]
+    is_essential: bool = False
+
+
+def read_configuration(world: World) -> None:
+    """Read what the server offers, and who the user is."""
+    config = world.api.send("GET", "/config").expect(200)
+    world.version = config.text("version_config", "version")
+    world.can_import = config.value("storage_config", "import_support") is True
+    for needed in ("pre_sign_support", "pre_sign_multipart_upload"):
+        expect_equal(needed, config.value("storage_config", needed), True)  # noqa: FBT003
+    world.user = world.api.send("GET", "/user").expect(200).text("user", "id")
+    if not world.namespace:
+        world.namespace = config.text("storage_config", "default_namespace_prefix")
+    if not world.namespace:
+        raise CheckFailedError(
+            "the server suggests no storage namespace: name one with --namespace s3://BUCKET/PREFIX"
+        )
+    world.namespace = f"{world.namespace.rstrip('/')}/"
+    world.api.send("GET", "/healthcheck").expect(204)
+    stranger = world.api.as_user("AKIAJNOSUCHKEY00000Q", "wrong")
+    stranger.send("GET", "/repositories").expect(401)
+
+
+def create_repository(world: World) -> None:
+    """Create a repository in a fresh namespace, find it, and refuse a second of its name."""
+    world.create_repository(world.repository, "lake")
+    found = world.api.send("GET", world.path).expect(200)
+    expect_equal("the default branch", found.value("default_branch"), "main")
+    listed = world.api.send("GET", "/repositories", prefix=world.repository).expect(200)
+    expect_equal("the listed repositories", listed.each("id"), [world.repository])
+    again = {"name": world.repository, "storage_namespace": f"{world.namespace}elsewhere"}
+    world.api.send("POST", "/repositories", again).expect(409)
+    world.upload("main", "README.md", b"Made by the acceptance suite of Graveler.\n")
+    world.commit("main", "Begin")
+
+
+JOURNEY = (
+    Step("read-configuration", read_configuration, is_essential=True),
+    Step("create-repository", create_repository, is_essential=True),
+    Step("upload-by-api", objects.upload_by_api),
+    Step("upload-by-presigned-url", objects.upload_by_presigned_url),
+    Step("upload-in-parts", objects.upload_in_parts),
+    Step("stat-and-list", objects.stat_and_list),
+    Step("commit-and-log", refs.commit_and_log),
+    Step("branch-in-isolation", refs.branch_in_isolation),
+    Step("diff", refs.diff),
+    Step("merge", refs.merge),
+    Step("merge-conflict", refs.merge_conflict),
+    Step("pull-request", refs.pull_request),
+    Step("tag", refs.tag),
+    Step("revert-and-cherry-pick", refs.revert_and_cherry_pick),
+    Step("protect-branch", refs.protect_branch),
+    Step("refuse-commit-by-hook", work.refuse_commit_by_hook),
+    Step("commit-by-task", work.commit_by_task),
+    Step("import-objects", work.import_objects),
+    Step("export-branch", work.export_branch),
+    Step("retention-rules", work.retention_rules),
+    Step("user-with-policy", accounts.user_with_policy),
+    Step("refuse-wrong-input", refusals.refuse_wrong_input),
+    Step("concurrent-writers", writers.concurrent_writers),
+    Step("dump-and-restore", work.dump_and_restore),
+)
+
+CLEAN_UP = "clean-up"
+
+
+def check_names(skipped: Collection[str]) -> None:
+    """Check that the steps to skip exist, and can be skipped.
+
+    Raises:
+        UsageError: one does not.
+    """
+    allowed = [step.name for step in JOURNEY if not step.is_essential]
+    for name in skipped:
+        if name not in allowed:
+            raise UsageError(f"{name!r} cannot be skipped: choose from {', '.join(allowed)}")
+
+
+def run(
+    world: World,
+    skipped: Collection[str],
+    show: Callable[[StepReport], None],
+    warn: Callable[[str], None],
+) -> Report:
+    """Run the steps, then delete what they created, also after a failure or an interruption.
+
+    Args:
+        world: the run.
+        skipped: names of steps to leave out.
+        show: gets each step's report as soon as the step ends.
+        warn: gets a text for a user who interrupts the run.
+
+    Returns:
+        The report, with a step for the clean-up.
+    """
+    report = Report(world.api.endpoint)
+
+    def add(step: StepReport) -> None:
+        report.steps.append(step)
+        show(step)
+
+    reason = ""
+    with interruptible(warn) as interruption:
+        for step in JOURNEY:
+            if reason or step.name in skipped:
+                add(StepReport(step.name, Outcome.SKIPPED, 0, reason or "as asked"))
+                continue
+            add(_run_step(step, world, interruption))
+            outcome = report.steps[-1].outcome
+            if outcome is Outcome.INTERRUPTED:
+                report.is_interrupted = True
+                reason = "interrupted"
+            elif outcome is Outcome.FAILED and step.is_essential:
+                reason = f"{step.name} failed"
+        interruption.begin_cleaning()
+        add(_clean_up(world, report))
+    report.places = [*world.places]
+    report.version, report.user = world.version, world.user
+    return report
+
+
+def _run_step(step: Step, world: World, interruption: Interruption) -> StepReport:
+    began_s = time.monotonic()
+    outcome, reason = Outcome.OK, ""
+    try:
+        with interruption.open():
+            step.run(world)
+    except SkippedError as error:
+        outcome, reason = Outcome.SKIPPED, error.format_message()
+    except CheckFailedError as error:
+        outcome, reason = Outcome.FAILED, error.format_message()
+    except KeyboardInterrupt:
+        outcome, reason = Outcome.INTERRUPTED, "by a signal"
+    except Exception as error:  # noqa: BLE001 - one broken step must not hide the others
+        outcome, reason = Outcome.FAILED, f"{type(error).__name__}: {error}"
+    return StepReport(step.name, outcome, _elapsed_ms(began_s), reason)
+
+
+def _clean_up(world: World, report: Report) -> StepReport:
+    began_s = time.monotonic()
+    outcome, reason = Outcome.OK, ""
+    try:
+        if report.is_interrupted:
+            time.sleep(_SETTLE_S)
+        report.left = world.clean_up()
+    except KeyboardInterrupt:
+        outcome, reason = Outcome.INTERRUPTED, "by a second signal"
+        report.is_interrupted = True
+        report.left = [each.name for each in world.created]
+    if report.left:
+        outcome, reason = Outcome.FAILED, f"still there: {', '.join(report.left)}"
+    return StepReport(CLEAN_UP, outcome, _elapsed_ms(began_s), reason)
+
+
+def _elapsed_ms(began_s: float) -> int:
+    return round((time.monotonic() - began_s) * _MS_PER_S)

@@ -1,0 +1,83 @@
+"""What a run found: a line for each step, and the whole as JSON."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """How a step ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """How one step ended."""
+
+    name: str
+    outcome: Outcome
+    elapsed_ms: int
+    reason: str = ""  # why it did not end as ok
+
+    def line(self) -> str:
+        """Return the step on one line."""
+        line = f"{self.outcome:<11}  {self.name:<24}  {self.elapsed_ms:>7} ms"
+        return f"{line}  {self.reason}" if self.reason else line
+
+
+@dataclass
+class Report:
+    """How a run ended."""
+
+    endpoint: str
+    version: str = ""
+    user: str = ""
+    steps: list[StepReport] = field(default_factory=list)
+    # The API deletes repositories, but never their objects: whoever owns the bucket does.
+    places: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    is_interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the program."""
+        if self.is_interrupted:
+            return 130  # as of a shell's command that SIGINT has ended
+        return int(any(step.outcome is Outcome.FAILED for step in self.steps))
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many steps ended like this."""
+        return sum(step.outcome is outcome for step in self.steps)
+
+    def summary(self) -> list[str]:
+        """Return the last lines of the report."""
+        counts = [f"{self.count(outcome)} {outcome}" for outcome in Outcome if self.count(outcome)]
+        elapsed_ms = sum(step.elapsed_ms for step in self.steps)
+        lines = [f"{', '.join(counts)} in {elapsed_ms} ms at {self.endpoint}"]
+        if self.places:
+            lines += ["The objects of the run stay in the bucket. To delete them:"]
+            lines += [f"  aws s3 rm --recursive {place}/" for place in self.places]
+        return lines
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report for programs."""
+        return {
+            "endpoint": self.endpoint,
+            "version": self.version,
+            "user": self.user,
+            "exit_code": self.exit_code,
+            "steps": [
+                {
+                    "name": step.name,
+                    "outcome": str(step.outcome),
+                    "milliseconds": step.elapsed_ms,
+                    "reason": step.reason,
+                }
+                for step in self.steps
+            ],
+            "places": self.places,
+            "left": self.left,
+        }

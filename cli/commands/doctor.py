@@ -1,0 +1,162 @@
+"""`graveler doctor`: whether the configuration works, and whether a whole deployment does."""
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.errors import UsageError
+from cli.session import session_of
+
+if TYPE_CHECKING:
+    from cli.acceptance.report import Report
+
+_RUN_ID_BYTES = 6
+
+
+DeploymentOption = Annotated[
+    str,
+    typer.Option(
+        metavar="STACK",
+        help="Look into the AWS account of the deployment with this service stack, such as "
+        "graveler-prod, with your own AWS credentials.",
+    ),
+]
+NamespaceOption = Annotated[
+    str,
+    typer.Option(
+        metavar="S3_URI",
+        help="Where the suite creates its repositories.",
+        show_default="the place that the server suggests",
+    ),
+]
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write",
+            help="Run the acceptance suite: it creates repositories and a user, and deletes them.",
+        ),
+    ] = False,
+    deployment: DeploymentOption = "",
+    region: Annotated[
+        str, typer.Option(help="The deployment's region.", show_default="AWS_REGION")
+    ] = "",
+    namespace: NamespaceOption = "",
+    import_from: Annotated[
+        str,
+        typer.Option(metavar="S3_URI", help="A readable place with objects, to import from."),
+    ] = "",
+    export_to: Annotated[
+        str, typer.Option(metavar="S3_URI", help="A place where branches may be exported.")
+    ] = "",
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STEP", help="Leave this step out. May be repeated."),
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json/--no-json", help="Print a JSON report.")] = False,
+) -> None:
+    """Check the endpoint and the key pair; with --write, all that users do."""
+    _check_options(
+        deployment=deployment,
+        region=region,
+        write=write,
+        as_json=json_,
+        places={"namespace": namespace, "import-from": import_from, "export-to": export_to},
+        skip=skip or (),
+    )
+    if deployment:
+        raise typer.Exit(_look_into_account(deployment, region, as_json=json_))
+    if not write:
+        _check_configuration(context)
+        return
+    # Imported late, because help and mistakes need not wait for the SDK.
+    from cli.acceptance import journey  # noqa: PLC0415
+    from cli.acceptance.api import Api  # noqa: PLC0415
+    from cli.acceptance.world import World  # noqa: PLC0415
+
+    journey.check_names(skip or ())
+    api = Api.of_sdk(session_of(context).server.sdk)
+    run_id = secrets.token_hex(_RUN_ID_BYTES)
+    world = World(api, run_id, namespace, import_from, export_to)
+    report = journey.run(
+        world,
+        skip or (),
+        show=lambda step: None if json_ else typer.echo(step.line()),
+        warn=lambda text: typer.echo(text, err=True),
+    )
+    _print(report, as_json=json_)
+    raise typer.Exit(report.exit_code)
+
+
+def _check_options(
+    *,
+    deployment: str,
+    region: str,
+    write: bool,
+    as_json: bool,
+    places: Mapping[str, str],
+    skip: Sequence[str],
+) -> None:
+    """Check that the options belong together.
+
+    Raises:
+        UsageError: they do not.
+    """
+    if not write and (skip or any(places.values())):
+        raise UsageError("these options are for the acceptance suite: add --write")
+    if deployment and write:
+        raise UsageError("--deployment and --write are two examinations: choose one")
+    if region and not deployment:
+        raise UsageError("--region is for the AWS account: add --deployment STACK")
+    if as_json and not (write or deployment):
+        raise UsageError("--json needs --write or --deployment STACK")
+    for name, value in places.items():
+        if value and not value.startswith("s3://"):
+            raise UsageError(f"--{name} is {value!r}: write s3://BUCKET/PREFIX")
+
+
+def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
+    """Print what is found in the account; return the exit code."""
+    # Imported late, because the other examinations need no AWS SDK.
+    from cli.deployment.account import Account  # noqa: PLC0415
+    from cli.deployment.findings import Level  # noqa: PLC0415
+    from cli.deployment.inspection import inspect  # noqa: PLC0415
+
+    found = []
+    for finding in inspect(Account(region), stack):
+        found.append(finding)
+        if not as_json:
+            typer.echo("\n".join(finding.lines()))
+    if as_json:
+        typer.echo(json.dumps([each.as_json() for each in found], indent=2))
+    else:
+        counts = {level: sum(each.level is level for each in found) for level in Level}
+        typer.echo(", ".join(f"{count} {level}" for level, count in counts.items()))
+    return int(any(each.level in {Level.MISSING, Level.UNKNOWN} for each in found))
+
+
+def _check_configuration(context: typer.Context) -> None:
+    """Ask the server for its version and for the user."""
+    server = session_of(context).server
+    with server.command_errors():
+        config = server.sdk.config_api.get_config()
+        user = server.sdk.auth_api.get_current_user().user
+        version = config.version_config.version if config.version_config else ""
+        typer.echo(f"Endpoint: {server.sdk.config_api.api_client.configuration.host}")
+        typer.echo(f"Server version: {version}")
+        typer.echo(f"User: {user.id}")
+
+
+def _print(report: "Report", *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=2))
+        return
+    for line in report.summary():
+        typer.echo(line)

@@ -1,0 +1,81 @@
+"""`graveler drill`: whether a dump of refs can be restored, tried beside its repository."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.errors import UsageError
+from cli.session import session_of
+
+if TYPE_CHECKING:
+    from cli.drill import Findings
+
+
+def drill(
+    context: typer.Context,
+    uri: Annotated[
+        str, typer.Argument(metavar="REPOSITORY_URI", help="lakefs://REPO.", show_default=False)
+    ],
+    *,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Make a dump now, in place of the newest one.")
+    ] = False,
+    manifest: Annotated[
+        Path | None, typer.Option(help="Restore the dump of this manifest.", show_default=False)
+    ] = None,
+    namespace: Annotated[
+        str,
+        typer.Option(
+            metavar="S3_URI",
+            help="Where the manifest's files are.",
+            show_default="the repository's namespace",
+        ),
+    ] = "",
+    json_: Annotated[bool, typer.Option("--json/--no-json", help="Print a JSON report.")] = False,
+) -> None:
+    """Restore a dump of a repository into a scratch repository, compare, and delete that."""
+    if fresh and manifest:
+        raise UsageError("--fresh and --manifest name two dumps: choose one")
+    if namespace and manifest is None:
+        raise UsageError("--namespace is for the files of a manifest: add --manifest FILE")
+    session = session_of(context)
+    repository = session.repository(uri).repository
+    # Imported late, because help and mistakes need not wait for the SDK.
+    from cli import drill as drills  # noqa: PLC0415
+    from cli.acceptance.api import Api  # noqa: PLC0415
+
+    api = Api.of_sdk(session.server.sdk)
+    path = f"/repositories/{repository}"
+    place = api.send("GET", path).expect(200).text("storage_namespace")
+    if manifest is not None:
+        dump = drills.read_manifest(manifest, namespace or place)
+    else:
+        found = None if fresh else drills.newest_dump(api, path, place)
+        dump = found or drills.make_dump(api, path, place)
+    findings = drills.run(api, repository, dump, warn=lambda text: typer.echo(text, err=True))
+    if json_:
+        report = {**asdict(findings), "exit_code": findings.exit_code}
+        typer.echo(json.dumps(report, indent=2))
+    else:
+        _print(findings)
+    raise typer.Exit(findings.exit_code)
+
+
+def _print(findings: "Findings") -> None:
+    typer.echo(f"Dump: {findings.dump}")
+    typer.echo(f"Branches: {findings.branches}")
+    typer.echo(f"Tags: {findings.tags}")
+    typer.echo(f"Longest history compared: {findings.commits} commits")
+    if findings.changed:
+        typer.echo(f"Changed since the dump: {', '.join(findings.changed)}")
+    for problem in findings.problems:
+        typer.echo(f"Problem: {problem}")
+    if findings.left:
+        typer.echo(f"Still there: repository {findings.left}: delete it")
+    if findings.is_interrupted:
+        typer.echo("Interrupted")
+    elif not findings.problems:
+        typer.echo("The dump can be restored.")
