@@ -33,11 +33,8 @@ class Need:
 
 
 _TAGS = "ListTagsForResource TagResource UntagResource"
-_API = Need(
-    "apigateway",
-    "DELETE GET PATCH POST PUT",
-    "arn:{partition}:apigateway:{region}::/*",
-)
+_APIS = "arn:{partition}:apigateway:{region}::/*"
+_API = Need("apigateway", "DELETE GET PATCH POST PUT", _APIS)
 # API Gateway writes access logs by a delivery, and has a role of its own for domains.
 _API_LOG = Need(
     "logs",
@@ -91,12 +88,26 @@ _ROLE = Need(
 _PASS_ROLE = Need("iam", "PassRole", "arn:{partition}:iam::{account}:role/@-*", "passed")
 
 NEEDS: Mapping[str, Sequence[Need]] = {
+    "ApiGateway::BasePathMapping": (_API,),
+    "ApiGateway::Deployment": (_API,),
+    "ApiGateway::DomainName": (_API, _API_ROLE),
+    "ApiGateway::Method": (_API,),
+    "ApiGateway::Resource": (_API,),
+    "ApiGateway::RestApi": (_API, Need("apigateway", "UpdateRestApiPolicy", _APIS)),
+    "ApiGateway::Stage": (_API, _API_LOG),
     "ApiGatewayV2::Api": (_API,),
     "ApiGatewayV2::ApiMapping": (_API,),
     "ApiGatewayV2::DomainName": (_API, _API_ROLE),
     "ApiGatewayV2::Integration": (_API,),
     "ApiGatewayV2::Route": (_API,),
     "ApiGatewayV2::Stage": (_API, _API_LOG),
+    "Budgets::Budget": (
+        Need(
+            "budgets",
+            f"ModifyBudget ViewBudget {_TAGS}",
+            "arn:{partition}:budgets::{account}:budget/@",
+        ),
+    ),
     "CloudWatch::Alarm": (
         Need("cloudwatch", f"DeleteAlarms PutMetricAlarm {_TAGS}", "alarm:@-*"),
         Need("cloudwatch", "DescribeAlarms"),
@@ -107,6 +118,26 @@ NEEDS: Mapping[str, Sequence[Need]] = {
             f"DeleteDashboards GetDashboard PutDashboard {_TAGS}",
             "arn:{partition}:cloudwatch::{account}:dashboard/@",
         ),
+    ),
+    "CodeDeploy::Application": (
+        Need(
+            "codedeploy",
+            "CreateApplication DeleteApplication GetApplication ListTagsForResource TagResource "
+            "UntagResource UpdateApplication",
+            "application:@",
+        ),
+    ),
+    "CodeDeploy::DeploymentGroup": (
+        # CloudFormation also starts the deployments that move the alias, and waits for them.
+        Need(
+            "codedeploy",
+            "CreateDeployment CreateDeploymentGroup DeleteDeploymentGroup GetDeployment "
+            "GetDeploymentGroup ListTagsForResource RegisterApplicationRevision StopDeployment "
+            "TagResource UntagResource UpdateDeploymentGroup",
+            "application:@ deploymentgroup:@/*",
+        ),
+        Need("codedeploy", "GetDeploymentConfig"),
+        _PASS_ROLE,
     ),
     "DynamoDB::Table": (
         Need(
@@ -182,7 +213,12 @@ NEEDS: Mapping[str, Sequence[Need]] = {
         ),
         Need("lambda", "CreateEventSourceMapping ListEventSourceMappings"),
     ),
-    "Lambda::Function": (_FUNCTION, _PASS_ROLE),
+    "Lambda::Function": (
+        _FUNCTION,
+        _PASS_ROLE,
+        # Of functions in a VPC.
+        Need("ec2", "DescribeSecurityGroups DescribeSubnets DescribeVpcs"),
+    ),
     "Lambda::LayerVersion": (
         # CloudFormation makes its name.
         Need("lambda", "DeleteLayerVersion GetLayerVersion PublishLayerVersion", "layer:*"),
@@ -231,6 +267,14 @@ NEEDS: Mapping[str, Sequence[Need]] = {
         ),
         Need("secretsmanager", "GetRandomPassword"),
     ),
+    "WAFv2::WebACLAssociation": (
+        Need(
+            "wafv2",
+            "AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource",
+            f"regional/webacl/* {_APIS}",
+        ),
+        Need("apigateway", "SetWebACL", _APIS),
+    ),
 }
 
 # What CloudFormation reads for templates of CDK: the archives, and the version of the bootstrap.
@@ -238,7 +282,12 @@ _OF_CDK = (
     Need("s3", "GetObject", "arn:{partition}:s3:::cdk-*-assets-{account}-*/*"),
     Need("ssm", "GetParameter GetParameters", "parameter/cdk-bootstrap/*"),
 )
-_PASSED_TO = ("glue.amazonaws.com", "lambda.amazonaws.com", "scheduler.amazonaws.com")
+_PASSED_TO = (
+    "codedeploy.amazonaws.com",
+    "glue.amazonaws.com",
+    "lambda.amazonaws.com",
+    "scheduler.amazonaws.com",
+)
 # With a permissions boundary, no role without it is made or gets more permissions.
 _BOUNDED = frozenset(
     {"AttachRolePolicy", "CreateRole", "PutRolePermissionsBoundary", "PutRolePolicy"}

@@ -13,6 +13,8 @@ NAMES = {
     "AWS::ApiGatewayV2::Api": "Name",
     "AWS::CloudWatch::Alarm": "AlarmName",
     "AWS::CloudWatch::Dashboard": "DashboardName",
+    "AWS::CodeDeploy::Application": "ApplicationName",
+    "AWS::CodeDeploy::DeploymentGroup": "DeploymentGroupName",
     "AWS::Events::EventBus": "Name",
     "AWS::Glue::Job": "Name",
     "AWS::Glue::SecurityConfiguration": "Name",

@@ -127,7 +127,12 @@ def test_no_settings_print_a_secret_of_the_environment(kind):
         "GRAVELER_STAGING_TABLE": "staging",
         "GRAVELER_CIPHER_KEY_FILE": "cipher.key",
     }
-    secrets = ("GRAVELER_SETUP_TOKEN", "GRAVELER_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY")
+    secrets = (
+        "GRAVELER_CIPHER_SECRET",
+        "GRAVELER_SETUP_TOKEN",
+        "GRAVELER_SECRET_ACCESS_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+    )
     settings = kind.from_environment(environment | dict.fromkeys(secrets, "secret-text"))
     assert "secret-text" not in f"{settings} {settings!r}"
 
