@@ -81,7 +81,8 @@ synth: install ## Write CloudFormation's templates of STAGE (dev or prod) into b
 	$(PYTHON) -m layers.build --for-synth
 	$(PYTHON) -m infra.synth $(STAGE) $(SET)
 
-dist: layer ## Write a folder that deploys STAGE without this checkout or CDK: build/dist/<name>
+dist: install ## Write a folder that deploys STAGE without this checkout or CDK: build/dist/<name>
+	$(PYTHON) -m layers.build --for-synth
 	$(PYTHON) -m infra.dist $(STAGE) $(SET)
 
 # The tests that run the embedded stack and the jobs, for some ten minutes; the roles of a deployment

@@ -59,13 +59,16 @@ PROD = {
 _SYNTHS = {"deployment", "deployment_of"}
 
 
-def make_layer(folder: Path, *, compiled: bool = True) -> None:
-    """Make a layer that holds no more than the engine."""
+def make_archives(folder: Path, *, compiled: bool = True) -> None:
+    """Make the archives of a synth: a layer with no more than the engine, and the jobs."""
     with tempfile.TemporaryDirectory() as layer:
         copy_engine(Path(layer) / FOLDER)
         if compiled:
             compile_sources(Path(layer), "/opt", sys.executable)
         write_zip(Path(layer), layer_path("arm64", folder))
+    with tempfile.TemporaryDirectory() as jobs:
+        copy_jobs(Path(jobs))
+        write_zip(Path(jobs), jobs_path(folder))
 
 
 def synthesize(
@@ -77,10 +80,7 @@ def synthesize(
         "CDK_OUTDIR": str(folder / "cdk.out"),
         "GRAVELER_BUILD": str(folder),
     }
-    make_layer(folder, compiled=compiled)
-    with tempfile.TemporaryDirectory() as jobs:
-        copy_jobs(Path(jobs))
-        write_zip(Path(jobs), jobs_path(folder))
+    make_archives(folder, compiled=compiled)
     pairs = [f"{name}={value}" for name, value in given.items()]
     command = [sys.executable, "-m", "infra.synth", stage, *pairs]
     return subprocess.run(

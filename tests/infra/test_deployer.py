@@ -20,6 +20,10 @@ PAGE = (ROOT / "docs" / "continuous-deployment.md").read_text()
 # Actions whose resource IAM cannot name, or is named by CloudFormation as it likes.
 ON_ANY = {
     "cloudwatch:DescribeAlarms",
+    "codedeploy:GetDeploymentConfig",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcs",
     "glue:CreateSecurityConfiguration",
     "glue:DeleteSecurityConfiguration",
     "glue:GetSecurityConfiguration",

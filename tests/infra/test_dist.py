@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from infra.dist import ASSETS, CHECKSUMS
-from tests.infra.conftest import PROD, ROOT, make_layer
+from tests.infra.conftest import PROD, ROOT, make_archives
 from tests.support.formation import as_moto_knows
 
 BUCKET, PREFIX = "company-artefacts", "graveler/"
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.packages
 
 
 def distribution(folder: Path, **given: str) -> Path:
-    """Run what `make dist STAGE=prod` runs, over a layer that holds no more than the engine."""
-    make_layer(folder)
+    """Run what `make dist STAGE=prod` runs, over archives of this checkout's code."""
+    make_archives(folder)
     places = {"GRAVELER_BUILD": str(folder), "GRAVELER_DIST": str(folder / "dist")}
     pairs = [f"{name}={value}" for name, value in given.items()]
     done = subprocess.run(

@@ -311,8 +311,9 @@ connect.s3_client(settings, None)
 connect.hook_lambda_client(settings, 1.0)
 connect.secrets_client(settings, "secretsmanager")
 connect.secrets_client(settings, "ssm")
+given_more = {"s3_client", "hook_lambda_client", "secrets_client"}
 for name in dir(connect):
-    if name.endswith("_client") and name not in {"s3_client", "hook_lambda_client", "secrets_client"}:
+    if name.endswith("_client") and not name.startswith("_") and name not in given_more:
         getattr(connect, name)(settings)
 """
     environment = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "x"}
