@@ -155,13 +155,16 @@ def s3_config(endpoint: str | None) -> Config:
     )
 
 
+# graveler.aws.errors repeats requests to these services.
+_ONCE = _CONFIG.merge(Config(retries={"total_max_attempts": 1}))
+
 # Requests to these services may be repeated, so boto3 retries them.
 _RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
 
 def kms_client(settings: Settings) -> "KMSClient":
     """Return a client of KMS in the deployment's region."""
-    return bounded(_session().client("kms", region_name=settings.region, config=_RETRIED))
+    return bounded(_session().client("kms", region_name=settings.region, config=_ONCE))
 
 
 def events_client(settings: Settings) -> "EventBridgeClient":
@@ -180,14 +183,14 @@ def sqs_client(settings: Settings) -> "SQSClient":
     """Return a client of the deployment's SQS."""
     return bounded(
         _session().client(
-            "sqs", region_name=settings.region, endpoint_url=settings.sqs_endpoint, config=_RETRIED
+            "sqs", region_name=settings.region, endpoint_url=settings.sqs_endpoint, config=_ONCE
         )
     )
 
 
 def glue_client(settings: Settings) -> "GlueClient":
     """Return a client of Glue in the deployment's region."""
-    return bounded(_session().client("glue", region_name=settings.region, config=_RETRIED))
+    return bounded(_session().client("glue", region_name=settings.region, config=_ONCE))
 
 
 # A slice takes seconds, and as much as a function may if its part of the repository cannot be cut.
