@@ -4,6 +4,9 @@ Theory of operation. The supervisor holds the data folder by a lock that the ker
 ends, and its children by the parent-death signal (`local.processes`). However it ends, even by
 SIGKILL, nothing is left running, and the next start finds ports, lock and data free. Signals become
 SystemExit, which unwinds the same stack of `stop` calls as a failure.
+
+The processes of functions are started again when they end (`local.restarts`). A store that ends
+takes the stack with it: what it had not written yet is not known.
 """
 
 import fcntl
@@ -23,6 +26,7 @@ from local.logs import bound
 from local.ports import is_free, is_healthy, is_listening
 from local.private_files import write_private
 from local.processes import Child, StartError
+from local.restarts import Restarted, Say
 from local.stores import start_dynamodb, start_s3proxy
 
 # A stack that was just killed may hold its ports and its lock for this long.
@@ -30,15 +34,13 @@ PATIENCE_S = 5.0
 
 WATCH_INTERVAL_S = 0.5
 
-Say = Callable[[str], None]
-
 
 def run(environment: Mapping[str, str], say: Say) -> None:
     """Run the stack until a signal arrives; stop all its processes.
 
     Raises:
         SystemExit: a signal arrived.
-        StartError: the stack cannot start, or one of its processes ended.
+        StartError: the stack cannot start, a store ended, or a process cannot start again.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _exit)
@@ -66,7 +68,8 @@ class _Stack:
         self._config = config
         self._environment = environment
         self._stops = stops
-        self._children: list[Child] = []
+        self._stores: list[Child] = []
+        self._functions: list[Restarted] = []
 
     def start(self, say: Say) -> None:
         """Start all processes; return when requests can be served.
@@ -93,12 +96,10 @@ class _Stack:
 
         say("Starting the functions")
         port = config.messaging_port
-        background = self._keep(self._python("background", str(port), str(config.journal)))
-        background.wait_until(lambda: is_listening(port))
-        slices = self._keep(self._python("slices", str(config.slices_port)))
-        slices.wait_until(lambda: is_listening(config.slices_port))
-        api = self._keep(self._python("api", str(config.port)))
-        api.wait_until(lambda: is_healthy(config.port))
+        self._restarted("background", lambda: is_listening(port), say, port, config.journal)
+        slices_port = config.slices_port
+        self._restarted("slices", lambda: is_listening(slices_port), say, slices_port)
+        self._restarted("api", lambda: is_healthy(config.port), say, config.port)
 
     def keep_environment(self) -> None:
         """Store the functions' environment, by which jobs started by hand find the stack."""
@@ -107,23 +108,33 @@ class _Stack:
         self._stops.callback(kept.unlink, missing_ok=True)
 
     def watch(self) -> None:
-        """Check that the processes run, and bound their logs.
+        """Start functions again that ended, and bound the logs.
 
         Raises:
-            StartError: a process ended.
+            StartError: a store ended, or a function cannot start.
         """
-        for child in self._children:
-            child.check_alive()
-            bound(child.log)
+        for store in self._stores:
+            store.check_alive()
+            bound(store.log)
+        for function in self._functions:
+            function.watch()
+            bound(function.log)
+
+    def _restarted(
+        self, module: str, is_ready: Callable[[], bool], say: Say, *arguments: object
+    ) -> None:
+        words = [str(argument) for argument in arguments]
+        process = Restarted(lambda: self._python(module, *words), is_ready, say)
+        self._functions.append(process)
+        self._stops.callback(process.stop)
 
     def _python(self, module: str, *arguments: str) -> Child:
         command = (sys.executable, "-m", f"local.{module}", *arguments)
         return Child(module, command, self._config.log(module), self._environment, ROOT)
 
-    def _keep(self, child: Child) -> Child:
-        self._children.append(child)
-        self._stops.callback(child.stop)
-        return child
+    def _keep(self, store: Child) -> None:
+        self._stores.append(store)
+        self._stops.callback(store.stop)
 
 
 def _exit(_number: int, _frame: object) -> None:

@@ -1,14 +1,17 @@
 """The supervisor's small promises: clear words, bounded logs, a clean environment."""
 
+import os
+import signal
 import sys
 
 import pytest
 
 from graveler.http.requests import AccessKey
-from local import logs, processes
+from local import logs, processes, restarts
 from local.config import Config
 from local.ports import free_port, is_free, is_listening
 from local.processes import Child, StartError
+from local.restarts import Restarted
 from local.stores import start_dynamodb
 
 
@@ -99,3 +102,84 @@ def test_a_free_port_can_be_listened_on():
     port = free_port()
     assert is_free(port, patience_s=0)
     assert not is_listening(port)
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Processes start again without a pause."""
+    monkeypatch.setattr(restarts, "FIRST_PAUSE_S", 0.0)
+
+
+def restarted(code, tmp_path, is_ready, said):
+    return Restarted(lambda: python(code, tmp_path), is_ready, said.append)
+
+
+def watch_until(process, is_done):
+    while not is_done():
+        process.watch()
+
+
+def test_a_process_that_is_killed_again_and_again_is_started_each_time(tmp_path, at_once):
+    said = []
+    process = restarted("import time; time.sleep(600)", tmp_path, lambda: True, said)
+    try:
+        for number in range(1, 3 * restarts.FAILED_STARTS_MAX):
+            pid = process.pid
+            process.watch()
+            os.kill(pid, signal.SIGKILL)
+            watch_until(process, lambda before=pid: process.pid != before)
+            assert len(said) == number
+            process.watch()  # finds it ready
+    finally:
+        process.stop()
+    assert "tested ended with exit code -9" in said[0]
+    assert "it starts again in 0 s" in said[0]
+
+
+def test_the_pauses_of_a_process_that_goes_on_ending_double(tmp_path, monkeypatch):
+    now_s = [1000.0]
+    monkeypatch.setattr(restarts.time, "monotonic", lambda: now_s[0])
+    said = []
+    process = restarted("import time; time.sleep(600)", tmp_path, lambda: True, said)
+
+    def end():
+        process.stop()
+        process.watch()  # finds the end
+        now_s[0] += restarts.PAUSE_S_MAX
+        process.watch()  # starts it again
+        process.watch()  # finds it ready
+
+    try:
+        for _ in range(7):
+            end()
+        pauses = [float(line.rpartition(" in ")[2].removesuffix(" s")) for line in said]
+        assert pauses == [0.5, 1, 2, 4, 8, 10, 10]
+        now_s[0] += restarts.STEADY_S + 1
+        process.watch()
+        end()
+        assert said[-1].endswith("in 0.5 s")
+    finally:
+        process.stop()
+
+
+def test_a_process_that_cannot_start_again_ends_the_stack_with_its_last_words(tmp_path, at_once):
+    mark = tmp_path / "mark"
+    code = (
+        f"import pathlib, sys, time; mark = pathlib.Path({str(mark)!r})\n"
+        "if mark.exists(): sys.exit('out of luck')\n"
+        "mark.touch(); time.sleep(600)"
+    )
+    process = restarted(code, tmp_path, mark.exists, [])
+    process._is_ready = lambda: False  # nothing listens after the first start
+    process.stop()
+    with pytest.raises(StartError, match=r"tested cannot start: .* out of luck"):
+        watch_until(process, lambda: False)
+
+
+def test_a_process_that_is_never_ready_again_is_ended_and_reported(tmp_path, at_once, monkeypatch):
+    process = restarted("import time; time.sleep(600)", tmp_path, lambda: True, [])
+    process._is_ready = lambda: False
+    monkeypatch.setattr(restarts, "START_TIMEOUT_S", 0.0)
+    process.stop()
+    with pytest.raises(StartError, match="tested cannot start"):
+        watch_until(process, lambda: False)

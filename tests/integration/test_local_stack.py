@@ -12,6 +12,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -279,3 +281,47 @@ def test_a_variable_that_makes_no_sense_is_named(tmp_path, variable, value, reme
     assert said.count("\n") == 1
     assert variable in said
     assert remedy in said
+
+
+def processes_of(stack, module):
+    """The process of a module that the supervisor started, if it runs, and its children."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        with suppress(OSError):
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            found.append((int(folder.name), parent, f"local.{module}".encode() in words))
+    mains = [pid for pid, parent, is_named in found if is_named and parent == stack.pid]
+    return mains, [pid for pid, parent, _ in found if parent in mains]
+
+
+def kill(pids):
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def wait_until_served(stack, name):
+    deadline = time.monotonic() + 60
+    while True:
+        with suppress(OSError, http.client.HTTPException, AssertionError):
+            assert repositories(stack) == [name]
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_it_survives_that_its_processes_are_killed_again_and_again(own_stack):
+    create_repository(own_stack, "kept")
+    for _ in range(2):
+        for _ in range(3):  # faster than the server of the API allows
+            kill(processes_of(own_stack, "api")[1])
+            wait_until_served(own_stack, "kept")
+        for module in ("api", "background", "slices"):
+            kill(processes_of(own_stack, module)[0])
+        wait_until_served(own_stack, "kept")
+    create_repository(own_stack, "later")
+    assert own_stack.stop(signal.SIGINT) == 0
