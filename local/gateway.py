@@ -38,6 +38,7 @@ _STORED_HEADERS = ("HTTP_X_LAKEFS_META_", "HTTP_X_LAKEFS_INTERNAL_")
 _UNREADABLE = (
     "a header with user metadata is empty or not ASCII: send such metadata with a presigned upload"
 )
+_NO_LENGTH = "the request has no Content-Length: send it"
 _CUT_OFF = "the body is shorter than Content-Length: send all of it"
 _NOTHING_CAME = (
     "the chunks are broken or empty: send all of them; if the body is empty, follow the redirect "
@@ -113,6 +114,8 @@ def _body_of(environ: Environ) -> bytes:
         if coding.lower() != "chunked":
             raise _RefusedError(400, f"Transfer-Encoding {coding!r} is not served: send chunked")
         return _chunked_body_of(stream, environ.get("QUERY_STRING", ""))
+    if "CONTENT_LENGTH" not in environ and _ends_with_the_connection(environ):
+        raise _RefusedError(411, _NO_LENGTH)
     length = int(environ.get("CONTENT_LENGTH") or 0)
     if length > GATEWAY_BODY_BYTES_MAX:
         drained = 0
@@ -125,29 +128,35 @@ def _body_of(environ: Environ) -> bytes:
     return body
 
 
+def _ends_with_the_connection(environ: Environ) -> bool:
+    """Whether the client may mean a body that it ends by closing the connection, as in HTTP/1.0."""
+    is_old = environ.get("SERVER_PROTOCOL") in ("HTTP/1", "HTTP/1.0")  # Granian writes the first
+    return is_old and environ["REQUEST_METHOD"] in ("POST", "PUT", "PATCH")
+
+
 def _chunked_body_of(stream: Any, query: str) -> bytes:  # noqa: ANN401 - Granian's own class
     """Return the whole of a chunked body.
 
     Granian reports neither broken chunks nor an early end. Its read(size) returns whatever arrived;
     its read() returns the whole body or nothing. So nothing means broken or empty, and official
     clients do upload empty files in chunks. A redirect to the same URL distinguishes the two: only
-    a connected client that sent all it wanted follows it. In the second request, the first byte is
-    read separately, because a broken body may have one.
+    a connected client that sent all it wanted follows it. Its second body must be empty as well, so
+    one byte of it, which read(1) returns even if the rest is broken, is too much.
 
     Raises:
         _RefusedError: the body is too large, broken, or not yet known to be empty.
     """
-    is_confirmed = _CONFIRMED in query.split("&")
-    first: bytes = stream.read(1) if is_confirmed else b""
-    rest: bytes = stream.read()
-    if len(rest) > GATEWAY_BODY_BYTES_MAX:
+    if _CONFIRMED in query.split("&"):
+        if stream.read(1):
+            raise _RefusedError(400, _NOTHING_CAME)
+        return b""
+    body: bytes = stream.read()
+    if len(body) > GATEWAY_BODY_BYTES_MAX:
         raise _RefusedError(413, _TOO_LARGE)
-    if first and not rest:
-        raise _RefusedError(400, _NOTHING_CAME)
-    if not rest and not is_confirmed:
+    if not body:
         location = f"?{query}&{_CONFIRMED}" if query else f"?{_CONFIRMED}"
         raise _RefusedError(307, _NOTHING_CAME, [("Location", location)])
-    return first + rest
+    return body
 
 
 def event_of(environ: Environ, body: bytes) -> dict[str, Any]:

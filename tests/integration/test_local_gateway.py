@@ -166,10 +166,18 @@ def test_chunks_of_which_nothing_came_count_as_empty_once_the_client_says_so_aga
     event = gateway.event("POST", **confirmed)
     assert "body" not in event
     assert query in event["rawQueryString"]
-    event = gateway.event("POST", body=b"12345", **{**confirmed, "broken": False})
-    assert event["body"] == "MTIzNDU="
+    status, _, _ = gateway.ask("POST", body=b"12345", **{**confirmed, "broken": False})
+    assert (status, len(gateway.events)) == (400, 1)
     status, _, _ = gateway.ask("POST", body=b"12345", **confirmed)
-    assert (status, len(gateway.events)) == (400, 2)
+    assert (status, len(gateway.events)) == (400, 1)
+
+
+def test_a_body_that_only_the_end_of_its_connection_ends_is_refused():
+    gateway = Gateway()
+    status, _, _ = gateway.ask("POST", SERVER_PROTOCOL="HTTP/1.0")
+    assert (status, gateway.events) == (411, [])
+    assert gateway.ask("GET", SERVER_PROTOCOL="HTTP/1.0")[0] == 200
+    assert gateway.ask("POST", body=b"12345", SERVER_PROTOCOL="HTTP/1.0")[0] == 200
 
 
 def test_a_body_that_lambda_refuses_never_reaches_the_function():

@@ -138,7 +138,7 @@ def test_a_process_that_is_killed_again_and_again_is_started_each_time(tmp_path,
 
 def test_the_pauses_of_a_process_that_goes_on_ending_double(tmp_path, monkeypatch):
     now_s = [1000.0]
-    monkeypatch.setattr(restarts.time, "monotonic", lambda: now_s[0])
+    monkeypatch.setattr("time.monotonic", lambda: now_s[0])
     said = []
     process = restarted("import time; time.sleep(600)", tmp_path, lambda: True, said)
 
