@@ -102,6 +102,10 @@ HOOK_PROPERTIES_MAX = 100
 # Records of runs expire after this time; their files in the object store stay.
 HOOK_RUN_LIFE_S = 90 * 24 * 60 * 60
 
+# API Gateway waits for an answer for 29 s (REST API) or 30 s (HTTP API), a cold start of one to two
+# seconds included. A request works for this long at most; the rest is for answers on their way.
+REQUEST_S_MAX = 26.0
+
 # Lambda accepts and returns 6 MB of JSON, in which base64 makes binary data a third larger.
 LAMBDA_PAYLOAD_BYTES_MAX = 6 * 1024 * 1024
 GATEWAY_BODY_BYTES_MAX = 10 * 1024 * 1024

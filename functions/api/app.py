@@ -78,7 +78,7 @@ from graveler.http.access import Authorizer
 from graveler.http.auth import Authenticator
 from graveler.http.errors import ErrorBody
 from graveler.http.responses import encode
-from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
+from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX, REQUEST_S_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
 from graveler.ports import AccountStore, IdentityService
@@ -201,7 +201,10 @@ def build_app(
     resolver.finish_routes()
 
     def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
-        with logged.record("request", context, **_facts_of(event)) as record:
+        with (
+            logged.record("request", context, **_facts_of(event)) as record,
+            deadlines.within(REQUEST_S_MAX),
+        ):
             _record.set(record)
             answer = resolver.resolve(event, context)
             if not answers.fits_payload(answer):

@@ -2,6 +2,8 @@
 
 import time
 
+from graveler.aws import deadlines
+
 
 class SystemClock:
     """`graveler.ports.Clock` on the machine's clock."""
@@ -11,3 +13,6 @@ class SystemClock:
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
+
+    def left_s(self) -> float:
+        return deadlines.left_s()

@@ -171,13 +171,16 @@ def s3_config(endpoint: str | None) -> Config:
     )
 
 
+# graveler.aws.errors repeats requests to these services.
+_ONCE = _CONFIG.merge(Config(retries={"total_max_attempts": 1}))
+
 # Requests to these services may be repeated, so boto3 retries them.
 _RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
 
 def kms_client(settings: Settings) -> "KMSClient":
     """Return a client of KMS in the deployment's region."""
-    client: KMSClient = _client("kms", settings, _RETRIED)
+    client: KMSClient = _client("kms", settings, _ONCE)
     return client
 
 
@@ -189,13 +192,13 @@ def events_client(settings: Settings) -> "EventBridgeClient":
 
 def sqs_client(settings: Settings) -> "SQSClient":
     """Return a client of the deployment's SQS."""
-    client: SQSClient = _client("sqs", settings, _RETRIED, settings.sqs_endpoint)
+    client: SQSClient = _client("sqs", settings, _ONCE, settings.sqs_endpoint)
     return client
 
 
 def glue_client(settings: Settings) -> "GlueClient":
     """Return a client of Glue in the deployment's region."""
-    client: GlueClient = _client("glue", settings, _RETRIED)
+    client: GlueClient = _client("glue", settings, _ONCE)
     return client
 
 

@@ -8,8 +8,12 @@ begins after it. What is left then is the time to answer.
 A connection that hangs must not cost the request: an attempt is much shorter than the time for all
 attempts (`retries.py`), so another one follows on another connection.
 
+A write that nobody confirmed is read back. So a write keeps some of the time for that, and ends
+earlier than a read would.
+
 A request that runs out of time after a write has an unknown outcome: nobody can read back, or undo
-a first step. So the deadline also knows whether a write took effect, or may have.
+a first step. So the deadline also knows whether a write took effect, or may have. A write that no
+client can see, such as a seal, does not count.
 
 The deadline is a context variable, which `graveler.threads` pass on to worker threads. Without one,
 only the attempts' own bounds hold.
@@ -33,28 +37,57 @@ class Deadline:
 
 _NONE = Deadline()
 _current: ContextVar[Deadline] = ContextVar("deadline", default=_NONE)
+# What calls of the block have to leave for what follows it.
+_kept_s: ContextVar[float] = ContextVar("kept_s", default=0.0)
+_is_unseen: ContextVar[bool] = ContextVar("is_unseen", default=False)
 
 
 @contextmanager
-def within(left_s: float) -> Iterator[Deadline]:
-    """Bound the calls in the block, and in its threads, to so many seconds from now."""
-    deadline = Deadline(time.monotonic() + left_s)
+def within(seconds: float) -> Iterator[Deadline]:
+    """Bound the calls in the block, and in its threads, to so many seconds from now.
+
+    The deadline of a block around it holds as well.
+    """
+    outer = _current.get()
+    deadline = Deadline(min(time.monotonic() + seconds, outer.at_s))
     token = _current.set(deadline)
     try:
         yield deadline
     finally:
         _current.reset(token)
+        if deadline.has_written:
+            write_landed()
+
+
+@contextmanager
+def keeping(seconds: float) -> Iterator[None]:
+    """Let the calls in the block end earlier by so many seconds, or by half of what is left."""
+    token = _kept_s.set(max(0.0, min(seconds, left_s() / 2)))
+    try:
+        yield
+    finally:
+        _kept_s.reset(token)
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Count no write of the block: clients see nothing of it."""
+    token = _is_unseen.set(True)
+    try:
+        yield
+    finally:
+        _is_unseen.reset(token)
 
 
 def left_s() -> float:
     """Return the seconds until the deadline: negative after it, infinite without one."""
-    return _current.get().at_s - time.monotonic()
+    return _current.get().at_s - time.monotonic() - _kept_s.get()
 
 
 def write_landed() -> None:
-    """Note that a write took effect, or may have."""
+    """Note that a write took effect, or may have, unless clients see nothing of it."""
     deadline = _current.get()
-    if deadline is not _NONE:
+    if deadline is not _NONE and not _is_unseen.get():
         deadline.has_written = True
 
 

@@ -5,15 +5,18 @@ own earlier attempt was the reason, and raise the engine's errors. RequestRefuse
 input: a table or a permission is missing, or we have a bug. Nothing catches it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NoConnectionError
 
 from graveler.aws import traces
+from graveler.aws.retries import Retries
 from graveler.errors import ThrottledError
+
+T = TypeVar("T")
 
 # With these codes, the request had no effect, and may succeed a little later.
 THROTTLING_CODES = frozenset(
@@ -61,7 +64,7 @@ class RequestRefusedError(Exception):
 
 @contextmanager
 def service_call(service: str) -> Iterator[None]:
-    """Trace boto3's call in the block, and translate its errors after all retries.
+    """Trace boto3's call in the block, and translate its errors.
 
     Only for requests that may take effect twice: ThrottledError does not say whether a request
     without an answer took effect.
@@ -81,3 +84,22 @@ def service_call(service: str) -> Iterator[None]:
         raise
     except (HTTPClientError, NoConnectionError) as error:
         raise ThrottledError(f"{service} does not answer: retry later ({error})") from error
+
+
+def repeated(service: str, request: Callable[[], T]) -> T:
+    """Return the result of a request that may take effect twice; repeat it while there is time.
+
+    boto3 would repeat it as well, with pauses that no deadline ends.
+
+    Raises:
+        ThrottledError: the service throttles, fails or does not answer.
+        ClientError: the service refused the request for good.
+    """
+    failure = ThrottledError(f"no time is left to ask {service}: retry later")
+    for _ in Retries().attempts():
+        try:
+            with service_call(service):
+                return request()
+        except ThrottledError as error:
+            failure = error
+    raise failure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from graveler.aws.errors import service_call
+from graveler.aws.errors import repeated
 from graveler.errors import ThrottledError
 from graveler.export.model import ExportRequest
 
@@ -37,8 +37,10 @@ class GlueBatchJobs:
             "--run-id": run_id,
         }
         try:
-            with service_call("Glue"):
-                self._client.start_job_run(JobName=self._job_name, Arguments=arguments)
+            repeated(
+                "Glue",
+                lambda: self._client.start_job_run(JobName=self._job_name, Arguments=arguments),
+            )
         except ClientError as error:
             if error.response["Error"]["Code"] != "ConcurrentRunsExceededException":
                 raise

@@ -1,12 +1,11 @@
 """The Cipher of a deployment, on a KMS key. A secret access key fits into one request."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from graveler.aws.errors import service_call
+from graveler.aws.errors import repeated
 from graveler.errors import CorruptDataError
 
 if TYPE_CHECKING:
@@ -21,24 +20,29 @@ class KmsCipher:
         self._key_id = key_id
 
     def encrypt(self, plaintext: bytes, context: Mapping[str, str]) -> bytes:
-        with _call():
-            return self._client.encrypt(
+        return _call(
+            lambda: self._client.encrypt(
                 KeyId=self._key_id, Plaintext=plaintext, EncryptionContext=context
             )["CiphertextBlob"]
+        )
 
     def decrypt(self, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
-        with _call():
-            return self._client.decrypt(
+        return _call(
+            lambda: self._client.decrypt(
                 KeyId=self._key_id, CiphertextBlob=ciphertext, EncryptionContext=context
             )["Plaintext"]
+        )
 
 
-@contextmanager
-def _call() -> Iterator[None]:
-    """Translate the errors of a call of KMS: a damaged ciphertext is CorruptDataError."""
+def _call(request: Callable[[], bytes]) -> bytes:
+    """Return KMS's answer.
+
+    Raises:
+        CorruptDataError: the ciphertext is damaged.
+        ThrottledError: KMS throttles, fails or does not answer.
+    """
     try:
-        with service_call("KMS"):
-            yield
+        return repeated("KMS", request)
     except ClientError as error:
         code = error.response["Error"]["Code"]
         if code in ("InvalidCiphertextException", "IncorrectKeyException"):

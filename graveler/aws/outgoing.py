@@ -26,6 +26,7 @@ from ipaddress import (
 )
 from urllib.parse import SplitResult, quote, urlsplit
 
+from graveler.aws import deadlines
 from graveler.errors import HookFailedError
 from graveler.limits import HOOK_ANSWER_BYTES_MAX
 from graveler.ports import HttpAnswer, HttpRequest
@@ -104,6 +105,7 @@ class OutgoingHttp:
 
     def send(self, request: HttpRequest, timeout_s: float) -> HttpAnswer:
         """Return the answer; see `graveler.ports.HttpClient`."""
+        timeout_s = min(timeout_s, deadlines.left_s())
         until_s = time.monotonic() + timeout_s
         parts, host, port = _parsed(request.url)
         addresses = self._checked(host, port)

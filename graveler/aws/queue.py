@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
-from graveler.aws.errors import service_call
+from graveler.aws.errors import repeated
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -30,7 +30,9 @@ class SqsQueue(Generic[Message_contra]):
 
     def send(self, message: Message_contra, delay_s: int = 0) -> None:
         body = msgspec.json.encode(message).decode()
-        with service_call("SQS"):
-            self._client.send_message(
+        repeated(
+            "SQS",
+            lambda: self._client.send_message(
                 QueueUrl=self._queue_url, MessageBody=body, DelaySeconds=delay_s
-            )
+            ),
+        )

@@ -21,6 +21,8 @@ DYNAMODB_ATTEMPT_S = 2.0
 # S3 may be silent while it copies gigabytes or puts parts together.
 LONG_READ_TIMEOUT_S = 10.0
 
+_ATTEMPTS_MIN = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Retries:
@@ -39,24 +41,18 @@ class Retries:
     def attempts(self) -> Iterator[int]:
         """Yield the attempts' numbers from 1, with pauses between; end when no time is left.
 
-        There is at least one, unless the deadline of the work in hand has passed.
+        There are at least two, unless the deadline of the work in hand comes first: one that hangs
+        may take longer than total_s_max.
         """
-        end_s = self.monotonic_s() + min(self.total_s_max, deadlines.left_s())
+        end_s = self.monotonic_s() + self.total_s_max
         ceiling_s = self.first_pause_s
         attempt = 1
         while deadlines.left_s() > 0:
             yield attempt
             pause_s = self.uniform(0, ceiling_s)
-            if self.monotonic_s() + pause_s >= end_s:
+            is_late = self.monotonic_s() + pause_s >= end_s
+            if (is_late and attempt >= _ATTEMPTS_MIN) or pause_s >= deadlines.left_s():
                 return
             self.sleep(pause_s)
             ceiling_s = min(ceiling_s * 2, self.pause_s_max)
             attempt += 1
-
-
-def attempt_s(limit_s: float) -> float:
-    """Return how long an attempt may take: the limit, or what is left; never zero.
-
-    Zero would mean to clients that there is no limit.
-    """
-    return max(0.001, min(limit_s, deadlines.left_s()))

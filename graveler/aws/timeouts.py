@@ -1,46 +1,61 @@
-"""Time-outs of boto3's clients, which end with the work in hand.
+"""boto3's clients, whose exchanges end in time.
 
-boto3 fixes the time-outs of a client when it is made. Below it, urllib3 copies them for each
-request: there the time that is left is known.
+boto3 fixes a client's time-outs when the client is made, and they bound the silence between bytes
+only. Below it, urllib3 makes connections by classes that botocore names: here they are ours
+(`exchanges.py`). Proxies, certificates and pools stay botocore's.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any
+import socket
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from urllib3.util import Timeout
+from botocore.awsrequest import (
+    AWSConnection,
+    AWSHTTPConnectionPool,
+    AWSHTTPSConnectionPool,
+)
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
-from graveler.aws.retries import attempt_s
+from graveler.aws.exchanges import Connection, connected
 
-_read_s: ContextVar[float | None] = ContextVar("read_s", default=None)
+if TYPE_CHECKING:
+    from botocore.client import BaseClient
 
-
-class _Bounded(Timeout):
-    """Time-outs of which each request gets those of the moment."""
-
-    def clone(self) -> Timeout:
-        connect_s, read_s = self.connect_timeout, _read_s.get() or self.read_timeout
-        assert isinstance(connect_s, float)
-        assert isinstance(read_s, float)
-        return Timeout(connect=attempt_s(connect_s), read=attempt_s(read_s))
+Client = TypeVar("Client", bound="BaseClient")
 
 
-def bounded(client: Any) -> Any:  # noqa: ANN401 - of any service
-    """Return the client, whose requests now end with the work in hand."""
-    config = client.meta.config
-    session = client._endpoint.http_session  # noqa: SLF001 - botocore has no such setting
-    timeout = _Bounded(connect=float(config.connect_timeout), read=float(config.read_timeout))
-    session._timeout = timeout  # noqa: SLF001 - of connections through proxies, made later
-    session._manager.connection_pool_kw["timeout"] = timeout  # noqa: SLF001
+class _ToAddress:
+    """Connects in time; urllib3's own method gives each address of a host the whole time-out."""
+
+    def _new_conn(self: Any) -> socket.socket:
+        try:
+            return connected(self._dns_host, self.port, self.socket_options or ())
+        except TimeoutError as error:
+            raise ConnectTimeoutError(self, f"cannot connect to {self.host} in time") from error
+        except OSError as error:
+            raise NewConnectionError(self, f"cannot connect to {self.host}: {error}") from error
+
+
+class _Plain(AWSConnection, _ToAddress, Connection, HTTPConnection):  # type: ignore[misc] # as botocore's own
+    """botocore's connection without TLS, in time."""
+
+
+class _Tls(AWSConnection, _ToAddress, Connection, HTTPSConnection):  # type: ignore[misc]
+    """botocore's connection over TLS, in time."""
+
+
+class _PlainPool(AWSHTTPConnectionPool):
+    ConnectionCls = _Plain  # type: ignore[assignment] # not of a subclass of botocore's
+
+
+class _TlsPool(AWSHTTPSConnectionPool):
+    ConnectionCls = _Tls  # type: ignore[assignment]
+
+
+def bounded(client: Client) -> Client:
+    """Return the client, whose exchanges now end in time."""
+    endpoint: Any = client._endpoint  # type: ignore[attr-defined] # noqa: SLF001 - there is no setting
+    # The pools of all hosts, and those of proxies, are made by it later.
+    classes: dict[str, type] = endpoint.http_session._pool_classes_by_scheme  # noqa: SLF001
+    classes.update(http=_PlainPool, https=_TlsPool)
     return client
-
-
-@contextmanager
-def reading_for(limit_s: float) -> Iterator[None]:
-    """Let answers to requests in the block take so long, or what is left."""
-    token = _read_s.set(limit_s)
-    try:
-        yield
-    finally:
-        _read_s.reset(token)

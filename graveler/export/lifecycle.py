@@ -27,10 +27,9 @@ LEASE_S = 60
 # A runner renews its lease, and stores its progress, this often...
 RENEWAL_S = 5
 # ...and stops writing this long before the lease ends. The rule: a request that passes the check
-# ends before the lease, by every clock. The longest request makes attempts for 8 s, and the last
-# attempt connects for 1 s and waits for 10 s (graveler/aws/retries.py): 19 s. The rest
-# is for clocks that differ and hosts with several addresses (held by
-# tests/unit/aws/s3/test_client.py).
+# ends before the lease, by every clock. The longest request makes two attempts, which connect for
+# 1 s and wait for 10 s (graveler/aws/retries.py): 22 s. The rest is for clocks that differ and
+# hosts with several addresses (held by tests/unit/aws/s3/test_client.py).
 LEASE_MARGIN_S = 40
 # A message on its way may arrive this much earlier or later than its sender noted.
 _WATCH_MARGIN_S = 20

@@ -14,6 +14,9 @@ class Clock(Protocol):
     def sleep(self, seconds: float) -> None:
         """Return after that many seconds."""
 
+    def left_s(self) -> float:
+        """Return the seconds until the work in hand has to end: infinite without a deadline."""
+
 
 class Names(Protocol):
     """IDs that need no coordination."""

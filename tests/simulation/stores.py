@@ -146,6 +146,9 @@ class SkewedClock:
     def now_ns(self) -> int:
         return self._clock.now_ns() + self._skew_ns
 
+    def left_s(self) -> float:
+        return self._clock.left_s()
+
 
 def carry_out(
     fault: Fault,

@@ -1,6 +1,7 @@
 """Committed files, objects and time in memory; `memory` has refs and staging."""
 
 import hashlib
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
@@ -56,6 +57,9 @@ class FixedClock:
             self._now_ns += round(seconds * 10**9)
 
     sleep = tick  # without waiting
+
+    def left_s(self) -> float:
+        return math.inf
 
 
 class MemoryCommittedFiles:

@@ -21,6 +21,7 @@ from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.signing import Signer
+from graveler.aws.timeouts import bounded
 from graveler.committed.store import Breaking, Committed
 from graveler.operations import repositories
 from graveler.operations.engine import Engine
@@ -48,13 +49,15 @@ def s3_client(
     endpoint: str, keys: Keys, observe: Callable[[str], None] | None = None
 ) -> "S3Client":
     """Return a client of an S3 endpoint that calls observe with the method of every request."""
-    made = boto3.client(
-        "s3",
-        region_name=REGION,
-        endpoint_url=endpoint,
-        aws_access_key_id=keys.access_key,
-        aws_secret_access_key=keys.secret_key,
-        config=s3_config(endpoint),
+    made = bounded(
+        boto3.client(
+            "s3",
+            region_name=REGION,
+            endpoint_url=endpoint,
+            aws_access_key_id=keys.access_key,
+            aws_secret_access_key=keys.secret_key,
+            config=s3_config(endpoint),
+        )
     )
     observe_requests(made.meta.events)
     if observe is not None:

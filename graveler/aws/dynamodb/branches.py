@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from graveler.aws import deadlines
 from graveler.aws.dynamodb.commits import commit_item
 from graveler.aws.dynamodb.models import (
     BRANCH,
@@ -139,7 +140,9 @@ class BranchRecords(Records):
         request["ReturnValues"] = "ALL_NEW"
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         try:
-            return branch_of(self.tables.dynamodb.call("UpdateItem", request)["Attributes"])
+            with deadlines.unseen():
+                sealed = self.tables.dynamodb.call("UpdateItem", request)
+            return branch_of(sealed["Attributes"])
         except ConditionFailedError as error:
             if error.item is None:
                 raise NotFoundError(f"branch {branch.name} does not exist any more") from error
@@ -162,7 +165,8 @@ class BranchRecords(Records):
             BranchItem.sealed_tokens.contains(token),
         )
         try:
-            self.tables.dynamodb.call("UpdateItem", request)
+            with deadlines.unseen():
+                self.tables.dynamodb.call("UpdateItem", request)
         except ConditionFailedError:
             return False
         return True

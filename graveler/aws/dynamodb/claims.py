@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import msgspec
 
+from graveler.aws import deadlines
 from graveler.aws.dynamodb.models import CLAIM, ClaimItem, partition_of
 from graveler.aws.dynamodb.records import Records
 from graveler.errors import UnknownOutcomeError
@@ -31,7 +32,8 @@ class ClaimRecords(Records):
                 expires_at=expires_s,
             )
             try:
-                self.tables.dynamodb.call("PutItem", self.tables.put(item))
+                with deadlines.unseen():
+                    self.tables.dynamodb.call("PutItem", self.tables.put(item))
             except UnknownOutcomeError:
                 if not self._exists(item):
                     raise

@@ -8,7 +8,8 @@ An attempt ends in one of four ways:
 
 Attempts go on while there is time (`graveler.aws.retries`). Every write may be repeated: it has a
 condition or a client request token, or stores the same value again. If no attempt succeeds, a write
-that may have had its effect raises UnknownOutcomeError, everything else ThrottledError.
+that may have had its effect raises UnknownOutcomeError, everything else ThrottledError. Callers of
+writes then read back, so a write ends some time before the deadline of the work in hand.
 
 DynamoDB remembers a client request token for ten minutes, and a process may be frozen between two
 attempts. So no attempt is sent later than five minutes after the first. Its signature is valid for
@@ -50,6 +51,9 @@ from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeErr
 ANYTHING: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 
 _REPEATABLE_S = 5 * 60
+
+# A write leaves this much time to read back what became of it.
+_READ_BACK_S = 2.0
 
 _READS = frozenset({"BatchGetItem", "DescribeTable", "GetItem", "Query", "Scan"})
 
@@ -142,6 +146,12 @@ class DynamoDB:
             return None  # _settle tries again
 
     def _settle(self, call: Call, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
+        if call.operation in _READS:
+            return self._attempts(call, begun)
+        with deadlines.keeping(_READ_BACK_S):
+            return self._attempts(call, begun)
+
+    def _attempts(self, call: Call, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
         body = msgspec.json.encode(call.request)
         may_have_landed = False
         problem = "no time is left"

@@ -4,25 +4,21 @@ A connection carries one exchange at a time. After a complete answer it goes bac
 anything else it is closed, because the rest of an old answer could be read as the next one.
 `begin` sends and `Pending.finish` reads, so that two requests can be in flight together.
 
-An exchange has DYNAMODB_ATTEMPT_S, or less if the work in hand ends earlier. The time counts from
-its beginning: a server that sends a byte now and then does not extend it. Only the resolution of
-the endpoint's name is not bounded.
+An exchange has DYNAMODB_ATTEMPT_S beside the time for its bytes, or less if the work in hand ends
+earlier (`graveler.aws.exchanges`).
 """
 
 import select
-import socket
 import ssl
 import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from io import BufferedReader, RawIOBase
-from typing import Any
+from http.client import HTTPException
 from urllib.parse import urlsplit
 
-from graveler.aws.retries import CONNECT_TIMEOUT_S, DYNAMODB_ATTEMPT_S, attempt_s
+from graveler.aws.exchanges import Connection, Patience, opened
+from graveler.aws.retries import DYNAMODB_ATTEMPT_S
 
 # The service closes idle connections after a minute or less. A request sent while it closes may or
 # may not have been read, so old connections are not used.
@@ -46,46 +42,12 @@ class Answer:
     body: bytes
 
 
-class _Incoming(RawIOBase):
-    """What a socket receives until a time; a reader of http.client's answers."""
-
-    def __init__(self, connected: socket.socket, until_s: float) -> None:
-        self._socket = connected
-        # It keeps the socket open while the answer is read, if the server closes the connection.
-        self._raw = connected.makefile("rb", buffering=0)
-        self._until_s = until_s
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401 - any buffer
-        left_s = self._until_s - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError("timed out")
-        self._socket.settimeout(left_s)
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        super().close()
-        self._raw.close()
-
-    def makefile(self, _: str) -> BufferedReader:
-        """Return a reader, as the socket's method of that name, which HTTPResponse calls."""
-        return BufferedReader(self)
-
-
-def _answer(until_s: float, connected: socket.socket, **settings: Any) -> HTTPResponse:  # noqa: ANN401
-    incoming: Any = _Incoming(connected, until_s)
-    return HTTPResponse(incoming, **settings)
-
-
 class Pending:
-    """A request that was sent; `finish` reads its answer, once, until the time."""
+    """A request that was sent; `finish` reads its answer, once."""
 
-    def __init__(self, client: "HttpClient", connection: HTTPConnection, until_s: float) -> None:
+    def __init__(self, client: "HttpClient", connection: Connection) -> None:
         self._client = client
         self._connection = connection
-        self._until_s = until_s
         self._is_finished = False
 
     def finish(self) -> Answer:
@@ -95,8 +57,6 @@ class Pending:
             NoAnswerError: it did not arrive.
         """
         self._is_finished = True
-        connection: Any = self._connection
-        connection.response_class = partial(_answer, self._until_s)
         try:
             response = self._connection.getresponse()
             if response.length is None and not response.chunked:
@@ -125,7 +85,7 @@ class HttpClient:
     """A pool of connections to one endpoint, shared by all threads."""
 
     def __init__(self, endpoint: str) -> None:
-        self._idle: deque[tuple[HTTPConnection, float]] = deque()  # with the time it became idle
+        self._idle: deque[tuple[Connection, float]] = deque()  # with the time it became idle
         parts = urlsplit(endpoint)
         # One for all connections: creating it reads all certificates of the system.
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
@@ -142,17 +102,16 @@ class HttpClient:
             NotSentError: no connection could be made.
             NoAnswerError: the connection failed while sending.
         """
-        until_s = time.monotonic() + attempt_s(DYNAMODB_ATTEMPT_S)
         connection = self._connection()
-        connection.sock.settimeout(max(0.001, until_s - time.monotonic()))
+        connection.patience = Patience(DYNAMODB_ATTEMPT_S)
         try:
             connection.request("POST", "/", body, headers)
         except OSError as error:
             connection.close()
             raise NoAnswerError(f"{self.host} closed the connection: {error}") from error
-        return Pending(self, connection, until_s)
+        return Pending(self, connection)
 
-    def _connection(self) -> HTTPConnection:
+    def _connection(self) -> Connection:
         # deque's pop and append are atomic. The connection used last is the most likely alive.
         while self._idle:
             try:
@@ -164,20 +123,13 @@ class HttpClient:
             connection.close()
         return self._connect()
 
-    def _connect(self) -> HTTPConnection:
-        timeout_s = attempt_s(CONNECT_TIMEOUT_S)
-        if self._tls is None:
-            connection = HTTPConnection(*self._address, timeout=timeout_s)
-        else:
-            connection = HTTPSConnection(*self._address, timeout=timeout_s, context=self._tls)
+    def _connect(self) -> Connection:
         try:
-            connection.connect()  # the library turns Nagle's delay off
+            return opened(*self._address, self._tls)
         except OSError as error:
-            connection.close()
             raise NotSentError(f"cannot connect to {self.host}: {error}") from error
-        return connection
 
-    def give_back(self, connection: HTTPConnection) -> None:
+    def give_back(self, connection: Connection) -> None:
         """Put the connection into the pool for the next request."""
         self._idle.append((connection, time.monotonic()))
 
@@ -190,7 +142,7 @@ class HttpClient:
         self.close()
 
 
-def _is_open_and_silent(connection: HTTPConnection) -> bool:
+def _is_open_and_silent(connection: Connection) -> bool:
     """Whether the server left the idle connection open and sent nothing."""
     poll = select.poll()
     poll.register(connection.sock, select.POLLIN)

@@ -23,6 +23,7 @@ from uuid import uuid4
 import msgspec
 from pynamodb.expressions.condition import Condition
 
+from graveler.aws import deadlines
 from graveler.aws.dynamodb import gates
 from graveler.aws.dynamodb.branches import branch_key, branch_of, is_unchanged, restored_item
 from graveler.aws.dynamodb.client import Call, binary
@@ -242,7 +243,8 @@ class DynamoStagingStore:
 
     def close(self, token: StagingToken) -> None:
         closed = [{"PutRequest": {"Item": key}} for key in gates.keys(token)]
-        self._tables.write_batch(self._tables.staging, closed)
+        with deadlines.unseen():
+            self._tables.write_batch(self._tables.staging, closed)
 
     def scan(
         self, token: StagingToken, start: bytes, end: bytes | None

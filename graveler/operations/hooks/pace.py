@@ -7,6 +7,7 @@ import msgspec
 
 from graveler.hooks import HookRun
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.watching import time_for_request
 from graveler.operations.tasks.hold import Hold, OutOfTimeError
 from graveler.operations.tasks.waiting import TakesLongError
 from graveler.times import NS_PER_S
@@ -56,13 +57,14 @@ class RequestPace:
     """Of a request that runs hooks itself: they have a bounded time together."""
 
     def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._clock = engine.clock
-        self._limit_ns = int(engine.hook_settings.request_hooks_s * NS_PER_S)
         self._until_ns: int | None = None
 
     def begin(self) -> None:
         if self._until_ns is None:
-            self._until_ns = self._clock.now_ns() + self._limit_ns
+            limit_s = time_for_request(self._engine, self._engine.hook_settings.request_hooks_s)
+            self._until_ns = self._clock.now_ns() + int(limit_s * NS_PER_S)
 
     def time_for(self, timeout_s: float) -> float:
         assert self._until_ns is not None

@@ -24,6 +24,7 @@ from graveler.errors import ConflictError, NoChangesError, StillRunningError
 from graveler.model import Commit, CommitID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.retries import retry_stale
+from graveler.operations.protocol.watching import time_for_request
 from graveler.operations.tasks.requests import (
     OUTCOME_LIFE_S,
     age_s,
@@ -116,7 +117,8 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
     work_s = engine.task_settings.request_work_s
     if work_s is None:
         return work.at_once(Watch(engine, None))
-    until_ns = engine.clock.now_ns() + int(engine.task_settings.request_wait_s * NS_PER_S)
+    wait_s = time_for_request(engine, engine.task_settings.request_wait_s)
+    until_ns = engine.clock.now_ns() + int(wait_s * NS_PER_S)
     named = _named_task(engine, repository, work, patience)
     last = named or engine.refs.joinable_task(repository, _digest(work))
     try:

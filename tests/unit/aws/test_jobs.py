@@ -3,6 +3,7 @@
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from graveler.aws import deadlines
 from graveler.aws.jobs import GlueBatchJobs
 from graveler.errors import ThrottledError
 from graveler.export.model import ExportRequest
@@ -39,7 +40,7 @@ def test_where_no_job_is_deployed_none_is_started() -> None:
 )
 def test_a_problem_that_may_pass_is_throttling(problem: tuple[int, str] | Exception) -> None:
     jobs = GlueBatchJobs(ScriptedService("glue", problem).connect, "export")
-    with pytest.raises(ThrottledError):
+    with deadlines.within(0.2), pytest.raises(ThrottledError):
         jobs.start_export(REQUEST, "run")
 
 

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeou
 from moto import mock_aws
 from urllib3 import HTTPResponse
 
-from graveler.aws import connect
+from graveler.aws import connect, deadlines
 from graveler.aws.kms import KmsCipher
 from graveler.aws.settings import Settings
 from graveler.errors import CorruptDataError, ThrottledError
@@ -95,5 +95,5 @@ def test_a_passing_problem_is_retried_and_then_reported(
     client.meta.events.register_first("before-send.kms", before_send)
     assert KmsCipher(client, key).encrypt(b"the secret", CONTEXT)
     problems_left = 1_000
-    with pytest.raises(ThrottledError):
+    with deadlines.within(0.2), pytest.raises(ThrottledError):
         KmsCipher(client, key).encrypt(b"the secret", CONTEXT)

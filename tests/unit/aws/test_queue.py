@@ -5,6 +5,7 @@ import json
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 
+from graveler.aws import deadlines
 from graveler.aws.queue import SqsQueue
 from graveler.errors import ThrottledError
 from graveler.export.model import ExportRequest
@@ -43,7 +44,7 @@ def test_it_connects_when_it_sends_the_first_message() -> None:
 )
 def test_a_problem_that_may_pass_is_throttling(problem: tuple[int, str] | Exception) -> None:
     queue = SqsQueue[ExportRequest](ScriptedService("sqs", problem).connect, URL)
-    with pytest.raises(ThrottledError, match="SQS"):
+    with deadlines.within(0.2), pytest.raises(ThrottledError, match="SQS"):
         queue.send(REQUEST)
 
 

@@ -1,5 +1,6 @@
 from itertools import islice
 
+from graveler.aws import deadlines
 from graveler.aws.retries import Retries
 from tests.unit.aws.scripted import FakeTime
 
@@ -21,5 +22,7 @@ def test_pauses_are_scattered() -> None:
     assert all(0 <= pause <= 1.0 for pause in pauses)
 
 
-def test_there_is_always_a_first_attempt() -> None:
-    assert list(FakeTime().retries(total_s_max=0.0).attempts()) == [1]
+def test_another_attempt_follows_one_that_took_all_of_the_time() -> None:
+    assert list(FakeTime().retries(total_s_max=0.0).attempts()) == [1, 2]
+    with deadlines.within(0.0):
+        assert list(FakeTime().retries().attempts()) == []

@@ -26,11 +26,12 @@ class Connection:
     status, body, error = 200, ANSWER, None
     last: "Connection"
 
-    def __init__(self, host, port, **options):
+    def __init__(self, host, port, tls):
         self.made = [host, port]
         Connection.last = self
-        self.options = options
+        self.tls = tls
         self.closed = False
+        self.patience = None
 
     def request(self, method, path, body, headers):
         self.made += [method, path, body, headers]
@@ -50,7 +51,7 @@ class Connection:
 @pytest.fixture
 def connection(monkeypatch):
     kind = type("Scripted", (Connection,), {})
-    monkeypatch.setattr(sts, "HTTPSConnection", kind)
+    monkeypatch.setattr(sts, "opened", kind)
     return kind
 
 
@@ -65,8 +66,8 @@ def test_the_caller_s_arn_is_returned(connection):
         b"",
         REQUEST.headers,
     ]
-    assert made.options["timeout"] <= 10
-    assert "context" not in made.options  # the default one checks certificates
+    assert made.patience.left_s() <= 10
+    assert (made.tls.check_hostname, made.tls.verify_mode) == (True, ssl.CERT_REQUIRED)
     assert made.closed
 
 

@@ -121,6 +121,9 @@ class Skewed:
     def sleep(self, seconds: float) -> None:
         raise NotImplementedError
 
+    def left_s(self) -> float:
+        return self._clock.left_s()
+
 
 def with_clock(world: MemoryWorld, seconds: float) -> Engine:
     """Return an engine on a machine whose clock is that far ahead."""

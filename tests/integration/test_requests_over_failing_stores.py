@@ -1,0 +1,153 @@
+"""Whole requests over stores that hang, trickle or answer late: each ends, and says what happened.
+
+DynamoDB Local and S3Proxy are behind servers that pass on what they have no fault for. A request
+that never ended would end the test by its time-out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from functions.api import app
+from functions.api.app import build_app
+from graveler.aws import exchanges, retries
+from graveler.aws.dynamodb import http_client
+from graveler.aws.s3 import client as s3_module
+from tests.support.api import ApiClient, Reply
+from tests.support.faulty_server import Fault, FaultyServer, passing_on
+from tests.support.server_world import open_world
+from tests.support.stack import BUCKET
+
+pytestmark = pytest.mark.server
+
+ADVICE = "it may have taken effect: read before you repeat it"
+FOREVER = 10**6
+# Of one request; attempts are much shorter. No test depends on how fast anything is.
+REQUEST_S = 4.0
+ATTEMPT_S = 0.5
+
+ENDLESS = [fault for fault in Fault if fault is not Fault.CUT]
+
+
+@dataclass
+class Lake:
+    """A repository whose stores may fail."""
+
+    api: ApiClient
+    name: str
+    tables: FaultyServer
+    objects: FaultyServer
+
+    def upload(self, path: str) -> Reply:
+        return self.api.ask(
+            "POST", f"/repositories/{self.name}/branches/main/objects", b"content", path=path
+        )
+
+    def create_branch(self, name: str) -> Reply:
+        body = {"name": name, "source": "main"}
+        return self.api.ask("POST", f"/repositories/{self.name}/branches", body)
+
+    def branch(self, name: str) -> Reply:
+        return self.api.ask("GET", f"/repositories/{self.name}/branches/{name}")
+
+    def content(self, path: str) -> Reply:
+        return self.api.ask("GET", f"/repositories/{self.name}/refs/main/objects", path=path)
+
+    def recover(self) -> None:
+        self.tables.recover()
+        self.objects.recover()
+
+
+@pytest.fixture(scope="module")
+def servers(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[tuple[FaultyServer, ...]]:
+    made = tuple(FaultyServer(passing_on(each)) for each in (dynamodb_endpoint, s3_endpoint))
+    yield made
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def lake(servers: tuple[FaultyServer, ...], monkeypatch: pytest.MonkeyPatch) -> Iterator[Lake]:
+    tables, objects = servers
+    with open_world(tables.endpoint, objects.endpoint) as world:
+        api = ApiClient()
+        api.engine = world.engine()
+        api.app = build_app(api.engine, api.accounts, api.settings)
+        made = Lake(api, world.new_repository(BUCKET), tables, objects)
+        assert made.branch("main").status == 200  # the access key is known from now on
+        monkeypatch.setattr(http_client, "DYNAMODB_ATTEMPT_S", ATTEMPT_S)
+        monkeypatch.setattr(exchanges, "READ_TIMEOUT_S", ATTEMPT_S)
+        monkeypatch.setattr(s3_module, "LONG_READ_TIMEOUT_S", ATTEMPT_S)
+        monkeypatch.setattr(exchanges, "_patience_of", lambda _: exchanges.Patience(ATTEMPT_S))
+        yield made
+        made.recover()
+
+
+@pytest.fixture
+def _short_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "REQUEST_S_MAX", REQUEST_S)
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_a_connection_that_fails_costs_no_request(lake: Lake, fault: Fault) -> None:
+    lake.tables.fail("", fault)
+    lake.objects.fail("", fault)
+    assert lake.upload("a").status == 201
+    lake.tables.fail("TransactWriteItems", fault)
+    assert lake.create_branch("dev").status == 201
+    lake.tables.fail("", fault)
+    lake.objects.fail("", fault)
+    reply = lake.content("a")
+    assert (reply.status, reply.content) == (200, b"content")
+
+
+@pytest.mark.usefixtures("_short_requests")
+@pytest.mark.parametrize("fault", ENDLESS)
+def test_a_request_over_stores_that_fail_ends_and_may_be_repeated(lake: Lake, fault: Fault) -> None:
+    lake.tables.fail("", fault, FOREVER)
+    lake.objects.fail("", fault, FOREVER)
+    for reply in (lake.branch("main"), lake.content("a"), lake.create_branch("dev")):
+        assert (reply.status, reply.headers.get("Retry-After")) == (503, "1"), reply
+    lake.recover()
+    assert lake.branch("dev").status == 404
+
+
+@pytest.mark.usefixtures("_short_requests")
+@pytest.mark.parametrize("fault", ENDLESS)
+def test_a_write_without_an_answer_tells_the_client_to_read_first(lake: Lake, fault: Fault) -> None:
+    lake.tables.fail("TransactWriteItems", fault, FOREVER)
+    reply = lake.upload("a")
+    assert (reply.status, "Retry-After" in reply.headers) == (503, False), reply
+    assert reply.json["details"] == ADVICE
+    lake.recover()
+    assert lake.content("a").status == (404 if fault is Fault.IGNORED else 200)
+
+
+def test_a_write_whose_effect_can_be_read_back_succeeds(lake: Lake) -> None:
+    lake.tables.fail("TransactWriteItems", Fault.SILENT, FOREVER)
+    assert lake.create_branch("dev").status == 201
+
+
+@pytest.mark.usefixtures("_short_requests")
+def test_a_write_that_cannot_be_read_back_tells_the_client_to_read_first(lake: Lake) -> None:
+    lake.tables.fail("TransactWriteItems", Fault.IGNORED, FOREVER)
+    reply = lake.create_branch("dev")
+    assert (reply.status, "Retry-After" in reply.headers) == (503, False), reply
+    assert reply.json["details"] == ADVICE
+
+
+@pytest.mark.usefixtures("_short_requests")
+def test_a_seal_that_nobody_sees_does_not_make_a_commit_unknown(lake: Lake) -> None:
+    assert lake.upload("a").status == 201
+    lake.objects.fail("PUT", Fault.IGNORED, FOREVER)
+    commits = f"/repositories/{lake.name}/branches/main/commits"
+    reply = lake.api.ask("POST", commits, {"message": "m"})
+    assert reply.status == 503
+    assert "UpdateItem" in lake.tables.operations()
+    lake.recover()
+    assert lake.api.ask("POST", commits, {"message": "m"}).status == 201
+
+
+def test_the_longest_call_fits_into_a_request() -> None:
+    assert retries.RETRY_S_MAX + retries.LONG_READ_TIMEOUT_S < REQUEST_S_MAX
