@@ -3,7 +3,6 @@
 Started by the supervisor as `python -m local.api PORT`.
 """
 
-import os
 import sys
 
 from granian import Granian
@@ -13,7 +12,7 @@ from granian.log import LogLevels
 from local.gateway import Application, application
 from local.lambda_runtime import Function
 from local.ports import HOST
-from local.processes import die_with_parent
+from local.processes import die_with_parent, parent_pid
 
 # For two cores, which the stores use as well. On a busy machine, one to three processes and eight
 # or sixteen threads performed alike, except that branch reads were faster with eight threads.
@@ -27,7 +26,7 @@ API_TIMEOUT_S = 29.0
 
 def api() -> Application:
     """Return the WSGI application of one process; called in that process."""
-    die_with_parent(os.getppid())
+    die_with_parent(parent_pid())
     from functions.api.handler import handler  # noqa: PLC0415 - connects to the stores
 
     return application(Function("graveler-api", handler, API_TIMEOUT_S))
