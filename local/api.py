@@ -3,17 +3,17 @@
 Started by the supervisor as `python -m local.api PORT`.
 """
 
-import os
 import sys
 
 from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
-from local.gateway import Application, application
+from local.gateway import application
 from local.lambda_runtime import Function
 from local.ports import HOST
-from local.processes import die_with_parent
+from local.processes import die_with_parent, parent_pid
+from local.rsgi import Rsgi, rsgi
 
 # For two cores, which the stores use as well. On a busy machine, one to three processes and eight
 # or sixteen threads performed alike, except that branch reads were faster with eight threads.
@@ -25,12 +25,12 @@ CONNECTIONS_WAITING_MAX = 512
 API_TIMEOUT_S = 29.0
 
 
-def api() -> Application:
-    """Return the WSGI application of one process; called in that process."""
-    die_with_parent(os.getppid())
+def api() -> Rsgi:
+    """Return the RSGI application of one process; called in that process."""
+    die_with_parent(parent_pid())
     from functions.api.handler import handler  # noqa: PLC0415 - connects to the stores
 
-    return application(Function("graveler-api", handler, API_TIMEOUT_S))
+    return rsgi(application(Function("graveler-api", handler, API_TIMEOUT_S)), THREADS)
 
 
 def main(port: int) -> None:
@@ -38,11 +38,10 @@ def main(port: int) -> None:
     Granian(
         "local.api:api",
         factory=True,
-        interface=Interfaces.WSGI,
+        interface=Interfaces.RSGI,
         address=HOST,
         port=port,
         workers=PROCESSES,
-        blocking_threads=THREADS,
         backpressure=CONNECTIONS_WAITING_MAX,
         respawn_failed_workers=True,
         workers_kill_timeout=2,

@@ -3,14 +3,14 @@
 Theory of operation. A request becomes an event of payload format 2.0, and the function's answer
 becomes a response. Like the real gateway and Lambda, it refuses bodies over 10 MB and events over
 6 MB. Like the real one, it passes the path on *decoded*, so `%2F` and `/` look alike in `rawPath`,
-and the query string as it was sent.
+and the query string as it was sent. `local.rsgi` refuses bodies that did not arrive whole.
 """
 
 import base64
 import binascii
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl
@@ -32,31 +32,23 @@ _TOO_LARGE = (
     "the request is too large for the API: upload objects through a presigned URL, "
     "and split long lists"
 )
-# The server replaces a non-ASCII header by an empty one. With these, a client's metadata would be
+# `local.rsgi` replaces a non-ASCII header by an empty one. With these, a client's metadata would be
 # lost, so the request is refused.
 _STORED_HEADERS = ("HTTP_X_LAKEFS_META_", "HTTP_X_LAKEFS_INTERNAL_")
 _UNREADABLE = (
     "a header with user metadata is empty or not ASCII: send such metadata with a presigned upload"
 )
+_NO_LENGTH = "the request has no Content-Length: send it"
 _CUT_OFF = "the body is shorter than Content-Length: send all of it"
-_NOTHING_CAME = (
-    "the chunks are broken or empty: send all of them; if the body is empty, follow the redirect "
-    "or send Content-Length: 0"
-)
-# In the query of a request after the redirect that asks whether the body is really empty.
-_CONFIRMED = "graveler-empty-body"
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
-# Bytes of a refused body to read and discard, so that the client gets the answer.
-_DRAINED_BYTES_MAX = 1024**3
 
 
 class _RefusedError(Exception):
     """The gateway refuses the request without calling the function."""
 
-    def __init__(self, status: int, message: str, headers: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
-        self.headers = headers
 
 
 class _Answer(msgspec.Struct):
@@ -88,8 +80,7 @@ def _respond(function: Function, environ: Environ) -> tuple[int, list[tuple[str,
     try:
         body = _body_of(environ)
     except _RefusedError as error:
-        status, headers, content = _message(error.status, str(error))
-        return status, [*headers, *error.headers], content
+        return _message(error.status, str(error))
     if any(name.startswith(_STORED_HEADERS) and not value for name, value in environ.items()):
         return _message(400, _UNREADABLE)
     try:
@@ -108,46 +99,26 @@ def _body_of(environ: Environ) -> bytes:
     Raises:
         _RefusedError: API Gateway would not accept it, or it is incomplete.
     """
-    stream = environ["wsgi.input"]
-    if coding := environ.get("HTTP_TRANSFER_ENCODING"):
-        if coding.lower() != "chunked":
-            raise _RefusedError(400, f"Transfer-Encoding {coding!r} is not served: send chunked")
-        return _chunked_body_of(stream, environ.get("QUERY_STRING", ""))
+    if "CONTENT_LENGTH" not in environ and _ends_with_the_connection(environ):
+        raise _RefusedError(411, _NO_LENGTH)
     length = int(environ.get("CONTENT_LENGTH") or 0)
     if length > GATEWAY_BODY_BYTES_MAX:
-        drained = 0
-        while drained < _DRAINED_BYTES_MAX and (block := stream.read(1024 * 1024)):
-            drained += len(block)
         raise _RefusedError(413, _TOO_LARGE)
-    body: bytes = stream.read(length)
-    if len(body) != length:
+    coding = environ.get("HTTP_TRANSFER_ENCODING", "")
+    if coding.lower() not in {"", "chunked"}:
+        raise _RefusedError(400, f"Transfer-Encoding {coding!r} is not served: send chunked")
+    body: bytes = environ["wsgi.input"].read()
+    if len(body) > GATEWAY_BODY_BYTES_MAX:
+        raise _RefusedError(413, _TOO_LARGE)
+    if not coding and len(body) != length:
         raise _RefusedError(400, _CUT_OFF)
     return body
 
 
-def _chunked_body_of(stream: Any, query: str) -> bytes:  # noqa: ANN401 - Granian's own class
-    """Return the whole of a chunked body.
-
-    Granian reports neither broken chunks nor an early end. Its read(size) returns whatever arrived;
-    its read() returns the whole body or nothing. So nothing means broken or empty, and official
-    clients do upload empty files in chunks. A redirect to the same URL distinguishes the two: only
-    a connected client that sent all it wanted follows it. In the second request, the first byte is
-    read separately, because a broken body may have one.
-
-    Raises:
-        _RefusedError: the body is too large, broken, or not yet known to be empty.
-    """
-    is_confirmed = _CONFIRMED in query.split("&")
-    first: bytes = stream.read(1) if is_confirmed else b""
-    rest: bytes = stream.read()
-    if len(rest) > GATEWAY_BODY_BYTES_MAX:
-        raise _RefusedError(413, _TOO_LARGE)
-    if first and not rest:
-        raise _RefusedError(400, _NOTHING_CAME)
-    if not rest and not is_confirmed:
-        location = f"?{query}&{_CONFIRMED}" if query else f"?{_CONFIRMED}"
-        raise _RefusedError(307, _NOTHING_CAME, [("Location", location)])
-    return first + rest
+def _ends_with_the_connection(environ: Environ) -> bool:
+    """Whether the client may mean a body that it ends by closing the connection, as in HTTP/1.0."""
+    is_old = environ.get("SERVER_PROTOCOL") in {"HTTP/1", "HTTP/1.0"}  # Granian writes the first
+    return is_old and environ["REQUEST_METHOD"] in {"POST", "PUT", "PATCH"}
 
 
 def event_of(environ: Environ, body: bytes) -> dict[str, Any]:

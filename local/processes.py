@@ -1,6 +1,7 @@
 """Child processes that never outlive the process that started them."""
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -31,6 +32,15 @@ def die_with_parent(parent_pid: int) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent_pid:  # the parent ended before the call above
         os._exit(1)
+
+
+def parent_pid() -> int:
+    """Return the ID of the process that started this one, even if it has ended since.
+
+    A worker of a server needs it: `os.getppid` returns the ID of another process after that end.
+    """
+    parent = multiprocessing.parent_process()
+    return os.getppid() if parent is None or parent.pid is None else parent.pid
 
 
 class Child:

@@ -4,7 +4,6 @@ Started by the supervisor as `python -m local.slices PORT`.
 """
 
 import logging
-import os
 import sys
 from collections.abc import Iterable
 
@@ -18,7 +17,7 @@ from local.config import SLICE_FUNCTION, SLICES_AT_ONCE
 from local.gateway import Application, Environ, StartResponse
 from local.lambda_runtime import Function
 from local.ports import HOST
-from local.processes import die_with_parent
+from local.processes import die_with_parent, parent_pid
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +26,7 @@ _CONNECTIONS_WAITING_MAX = 64
 
 def slices() -> Application:
     """Return the WSGI application of one process; called in that process."""
-    die_with_parent(os.getppid())
+    die_with_parent(parent_pid())
     from functions.slices.handler import handler  # noqa: PLC0415 - connects to the stores
 
     return invocations(Function(SLICE_FUNCTION, handler, TIMEOUT_S))

@@ -1,9 +1,10 @@
 """Starts the processes of the stack in order, watches them, and stops them in reverse.
 
-Theory of operation. The supervisor holds the data folder by a lock that the kernel releases when it
-ends, and its children by the parent-death signal (`local.processes`). However it ends, even by
-SIGKILL, nothing is left running, and the next start finds ports, lock and data free. Signals become
-SystemExit, which unwinds the same stack of `stop` calls as a failure.
+Theory of operation. A process that ends is started again (`local.supervised`). The supervisor holds
+the data folder by a lock that the kernel releases when it ends, and its children by the
+parent-death signal (`local.processes`). However it ends, even by SIGKILL, nothing is left running,
+and the next start finds ports, lock and data free. Signals become SystemExit, which unwinds the
+same stack of `stop` calls as a failure.
 """
 
 import fcntl
@@ -19,18 +20,16 @@ from typing import IO
 import msgspec
 
 from local.config import ENVIRONMENT, ROOT, Config, data_folder
-from local.logs import bound
 from local.ports import is_free, is_healthy, is_listening
 from local.private_files import write_private
 from local.processes import Child, StartError
 from local.stores import start_dynamodb, start_s3proxy
+from local.supervised import Say, Supervised
 
 # A stack that was just killed may hold its ports and its lock for this long.
 PATIENCE_S = 5.0
 
 WATCH_INTERVAL_S = 0.5
-
-Say = Callable[[str], None]
 
 
 def run(environment: Mapping[str, str], say: Say) -> None:
@@ -38,7 +37,7 @@ def run(environment: Mapping[str, str], say: Say) -> None:
 
     Raises:
         SystemExit: a signal arrived.
-        StartError: the stack cannot start, or one of its processes ended.
+        StartError: the stack cannot start, or one of its processes cannot be started again.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _exit)
@@ -46,9 +45,9 @@ def run(environment: Mapping[str, str], say: Say) -> None:
     with ExitStack() as stops:
         stops.enter_context(_lock(data))
         config = Config.from_environment(environment, data)
-        stack = _Stack(config, config.handler_environment(environment), stops)
+        stack = _Stack(config, config.handler_environment(environment), stops, say)
         try:
-            stack.start(say)
+            stack.start()
             stack.keep_environment()
             say(_welcome(config))
             while True:
@@ -62,13 +61,16 @@ def run(environment: Mapping[str, str], say: Say) -> None:
 class _Stack:
     """The processes of one stack."""
 
-    def __init__(self, config: Config, environment: Mapping[str, str], stops: ExitStack) -> None:
+    def __init__(
+        self, config: Config, environment: Mapping[str, str], stops: ExitStack, say: Say
+    ) -> None:
         self._config = config
         self._environment = environment
         self._stops = stops
-        self._children: list[Child] = []
+        self._say = say
+        self._processes: list[Supervised] = []
 
-    def start(self, say: Say) -> None:
+    def start(self) -> None:
         """Start all processes; return when requests can be served.
 
         Raises:
@@ -78,27 +80,35 @@ class _Stack:
         for port, name in ((config.port, "GRAVELER_PORT"), (config.s3_port, "GRAVELER_S3_PORT")):
             if not is_free(port, PATIENCE_S):
                 raise StartError(f"port {port} is in use: set {name} to another port")
-        say("Starting the stores: DynamoDB Local and S3Proxy")
-        dynamodb_data = config.data / "dynamodb"
-        dynamodb = start_dynamodb(config.dynamodb_port, dynamodb_data, config.log("dynamodb"))
-        self._keep(dynamodb.child)
-        s3 = start_s3proxy(config.s3_port, config.data / "s3", config.keys, config.log("s3proxy"))
-        self._keep(s3.child)
-        dynamodb.wait_until_ready()
-        s3.wait_until_ready()
+        self._say("Starting the stores: DynamoDB Local and S3Proxy")
+        stores = (
+            self._supervise(self._dynamodb, lambda: is_listening(config.dynamodb_port)),
+            self._supervise(self._s3proxy, lambda: is_listening(config.s3_port)),
+        )
+        for store in stores:
+            store.wait_until_ready()
 
         self._python("provision").wait_until_done()
         # A crash of the machine may leave a truncated file that looks like a cached one.
         shutil.rmtree(config.data / "cache", ignore_errors=True)
 
-        say("Starting the functions")
-        port = config.messaging_port
-        background = self._keep(self._python("background", str(port), str(config.journal)))
-        background.wait_until(lambda: is_listening(port))
-        slices = self._keep(self._python("slices", str(config.slices_port)))
-        slices.wait_until(lambda: is_listening(config.slices_port))
-        api = self._keep(self._python("api", str(config.port)))
-        api.wait_until(lambda: is_healthy(config.port))
+        self._say("Starting the functions")
+        port, slices_port = config.messaging_port, config.slices_port
+        for start, is_ready in (
+            (
+                lambda: self._python("background", str(port), str(config.journal)),
+                lambda: is_listening(port),
+            ),
+            (
+                lambda: self._python("slices", str(slices_port)),
+                lambda: is_listening(slices_port),
+            ),
+            (
+                lambda: self._python("api", str(config.port)),
+                lambda: is_healthy(config.port),
+            ),
+        ):
+            self._supervise(start, is_ready).wait_until_ready()
 
     def keep_environment(self) -> None:
         """Store the functions' environment, by which jobs started by hand find the stack."""
@@ -107,23 +117,33 @@ class _Stack:
         self._stops.callback(kept.unlink, missing_ok=True)
 
     def watch(self) -> None:
-        """Check that the processes run, and bound their logs.
+        """Start processes that ended again, and bound the logs.
 
         Raises:
-            StartError: a process ended.
+            StartError: a process cannot be started again.
         """
-        for child in self._children:
-            child.check_alive()
-            bound(child.log)
+        for process in self._processes:
+            process.watch()
+
+    def _dynamodb(self) -> Child:
+        config = self._config
+        data = config.data / "dynamodb"
+        return start_dynamodb(config.dynamodb_port, data, config.log("dynamodb")).child
+
+    def _s3proxy(self) -> Child:
+        config = self._config
+        data = config.data / "s3"
+        return start_s3proxy(config.s3_port, data, config.keys, config.log("s3proxy")).child
 
     def _python(self, module: str, *arguments: str) -> Child:
         command = (sys.executable, "-m", f"local.{module}", *arguments)
         return Child(module, command, self._config.log(module), self._environment, ROOT)
 
-    def _keep(self, child: Child) -> Child:
-        self._children.append(child)
-        self._stops.callback(child.stop)
-        return child
+    def _supervise(self, start: Callable[[], Child], is_ready: Callable[[], bool]) -> Supervised:
+        process = Supervised(start, is_ready, self._say)
+        self._processes.append(process)
+        self._stops.callback(process.stop)
+        return process
 
 
 def _exit(_number: int, _frame: object) -> None:

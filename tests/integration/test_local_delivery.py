@@ -80,7 +80,7 @@ def messages_of(stack, queue):
 
 
 def kill_background(stack):
-    """End the process that delivers as `kill -9` does; the stack ends with it."""
+    """End the process that delivers as `kill -9` does; the stack starts it again."""
     os.kill(process_of(stack, "events.jsonl"), signal.SIGKILL)
     wait_until(lambda: "background ended with exit code -9" in stack.output)
 

@@ -14,6 +14,7 @@ from functions.api.app import build_app
 from graveler.aws import exchanges, retries
 from graveler.aws.dynamodb import http_client
 from graveler.aws.s3 import client as s3_module
+from graveler.limits import REQUEST_S_MAX
 from tests.support.api import ApiClient, Reply
 from tests.support.faulty_server import Fault, FaultyServer, passing_on
 from tests.support.server_world import open_world

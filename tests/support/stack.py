@@ -73,6 +73,11 @@ class Stack:
         self.start()
 
     @property
+    def pid(self) -> int:
+        """The process ID of the supervisor."""
+        return self._process.pid
+
+    @property
     def output(self) -> str:
         """The output of the stack on its terminal since it was started."""
         return self._log.read_text()
