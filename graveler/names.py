@@ -23,6 +23,9 @@ _CHECKSUM = re.compile(f"[!#-~]{{1,{CHECKSUM_BYTES_MAX}}}")
 
 _NAMESPACE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(.*)", re.DOTALL)
 _BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+# A bucket of objects that are only read. Old buckets have names that new ones must not have. A
+# client refuses to sign requests to names with the last endings: AWS reserves them.
+READABLE_BUCKET = r"(?!\.{1,2}(?:/|$))[A-Za-z0-9._-]{1,255}(?<!--x-s3)(?<!--xa-s3)(?<!--op-s3)"
 _IP_ADDRESS = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
 # Every tool that parses the namespace as a URI ends the path at `?` and `#`.
 _NOT_IN_PREFIXES = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff?#]")

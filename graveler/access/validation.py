@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from graveler.access.actions import SERVICES, Action
 from graveler.access.conditions import CATALOG_FIELDS, FIELDS, OPERATORS, network_of
 from graveler.access.policy import Conditions, Effect, Statement
-from graveler.access.resources import ALL, listed, parsed
+from graveler.access.resources import ALL, Arn, listed, parsed
 from graveler.access.wildcards import compiled
 from graveler.errors import InvalidInputError
 from graveler.limits import (
@@ -26,6 +26,8 @@ _KINDS = {
     "auth": ("user", "group", "policy", "externalPrincipal"),
     "catalog": ("namespace", "table", "view"),  # of lakeFS's Iceberg catalog
 }
+# What a repository's own resources begin with, behind its name.
+_KINDS_IN_REPOSITORY = ("object", "branch", "tag")
 _FORMS = "use `*`, or an ARN such as arn:lakefs:fs:::repository/<name>, or a JSON list of these"
 _WILDCARD = re.compile(r"[*?]")
 
@@ -102,11 +104,26 @@ def _problem_of(resource: str) -> str:
         return f"the services of resources are {', '.join(_KINDS)}, without wildcards"
     if arn.account or resource.split(":")[3]:
         return "leave region and account empty, as in arn:lakefs:fs:::repository/<name>"
-    kind, kinds = arn.resource.partition("/")[0], _KINDS[arn.service]
-    is_known = kind in kinds or _WILDCARD.search(kind)
-    return (
-        "" if is_known else f"resources of the service {arn.service} begin with {', '.join(kinds)}"
-    )
+    return _problem_of_kind(arn)
+
+
+def _problem_of_kind(arn: Arn) -> str:
+    """Return what is wrong with the kind of a resource, such as `branch`; "" if nothing is.
+
+    A wildcard also matches slashes, so nothing can be said of what follows it.
+    """
+    kind, _, name = arn.resource.partition("/")
+    kinds = _KINDS[arn.service]
+    if kind not in kinds and not _WILDCARD.search(kind):
+        return f"resources of the service {arn.service} begin with {', '.join(kinds)}"
+    repository, is_within, resource = name.partition("/")
+    if kind != "repository" or not is_within or _WILDCARD.search(repository):
+        return ""
+    kind, has_name, _ = resource.partition("/")
+    if _WILDCARD.search(kind) or (has_name and kind in _KINDS_IN_REPOSITORY):
+        return ""
+    kinds_in = ", ".join(f"{each}/" for each in _KINDS_IN_REPOSITORY)
+    return f"after the repository's name and a slash, resources begin with {kinds_in}"
 
 
 def _check_conditions(conditions: Conditions, number: int) -> None:

@@ -23,7 +23,9 @@ class GroupCreation(Struct, frozen=True):
     description: str = ""
 
 
-class StatementBody(Struct, frozen=True, omit_defaults=True):
+class StatementBody(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A statement. An unknown field is refused: a misspelled condition must not be dropped."""
+
     effect: str
     resource: str
     action: Annotated[list[str], Meta(min_length=1)]

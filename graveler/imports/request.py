@@ -16,12 +16,12 @@ from graveler.limits import (
     PATH_BYTES_MAX,
 )
 from graveler.messages import Refusal
-from graveler.names import check_path, leaves_its_folder
+from graveler.names import READABLE_BUCKET, check_path, leaves_its_folder
 
 DEFAULT_MESSAGE = "Import objects"
 
 # The bucket, and the key or the prefix of keys.
-_SOURCE = re.compile(r"s3://(?!\.{1,2}(?:/|$))([A-Za-z0-9._-]{1,255})(?:/([^\x00]*))?")
+_SOURCE = re.compile(rf"s3://({READABLE_BUCKET})(?:/([^\x00]*))?")
 # JSON around the texts of one source.
 _SOURCE_BYTES = 50
 

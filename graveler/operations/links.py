@@ -15,7 +15,7 @@ from graveler.errors import InvalidInputError
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Branch, Entry, Repository
-from graveler.names import check_checksum, check_path, leaves_its_folder
+from graveler.names import READABLE_BUCKET, check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.protocol.staging import branch_for_staging, stage_entry
@@ -24,8 +24,7 @@ from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.times import NS_PER_S
 
 # Any other address could not be read, and would break each listing that presigns URLs.
-_OBJECT_URI = re.compile(r"s3://(?!\.{1,2}/)[^/\x00]+/[^\x00]+")
-
+_OBJECT_URI = re.compile(rf"s3://{READABLE_BUCKET}/[^\x00]+")
 
 # Raises an error if the caller must not make the data at the address an object.
 CheckForeign = Callable[[str], None]

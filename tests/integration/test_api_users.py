@@ -13,6 +13,7 @@ STATEMENT = {
     "resource": '["arn:lakefs:fs:::repository/a", "arn:lakefs:fs:::repository/b"]',
     "condition": {"IpAddress": {"SourceIp": ["10.0.0.0/8"]}},
 }
+PLAIN = {"effect": "allow", "action": ["fs:*"], "resource": "*"}
 
 
 @pytest.fixture
@@ -122,15 +123,14 @@ def test_a_policy_is_kept_as_it_was_sent(api):
     models.Policy.from_dict(shown.json)
     assert shown.json["statement"] == [STATEMENT, {**STATEMENT, "effect": "deny"}]
     assert ids(api.ask("GET", "/auth/policies", prefix="M")) == ["Mine"]
-    plain = {"effect": "allow", "action": ["fs:*"], "resource": "*"}
-    reply = api.ask("PUT", "/auth/policies/Mine", {"id": "Mine", "statement": [plain]})
-    assert (reply.status, reply.json["statement"]) == (200, [plain])
+    reply = api.ask("PUT", "/auth/policies/Mine", {"id": "Mine", "statement": [PLAIN]})
+    assert (reply.status, reply.json["statement"]) == (200, [PLAIN])
     assert reply.json["creation_date"] == shown.json["creation_date"]
     assert api.ask("DELETE", "/auth/policies/Mine").status == 204
     gone = (404, "policy not found")
     assert outcome(api.ask("GET", "/auth/policies/Mine")) == gone
     assert outcome(api.ask("DELETE", "/auth/policies/Mine")) == gone
-    reply = api.ask("PUT", "/auth/policies/Mine", {"id": "Mine", "statement": [plain]})
+    reply = api.ask("PUT", "/auth/policies/Mine", {"id": "Mine", "statement": [PLAIN]})
     assert outcome(reply) == (404, "not found")
 
 
@@ -144,6 +144,8 @@ def test_a_policy_is_kept_as_it_was_sent(api):
         ({"statement": [{**STATEMENT, "action": ["fs:Fly"]}]}, "fs:Fly"),
         ({"statement": [{**STATEMENT, "resource": "lake"}]}, "lake"),
         ({"statement": [{**STATEMENT, "condition": {"Moon": {"Phase": ["full"]}}}]}, "Moon"),
+        ({"statement": [{**PLAIN, "Condition": STATEMENT["condition"]}]}, "Condition"),
+        ({"statement": [{**PLAIN, "conditions": STATEMENT["condition"]}]}, "conditions"),
         ({"id": "Other"}, "can't update policy id"),
     ],
 )

@@ -12,7 +12,7 @@ from graveler.actions.document import Value, typed
 from graveler.actions.durations import seconds
 from graveler.actions.secrets import MASK, Secrets
 from graveler.errors import HookFailedError
-from graveler.events import shortened
+from graveler.events import SOURCE, shortened
 from graveler.hooks import Occurrence, event_body
 from graveler.limits import HOOK_PROPERTIES_MAX
 from graveler.operations.engine import Engine
@@ -258,6 +258,9 @@ def _eventbridge(made: Call) -> None:
         )
     detail = shortened(msgspec.json.decode(made.body))
     source = made.text("source") or "lakefs"
+    if source == SOURCE:
+        # On the deployment's own bus, subscribers would believe it, and tasks and exports start.
+        raise HookFailedError(f"source {SOURCE!r} is reserved for Graveler's own events")
     detail_type = made.text("detail_type") or made.about.event
     made.output.write(
         f"Bus: {bus}\nSource: {source}\nDetail type: {detail_type}\nDetail:\n{detail}\n"

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import HookFailedError, NotFoundError, PreconditionFailedError
+from graveler.events import SOURCE
 from graveler.hooks import HookSettings, HookStatus, Run
 from graveler.limits import HOOK_TIMEOUT_S_MAX, HOOKS_MAX
 from graveler.operations import branches, merges, replays, tags, writes
@@ -423,6 +424,14 @@ def test_a_bus_gets_the_event(world):
     ((bus, source, detail_type, detail),) = world.targets.events
     assert (bus, source, detail_type) == ("lake", "lakefs", "pre-commit")
     assert json.loads(detail)["branch_id"] == "main"
+
+
+def test_a_hook_cannot_pass_its_event_off_as_one_of_graveler(world):
+    world.hook_settings = HookSettings(buses=("lake",))
+    engine = world.engine()
+    install(engine, hook("eventbridge", bus="lake", source=SOURCE, detail_type="Commit Completed"))
+    assert "source 'graveler' is reserved" in refused(engine)
+    assert world.targets.events == []
 
 
 def test_a_file_with_lua_is_refused_when_it_is_committed(world, engine):
