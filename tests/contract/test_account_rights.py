@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from graveler.access.digests import secret_digest
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
+from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.tables import Tables
 from graveler.errors import (
     AlreadyExistsError,
@@ -457,6 +459,25 @@ class TestDynamoDB:
             else:
                 store.create_policy(policy("Read"))
                 assert effective(store, "ann") == []
+
+    def test_a_member_who_is_added_while_being_removed_is_listed_if_it_has_the_rights(
+        self, store: AccountStore, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store.attach_to_group("Read", "Readers")
+        store.add_member("Readers", "ann")
+        call, added = DynamoDB.call, []
+
+        def call_and_add(self: DynamoDB, operation: str, *request: Any) -> Any:
+            answer = call(self, operation, *request)
+            if operation in ("UpdateItem", "TransactWriteItems") and not added:
+                added.append("ann")
+                world.second.add_member("Readers", "ann")
+            return answer
+
+        monkeypatch.setattr(DynamoDB, "call", call_and_add)
+        store.remove_member("Readers", "ann")
+        listed = [user.name for user in store.members("Readers", "", "", 10).results]
+        assert (effective(store, "ann"), listed) == (["Read"], ["ann"])
 
     def test_changes_of_one_user_and_one_group_at_once_are_all_kept(
         self, store: AccountStore, world: World
