@@ -169,17 +169,19 @@ class Authenticator:
         is_proven = self._matches(proven.key if proven else _NO_KEY, secret_access_key)
         if proven is None or not is_proven:
             return self._user_of_guess(access_key_id, secret_access_key, address)
-        if self._clock.now_ns() >= proven.fresh_until_ns:
+        now_ns = self._clock.now_ns()
+        if now_ns >= proven.fresh_until_ns:
             found = self._accounts.look_up(access_key_id, hint=proven.key.user)
             if not _is_valid(found.key, found.user) or found.key != proven.key:
-                del self._proven[access_key_id]
+                self.forget(access_key_id)
                 return self._user_of_guess(access_key_id, secret_access_key, address)
-            self._remember(proven.key)
+            self._remember(proven.key, now_ns)
         return proven.key.user
 
     def _user_of_guess(self, access_key_id: str, secret_access_key: str, address: str) -> str:
         """Check a pair that this process has not found right before."""
-        now_s = self._now_s()
+        now_ns = self._clock.now_ns()
+        now_s = now_ns // NS_PER_S
         counters = self._limits.counters(access_key_id, address, now_s)
         self._limits.check_memory(counters, now_s)
         found = self._accounts.look_up(access_key_id, counters.names)
@@ -190,7 +192,7 @@ class Authenticator:
         ):
             self._limits.count(counters)
             raise AuthenticationError(FAILURE_MESSAGE)
-        self._remember(key)
+        self._remember(key, now_ns)
         return key.user
 
     def _matches(self, key: LoginKey, secret: str) -> bool:
@@ -206,14 +208,14 @@ class Authenticator:
         key = self._accounts.look_up(access_key_id).key
         return key if key is not None and key.digest else None
 
-    def _remember(self, key: LoginKey) -> None:
+    def _remember(self, key: LoginKey, read_ns: int) -> None:
+        """Remember the key for MEMORY_S from read_ns, the time before it was read."""
         if len(self._proven) >= MEMORY_ENTRIES_MAX:
             self._proven.clear()
-        fresh_until_ns = self._clock.now_ns() + MEMORY_S * NS_PER_S
-        self._proven[key.access_key_id] = _Proven(key, fresh_until_ns)
+        self._proven[key.access_key_id] = _Proven(key, read_ns + MEMORY_S * NS_PER_S)
 
     def forget(self, access_key_id: str) -> None:
-        """Forget the key, which this process has just deleted."""
+        """Forget the key, which was deleted."""
         self._proven.pop(access_key_id, None)
 
     # Sessions

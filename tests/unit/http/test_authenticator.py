@@ -148,6 +148,47 @@ def test_a_withdrawn_key_stops_working_in_time(authenticator, accounts, clock, e
         authenticator.user_of(basic(), [])
 
 
+@pytest.mark.parametrize("is_remembered", [False, True])
+def test_a_key_that_is_withdrawn_while_it_is_looked_up_stops_working_in_time(
+    authenticator, accounts, clock, monkeypatch, is_remembered
+):
+    if is_remembered:
+        authenticator.user_of(basic(), [])
+        clock.tick(MEMORY_S)
+    look_up = accounts.look_up
+
+    def look_up_slowly(*asked, **options):
+        found = look_up(*asked, **options)
+        monkeypatch.undo()
+        delete_key(accounts)
+        clock.tick(MEMORY_S)
+        return found
+
+    monkeypatch.setattr(accounts, "look_up", look_up_slowly)
+    assert authenticator.user_of(basic(), []) == "ann"
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(basic(), [])
+
+
+def test_two_requests_at_once_with_a_withdrawn_key_are_both_refused(
+    authenticator, accounts, clock, monkeypatch
+):
+    authenticator.user_of(basic(), [])
+    delete_key(accounts)
+    clock.tick(MEMORY_S)
+    look_up, waiting = accounts.look_up, [basic()]
+
+    def look_up_after_another(*asked, **options):
+        if waiting:
+            with pytest.raises(AuthenticationError):
+                authenticator.user_of(waiting.pop(), [])
+        return look_up(*asked, **options)
+
+    monkeypatch.setattr(accounts, "look_up", look_up_after_another)
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(basic(), [])
+
+
 def test_a_key_stops_working_at_once_in_the_process_that_deleted_it(authenticator, accounts):
     authenticator.user_of(basic(), [])
     delete_key(accounts)
