@@ -32,10 +32,12 @@ FAILURE_MESSAGE = "error authenticating request"
 SESSION_COOKIE = "internal_auth_session"
 SESSION_LIFE_S = 30 * 24 * 60 * 60
 
-# The claim that names the access key of the login, or the external principal and its user's uid.
+# The claim that names the access key of the login; or those of the external principal, with the
+# user's uid and the attachment.
 _KEY_CLAIM = "access_key_id"
 _PRINCIPAL_CLAIM = "principal_id"
 _UID_CLAIM = "user_uid"
+_ATTACHMENT_CLAIM = "attachment"
 
 # A withdrawn credential works for so long at most. One request to the store in so many seconds
 # costs a busy process nothing that can be measured.
@@ -127,7 +129,11 @@ class Authenticator:
 
     def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> Session:
         """Return a new session of the principal's user; it ends when the principal is detached."""
-        claims = {_PRINCIPAL_CLAIM: principal.id, _UID_CLAIM: principal.user_uid}
+        claims = {
+            _PRINCIPAL_CLAIM: principal.id,
+            _UID_CLAIM: principal.user_uid,
+            _ATTACHMENT_CLAIM: principal.attachment,
+        }
         return self._session(principal.user, life_s, claims)
 
     def _session(self, user: str, life_s: int, claims: Mapping[str, str]) -> Session:
@@ -264,6 +270,7 @@ class Authenticator:
             principal is not None
             and principal.user == user
             and principal.user_uid == claims.get(_UID_CLAIM)
+            and principal.attachment == claims.get(_ATTACHMENT_CLAIM, "")
         )
 
     def _key_of_session(self, key_and_user: tuple[str, str]) -> LookUp | None:

@@ -211,6 +211,11 @@ def detach_principal(accounts):
     accounts.delete_principal("ann", ROLE)
 
 
+def attach_principal_again(accounts):
+    detach_principal(accounts)
+    accounts.create_principal(ExternalPrincipal(ROLE, "ann"))
+
+
 def give_principal_to_another(accounts):
     detach_principal(accounts)
     accounts.create_user(User("bob", 1))
@@ -218,7 +223,14 @@ def give_principal_to_another(accounts):
 
 
 @pytest.mark.parametrize(
-    "end", [delete_user, replace_user, detach_principal, give_principal_to_another]
+    "end",
+    [
+        delete_user,
+        replace_user,
+        detach_principal,
+        attach_principal_again,
+        give_principal_to_another,
+    ],
 )
 def test_a_principal_s_session_ends_with_the_principal_and_its_user(
     authenticator, accounts, clock, end
