@@ -244,7 +244,7 @@ class Authenticator:
                     "verify_nbf": False,
                 },
             )
-        except jwt.InvalidTokenError as error:
+        except (jwt.InvalidTokenError, UnicodeEncodeError) as error:
             raise AuthenticationError(FAILURE_MESSAGE) from error
         expires_at, user = claims["exp"], claims["sub"]
         if not isinstance(expires_at, int) or expires_at <= self._now_s():

@@ -68,6 +68,8 @@ def test_an_access_key_authenticates_its_user(authenticator):
         "Basic " + base64.b64encode(b"\xff:\xff").decode(),
         "Bearer",
         "Bearer x.y.z",
+        "Bearer \udcff",
+        "Basic \udcff",
         "Digest abc",
         "AWS4-HMAC-SHA256 Credential=x",
     ],
