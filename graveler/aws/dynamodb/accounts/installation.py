@@ -188,5 +188,9 @@ class InstallationRecords(KeyRecords):
         # Another process may have done it, or the user or the key pair may be deleted.
         with suppress(TransactionCancelledError):
             self.tables.transact(
-                [{"Update": update}, {"Put": self.tables.put(listed)}, {"ConditionCheck": unchanged}]
+                [
+                    {"Update": update},
+                    {"Put": self.tables.put(listed)},
+                    {"ConditionCheck": unchanged},
+                ]
             )

@@ -70,9 +70,7 @@ class PrincipalRecords(AccountRecords):
         raw = self._item(PRINCIPAL + principal_id)
         if raw is None or self._owner_of(raw) is None:
             return None
-        return ExternalPrincipal(
-            principal_id, raw["user"]["S"], uid_of(raw), _attachment_of(raw)
-        )
+        return ExternalPrincipal(principal_id, raw["user"]["S"], uid_of(raw), _attachment_of(raw))
 
     def principals_of(
         self, user: str, prefix: str, after: str, amount: int
