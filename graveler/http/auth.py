@@ -32,10 +32,12 @@ FAILURE_MESSAGE = "error authenticating request"
 SESSION_COOKIE = "internal_auth_session"
 SESSION_LIFE_S = 30 * 24 * 60 * 60
 
-# The claim that names the access key of the login, or the external principal and its user's uid.
+# The claim that names the access key of the login; or those of the external principal, with the
+# user's uid and the attachment.
 _KEY_CLAIM = "access_key_id"
 _PRINCIPAL_CLAIM = "principal_id"
 _UID_CLAIM = "user_uid"
+_ATTACHMENT_CLAIM = "attachment"
 
 # A withdrawn credential works for so long at most. One request to the store in so many seconds
 # costs a busy process nothing that can be measured.
@@ -127,7 +129,11 @@ class Authenticator:
 
     def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> Session:
         """Return a new session of the principal's user; it ends when the principal is detached."""
-        claims = {_PRINCIPAL_CLAIM: principal.id, _UID_CLAIM: principal.user_uid}
+        claims = {
+            _PRINCIPAL_CLAIM: principal.id,
+            _UID_CLAIM: principal.user_uid,
+            _ATTACHMENT_CLAIM: principal.attachment,
+        }
         return self._session(principal.user, life_s, claims)
 
     def _session(self, user: str, life_s: int, claims: Mapping[str, str]) -> Session:
@@ -169,17 +175,19 @@ class Authenticator:
         is_proven = self._matches(proven.key if proven else _NO_KEY, secret_access_key)
         if proven is None or not is_proven:
             return self._user_of_guess(access_key_id, secret_access_key, address)
-        if self._clock.now_ns() >= proven.fresh_until_ns:
+        now_ns = self._clock.now_ns()
+        if now_ns >= proven.fresh_until_ns:
             found = self._accounts.look_up(access_key_id, hint=proven.key.user)
             if not _is_valid(found.key, found.user) or found.key != proven.key:
-                del self._proven[access_key_id]
+                self.forget(access_key_id)
                 return self._user_of_guess(access_key_id, secret_access_key, address)
-            self._remember(proven.key)
+            self._remember(proven.key, now_ns)
         return proven.key.user
 
     def _user_of_guess(self, access_key_id: str, secret_access_key: str, address: str) -> str:
         """Check a pair that this process has not found right before."""
-        now_s = self._now_s()
+        now_ns = self._clock.now_ns()
+        now_s = now_ns // NS_PER_S
         counters = self._limits.counters(access_key_id, address, now_s)
         self._limits.check_memory(counters, now_s)
         found = self._accounts.look_up(access_key_id, counters.names)
@@ -190,7 +198,7 @@ class Authenticator:
         ):
             self._limits.count(counters)
             raise AuthenticationError(FAILURE_MESSAGE)
-        self._remember(key)
+        self._remember(key, now_ns)
         return key.user
 
     def _matches(self, key: LoginKey, secret: str) -> bool:
@@ -206,14 +214,14 @@ class Authenticator:
         key = self._accounts.look_up(access_key_id).key
         return key if key is not None and key.digest else None
 
-    def _remember(self, key: LoginKey) -> None:
+    def _remember(self, key: LoginKey, read_ns: int) -> None:
+        """Remember the key for MEMORY_S from read_ns, the time before it was read."""
         if len(self._proven) >= MEMORY_ENTRIES_MAX:
             self._proven.clear()
-        fresh_until_ns = self._clock.now_ns() + MEMORY_S * NS_PER_S
-        self._proven[key.access_key_id] = _Proven(key, fresh_until_ns)
+        self._proven[key.access_key_id] = _Proven(key, read_ns + MEMORY_S * NS_PER_S)
 
     def forget(self, access_key_id: str) -> None:
-        """Forget the key, which this process has just deleted."""
+        """Forget the key, which was deleted."""
         self._proven.pop(access_key_id, None)
 
     # Sessions
@@ -236,7 +244,7 @@ class Authenticator:
                     "verify_nbf": False,
                 },
             )
-        except jwt.InvalidTokenError as error:
+        except (jwt.InvalidTokenError, UnicodeEncodeError) as error:
             raise AuthenticationError(FAILURE_MESSAGE) from error
         expires_at, user = claims["exp"], claims["sub"]
         if not isinstance(expires_at, int) or expires_at <= self._now_s():
@@ -262,6 +270,7 @@ class Authenticator:
             principal is not None
             and principal.user == user
             and principal.user_uid == claims.get(_UID_CLAIM)
+            and principal.attachment == claims.get(_ATTACHMENT_CLAIM, "")
         )
 
     def _key_of_session(self, key_and_user: tuple[str, str]) -> LookUp | None:

@@ -108,11 +108,15 @@ class LookUp:
 
 @dataclass(frozen=True, slots=True)
 class ExternalPrincipal:
-    """An identity of another system, such as an IAM role's ARN, that logs in as a user."""
+    """An identity of another system, such as an IAM role's ARN, that logs in as a user.
+
+    attachment: unique each time that it is attached; "" in a record from before that was stored.
+    """
 
     id: str
     user: str
     user_uid: str = field(default="", compare=False)
+    attachment: str = field(default="", compare=False)
 
 
 class InstallationStore(Protocol):

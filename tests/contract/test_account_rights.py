@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from graveler.access.digests import secret_digest
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
-from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.dynamodb.client import DynamoDB
+from graveler.aws.dynamodb.models import ACCOUNTS, PRINCIPAL, PrincipalItem
+from graveler.aws.dynamodb.tables import Tables, key
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
@@ -329,6 +332,18 @@ class TestKeys:
 
 
 class TestPrincipals:
+    def test_a_principal_that_is_attached_again_has_another_attachment(
+        self, store: AccountStore
+    ) -> None:
+        attachments = set()
+        for _ in range(2):
+            store.create_principal(ExternalPrincipal(ROLE, "ann"))
+            found = store.principal(ROLE)
+            assert found is not None
+            attachments.add(found.attachment)
+            store.delete_principal("ann", ROLE)
+        assert len(attachments) == 2
+
     def test_a_principal_is_one_user_s(self, store: AccountStore) -> None:
         store.create_principal(ExternalPrincipal(ROLE, "ann"))
         store.create_principal(ExternalPrincipal(f"{ROLE}/x", "ann"))
@@ -457,6 +472,38 @@ class TestDynamoDB:
             else:
                 store.create_policy(policy("Read"))
                 assert effective(store, "ann") == []
+
+    def test_a_member_who_is_added_while_being_removed_is_listed_if_it_has_the_rights(
+        self, store: AccountStore, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store.attach_to_group("Read", "Readers")
+        store.add_member("Readers", "ann")
+        call, added = DynamoDB.call, []
+
+        def call_and_add(self: DynamoDB, operation: str, *request: Any) -> Any:
+            answer = call(self, operation, *request)
+            if operation in ("UpdateItem", "TransactWriteItems") and not added:
+                added.append("ann")
+                world.second.add_member("Readers", "ann")
+            return answer
+
+        monkeypatch.setattr(DynamoDB, "call", call_and_add)
+        store.remove_member("Readers", "ann")
+        listed = [user.name for user in store.members("Readers", "", "", 10).results]
+        assert (effective(store, "ann"), listed) == (["Read"], ["ann"])
+
+    def test_a_principal_from_an_earlier_version_is_still_attached(
+        self, store: AccountStore, fresh_tables: Tables
+    ) -> None:
+        store.create_principal(ExternalPrincipal(ROLE, "ann"))
+        update = fresh_tables.update(
+            key(ACCOUNTS, PRINCIPAL + ROLE), [PrincipalItem.attachment.remove()]
+        )
+        fresh_tables.dynamodb.call("UpdateItem", update)
+        found = store.principal(ROLE)
+        assert found == ExternalPrincipal(ROLE, "ann")
+        assert found is not None
+        assert found.attachment == ""
 
     def test_changes_of_one_user_and_one_group_at_once_are_all_kept(
         self, store: AccountStore, world: World

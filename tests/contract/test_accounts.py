@@ -1,5 +1,6 @@
 """The contract of every AccountStore."""
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -182,6 +183,37 @@ class TestDynamoDB:
         store.upgrade(STANDARD)
         assert store.group("Viewers") is None
         assert store.effective_policies("admin") == (ALL_POLICY,)
+
+    def test_a_key_pair_from_before_groups_passes_to_no_later_user_of_the_name(
+        self, fresh_tables: Tables
+    ) -> None:
+        store = DynamoAccountStore(fresh_tables, ContextCipher())
+        install_before_groups(store, fresh_tables)
+        with pytest.raises(ZeroDivisionError):
+            # After the users are upgraded.
+            interrupted_at(store, "_upgrade_key").upgrade(STANDARD)
+        store.delete_user("admin")
+        store.create_user(User("admin", CREDENTIAL.creation_date + 1))
+        store.upgrade(STANDARD, CREDENTIAL.access_key_id)
+        assert not is_secret_of(store, CREDENTIAL)
+        assert store.keys_of("admin", "", "", 10).results == ()
+
+    def test_a_key_pair_that_is_deleted_during_an_upgrade_is_not_listed(
+        self, fresh_tables: Tables
+    ) -> None:
+        other = DynamoAccountStore(fresh_tables, ContextCipher())
+
+        class MeanwhileDeleted(ContextCipher):
+            def decrypt(self, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
+                if "access-key-id" in context:
+                    other.upgrade(STANDARD)
+                    other.delete_key("admin", CREDENTIAL.access_key_id)
+                return super().decrypt(ciphertext, context)
+
+        install_before_groups(other, fresh_tables)
+        DynamoAccountStore(fresh_tables, MeanwhileDeleted()).upgrade(STANDARD)
+        assert other.look_up(CREDENTIAL.access_key_id).key is None
+        assert other.keys_of("admin", "", "", 10).results == ()
 
 
 def install_before_groups(store: DynamoAccountStore, tables: Tables) -> None:

@@ -56,7 +56,10 @@ def test_setup_succeeds_only_once(api):
     assert (reply.status, reply.message) == (409, "lakeFS already initialized")
 
 
-@pytest.mark.parametrize("headers", [{}, {"x-graveler-setup-token": "wrong"}])
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"x-graveler-setup-token": "wrong"}, {"x-graveler-setup-token": "half a pair: \udcff"}],
+)
 def test_setup_without_the_right_token_is_refused(empty, headers):
     reply = empty.ask("POST", "/setup_lakefs", {"username": "eve"}, headers=headers)
     assert reply.status == 401

@@ -296,7 +296,9 @@ class MemoryAccountStore:
             _required(self._users, principal.user, "user")
             _absent(self._principals, principal.id)
             uid = self._users[principal.user].uid
-            self._principals[principal.id] = replace(principal, user_uid=uid)
+            self._principals[principal.id] = replace(
+                principal, user_uid=uid, attachment=next(self._uids)
+            )
 
     def principal(self, principal_id: str) -> ExternalPrincipal | None:
         return self._principals.get(principal_id)

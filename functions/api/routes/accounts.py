@@ -80,7 +80,8 @@ def get_setup_state(request: Request) -> Answer:
 def set_up(request: Request) -> Answer:
     token = request.services.settings.setup_token
     given = request.header(_SETUP_TOKEN_HEADER) or ""
-    if not token or not hmac.compare_digest(given.encode(), token.encode()):
+    sent = given.encode("utf-8", "surrogatepass")
+    if not token or not hmac.compare_digest(sent, token.encode()):
         raise AuthenticationError(
             f"the header {_SETUP_TOKEN_HEADER} must carry the setup token of this deployment"
         )

@@ -302,10 +302,11 @@ class KeyOfItem(RefsItem):
 
 
 class PrincipalItem(RefsItem):
-    """`accounts` / `principal#<ID>`; uid is the user's."""
+    """`accounts` / `principal#<ID>`; uid is the user's, attachment that of the record itself."""
 
     user = UnicodeAttribute()
     uid = UnicodeAttribute()
+    attachment = UnicodeAttribute(null=True)  # absent in records of earlier versions
 
 
 class PrincipalOfItem(RefsItem):

@@ -68,6 +68,8 @@ def test_an_access_key_authenticates_its_user(authenticator):
         "Basic " + base64.b64encode(b"\xff:\xff").decode(),
         "Bearer",
         "Bearer x.y.z",
+        "Bearer \udcff",
+        "Basic \udcff",
         "Digest abc",
         "AWS4-HMAC-SHA256 Credential=x",
     ],
@@ -148,6 +150,47 @@ def test_a_withdrawn_key_stops_working_in_time(authenticator, accounts, clock, e
         authenticator.user_of(basic(), [])
 
 
+@pytest.mark.parametrize("is_remembered", [False, True])
+def test_a_key_that_is_withdrawn_while_it_is_looked_up_stops_working_in_time(
+    authenticator, accounts, clock, monkeypatch, is_remembered
+):
+    if is_remembered:
+        authenticator.user_of(basic(), [])
+        clock.tick(MEMORY_S)
+    look_up = accounts.look_up
+
+    def look_up_slowly(*asked, **options):
+        found = look_up(*asked, **options)
+        monkeypatch.undo()
+        delete_key(accounts)
+        clock.tick(MEMORY_S)
+        return found
+
+    monkeypatch.setattr(accounts, "look_up", look_up_slowly)
+    assert authenticator.user_of(basic(), []) == "ann"
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(basic(), [])
+
+
+def test_two_requests_at_once_with_a_withdrawn_key_are_both_refused(
+    authenticator, accounts, clock, monkeypatch
+):
+    authenticator.user_of(basic(), [])
+    delete_key(accounts)
+    clock.tick(MEMORY_S)
+    look_up, waiting = accounts.look_up, [basic()]
+
+    def look_up_after_another(*asked, **options):
+        if waiting:
+            with pytest.raises(AuthenticationError):
+                authenticator.user_of(waiting.pop(), [])
+        return look_up(*asked, **options)
+
+    monkeypatch.setattr(accounts, "look_up", look_up_after_another)
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(basic(), [])
+
+
 def test_a_key_stops_working_at_once_in_the_process_that_deleted_it(authenticator, accounts):
     authenticator.user_of(basic(), [])
     delete_key(accounts)
@@ -170,6 +213,11 @@ def detach_principal(accounts):
     accounts.delete_principal("ann", ROLE)
 
 
+def attach_principal_again(accounts):
+    detach_principal(accounts)
+    accounts.create_principal(ExternalPrincipal(ROLE, "ann"))
+
+
 def give_principal_to_another(accounts):
     detach_principal(accounts)
     accounts.create_user(User("bob", 1))
@@ -177,7 +225,14 @@ def give_principal_to_another(accounts):
 
 
 @pytest.mark.parametrize(
-    "end", [delete_user, replace_user, detach_principal, give_principal_to_another]
+    "end",
+    [
+        delete_user,
+        replace_user,
+        detach_principal,
+        attach_principal_again,
+        give_principal_to_another,
+    ],
 )
 def test_a_principal_s_session_ends_with_the_principal_and_its_user(
     authenticator, accounts, clock, end

@@ -29,7 +29,7 @@ from graveler.aws.dynamodb.models import (
     MemberItem,
     UserItem,
 )
-from graveler.aws.dynamodb.tables import Raw, key
+from graveler.aws.dynamodb.tables import Raw, Request, key
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import InvalidInputError, UnknownOutcomeError
 from graveler.limits import GROUPS_OF_USER_MAX
@@ -123,10 +123,13 @@ class GroupRecords(AccountRecords):
 
     def remove_member(self, group: str, user: str) -> None:
         user_raw, group_raw = self._required(USER + user, GROUP + group)
-        self._drop_references(
+        update = self._dropping(
             USER + user, uid_of(user_raw), "groups", [reference_to(group_raw, GROUP)]
         )
-        self._delete_of(uid_of(user_raw), f"{MEMBER_OF}{uid_of(group_raw)}/{user}")
+        member = key(ACCOUNTS, f"{MEMBER_OF}{uid_of(group_raw)}/{user}")
+        # In one transaction: a membership that is added between two writes would not be listed.
+        with suppress(TransactionCancelledError):
+            self.tables.transact([{"Update": update}, {"Delete": self.tables.delete(member)}])
 
     def members(self, group: str, prefix: str, after: str, amount: int) -> Page[User]:
         raw = self._item(GROUP + group)
@@ -176,13 +179,20 @@ class GroupRecords(AccountRecords):
         self, holder: str, uid: str, attribute: str, references: Sequence[str]
     ) -> None:
         """Remove references from the user or group, unless it is another one by now."""
-        update = self.tables.update(
+        with suppress(ConditionFailedError):
+            self.tables.dynamodb.call(
+                "UpdateItem", self._dropping(holder, uid, attribute, references)
+            )
+
+    def _dropping(
+        self, holder: str, uid: str, attribute: str, references: Sequence[str]
+    ) -> Request:
+        """Return the update that removes references from the user or group with the uid."""
+        return self.tables.update(
             key(ACCOUNTS, holder),
             [getattr(UserItem, attribute).delete(set(references))],
             HolderItem.sort.exists() & has_uid(uid),
         )
-        with suppress(ConditionFailedError):
-            self.tables.dynamodb.call("UpdateItem", update)
 
     def _drop_dead(self, holder: Raw, attribute: str, kind: str) -> bool:
         """Remove references to what was deleted; return whether there were any."""

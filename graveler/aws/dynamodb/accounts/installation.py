@@ -23,7 +23,7 @@ from graveler.aws.dynamodb.models import (
     UserItem,
 )
 from graveler.aws.dynamodb.tables import Raw, Request, key
-from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
+from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import AlreadyExistsError, UnknownOutcomeError
 from graveler.ports import NO_STANDARD_ACCESS, Credential, StandardAccess, User
 
@@ -170,12 +170,11 @@ class InstallationRecords(KeyRecords):
         holder = self._item(USER + user)
         if holder is None or not uid_of(holder):
             return  # the user was deleted by hand; the key pair has never worked since
-        if uid_of(raw) not in ("", uid_of(holder)):
+        uid, since = uid_of(holder), int(raw["creation_date"]["N"])
+        if uid_of(raw) not in ("", uid) or since < int(holder["creation_date"]["N"]):
             return  # the key pair of a deleted user of the name
-        uid = uid_of(holder)
         secret = self.cipher.decrypt(binary(raw["secret"]), context_of(access_key_id)).decode()
-        listed = key_of_item(uid, access_key_id, int(raw["creation_date"]["N"]))
-        self.tables.dynamodb.call("PutItem", self.tables.put(listed))
+        listed = key_of_item(uid, access_key_id, since)
         update = self.tables.update(
             key(ACCOUNTS, raw["sort"]["S"]),
             [
@@ -185,5 +184,13 @@ class InstallationRecords(KeyRecords):
             ],
             CredentialItem.secret == binary(raw["secret"]),
         )
-        with suppress(ConditionFailedError):
-            self.tables.dynamodb.call("UpdateItem", update)
+        unchanged = self.tables.check(key(ACCOUNTS, USER + user), has_uid(uid))
+        # Another process may have done it, or the user or the key pair may be deleted.
+        with suppress(TransactionCancelledError):
+            self.tables.transact(
+                [
+                    {"Update": update},
+                    {"Put": self.tables.put(listed)},
+                    {"ConditionCheck": unchanged},
+                ]
+            )

@@ -1,6 +1,12 @@
 """External principals in DynamoDB."""
 
-from graveler.aws.dynamodb.accounts.records import AccountRecords, has_uid, name_of, uid_of
+from graveler.aws.dynamodb.accounts.records import (
+    AccountRecords,
+    has_uid,
+    name_of,
+    new_uid,
+    uid_of,
+)
 from graveler.aws.dynamodb.models import (
     ACCOUNTS,
     PRINCIPAL,
@@ -28,7 +34,14 @@ class PrincipalRecords(AccountRecords):
         if known is not None and self._owner_of(known) is not None:
             raise Refusal.ACCOUNT_EXISTS.error(repr(principal.id))
         uid = uid_of(user)
-        item = PrincipalItem(ACCOUNTS, PRINCIPAL + principal.id, user=principal.user, uid=uid)
+        attachment = new_uid()
+        item = PrincipalItem(
+            ACCOUNTS,
+            PRINCIPAL + principal.id,
+            user=principal.user,
+            uid=uid,
+            attachment=attachment,
+        )
         # A deleted user may have left it.
         unchanged = PrincipalItem.sort.does_not_exist() if known is None else has_uid(uid_of(known))
         listed = PrincipalOfItem(ACCOUNTS, f"{PRINCIPAL_OF}{uid}/{principal.id}")
@@ -39,13 +52,14 @@ class PrincipalRecords(AccountRecords):
         ]
         try:
             self.tables.transact(writes)
-        except TransactionCancelledError as error:
+        except (TransactionCancelledError, UnknownOutcomeError) as error:
+            found = self._item(PRINCIPAL + principal.id)
+            if found is not None and _attachment_of(found) == attachment:
+                return  # an earlier attempt of this request put it
+            if isinstance(error, UnknownOutcomeError):
+                raise
             self._required(USER + principal.user)
             raise Refusal.ACCOUNT_EXISTS.error(repr(principal.id)) from error
-        except UnknownOutcomeError:
-            found = self._item(PRINCIPAL + principal.id)
-            if found is None or uid_of(found) != uid:
-                raise
 
     def _owner_of(self, raw: Raw) -> Raw | None:
         """Return the item of the principal's user; None if that user was deleted."""
@@ -56,7 +70,7 @@ class PrincipalRecords(AccountRecords):
         raw = self._item(PRINCIPAL + principal_id)
         if raw is None or self._owner_of(raw) is None:
             return None
-        return ExternalPrincipal(principal_id, raw["user"]["S"], uid_of(raw))
+        return ExternalPrincipal(principal_id, raw["user"]["S"], uid_of(raw), _attachment_of(raw))
 
     def principals_of(
         self, user: str, prefix: str, after: str, amount: int
@@ -92,3 +106,8 @@ class PrincipalRecords(AccountRecords):
             now = self._item(PRINCIPAL + principal_id)
             if now is not None and uid_of(now) == uid:
                 raise
+
+
+def _attachment_of(raw: Raw) -> str:
+    attachment: str = raw["attachment"]["S"] if "attachment" in raw else ""
+    return attachment
