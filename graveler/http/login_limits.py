@@ -82,8 +82,9 @@ class LoginLimits:
         self.check_memory(counters, now_s)
 
     def _forget_past(self, now_s: int) -> None:
-        for name in [name for name, end_s in self._blocked.items() if end_s <= now_s]:
-            del self._blocked[name]
+        for name, end_s in list(self._blocked.items()):  # other threads change it as well
+            if end_s <= now_s:
+                self._blocked.pop(name, None)
 
     def count(self, counters: Counters) -> None:
         """Count a failed attempt."""

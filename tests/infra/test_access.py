@@ -58,7 +58,6 @@ ONLY_ON_AWS = {
     "BucketKeys": "S3 uses the keys of buckets that have any.",
     "DecryptCode": "Glue loads a job's code from CDK's bucket, which may have a key.",
     "GlueLog": "Glue writes the logs of a job.",
-    "KeepDumps": "A schedule starts them; tests/integration/test_kept_dumps.py stores one.",
     "ListStreams": "Lambda reads the stream.",
     "LoadCode": "Glue loads a job's code.",
     "Log": "Lambda writes the logs of a function.",
@@ -91,6 +90,8 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
     },
     "cleanup": {
         ("Refs", "dynamodb:BatchWriteItem"): _AGE,
+        ("ShowLife", "dynamodb:Query"): "A setting names the collections that are watched; "
+        "tests/contract/test_heartbeats.py reads when they ended.",
         ("Refs", "dynamodb:DeleteItem"): _AGE,
         ("Staging", "dynamodb:BatchWriteItem"): _AGE,
         ("Staging", "dynamodb:Query"): _AGE,
@@ -118,8 +119,8 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
 # Places of the stage prod, as tests/infra/conftest.py names them, and a repository in each.
 NAMESPACES = ("company-lake/lake/repository/", "company-raw/raw/repository/")
 DESTINATION = "company-published/exports/main/"
-# Inventories are read, and reports of collections are written.
-ELSEWHERE = ("company-source/in/", "company-reports/gc/")
+# Inventories are read; reports of collections and copies of dumps are written.
+ELSEWHERE = ("company-source/in/", "company-reports/gc/", "company-backup/dumps/")
 REFS, STAGING = "<Refs48288B5D.Arn>", "<Staging12D1754E.Arn>"
 
 
