@@ -89,7 +89,6 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
         ("DeleteMarks", "s3:DeleteObject"): "Two creations of one repository race for its mark.",
     },
     "cleanup": {
-        ("Refs", "dynamodb:BatchWriteItem"): _AGE,
         ("ShowLife", "dynamodb:Query"): "A setting names the collections that are watched; "
         "tests/contract/test_heartbeats.py reads when they ended.",
         ("Refs", "dynamodb:DeleteItem"): _AGE,
