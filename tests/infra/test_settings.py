@@ -108,6 +108,18 @@ def test_a_misspelled_stage_is_refused_with_its_name():
     assert "stages.test in cdk.json is no stage" in refusal(stages={"test": {}})
 
 
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        ({"stages": "prod"}, "stages is 'prod': it belongs into cdk.json, as an object"),
+        ({"deployments": {"lake": None}}, "deployments.lake in cdk.json is None: set it to"),
+        ({"deployments": {"lake": ["log_days"]}}, "deployments.lake in cdk.json is ['log_days']"),
+    ],
+)
+def test_a_part_of_the_file_that_is_no_object_is_refused(context, told):
+    assert told in refusal(**context)
+
+
 @pytest.mark.parametrize("name", ["lake", "graveler-prod-team-a", "a", "x1-2", "a" * 25])
 def test_a_deployment_may_have_a_name_of_its_own(name):
     assert settings(name=name).name == name
