@@ -2,8 +2,13 @@
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+
+# Windows has no SIGHUP, which others send when a terminal closes.
+_SIGNALS = tuple(
+    signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 class Interruption:
@@ -33,7 +38,8 @@ class Interruption:
         if self.is_cleaning:
             # Only the next one interrupts the clean-up.
             self._is_open = True
-            self._warn("deleting what the run has created; interrupt again to leave it there")
+            with suppress(OSError):  # the terminal may be closed
+                self._warn("deleting what the run has created; interrupt again to leave it there")
             return
         self._is_pending = True
 
@@ -45,10 +51,13 @@ class Interruption:
 
 @contextmanager
 def interruptible(warn: Callable[[str], None]) -> Iterator[Interruption]:
-    """Handle SIGINT and SIGTERM in the block."""
+    """Handle SIGINT, SIGTERM and SIGHUP in the block, unless the process ignores them."""
     state = Interruption(warn)
     kept = {
-        number: signal.signal(number, state.notice) for number in (signal.SIGINT, signal.SIGTERM)
+        number: signal.signal(number, state.notice)
+        for number in _SIGNALS
+        # As under nohup, which lets a run survive its terminal.
+        if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
         yield state

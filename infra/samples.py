@@ -76,6 +76,7 @@ def write_samples(folder: Path, settings: Settings) -> list[str]:
         *settings.readable,
         *settings.exports,
         *settings.gc_outputs,
+        *settings.dump_place,
     )
     warnings = []
     for bucket in sorted({place.bucket for place in places} - {settings.repository_bucket}):

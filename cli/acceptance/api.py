@@ -204,7 +204,15 @@ class Api:
                 headers=dict(headers),
                 timeout=Timeout(connect=connect_s, read=read_s),
                 # A hidden retry would turn a fault into a slow success.
-                retries=Retry(_REDIRECTS_MAX, connect=0, read=0, status=0, other=0),
+                retries=Retry(
+                    _REDIRECTS_MAX,
+                    connect=0,
+                    read=0,
+                    status=0,
+                    other=0,
+                    # Else a 503 with Retry-After is an error without its status and body.
+                    respect_retry_after_header=False,
+                ),
             )
         except urllib3.exceptions.HTTPError as error:
             raise CheckFailedError(f"{shown} got no answer: {_cause(error)}") from error

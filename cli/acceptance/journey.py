@@ -124,24 +124,38 @@ def run(
         report.steps.append(step)
         show(step)
 
-    reason = ""
     with interruptible(warn) as interruption:
-        for step in JOURNEY:
-            if reason or step.name in skipped:
-                add(StepReport(step.name, Outcome.SKIPPED, 0, reason or "as asked"))
-                continue
-            add(_run_step(step, world, interruption))
-            outcome = report.steps[-1].outcome
-            if outcome is Outcome.INTERRUPTED:
-                report.is_interrupted = True
-                reason = "interrupted"
-            elif outcome is Outcome.FAILED and step.is_essential:
-                reason = f"{step.name} failed"
-        interruption.begin_cleaning()
-        add(_clean_up(world, report))
+        try:
+            _take_steps(world, skipped, report, add, interruption)
+        finally:
+            # Also if the report has no reader any more: a closed pipe, a closed terminal.
+            interruption.begin_cleaning()
+            cleaned = _clean_up(world, report)
+        add(cleaned)
     report.places = [*world.places]
     report.version, report.user = world.version, world.user
     return report
+
+
+def _take_steps(
+    world: World,
+    skipped: Collection[str],
+    report: Report,
+    add: Callable[[StepReport], None],
+    interruption: Interruption,
+) -> None:
+    reason = ""
+    for step in JOURNEY:
+        if reason or step.name in skipped:
+            add(StepReport(step.name, Outcome.SKIPPED, 0, reason or "as asked"))
+            continue
+        done = _run_step(step, world, interruption)
+        if done.outcome is Outcome.INTERRUPTED:
+            report.is_interrupted = True
+            reason = "interrupted"
+        elif done.outcome is Outcome.FAILED and step.is_essential:
+            reason = f"{step.name} failed"
+        add(done)
 
 
 def _run_step(step: Step, world: World, interruption: Interruption) -> StepReport:

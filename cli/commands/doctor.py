@@ -145,9 +145,12 @@ def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
 def _check_configuration(context: typer.Context) -> None:
     """Ask the server for its version and for the user."""
     server = session_of(context).server
+    # Imported late, because help and mistakes need not wait for the SDK.
+    from cli.client import TIMEOUT_S  # noqa: PLC0415
+
     with server.command_errors():
-        config = server.sdk.config_api.get_config()
-        user = server.sdk.auth_api.get_current_user().user
+        config = server.sdk.config_api.get_config(_request_timeout=TIMEOUT_S)
+        user = server.sdk.auth_api.get_current_user(_request_timeout=TIMEOUT_S).user
         version = config.version_config.version if config.version_config else ""
         typer.echo(f"Endpoint: {server.sdk.config_api.api_client.configuration.host}")
         typer.echo(f"Server version: {version}")

@@ -29,9 +29,16 @@ def stat(
     session = session_of(context)
     named = session.object(uri)
     server = session.server
+    # Imported late, because help and mistakes need not wait for the SDK.
+    from cli.client import TIMEOUT_S  # noqa: PLC0415
+
     with server.command_errors():
         found = server.sdk.objects_api.stat_object(
-            named.repository, named.ref, named.path, presign=pre_sign
+            named.repository,
+            named.ref,
+            named.path,
+            presign=pre_sign,
+            _request_timeout=TIMEOUT_S,
         )
     output.fields(
         [

@@ -24,6 +24,9 @@ LOOKS: Mapping[str, Callable[[Account, Resource], Iterator[Finding]]] = {
     "AWS::Scheduler::Schedule": compute.schedule,
 }
 
+# The parameter of CDK's templates with the place of the bootstrap's version.
+_BOOTSTRAP = "BootstrapVersion"
+
 _STAGE_TAG = "graveler:stage"
 _PRODUCTION = "prod"
 
@@ -60,6 +63,12 @@ def inspect(account: Account, name: str) -> Iterator[Finding]:
         if look is not None:
             subject = f"{each.kind.rpartition('::')[2]} {each.logical_id}"
             yield from _guarded(subject, partial(look, account, each))
+    # Before the first deployment, the default is expected. Stacks of `make dist` need no bootstrap.
+    expected = {each.parameters.get(_BOOTSTRAP, "") for each in stacks} or {
+        preflight.BOOTSTRAP_DEFAULT
+    }
+    for parameter in sorted(expected - {""}):
+        yield from _guarded("CDK bootstrap", partial(preflight.bootstrap, account, parameter))
     yield from _account(account, resources, tables, outputs, is_production=production)
 
 
@@ -71,7 +80,6 @@ def _account(
     *,
     is_production: bool,
 ) -> Iterator[Finding]:
-    yield from _guarded("CDK bootstrap", partial(preflight.bootstrap, account))
     yield from _guarded(
         "Lambda's concurrent executions",
         partial(preflight.concurrency, account, is_production=is_production),

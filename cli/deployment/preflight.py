@@ -7,9 +7,9 @@ from cli.deployment.account import Account, CannotLookError
 from cli.deployment.findings import Finding, expect, missing, ok, unknown, warn
 from cli.deployment.stacks import Resource
 
-# What CDK's templates require, and the qualifier of its default bootstrap.
+# What CDK's templates require, and where its default bootstrap stores its version.
 _BOOTSTRAP_MIN = 6
-_BOOTSTRAP_PARAMETER = "/cdk-bootstrap/hnb659fds/version"
+BOOTSTRAP_DEFAULT = "/cdk-bootstrap/hnb659fds/version"
 
 # Lambda keeps this much for functions without a reservation.
 _UNRESERVED_MIN = 100
@@ -39,11 +39,18 @@ _QUOTAS = (
 )
 
 
-def bootstrap(account: Account) -> Iterator[Finding]:
-    """CDK's bootstrap stack is there, in a version that the templates accept."""
+def bootstrap(account: Account, parameter: str) -> Iterator[Finding]:
+    """CDK's bootstrap stack is there, in a version that the templates accept.
+
+    Args:
+        account: the account.
+        parameter: the parameter of SSM with its version: `/cdk-bootstrap/QUALIFIER/version`.
+    """
     subject = f"CDK bootstrap of {account.id} in {account.region}"
     remedy = f"npx cdk bootstrap aws://{account.id}/{account.region}"
-    found = account.find("ssm", "get_parameter", ("ParameterNotFound",), Name=_BOOTSTRAP_PARAMETER)
+    if parameter != BOOTSTRAP_DEFAULT:
+        remedy += f" --qualifier {parameter.split('/')[2]}"
+    found = account.find("ssm", "get_parameter", ("ParameterNotFound",), Name=parameter)
     if not found:
         yield missing(subject, "has not been made", remedy)
         return

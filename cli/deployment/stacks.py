@@ -32,6 +32,7 @@ class Stack:
     status: str
     outputs: dict[str, str]
     tags: dict[str, str]
+    parameters: dict[str, str]
     resources: tuple[Resource, ...]
 
     @property
@@ -59,6 +60,7 @@ def read_stack(account: Account, name: str) -> Stack | None:
         stack["StackStatus"],
         {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", [])},
         {each["Key"]: each["Value"] for each in stack.get("Tags", [])},
+        {each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", [])},
         tuple(
             Resource(
                 name,

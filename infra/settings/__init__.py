@@ -161,6 +161,8 @@ class Settings:
             NoStageError: no stage is named, and nothing else is wrong.
             SettingsError: settings are wrong; the message has a line for each.
         """
+        if malformed := list(_malformed_parts(context)):
+            raise SettingsError("\n".join(malformed))
         problems = list(_unknown_names(context))
         stage = context.get("stage")
         if stage is None and not problems:
@@ -200,6 +202,18 @@ def _defaults() -> Mapping[str, Any]:
 def _given(context: Mapping[str, Any], part: str, key: object) -> dict[str, Any]:
     """Return the settings of a stage or a deployment in cdk.json."""
     return dict((context.get(part) or {}).get(key, {}))
+
+
+def _malformed_parts(context: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a problem for each part of cdk.json that is not made of objects with settings."""
+    for part in (STAGES_KEY, DEPLOYMENTS_KEY):
+        given = context.get(part) or {}
+        if not isinstance(given, Mapping):
+            yield f"{part} is {given!r}: it belongs into cdk.json, as an object"
+            continue
+        for key, settings in sorted(given.items()):
+            if not isinstance(settings, Mapping):
+                yield f"{part}.{key} in cdk.json is {settings!r}: set it to an object of settings"
 
 
 def _unknown_names(context: Mapping[str, Any]) -> Iterator[str]:

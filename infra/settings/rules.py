@@ -1,9 +1,11 @@
 """What must hold for the values of settings: their forms, their bounds, and which go together."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from ipaddress import ip_network
 from typing import Any
 
+from infra.schedules import is_schedule
 from infra.settings.places import Place, check_bucket
 
 STAGES = ("dev", "prod")
@@ -24,7 +26,6 @@ ROLLOUTS = (AT_ONCE, "canary", "linear")
 # A role's name has at most 64 characters: this one, the longest role's, and the longest region's.
 NAME_LENGTH_MAX = 64 - len("-garbage-collection-job-") - len("us-isof-south-1")
 _NAME = re.compile(rf"(?=.{{1,{NAME_LENGTH_MAX}}}$)[a-z](-?[a-z0-9])*(?<!-storage)")
-_SCHEDULE = re.compile(r"(rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+( \S+){5}\))")
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
@@ -35,7 +36,6 @@ _ZONE = re.compile(r"Z[A-Z0-9]{5,31}")
 _TABLE = re.compile(r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table/[A-Za-z0-9_.-]{3,255}")
 _FUNCTION = re.compile(r"(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-Za-z0-9_-]{1,64}")
 _BUS = re.compile(r"(arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus/)?[A-Za-z0-9_.-]{1,256}")
-_NETWORK = re.compile(r"[0-9A-Fa-f.:]+/\d{1,3}")
 _TOPIC = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}")
 _VPC_ENDPOINT = re.compile(r"vpce-[0-9a-f]{8,17}")
 _SUBNET = re.compile(r"subnet-[0-9a-f]{8,17}")
@@ -48,6 +48,15 @@ _SECRETS = re.compile(r"(secrets-manager|parameter-store):[A-Za-z0-9/_.+=@-]+")
 _TAG = re.compile(r"(?!aws:|graveler:)[\w .:/+@-]{1,128}=[\w .:/=+@-]{0,256}")
 _POLICY = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[A-Za-z0-9+=,.@_/-]{1,128}")
 _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
+
+
+def is_network(text: str) -> bool:
+    """Whether the functions can use a network; `10.0.0.1/8` would end them, as it names a host."""
+    try:
+        ip_network(text)
+    except ValueError:
+        return False
+    return "/" in text
 
 
 # The forms of texts; an empty text is always valid.
@@ -78,8 +87,6 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
     "asset_key": (_KEY, "set it to the ARN of a KMS key: arn:aws:kms:region:account:key/id"),
-    "gc_schedule": (_SCHEDULE, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
-    "dump_schedule": (_SCHEDULE, "set it to `rate(1 day)`, `cron(0 2 * * ? *)` or nothing"),
     "gc_repositories": (_REPOSITORY, "set names of repositories"),
     "restored_refs": (_STREAM, "set it to the ARN of the stream of the restored refs table"),
     "hook_functions": (
@@ -87,7 +94,6 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
         "set names or ARNs of Lambda functions, without a version",
     ),
     "hook_buses": (_BUS, "set names or ARNs of event buses"),
-    "hook_networks": (_NETWORK, "set networks such as 10.0.0.0/8"),
     "hook_secrets": (
         _SECRETS,
         "set secrets-manager:PREFIX, or parameter-store:/PREFIX; the prefix must not be empty",
@@ -101,6 +107,13 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     ),
     "permissions_boundary": (_POLICY, "set it to the ARN of a policy of IAM"),
     "restored_staging": (_TABLE, "set it to the ARN of the restored staging table"),
+}
+
+# The texts whose form no pattern says; an empty text is always valid.
+_CHECKS: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    "gc_schedule": (is_schedule, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
+    "dump_schedule": (is_schedule, "set it to `rate(1 day)`, `cron(0 2 * * ? *)` or nothing"),
+    "hook_networks": (is_network, "set networks such as 10.0.0.0/8"),
 }
 
 _CHOICES: Mapping[str, tuple[object, ...]] = {
@@ -142,6 +155,12 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
         for name, (pattern, expected) in _PATTERNS.items()
         for value in _each(values[name])
         if value and not pattern.fullmatch(value)
+    ]
+    problems += [
+        f"{name} is {value!r}: {expected}"
+        for name, (is_valid, expected) in _CHECKS.items()
+        for value in _each(values[name])
+        if value and not is_valid(value)
     ]
     problems += [
         f"{name} is {values[name]}: set it to {low} to {high}"

@@ -174,7 +174,7 @@ def test_without_its_beginning_the_journey_ends(doctor, present, stack, request_
     assert present() == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_cleans_up(stack, present, number):
     before = present()
     with subprocess.Popen(
@@ -197,6 +197,22 @@ def test_an_interrupted_run_cleans_up(stack, present, number):
     ends = [line.split()[:2] for line in lines]
     assert ["ok", "clean-up"] in ends
     assert "interrupted" in {outcome for outcome, _ in ends}
+    assert present() == before
+
+
+def test_a_run_whose_reader_has_gone_cleans_up(stack, present):
+    before = present()
+    with subprocess.Popen(
+        [*GRAVELER, "--write"],
+        cwd=ROOT,
+        env=environment(stack) | {"PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(3)]
+        assert lines[1].split()[:2] == [b"ok", b"create-repository"]
+        process.stdout.close()  # as `| head -3` does
+        assert process.wait(timeout=60) == 1
     assert present() == before
 
 

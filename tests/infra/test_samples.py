@@ -48,7 +48,14 @@ def written(prod, tmp_path, monkeypatch) -> Path:
 
 @pytest.mark.parametrize(
     "bucket",
-    ["company-lake", "company-raw", "company-source", "company-published", "company-reports"],
+    [
+        "company-lake",
+        "company-raw",
+        "company-source",
+        "company-published",
+        "company-reports",
+        "company-backup",
+    ],
 )
 def test_a_bucket_policy_allows_each_role_what_its_own_policy_allows(written, prod, bucket):
     allowed = {
@@ -84,6 +91,7 @@ def test_a_synth_writes_samples_for_what_is_not_made_here(prod, dev):
         return [name for name in names if not name.startswith("deployer-")]
 
     assert samples(prod) == [
+        "bucket-company-backup.json",
         "bucket-company-lake.json",
         "bucket-company-published.json",
         "bucket-company-raw.json",

@@ -108,6 +108,18 @@ def test_a_misspelled_stage_is_refused_with_its_name():
     assert "stages.test in cdk.json is no stage" in refusal(stages={"test": {}})
 
 
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        ({"stages": "prod"}, "stages is 'prod': it belongs into cdk.json, as an object"),
+        ({"deployments": {"lake": None}}, "deployments.lake in cdk.json is None: set it to"),
+        ({"deployments": {"lake": ["log_days"]}}, "deployments.lake in cdk.json is ['log_days']"),
+    ],
+)
+def test_a_part_of_the_file_that_is_no_object_is_refused(context, told):
+    assert told in refusal(**context)
+
+
 @pytest.mark.parametrize("name", ["lake", "graveler-prod-team-a", "a", "x1-2", "a" * 25])
 def test_a_deployment_may_have_a_name_of_its_own(name):
     assert settings(name=name).name == name
@@ -238,6 +250,11 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
             },
             "dump_place: s3://my-lake/x/ overlaps with s3://my-lake/",
         ),
+        ({"gc_schedule": "rate(0 days)"}, "gc_schedule is 'rate(0 days)': set it to"),
+        ({"dump_schedule": "cron(0 3 * * SUN *)", "dump_place": "s3://backup/"}, "cron(0 2 * * ?"),
+        ({"hook_networks": "10.0.0.1/8"}, "hook_networks is '10.0.0.1/8': set networks such as"),
+        ({"hook_networks": "10.0.0.0/33"}, "hook_networks is '10.0.0.0/33': set networks such"),
+        ({"hook_networks": "999.0.0.0/8"}, "hook_networks is '999.0.0.0/8': set networks such"),
         ({"gc_schedule": "daily"}, "gc_schedule is 'daily': set it to `rate(7 days)`"),
         ({"gc_repositories": "UPPER"}, "gc_repositories is 'UPPER'"),
         ({"alarm_email": "nobody"}, "alarm_email is 'nobody'"),

@@ -107,3 +107,14 @@ def test_the_account_is_asked_nothing(deployment):
         if artifact["type"] == "aws:cloudformation:stack"
     }
     assert environments == {"aws://unknown-account/unknown-region"}
+
+
+@pytest.mark.packages
+def test_a_synth_does_not_judge_what_an_earlier_one_left_in_its_folder(tmp_path):
+    earlier = tmp_path / "cdk.out" / "without-stage.template.json"
+    earlier.parent.mkdir()
+    earlier.write_text('{"Resources": {"Nothing": {"Type": "AWS::New::Thing", "Properties": {}}}}')
+    done = synthesize(tmp_path, "dev")
+    assert done.returncode == 0, done.stderr
+    assert "AWS::New::Thing" not in done.stderr
+    assert not earlier.exists()

@@ -34,6 +34,7 @@ class FakeServer:
     port: int = 0
     answers: list[tuple[int, str, str]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
+    retry_after_s: int | None = None
 
     def will_answer(self, *bodies: object, status: int = 200) -> None:
         """Answer with these, as JSON; "" is an empty body."""
@@ -66,6 +67,8 @@ def server() -> Iterator[FakeServer]:
             status, kind, text = fake.next_answer()
             self.send_response(status)
             self.send_header("Content-Type", kind)
+            if fake.retry_after_s is not None:
+                self.send_header("Retry-After", str(fake.retry_after_s))
             self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
             self.wfile.write(text.encode())

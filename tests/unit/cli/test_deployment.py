@@ -58,11 +58,15 @@ STORAGE = {
     },
 }
 SERVICE = {
+    # CDK declares a parameter of SSM; CloudFormation describes it by its name as well.
+    "Parameters": {
+        "BootstrapVersion": {"Type": "String", "Default": "/cdk-bootstrap/hnb659fds/version"}
+    },
     "Resources": {
         "Letters": resource("SQS::Queue", QueueName="letters"),
         "Alarms": resource("SNS::Topic", TopicName="alarms"),
         "Rule": resource("Events::Rule", Name="rule", EventPattern={"source": ["graveler"]}),
-    }
+    },
 }
 
 
@@ -269,6 +273,31 @@ def test_what_is_missing_is_named_with_its_remedy(aws, spoil, level, subject, te
     assert rows, result.stdout
     assert all(row["remedy"] for row in rows)
     assert result.exit_code == 1
+
+
+def bootstraps(*args: str) -> list[tuple[str, str]]:
+    """Return the level and remedy of each finding on the bootstrap."""
+    rows = json.loads(doctor(*args, "--json").stdout)
+    return [(each["level"], each["remedy"]) for each in rows if "bootstrap" in each["subject"]]
+
+
+def test_the_bootstrap_that_the_deployment_names_is_looked_at(aws):
+    other = [{"ParameterKey": "BootstrapVersion", "ParameterValue": "/cdk-bootstrap/own/version"}]
+    aws("cloudformation").update_stack(
+        StackName=NAME, TemplateBody=json.dumps(SERVICE), Parameters=other
+    )
+    [(level, remedy)] = bootstraps("--deployment", NAME)
+    assert (level, remedy.split(" --")[1:]) == ("missing", ["qualifier own"])
+    aws("ssm").put_parameter(Name="/cdk-bootstrap/own/version", Value="30", Type="String")
+    assert bootstraps("--deployment", NAME) == [("ok", "")]
+
+
+def test_stacks_that_were_deployed_without_cdk_need_no_bootstrap(aws):
+    break_bootstrap(aws)
+    portable = {"Resources": SERVICE["Resources"]}
+    aws("cloudformation").delete_stack(StackName=NAME)
+    aws("cloudformation").create_stack(StackName=NAME, TemplateBody=json.dumps(portable))
+    assert bootstraps("--deployment", NAME) == []
 
 
 def test_an_empty_account_can_be_examined_before_the_first_deployment(aws):

@@ -5,6 +5,7 @@ from importlib import metadata
 
 import pytest
 
+import cli.client
 from cli.client import Server
 from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET
 
@@ -132,6 +133,22 @@ def test_a_refused_connection_names_the_endpoint(graveler, command):
     told = graveler.fails(*command, **{ENDPOINT: f"http://127.0.0.1:{port}"})
     assert told.startswith(f"cannot reach http://127.0.0.1:{port}/api/v1: connection refused; ")
     assert "LAKECTL_SERVER_ENDPOINT_URL" in told
+
+
+@pytest.mark.parametrize("command", [STAT, GET, ("doctor",)])
+def test_a_server_that_never_answers_is_given_up(graveler, monkeypatch, command):
+    monkeypatch.setattr(cli.client, "TIMEOUT_S", (0.1, 0.1))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        told = graveler.fails(*command, **{ENDPOINT: endpoint})
+    assert told.startswith(f"cannot reach {endpoint}/api/v1: ")
+
+
+def test_the_suite_shows_the_refusal_of_a_server_that_asks_to_come_back_later(graveler, server):
+    server.retry_after_s = 1
+    server.will_answer({"message": "the store is throttled"}, status=503)
+    [first, *_] = graveler.run("doctor", "--write").stdout.splitlines()
+    assert 'answered 503, not 200: {"message": "the store is throttled"}' in first
 
 
 @pytest.mark.parametrize("endpoint", ["http://x.invalid", "http://[", "ftp://127.0.0.1", ":"])
