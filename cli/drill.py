@@ -129,14 +129,19 @@ def run(api: Api, repository: str, dump: Dump, warn: Callable[[str], None]) -> F
             findings.problems.append(error.format_message())
         except KeyboardInterrupt:
             findings.is_interrupted = True
-        interruption.begin_cleaning()
-        try:
-            api.send("DELETE", scratch, force="true").expect(204, 404)
-            if api.send("GET", scratch).status != 404:
-                findings.left = name
-        except (CheckFailedError, KeyboardInterrupt):
-            findings.left = name
+        finally:
+            interruption.begin_cleaning()
+            findings.left = _delete(api, scratch, name)
     return findings
+
+
+def _delete(api: Api, scratch: str, name: str) -> str:
+    """Delete the repository of the drill; return its name if it may be still there."""
+    try:
+        api.send("DELETE", scratch, force="true").expect(204, 404)
+        return "" if api.send("GET", scratch).status == 404 else name
+    except (CheckFailedError, KeyboardInterrupt):
+        return name
 
 
 def _restore(api: Api, name: str, dump: Dump) -> None:

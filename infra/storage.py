@@ -259,6 +259,12 @@ class Storage(Stack):
         )
 
     def _add_outputs(self, repositories: s3.Bucket | None) -> None:
+        CfnOutput(
+            self,
+            "Stage",
+            value=self._settings.stage,
+            description="What `graveler doctor --deployment` expects of it",
+        )
         if repositories is not None:
             CfnOutput(
                 self,

@@ -17,6 +17,10 @@ PREFIX = "graveler-acceptance-"
 WAIT_S_MAX = 180.0
 _POLL_INTERVAL_S = 0.5
 
+# A deployment that is busy may refuse a deletion for a moment.
+_DELETIONS_MAX = 3
+_DELETION_PAUSE_S = 2.0
+
 _GONE = (404,)
 _REFUSED = range(400, 500)
 
@@ -149,7 +153,12 @@ class World:
 
     def clean_up(self) -> list[str]:
         """Delete what the run has created, last first; return the names of what is still there."""
-        return [each.name for each in reversed(self.created) if not self._delete(each)]
+        left = self.created[::-1]
+        for attempt in range(_DELETIONS_MAX):
+            if attempt and left:
+                time.sleep(_DELETION_PAUSE_S)
+            left = [each for each in left if not self._delete(each)]
+        return [each.name for each in left]
 
     def _delete(self, thing: Thing) -> bool:
         try:

@@ -27,7 +27,8 @@ LOOKS: Mapping[str, Callable[[Account, Resource], Iterator[Finding]]] = {
 # The parameter of CDK's templates with the place of the bootstrap's version.
 _BOOTSTRAP = "BootstrapVersion"
 
-_STAGE_TAG = "graveler:stage"
+# The output of the storage stack with the stage.
+_STAGE = "Stage"
 _PRODUCTION = "prod"
 
 # The role of the api function, which does all that users do.
@@ -44,9 +45,9 @@ def inspect(account: Account, name: str) -> Iterator[Finding]:
     stacks: list[Stack] = []
     for stack_name in (f"{name}-storage", name):
         yield from _guarded(f"stack {stack_name}", partial(_stack, account, stack_name, stacks))
-    production = any(stack.tags.get(_STAGE_TAG) == _PRODUCTION for stack in stacks)
-    production = production or name.endswith(f"-{_PRODUCTION}")
     outputs = {key: value for stack in stacks for key, value in stack.outputs.items()}
+    # Before the first deployment, the name is all there is.
+    production = outputs.get(_STAGE, name.rpartition("-")[2]) == _PRODUCTION
     resources = [each for stack in stacks for each in stack.resources]
 
     tables = [outputs[key] for key in ("RefsTable", "StagingTable") if key in outputs]

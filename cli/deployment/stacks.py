@@ -31,7 +31,6 @@ class Stack:
     name: str
     status: str
     outputs: dict[str, str]
-    tags: dict[str, str]
     parameters: dict[str, str]
     resources: tuple[Resource, ...]
 
@@ -59,7 +58,6 @@ def read_stack(account: Account, name: str) -> Stack | None:
         name,
         stack["StackStatus"],
         {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", [])},
-        {each["Key"]: each["Value"] for each in stack.get("Tags", [])},
         {each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", [])},
         tuple(
             Resource(

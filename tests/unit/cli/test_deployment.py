@@ -52,6 +52,7 @@ STORAGE = {
         "Repositories": resource("S3::Bucket", BucketName="lake"),
     },
     "Outputs": {
+        "Stage": {"Value": "prod"},
         "RefsTable": {"Value": "refs"},
         "StagingTable": {"Value": "staging"},
         "RepositoryBucket": {"Value": "lake"},
@@ -92,10 +93,7 @@ def aws(monkeypatch) -> Iterator[Callable[[str], Any]]:
 
     with mock_aws():
         for name, template in ((f"{NAME}-storage", STORAGE), (NAME, SERVICE)):
-            tags = [{"Key": "graveler:stage", "Value": "prod"}]
-            client("cloudformation").create_stack(
-                StackName=name, TemplateBody=json.dumps(template), Tags=tags
-            )
+            client("cloudformation").create_stack(StackName=name, TemplateBody=json.dumps(template))
         deploy_stores(client)
         topic = client("sns").list_topics()["Topics"][0]["TopicArn"]
         client("sns").subscribe(TopicArn=topic, Protocol="sms", Endpoint="+4915112345678")
