@@ -11,6 +11,8 @@ import pytest
 from tests.infra.conftest import ROOT
 from tests.infra.test_settings import ENDPOINT, WEB_ACL
 
+pytestmark = pytest.mark.packages
+
 DEPLOY = (ROOT / "docs" / "deploy.md").read_text()
 
 

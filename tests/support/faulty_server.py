@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from http.client import HTTPConnection
+from io import BufferedIOBase
 from urllib.parse import urlsplit
 
 
@@ -83,7 +84,7 @@ class FaultyServer:
 
     def _serve(self, connection: socket.socket) -> None:
         with suppress(OSError), connection, connection.makefile("rb") as reader:
-            while head := b"".join(iter(reader.readline, b"\r\n")):
+            while head := _head(reader):
                 length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
                 arrived = Arrived(head, reader.read(int(length[1]) if length else 0))
                 with self._lock:
@@ -123,6 +124,14 @@ class FaultyServer:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._thread.join()
+
+
+def _head(reader: BufferedIOBase) -> bytes:
+    """Return the lines of a request before its body; none if the connection has ended."""
+    lines = []
+    while (line := reader.readline()) not in {b"\r\n", b""}:
+        lines.append(line)
+    return b"".join(lines)
 
 
 def answering(body: bytes) -> Callable[[Arrived], bytes]:
