@@ -46,7 +46,7 @@ check: install ## Format, lint, types, import rules and every test that is fast
 
 test: check jars ## Everything: check, and the tests that simulate, need servers, a synth or a build
 	$(VENV)/bin/pytest -m simulation -n auto
-	$(VENV)/bin/pytest -m "server or packages"
+	$(VENV)/bin/pytest -m "server or packages" -n 2 --dist loadfile
 
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
 	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
