@@ -258,12 +258,12 @@ NEEDS: Mapping[str, Sequence[Need]] = {
         _PASS_ROLE,
     ),
     "SecretsManager::Secret": (
-        # CloudFormation makes its name, of the logical ID.
+        # CloudFormation makes its name, of the logical ID, which differs without a key.
         Need(
             "secretsmanager",
             "CreateSecret DeleteSecret DescribeSecret GetResourcePolicy GetSecretValue "
             "PutSecretValue TagResource UntagResource UpdateSecret",
-            "secret:SetupToken*",
+            "secret:{secret}-*",
         ),
         Need("secretsmanager", "GetRandomPassword"),
     ),
@@ -282,6 +282,8 @@ _OF_CDK = (
     Need("s3", "GetObject", "arn:{partition}:s3:::cdk-*-assets-{account}-*/*"),
     Need("ssm", "GetParameter GetParameters", "parameter/cdk-bootstrap/*"),
 )
+# Lambda reads archives as whoever makes the function, also from a bucket with a key.
+_OF_ASSET_KEY = Need("kms", "Decrypt", "{asset_key}", "through S3")
 _PASSED_TO = (
     "codedeploy.amazonaws.com",
     "glue.amazonaws.com",
@@ -299,23 +301,26 @@ def write_deployer(
 ) -> list[str]:
     """Write the policies into the folder; return a warning for each kind that is not known."""
     kinds = {
-        resource["Type"].removeprefix("AWS::")
+        logical_id: resource["Type"].removeprefix("AWS::")
         for path in folder.glob("*.template.json")
-        for resource in json.loads(path.read_text())["Resources"].values()
+        for logical_id, resource in json.loads(path.read_text())["Resources"].items()
     }
+    secrets = [each for each, kind in kinds.items() if kind == "SecretsManager::Secret"]
     values = {
         "partition": partition,
         "region": region,
         "account": account,
         "zone": settings.hosted_zone_id,
+        "asset_key": settings.asset_key,
+        "secret": "".join(secrets),  # a deployment has one
     }
-    statements = list(_statements(kinds, settings, values))
+    statements = list(_statements(set(kinds.values()), settings, values))
     for number, document in enumerate(_packed(statements), start=1):
         text = json.dumps({"Version": "2012-10-17", "Statement": document}, indent=2)
         (folder / "policies" / FILE.format(number)).write_text(text + "\n")
     return [
         f"the policy of the deployer lacks what AWS::{kind} needs: add it in infra/deployer.py"
-        for kind in sorted(kinds - NEEDS.keys())
+        for kind in sorted(set(kinds.values()) - NEEDS.keys())
     ]
 
 
@@ -325,13 +330,14 @@ def _statements(
     named = settings.repository_bucket not in (CREATE, NONE)
     buckets = [f"{settings.name}-storage-*", *([settings.repository_bucket] if named else [])]
     needs = dict.fromkeys(need for kind in sorted(kinds & NEEDS.keys()) for need in NEEDS[kind])
-    for need in (*needs, *_OF_CDK):
+    of_assets = [_OF_ASSET_KEY] if settings.asset_key else []
+    for need in (*needs, *_OF_CDK, *of_assets):
         resources = (
             [f"arn:{values['partition']}:s3:::{bucket}" for bucket in buckets]
             if need.resources == "{buckets}"
             else [_arn(need.service, each, values) for each in need.resources.split()]
         )
-        for actions, condition in _conditions(need, settings):
+        for actions, condition in _conditions(need, settings, values["region"]):
             yield {
                 "Effect": "Allow",
                 "Action": [f"{need.service}:{action}" for action in actions],
@@ -343,12 +349,15 @@ def _statements(
 def _arn(service: str, resource: str, values: Mapping[str, str]) -> str:
     if resource == "*":
         return resource
+    resource = resource.replace("{asset_key}", values["asset_key"])
     if not resource.startswith("arn:"):
         resource = f"arn:{{partition}}:{service}:{{region}}:{{account}}:{resource}"
     return resource.format(**values)
 
 
-def _conditions(need: Need, settings: Settings) -> Iterator[tuple[list[str], dict[str, Any]]]:
+def _conditions(
+    need: Need, settings: Settings, region: str
+) -> Iterator[tuple[list[str], dict[str, Any]]]:
     """Yield the actions of a need, apart by their condition."""
     actions = need.actions.split()
     if need is _ROLE and settings.permissions_boundary:
@@ -360,6 +369,7 @@ def _conditions(need: Need, settings: Settings) -> Iterator[tuple[list[str], dic
         "": {},
         "passed": {"StringEquals": {"iam:PassedToService": list(_PASSED_TO)}},
         "tagged": {"StringEquals": {"aws:RequestTag/graveler:name": settings.name}},
+        "through S3": {"StringLike": {"kms:ViaService": f"s3.{region}.amazonaws.com*"}},
         "ours": {"StringEquals": {"aws:ResourceTag/graveler:name": settings.name}},
     }
     yield actions, conditions[need.condition]

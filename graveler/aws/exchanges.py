@@ -185,7 +185,11 @@ def connected(
     for family, kind, protocol, _, address in socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM
     ):
-        made = socket.socket(family, kind, protocol)
+        try:
+            made = socket.socket(family, kind, protocol)
+        except OSError as error:  # the machine has no such network, such as IPv6
+            failure = error
+            continue
         try:
             for option in options:
                 made.setsockopt(*option)

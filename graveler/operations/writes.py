@@ -5,7 +5,13 @@ from dataclasses import replace
 
 from graveler.addresses import new_address
 from graveler.entries import entry_value, value_entry
-from graveler.errors import ForbiddenError, GravelerError, InvalidInputError
+from graveler.errors import (
+    ForbiddenError,
+    GravelerError,
+    InvalidInputError,
+    ThrottledError,
+    UnknownOutcomeError,
+)
 from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
 from graveler.messages import Refusal, within
 from graveler.model import AddressType, Entry, Repository
@@ -23,6 +29,7 @@ from graveler.operations.protocol.staging import (
     stage_in_place,
 )
 from graveler.operations.protocol.views import ObjectStat, view_of_branch
+from graveler.ports import ObjectInfo
 
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
@@ -86,7 +93,7 @@ def stored_entry(
     """Store content at a new address; return its entry."""
     address = new_address(engine.names.new_uid())
     uri = f"{repository.storage_namespace}/{address}"
-    info = engine.objects.put(uri, content, content_type)
+    info = _unnamed(lambda: engine.objects.put(uri, content, content_type))
     return Entry(
         address=address,
         address_type=AddressType.RELATIVE,
@@ -96,6 +103,18 @@ def stored_entry(
         content_type=content_type,
         metadata=metadata,
     )
+
+
+def _unnamed(store: Callable[[], ObjectInfo]) -> ObjectInfo:
+    """Return the object that was stored at a new address, which no entry names yet.
+
+    Raises:
+        ThrottledError: it may be stored, but nobody sees it, so the request can be repeated.
+    """
+    try:
+        return store()
+    except UnknownOutcomeError as error:
+        raise ThrottledError(error.message) from error
 
 
 def delete(
@@ -185,10 +204,9 @@ def copy(
         return stage_entry(engine, found, current, path, entry)
     source = stat(engine, repository, source_ref or branch, source_path)
     address = new_address(engine.names.new_uid())
-    info = engine.objects.copy(
-        source.physical_address,
-        f"{found.storage_namespace}/{address}",
-        source.entry.size_bytes,
+    target = f"{found.storage_namespace}/{address}"
+    info = _unnamed(
+        lambda: engine.objects.copy(source.physical_address, target, source.entry.size_bytes)
     )
     entry = replace(
         source.entry,

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +110,37 @@ def test_a_deployer_changes_nothing_of_another_deployment(prod):
             free = (":archive/*", ":layer:*", ":event-source-mapping:*", "::/*", "change/*")
             ours = ("graveler-prod", "company-graveler", "hostedzone/Z0123456789ABCDEFGHIJ")
             others = ("secret:SetupToken", "cdk-", "aws-service-role/ops.apigateway")
-            assert resource.endswith(free) or any(part in resource for part in (*ours, *others)), (
-                resource
-            )
+            assets = PROD["asset_key"]
+            assert resource.endswith(free) or any(
+                part in resource for part in (*ours, *others, assets)
+            ), resource
+
+
+@pytest.mark.parametrize("given", [{}, {"economy": "true"}])
+def test_a_deployer_may_make_the_secret_under_the_name_that_cloudformation_gives_it(
+    deployment_of, given
+):
+    deployment = deployment_of("dev", **given)
+    (logical_id,) = (
+        name
+        for name, each in deployment.all_resources.items()
+        if each["Type"] == "AWS::SecretsManager::Secret"
+    )
+    (secret,) = (
+        each
+        for each in statements(deployment.folder)
+        if "secretsmanager:CreateSecret" in each["Action"]
+    )
+    name = f"arn:aws:secretsmanager:REGION:ACCOUNT:secret:{logical_id}-Ab12Cd34Ef56-Gh78Ij"
+    assert any(fnmatchcase(name, pattern) for pattern in secret["Resource"])
+
+
+def test_a_deployer_reads_the_archives_under_the_key_of_their_bucket(prod, dev):
+    """Lambda reads a function's archive as whoever makes the function."""
+    uses = [each for each in statements(prod.folder) if PROD["asset_key"] in each["Resource"]]
+    assert [each["Action"] for each in uses] == [["kms:Decrypt"]]
+    assert "kms:ViaService" in json.dumps(uses[0]["Condition"])
+    assert not any("kms:ViaService" in json.dumps(each) for each in statements(dev.folder))
 
 
 def test_roles_are_made_only_with_the_boundary_and_passed_only_to_the_services_used(prod, dev):

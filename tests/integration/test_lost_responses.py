@@ -40,7 +40,8 @@ def test_the_next_attempt_neither_loses_nor_doubles(scenario, error, landed):
         failed = scenario.attempt(engine)
         if not fault.has_failed:
             return
-        assert failed is error, number
+        # Lost answers to what nobody sees are reported as if nothing was done.
+        assert error in (failed, getattr(failed, "__cause__", None)), number
         seen = outside(world.engine())
         assert seen in (before, after) or scenario.has_steps, number
         if seen == after and scenario.repeats_itself:
@@ -59,7 +60,7 @@ def test_a_write_without_an_ack_is_there_whole_or_not_at_all():
         world = prepared_world()
         before = contents(world.engine(), "main")
         fault = FailAt(number, UnknownOutcomeError("no answer"), landed=True)
-        with suppress(UnknownOutcomeError):
+        with suppress(UnknownOutcomeError, ThrottledError):
             upload(engine_around(world.engine(), fault), b"f")
         seen = contents(world.engine(), "main")
         assert seen.items() >= before.items()

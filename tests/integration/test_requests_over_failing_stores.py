@@ -139,12 +139,26 @@ def test_a_write_that_cannot_be_read_back_tells_the_client_to_read_first(lake: L
 
 
 @pytest.mark.usefixtures("_short_requests")
+@pytest.mark.parametrize("fault", ENDLESS)
+def test_content_that_no_entry_names_does_not_make_a_write_unknown(
+    lake: Lake, fault: Fault
+) -> None:
+    assert lake.upload("a").status == 201
+    lake.objects.fail("PUT", fault, FOREVER)
+    copy = f"/repositories/{lake.name}/branches/main/objects/copy"
+    for reply in (lake.upload("a"), lake.api.ask("POST", copy, {"src_path": "a"}, dest_path="b")):
+        assert (reply.status, reply.headers.get("Retry-After")) == (503, "1"), reply
+    lake.recover()
+    assert lake.content("b").status == 404
+
+
+@pytest.mark.usefixtures("_short_requests")
 def test_a_seal_that_nobody_sees_does_not_make_a_commit_unknown(lake: Lake) -> None:
     assert lake.upload("a").status == 201
     lake.objects.fail("PUT", Fault.IGNORED, FOREVER)
     commits = f"/repositories/{lake.name}/branches/main/commits"
     reply = lake.api.ask("POST", commits, {"message": "m"})
-    assert reply.status == 503
+    assert (reply.status, reply.headers.get("Retry-After")) == (503, "1"), reply
     assert "UpdateItem" in lake.tables.operations()
     lake.recover()
     assert lake.api.ask("POST", commits, {"message": "m"}).status == 201

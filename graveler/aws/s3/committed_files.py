@@ -1,7 +1,7 @@
 """The CommittedFiles on S3, at `_lakefs/<id>` under the storage namespace."""
 
 from graveler.aws.s3.client import S3, Location, S3Error
-from graveler.errors import CorruptDataError
+from graveler.errors import CorruptDataError, ThrottledError, UnknownOutcomeError
 from graveler.layout import committed_uri
 
 
@@ -61,4 +61,7 @@ class S3CommittedFiles:
             if error.status != 412:
                 raise
             return False
+        except UnknownOutcomeError as error:
+            # Nothing names the file yet, and the next attempt stores the same.
+            raise ThrottledError(error.message) from error
         return True

@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import boto3
 import pytest
@@ -207,6 +208,17 @@ def test_a_server_that_takes_no_bytes_is_given_up(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(exchanges, "BYTES_PER_S_MIN", 10**12)
         with pytest.raises(http_client.NoAnswerError):
             client.begin({"host": client.host}, content)
+
+
+def test_an_address_of_a_kind_that_the_machine_lacks_costs_no_request(
+    table: DynamoDB, table_server: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name may have IPv6 addresses where the kernel has no IPv6."""
+    port = urlsplit(table_server.endpoint).port
+    found = socket.getaddrinfo("127.0.0.1", port, type=socket.SOCK_STREAM)
+    lacking = (10_000, *found[0][1:])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [lacking, *found])
+    assert table.call("GetItem", {}) == {"Item": {"a": {"S": "b"}}}
 
 
 def test_services_are_asked_again_while_there_is_time(
