@@ -134,6 +134,23 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a write requires of the object that readers see at its path; by default nothing.
+
+    is_absent: there is none, as `If-None-Match: *` demands.
+    is_present: there is one, as `If-Match: *` demands.
+    checksums: there is one with one of these checksums, as `If-Match` with entity tags demands.
+    """
+
+    is_absent: bool = False
+    is_present: bool = False
+    checksums: frozenset[str] | None = None
+
+
+NO_REQUIREMENT = Requirement()
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """A fact to publish, stored in the same transaction as the change that it describes.
 

@@ -1,0 +1,52 @@
+"""The head of a request, as it was sent: signatures cover its exact characters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import unquote_to_bytes
+
+
+@dataclass(frozen=True)
+class Head:
+    """A request without its body.
+
+    raw_path and raw_query are percent-encoded as the client sent them; raw_query has no "?".
+    headers have names in lower case, in the order in which they came; values are Latin-1 text.
+    """
+
+    method: str
+    raw_path: str
+    raw_query: str
+    headers: Sequence[tuple[str, str]]
+
+    def header(self, name: str) -> str | None:
+        """Return the header's value, several joined by commas; None if it is absent."""
+        return self._joined.get(name)
+
+    @cached_property
+    def _joined(self) -> dict[str, str]:
+        joined: dict[str, str] = {}
+        for name, value in self.headers:
+            joined[name] = f"{joined[name]},{value}" if name in joined else value
+        return joined
+
+    @cached_property
+    def raw_parameters(self) -> tuple[tuple[str, str], ...]:
+        """The query's names and values in their order, percent-encoded as they were sent."""
+        pairs = (pair.partition("=") for pair in self.raw_query.split("&") if pair)
+        return tuple((name, value) for name, _, value in pairs)
+
+    @cached_property
+    def parameters(self) -> dict[str, str]:
+        """The query's values by name, decoded; the first one of each name.
+
+        A plus means a space. Bytes that are no UTF-8 become surrogates (PEP 383).
+        """
+        decoded: dict[str, str] = {}
+        for name, value in self.raw_parameters:
+            decoded.setdefault(_decoded(name), _decoded(value))
+        return decoded
+
+
+def _decoded(text: str) -> str:
+    return unquote_to_bytes(text.replace("+", " ")).decode("utf-8", "surrogateescape")
