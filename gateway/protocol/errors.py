@@ -200,10 +200,12 @@ class S3Error(Exception):
         *,
         details: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
+        status: int | None = None,
     ) -> None:
-        """details are further elements of the error document, headers those of the answer."""
+        """details are further elements of the document; status is another one than the code's."""
         super().__init__(message or code.message)
         self.code = code
+        self.status = status or code.status
         self.message = message or code.message
         self.details: Mapping[str, str] = details or {}
         self.headers: Mapping[str, str] = headers or {}

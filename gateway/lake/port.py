@@ -1,0 +1,263 @@
+"""The port from S3's operations to a lake.
+
+Two homes of the gateway implement it: beside the engine, over its stores (`gateway.lake.engine`),
+and on a client's machine, over the HTTP API. Every method checks the user's rights first, and
+raises the engine's errors (`graveler.errors`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from graveler.aws.s3.requests import SignedRequest
+from graveler.errors import GravelerError
+from graveler.model import NO_REQUIREMENT, Page, Requirement
+from graveler.ports import UploadedPart
+from graveler.staging.listing import ListPage, PageQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path at a ref; a ref that is written to is a branch."""
+
+    repository: str
+    ref: str
+    path: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository, which S3's clients see as a bucket."""
+
+    name: str
+    creation_date: int  # Unix seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """An object as readers see it; physical_address is the whole URI of its data."""
+
+    path: bytes
+    physical_address: str
+    size_bytes: int
+    checksum: str
+    last_modified_ns: int
+    content_type: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a write says of an object beside its content."""
+
+    content_type: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Content that S3 has taken."""
+
+    size_bytes: int
+    checksum: str
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A multipart upload that was begun and not ended."""
+
+    id: str
+    ref: str
+    path: bytes
+    created_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part that S3 has of an upload."""
+
+    number: int
+    checksum: str
+    size_bytes: int
+    last_modified_ns: int
+
+
+class Writing(Protocol):
+    """A permitted write of one object: the content goes to S3, and then `finish` shows it."""
+
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+        """Return the request that stores the content; it has no Content-Length yet."""
+
+    def finish(self, stored: Stored) -> Object:
+        """Make the content the object at the path, if the requirement still holds."""
+
+
+class Sending(Protocol):
+    """A permitted part of an upload."""
+
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+        """Return the request that stores the part; it has no Content-Length yet."""
+
+
+class Lake(Protocol):
+    """What one user may do, in one request."""
+
+    # Buckets
+
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
+        """Return a page of the repositories that the user may list."""
+
+    def repository(self, name: str) -> Repository:
+        """Return the repository.
+
+        Raises:
+            NotFoundError: it does not exist.
+        """
+
+    def check_creation(self, name: str) -> None:
+        """Check that the user may create repositories."""
+
+    def branches(self, repository: str, prefix: str, after: str, amount: int) -> Page[str]:
+        """Return a page of the branches' names."""
+
+    def check_branch(self, repository: str, name: str) -> None:
+        """Check that the branch exists.
+
+        Raises:
+            NotFoundError: it does not.
+        """
+
+    # Reading
+
+    def stat(self, place: Place) -> Object:
+        """Return the object at the place.
+
+        Raises:
+            NotFoundError: the repository, the ref or the object does not exist.
+        """
+
+    def objects(self, repository: str, ref: str, query: PageQuery) -> ListPage[Object]:
+        """Return a page of the objects at a ref.
+
+        Raises:
+            NotFoundError: the repository or the ref does not exist.
+        """
+
+    def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
+        """Return what makes requests for the bytes from first to last of the object."""
+
+    def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str:
+        """Return a URL that reads the object; its reader sends the signed headers."""
+
+    # Writing
+
+    def write(
+        self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
+    ) -> Writing:
+        """Begin to write the object at the place.
+
+        Raises:
+            NotFoundError: the repository or the branch does not exist.
+            ForbiddenError: the branch is protected, or the repository is read-only.
+            PreconditionFailedError: the requirement does not hold.
+        """
+
+    def copy(
+        self,
+        source: Object,
+        source_repository: str,
+        place: Place,
+        description: Description | None,
+        requirement: Requirement = NO_REQUIREMENT,
+    ) -> Object:
+        """Copy the object to the place; without a description, with its own."""
+
+    def describe(self, place: Place, metadata: Mapping[str, str]) -> None:
+        """Replace the object's user metadata."""
+
+    def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
+        """Delete the object at the place; a missing one is no error without a requirement."""
+
+    def delete_many(
+        self, repository: str, branch: str, paths: Sequence[bytes]
+    ) -> Sequence[tuple[bytes, GravelerError]]:
+        """Delete the objects; return the paths that could not be deleted, with the errors."""
+
+    # Multipart uploads
+
+    def create_upload(self, place: Place, description: Description) -> str:
+        """Begin an upload; return its ID."""
+
+    def uploads(
+        self, repository: str, query: PageQuery, after_id: str
+    ) -> ListPage[Upload]:
+        """Return a page of the open uploads by key, `<ref>/<path>`, and ID.
+
+        With after_id, uploads to the key query.after with a greater ID are on the page as well.
+        """
+
+    def part(self, place: Place, upload_id: str, number: int) -> Sending:
+        """Begin to send a part.
+
+        Raises:
+            UploadNotFoundError: the upload does not exist, or has ended.
+        """
+
+    def copy_part(
+        self,
+        place: Place,
+        upload_id: str,
+        number: int,
+        source: Object,
+        byte_range: tuple[int, int] | None,
+    ) -> str:
+        """Copy bytes of an object to a part; return the part's checksum."""
+
+    def parts(
+        self, place: Place, upload_id: str, after: int, amount: int
+    ) -> tuple[Sequence[Part], bool]:
+        """Return the parts after that number, and whether there are more."""
+
+    def complete_upload(
+        self,
+        place: Place,
+        upload_id: str,
+        parts: Sequence[UploadedPart],
+        requirement: Requirement = NO_REQUIREMENT,
+    ) -> Object:
+        """Make the parts the object at the place; a repetition answers the same.
+
+        Raises:
+            UploadNotFoundError: the upload does not exist, or has ended in another way.
+            BadPartsError: the parts are not the uploaded ones.
+            PreconditionFailedError: the requirement does not hold.
+        """
+
+    def abort_upload(self, place: Place, upload_id: str) -> None:
+        """End the upload and delete its parts.
+
+        Raises:
+            UploadNotFoundError: the upload does not exist, or has ended.
+        """
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class KeyPair:
+    """An access key as signatures are checked against it; never printed."""
+
+    access_key_id: str
+    secret_access_key: str
+    user: str
+
+
+class Lakes(Protocol):
+    """The door to the lake: who signs, and what that user sees."""
+
+    def key_pair(self, access_key_id: str) -> KeyPair | None:
+        """Return the key pair; None if it does not exist."""
+
+    def lake(self, user: str, address: str) -> Lake:
+        """Return the lake for a request of the user from that network address."""
+
+    def now_s(self) -> int:
+        """Return the current time in Unix seconds."""

@@ -1,0 +1,80 @@
+"""One request on its way through an operation: who asks, for what, with which body."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from gateway.lake.port import Lake, Place
+from gateway.operations.content import Content
+from gateway.operations.settings import OperationSettings
+from gateway.protocol.addressing import Target, split_key
+from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.head import Head
+from gateway.transfer.store import Transfers
+from graveler.limits import PATH_BYTES_MAX
+
+# An operation's XML document. The longest, 10,000 parts with all checksums, has about 4 MB.
+DOCUMENT_BYTES_MAX = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Call:
+    """An authenticated request; content is read only after all that may refuse the request."""
+
+    head: Head
+    target: Target
+    lake: Lake
+    content: Content
+    transfers: Transfers
+    settings: OperationSettings
+    now_s: int
+    request_id: str
+    user: str
+    # Begins the response early, for operations that may take long.
+    keep_alive: Callable[[], None] | None = None
+
+    @property
+    def bucket(self) -> str:
+        return self.target.bucket
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        return self.head.parameters
+
+    def header(self, name: str) -> str | None:
+        """Return a header by its lower-case name; None if it is absent."""
+        return self.head.header(name)
+
+    @cached_property
+    def key(self) -> str:
+        """The key as clients see it: `<ref>/<path>`."""
+        return self.target.key.decode("utf-8", "replace")
+
+    @cached_property
+    def place(self) -> Place:
+        """The place that the key names.
+
+        Raises:
+            S3Error: the key names only a ref, or its path is too long.
+        """
+        ref, path = split_key(self.target.key)
+        if not path:
+            raise S3Error(
+                Code.NO_SUCH_KEY, f"{self.key!r} names only a ref: a key is <ref>/<path>"
+            )
+        if len(path) > PATH_BYTES_MAX:
+            raise S3Error(
+                Code.KEY_TOO_LONG,
+                details={"Size": str(len(path)), "MaxSizeAllowed": str(PATH_BYTES_MAX)},
+            )
+        return Place(self.bucket, ref, path)
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the key is a ref with a slash, as `main/`: clients take it for a folder."""
+        ref, path = split_key(self.target.key)
+        return not path and self.target.key == ref.encode() + b"/"
+
+    def document(self) -> bytes:
+        """Return the request's XML document."""
+        return self.content.whole(DOCUMENT_BYTES_MAX)

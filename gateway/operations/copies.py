@@ -1,0 +1,84 @@
+"""CopyObject: S3 copies the data to a new address, inside the store."""
+
+from gateway.lake.port import Description, Object, Place
+from gateway.operations.answers import Answer, of_document
+from gateway.operations.call import Call
+from gateway.operations.tags import tags_of, tags_of_header, with_tags
+from gateway.operations.writes import (
+    check_storage_class,
+    description_of,
+    requirement_of,
+)
+from gateway.protocol import conditions
+from gateway.protocol.addressing import copy_source
+from gateway.protocol.documents import answers as documents
+from gateway.protocol.errors import Code, S3Error
+
+_COPY, _REPLACE = "COPY", "REPLACE"
+
+
+def copy_object(call: Call) -> Answer:
+    """Copy the object that `x-amz-copy-source` names."""
+    check_storage_class(call)
+    replaces_metadata = _replaces(call, "x-amz-metadata-directive")
+    replaces_tags = _replaces(call, "x-amz-tagging-directive")
+    repository, source = source_of(call)
+    call.content.check_is_empty()
+    is_itself = (repository, call.target.key) == (call.bucket, _key_of(call))
+    if is_itself and not (replaces_metadata or replaces_tags):
+        raise S3Error(
+            Code.INVALID_REQUEST,
+            "This copy request is illegal because it is trying to copy an object to itself "
+            "without changing the object's metadata, storage class, website redirect location or "
+            "encryption attributes.",
+        )
+    description = _described(call, source, replaces_metadata, replaces_tags)
+    copied = call.lake.copy(source, repository, call.place, description, requirement_of(call))
+    return of_document(documents.copied(copied.checksum, copied.last_modified_ns))
+
+
+def source_of(call: Call) -> tuple[str, Object]:
+    """Return the repository and the object to copy, if its conditions hold.
+
+    Raises:
+        S3Error: the header is malformed, there is no such object, or a condition does not hold.
+    """
+    header = call.header("x-amz-copy-source")
+    assert header is not None
+    named = copy_source(header)
+    if not named.path:
+        raise S3Error(Code.NO_SUCH_KEY, "The copy source names no object: write <ref>/<path>")
+    found = call.lake.stat(Place(named.bucket, named.ref, named.path))
+    if not conditions.copy_allowed(call.head, found.checksum, found.last_modified_ns):
+        raise S3Error(Code.PRECONDITION_FAILED)
+    return named.bucket, found
+
+
+def _key_of(call: Call) -> bytes:
+    named = copy_source(call.header("x-amz-copy-source") or "")
+    return named.ref.encode() + b"/" + named.path
+
+
+def _replaces(call: Call, name: str) -> bool:
+    directive = call.header(name) or _COPY
+    if directive not in {_COPY, _REPLACE}:
+        raise S3Error(
+            Code.INVALID_ARGUMENT,
+            "Unknown directive.",
+            details={"ArgumentName": name, "ArgumentValue": directive},
+        )
+    return directive == _REPLACE
+
+
+def _described(
+    call: Call, source: Object, replaces_metadata: bool, replaces_tags: bool
+) -> Description | None:
+    """Return what the copy is described by; None if it is as the source."""
+    if not (replaces_metadata or replaces_tags):
+        return None
+    if replaces_metadata:
+        described = description_of(call)
+    else:
+        described = Description(source.content_type, source.metadata)
+    tags = tags_of_header(call.header("x-amz-tagging")) if replaces_tags else tags_of(source.metadata)
+    return Description(described.content_type, with_tags(described.metadata, tags))

@@ -1,0 +1,81 @@
+"""DeleteObject and DeleteObjects."""
+
+from gateway.operations.answers import Answer, of_document
+from gateway.operations.call import Call
+from gateway.operations.errors import error_of
+from gateway.operations.writes import requirement_of
+from gateway.lake.port import Place
+from gateway.protocol.addressing import split_key
+from gateway.protocol.documents import deletions
+from gateway.protocol.documents.deletions import DeletedObject, DeletionError
+from gateway.protocol.errors import Code, S3Error
+from graveler.errors import GravelerError, NotFoundError
+from graveler.model import Requirement
+
+
+def delete_object(call: Call) -> Answer:
+    """Delete the object; a missing one is no error."""
+    if call.is_root:  # Spark deletes the folders that it made
+        return Answer(204)
+    requirement = requirement_of(call)
+    try:
+        call.lake.delete(call.place, requirement)
+    except NotFoundError:
+        call.lake.check_branch(call.bucket, call.place.ref)
+    return Answer(204)
+
+
+def delete_objects(call: Call) -> Answer:
+    """Delete up to 1,000 objects; report each of them."""
+    if not call.content.plan.has_checksum:
+        raise S3Error(
+            Code.INVALID_REQUEST, "Missing required header for this request: Content-MD5"
+        )
+    deletion = deletions.parse_delete(call.document())
+    errors: dict[str, DeletionError] = {}
+    by_branch: dict[str, list[tuple[bytes, str]]] = {}
+    for wanted in deletion.objects:
+        ref, path = split_key(wanted.key.encode("utf-8", "surrogatepass"))
+        if wanted.etag is not None and path:
+            _delete_if(call, ref, path, wanted, errors)
+        else:
+            by_branch.setdefault(ref, []).append((path, wanted.key))
+    for branch, some in by_branch.items():
+        _delete_some(call, branch, some, errors)
+    deleted = [wanted.key for wanted in deletion.objects if wanted.key not in errors]
+    listed = () if deletion.quiet else deleted
+    return of_document(deletions.deletion_result(listed, list(errors.values())))
+
+
+def _delete_if(
+    call: Call, ref: str, path: bytes, wanted: DeletedObject, errors: dict[str, DeletionError]
+) -> None:
+    assert wanted.etag is not None
+    checksums = frozenset({wanted.etag.strip('"')})
+    requirement = (
+        Requirement(is_present=True) if wanted.etag == "*" else Requirement(checksums=checksums)
+    )
+    try:
+        call.lake.delete(Place(call.bucket, ref, path), requirement)
+    except GravelerError as error:
+        errors[wanted.key] = _of_key(wanted.key, error)
+
+
+def _delete_some(
+    call: Call, branch: str, some: list[tuple[bytes, str]], errors: dict[str, DeletionError]
+) -> None:
+    keys: dict[bytes, list[str]] = {}
+    for path, key in some:
+        keys.setdefault(path, []).append(key)
+    paths = [path for path in keys if path]
+    try:
+        failures = call.lake.delete_many(call.bucket, branch, paths) if paths else ()
+    except GravelerError as error:
+        failures = [(path, error) for path in paths]
+    for path, error in failures:
+        errors |= {key: _of_key(key, error) for key in keys[path]}
+
+
+def _of_key(key: str, error: GravelerError) -> DeletionError:
+    refusal = error_of(error)
+    return DeletionError(key, refusal.code.text, refusal.message)

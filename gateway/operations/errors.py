@@ -1,0 +1,49 @@
+"""The one map from the engine's errors to S3's codes."""
+
+from collections.abc import Mapping
+
+from gateway.protocol.errors import Code, S3Error
+from gateway.transfer.store import DataMissingError
+from graveler import errors
+
+CODES: Mapping[type[errors.GravelerError], Code] = {
+    errors.InvalidInputError: Code.INVALID_ARGUMENT,
+    errors.AuthenticationError: Code.ACCESS_DENIED,
+    errors.ForbiddenError: Code.ACCESS_DENIED,
+    errors.NotFoundError: Code.NO_SUCH_KEY,
+    errors.UploadNotFoundError: Code.NO_SUCH_UPLOAD,
+    errors.AlreadyExistsError: Code.BUCKET_ALREADY_EXISTS,
+    errors.ConflictError: Code.CONDITIONAL_REQUEST_CONFLICT,
+    errors.GoneError: Code.NO_SUCH_VERSION,
+    errors.PreconditionFailedError: Code.PRECONDITION_FAILED,
+    errors.TooLargeError: Code.ENTITY_TOO_LARGE,
+    errors.RangeNotSatisfiableError: Code.INVALID_RANGE,
+    errors.ContentionError: Code.SLOW_DOWN,
+    errors.TooManyAttemptsError: Code.SLOW_DOWN,
+    # SDKs repeat the request, which is what a reader of the outcome would do as well.
+    errors.UnknownOutcomeError: Code.SERVICE_UNAVAILABLE,
+    errors.CorruptDataError: Code.INTERNAL_ERROR,
+    errors.UnsupportedError: Code.NOT_IMPLEMENTED,
+    errors.ThrottledError: Code.SLOW_DOWN,
+}
+
+
+def error_of(error: errors.GravelerError | DataMissingError) -> S3Error:
+    """Return the S3 error that clients get, with the engine's message."""
+    if isinstance(error, DataMissingError):
+        return S3Error(Code.NO_SUCH_VERSION, "The object's data do not exist any more.")
+    if isinstance(error, errors.BadPartsError):
+        return S3Error(_code_of_parts(error))
+    for ancestor in type(error).__mro__:
+        code = CODES.get(ancestor)
+        if code is not None:
+            return S3Error(code, str(error))
+    raise AssertionError(f"no code for {type(error).__name__}: add it to the table")
+
+
+def _code_of_parts(error: errors.BadPartsError) -> Code:
+    reasons = {
+        code.text: code
+        for code in (Code.INVALID_PART, Code.INVALID_PART_ORDER, Code.ENTITY_TOO_SMALL)
+    }
+    return reasons.get(error.reason, Code.INVALID_PART)

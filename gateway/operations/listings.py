@@ -1,0 +1,94 @@
+"""ListObjects and ListObjectsV2.
+
+The first level of a repository is its branches, which look like folders. A prefix with a slash
+lists the objects of a ref: of a branch, a tag, a commit or an expression.
+"""
+
+from gateway.lake.port import Object
+from gateway.operations.answers import Answer, of_document
+from gateway.operations.call import Call
+from gateway.protocol.documents import pages
+from gateway.protocol.documents.pages import ObjectRow, ObjectsPage
+from gateway.protocol.listings import ObjectsQuery, objects_query, token_of
+from graveler.errors import InvalidInputError, NotFoundError
+from graveler.limits import PAGE_AMOUNT_MAX
+from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
+
+_SLASH = b"/"
+_EMPTY = ObjectsPage((), ())
+
+
+def list_objects(call: Call) -> Answer:
+    """List branches or objects, in the version that the request asks for."""
+    query = objects_query(call.parameters)
+    ref, slash, _ = query.prefix.partition("/")
+    page = _objects(call, query, ref) if slash else _branches(call, query)
+    write = pages.objects_v1 if query.version == 1 else pages.objects_v2
+    return of_document(write(call.bucket, query, page, call.user))
+
+
+def _branches(call: Call, query: ObjectsQuery) -> ObjectsPage:
+    """Return a page of branches, in the order of their names with the slash."""
+    call.lake.repository(call.bucket)
+    names: list[str] = []
+    after = ""
+    while True:
+        found = call.lake.branches(call.bucket, query.prefix, after, PAGE_AMOUNT_MAX)
+        names += found.results
+        if not found.has_more:
+            break
+        after = found.next_after
+    # All of them: a hyphen sorts before the slash, so pages by name are not pages by key.
+    folders = sorted(f"{name}/" for name in names)
+    # A marker inside a branch, as of a listing of its objects, means that branch is over.
+    marker = query.after
+    rest = [folder for folder in folders if folder > marker and not marker.startswith(folder)]
+    shown = rest[: query.amount]
+    is_truncated = 0 < len(shown) < len(rest)
+    return ObjectsPage((), shown, is_truncated, _marker(query, shown[-1]) if is_truncated else "")
+
+
+def _objects(call: Call, query: ObjectsQuery, ref: str) -> ObjectsPage:
+    before = f"{ref}/".encode("utf-8", "surrogateescape")
+    after = query.after.encode("utf-8", "surrogateescape")
+    if after > before and not after.startswith(before):
+        call.lake.repository(call.bucket)
+        return _EMPTY
+    try:
+        page = call.lake.objects(
+            call.bucket,
+            ref,
+            PageQuery(
+                amount=query.amount,
+                prefix=query.prefix.encode("utf-8", "surrogateescape")[len(before) :],
+                after=after[len(before) :],
+                delimiter=query.delimiter.encode("utf-8", "surrogateescape"),
+            ),
+        )
+    except (NotFoundError, InvalidInputError):
+        # A prefix that no key has. A repository that does not exist is an error, as on S3.
+        call.lake.repository(call.bucket)
+        return _EMPTY
+    return _page(query, before, page)
+
+
+def _page(query: ObjectsQuery, before: bytes, page: ListPage[Object]) -> ObjectsPage:
+    rows: list[ObjectRow] = []
+    prefixes: list[str] = []
+    for item in page.results:
+        key = (before + item.path).decode("utf-8", "surrogateescape")
+        if isinstance(item, CommonPrefix):
+            prefixes.append(key)
+        else:
+            rows.append(ObjectRow(key, item.last_modified_ns, item.checksum, item.size_bytes))
+    if not page.next_after or not query.amount:
+        return ObjectsPage(rows, prefixes)
+    last = (before + page.next_after).decode("utf-8", "surrogateescape")
+    return ObjectsPage(rows, prefixes, is_truncated=True, next_marker=_marker(query, last))
+
+
+def _marker(query: ObjectsQuery, last: str) -> str:
+    """Return what leads to the next page: S3's version 1 says it only with a delimiter."""
+    if query.version == 2:
+        return token_of(last.encode("utf-8", "surrogateescape"))
+    return last if query.delimiter else ""

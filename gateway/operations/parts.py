@@ -1,0 +1,67 @@
+"""The parts of multipart uploads: UploadPart, UploadPartCopy, ListParts."""
+
+from gateway.operations.answers import Answer, etag_of, of_document
+from gateway.operations.call import Call
+from gateway.operations.copies import source_of
+from gateway.operations.writes import sendable, sent_headers, size_of
+from gateway.protocol import ranges
+from gateway.protocol.documents import answers as documents
+from gateway.protocol.documents import multipart
+from gateway.protocol.documents.multipart import PartRow
+from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.listings import parts_query
+from graveler.limits import UPLOAD_PARTS_MAX
+
+
+def upload_part(call: Call) -> Answer:
+    """Store the request's content as a part."""
+    number = _number(call)
+    size_bytes = size_of(call)
+    sending = call.lake.part(call.place, call.parameters["uploadId"], number)
+    headers, payload_hash = sent_headers(call.content, call.settings.hashed_bytes_max)
+    headers["content-length"] = str(size_bytes)
+    written = call.transfers.write(
+        lambda: sending.request(headers, payload_hash), sendable(call.content, size_bytes)
+    )
+    return Answer(200, {"ETag": etag_of(written.checksum), **call.content.checksums})
+
+
+def copy_part(call: Call) -> Answer:
+    """Copy an object, or a range of it, to a part."""
+    number = _number(call)
+    _, source = source_of(call)
+    header = call.header("x-amz-copy-source-range")
+    wanted = None if header is None else ranges.copy_range(header, source.size_bytes)
+    call.content.check_is_empty()
+    checksum = call.lake.copy_part(
+        call.place, call.parameters["uploadId"], number, source, wanted
+    )
+    return of_document(documents.copied(checksum, call.now_s * 10**9, is_part=True))
+
+
+def list_parts(call: Call) -> Answer:
+    """List the parts that were uploaded so far."""
+    query = parts_query(call.parameters)
+    found, has_more = call.lake.parts(
+        call.place, query.upload_id, query.number_marker, query.amount
+    )
+    rows = [
+        PartRow(part.number, part.last_modified_ns, part.checksum, part.size_bytes)
+        for part in found
+    ]
+    return of_document(
+        multipart.parts(
+            call.bucket, call.key, query, rows, is_truncated=has_more, owner_id=call.user
+        )
+    )
+
+
+def _number(call: Call) -> int:
+    text = call.parameters["partNumber"]
+    if text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= UPLOAD_PARTS_MAX:
+        return int(text)
+    raise S3Error(
+        Code.INVALID_ARGUMENT,
+        f"Part number must be an integer between 1 and {UPLOAD_PARTS_MAX}, inclusive",
+        details={"ArgumentName": "partNumber", "ArgumentValue": text},
+    )

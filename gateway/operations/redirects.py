@@ -1,0 +1,39 @@
+"""Redirects of reads to presigned URLs, for clients that follow them.
+
+Clients that follow a 307 to another host drop their Authorization header, but keep Range and their
+`x-amz-*` headers. S3 refuses such headers if they are not signed, so the URL signs them with the
+values that were sent. Other clients fail on a redirect, or sign again, so only known ones get it.
+"""
+
+import re
+
+from gateway.lake.port import Object
+from gateway.operations.answers import Answer
+from gateway.operations.call import Call
+
+# Clients that were seen to follow redirects on the wire. The SDKs of Java, Python and Go (version
+# 2, except rclone) do not, or send their own Authorization again.
+_FOLLOWS = re.compile(r"aws-sdk-cpp/|object_store|aiobotocore/|duckdb|aws-sdk-go/1|rclone/", re.I)
+# The mark by which lakeFS's users ask for redirects.
+_ASKS = "s3RedirectionSupport"
+_EXPIRES_S = 15 * 60
+# Smaller objects are read sooner through the gateway than by another connection.
+_REDIRECTED_BYTES_MIN = 64 * 1024
+
+
+def redirect_of(call: Call, found: Object) -> Answer | None:
+    """Return the answer that sends the reader to S3; None if the gateway answers itself."""
+    agent = call.header("user-agent") or ""
+    asks = _ASKS in agent
+    follows = call.settings.redirects and _FOLLOWS.search(agent)
+    if not asks and (not follows or found.size_bytes < _REDIRECTED_BYTES_MIN):
+        return None
+    if not call.is_signed_by_header or call.parameters:
+        return None  # a presigned URL, or parameters that change the answer
+    sent = {
+        name: value
+        for name, value in call.head.headers
+        if name.startswith("x-amz-") and name != "x-amz-security-token"
+    }
+    url = call.lake.reading_url(found, sent, _EXPIRES_S)
+    return Answer(307, {"Location": url, "Cache-Control": "no-store"})

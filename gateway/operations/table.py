@@ -1,0 +1,145 @@
+"""Which operation a request means: its method, its level, and the sub-resource in its query."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from gateway.operations import (
+    attributes,
+    buckets,
+    copies,
+    deletions,
+    forms,
+    listings,
+    objects,
+    parts,
+    tagging,
+    uploads,
+    writes,
+)
+from gateway.operations.answers import Answer
+from gateway.operations.call import Call
+from gateway.protocol.addressing import Target
+from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.head import Head
+
+Run = Callable[[Call], Answer]
+
+
+class Level(Enum):
+    """What the address names."""
+
+    SERVICE = "service"
+    BUCKET = "bucket"
+    OBJECT = "object"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of S3, with the parameters that its request must have.
+
+    copies: the request has `x-amz-copy-source`.
+    """
+
+    name: str
+    method: str
+    level: Level
+    run: Run
+    parameters: frozenset[str] = frozenset()
+    copies: bool = False
+
+
+def _row(  # noqa: PLR0913, PLR0917 - the columns of the table
+    name: str, method: str, level: Level, run: Run, parameters: str = "", copied: str = ""
+) -> Operation:
+    return Operation(name, method, level, run, frozenset(parameters.split()), bool(copied))
+
+
+_S, _B, _O = Level.SERVICE, Level.BUCKET, Level.OBJECT
+
+# The first row that fits counts, so those with more parameters come first.
+OPERATIONS: tuple[Operation, ...] = (
+    _row("ListBuckets", "GET", _S, buckets.list_buckets),
+    _row("GetObjectTagging", "GET", _O, tagging.get_object_tagging, "tagging"),
+    _row("GetObjectAttributes", "GET", _O, attributes.get_object_attributes, "attributes"),
+    _row("ListParts", "GET", _O, parts.list_parts, "uploadId"),
+    _row("GetObject", "GET", _O, objects.get_object),
+    _row("HeadObject", "HEAD", _O, objects.head_object),
+    _row("PutObjectTagging", "PUT", _O, tagging.put_object_tagging, "tagging"),
+    _row("UploadPartCopy", "PUT", _O, parts.copy_part, "partNumber uploadId", "copied"),
+    _row("UploadPart", "PUT", _O, parts.upload_part, "partNumber uploadId"),
+    _row("CopyObject", "PUT", _O, copies.copy_object, "", "copied"),
+    _row("PutObject", "PUT", _O, writes.put_object),
+    _row("CreateMultipartUpload", "POST", _O, uploads.create_upload, "uploads"),
+    _row("CompleteMultipartUpload", "POST", _O, uploads.complete_upload, "uploadId"),
+    _row("DeleteObjectTagging", "DELETE", _O, tagging.delete_object_tagging, "tagging"),
+    _row("AbortMultipartUpload", "DELETE", _O, uploads.abort_upload, "uploadId"),
+    _row("DeleteObject", "DELETE", _O, deletions.delete_object),
+    _row("GetBucketLocation", "GET", _B, buckets.get_bucket_location, "location"),
+    _row("GetBucketVersioning", "GET", _B, buckets.get_bucket_versioning, "versioning"),
+    _row("ListMultipartUploads", "GET", _B, uploads.list_uploads, "uploads"),
+    _row("ListObjects", "GET", _B, listings.list_objects),
+    _row("HeadBucket", "HEAD", _B, buckets.head_bucket),
+    _row("DeleteObjects", "POST", _B, deletions.delete_objects, "delete"),
+    _row("PostObject", "POST", _B, forms.post_object),
+    _row("CreateBucket", "PUT", _B, buckets.create_bucket),
+    _row("DeleteBucket", "DELETE", _B, buckets.delete_bucket),
+)
+
+# Parameters that name another operation. One that the row does not have is refused, so that no
+# request for an ACL overwrites an object.
+_SUB_RESOURCES = frozenset(
+    """
+    accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory
+    legal-hold lifecycle location logging metadataConfiguration metadataInventoryTable
+    metadataJournalTable metadataTable metrics notification object-lock ownershipControls
+    partNumber policy policyStatus publicAccessBlock renameObject replication requestPayment
+    restore retention select session tagging torrent uploadId uploads versioning versions website
+    """.split()
+)
+# Headers of requests for what is not served: ignoring them would store an object in another way
+# than the client was promised.
+_UNSERVED_HEADERS: Mapping[str, str] = {
+    "x-amz-server-side-encryption-customer-algorithm": "encryption with the client's keys",
+    "x-amz-object-lock-mode": "object locks",
+    "x-amz-object-lock-legal-hold": "object locks",
+    "x-amz-object-lock-retain-until-date": "object locks",
+    "x-amz-write-offset-bytes": "appending to objects",
+    "x-amz-rename-source": "renaming objects",
+}
+
+
+def operation_of(head: Head, target: Target) -> Operation:
+    """Return the operation that the request means.
+
+    Raises:
+        S3Error: it is not served, or the method is not one of the level.
+    """
+    level = _O if target.key else _B if target.bucket else _S
+    named = _SUB_RESOURCES.intersection(head.parameters)
+    copies_ = head.header("x-amz-copy-source") is not None
+    has_method = False
+    for row in OPERATIONS:
+        if (row.method, row.level) != (head.method, level):
+            continue
+        has_method = True
+        if row.parameters <= named and row.copies <= copies_ and _fits(row, named):
+            _check_headers(head)
+            return row
+    if named and (has_method or level is not _S):
+        raise S3Error(
+            Code.NOT_IMPLEMENTED, f"The S3 gateway does not serve {', '.join(sorted(named))}"
+        )
+    raise S3Error(Code.METHOD_NOT_ALLOWED)
+
+
+def _fits(row: Operation, named: frozenset[str]) -> bool:
+    """Whether the row has all sub-resources of the request; a read's part number is no other."""
+    further = named - row.parameters
+    return not further or (row.method in {"GET", "HEAD"} and further == {"partNumber"})
+
+
+def _check_headers(head: Head) -> None:
+    for name, what in _UNSERVED_HEADERS.items():
+        if head.header(name) is not None:
+            raise S3Error(Code.NOT_IMPLEMENTED, f"The S3 gateway does not serve {what}")

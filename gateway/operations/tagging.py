@@ -1,0 +1,30 @@
+"""Tags of objects: GetObjectTagging, PutObjectTagging, DeleteObjectTagging."""
+
+from collections.abc import Mapping
+
+from gateway.operations.answers import Answer, of_document
+from gateway.operations.call import Call
+from gateway.operations.tags import tags_of, with_tags
+from gateway.protocol.documents import tags as documents
+
+
+def get_object_tagging(call: Call) -> Answer:
+    return of_document(documents.tagging(tags_of(call.lake.stat(call.place).metadata)))
+
+
+def put_object_tagging(call: Call) -> Answer:
+    found = call.lake.stat(call.place)
+    tags = documents.parse_tagging(call.document())
+    call.lake.describe(call.place, with_tags(found.metadata, tags))
+    return Answer()
+
+
+def delete_object_tagging(call: Call) -> Answer:
+    found = call.lake.stat(call.place)
+    if tags_of(found.metadata):
+        call.lake.describe(call.place, _without_tags(found.metadata))
+    return Answer(204)
+
+
+def _without_tags(metadata: Mapping[str, str]) -> dict[str, str]:
+    return with_tags(metadata, {})

@@ -1,0 +1,49 @@
+"""Tags of objects: kept in the user metadata, under a name that no header can carry.
+
+So a commit holds them, and merges and diffs see their changes, as of all metadata. lakeFS has no
+tags. The value is a query string, as in `x-amz-tagging`.
+"""
+
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlencode
+
+from gateway.protocol.documents.tagging import check_tags
+from gateway.protocol.errors import Code, S3Error
+
+NAME = "::graveler::tagging"
+
+
+def tags_of(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the object's tags."""
+    return dict(parse_qsl(metadata.get(NAME, ""), keep_blank_values=True))
+
+
+def with_tags(metadata: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, str]:
+    """Return the metadata with these tags in place of the former."""
+    kept = {name: value for name, value in metadata.items() if name != NAME}
+    return kept | ({NAME: urlencode(tags)} if tags else {})
+
+
+def tags_of_header(header: str | None) -> dict[str, str]:
+    """Return the tags of `x-amz-tagging`.
+
+    Raises:
+        S3Error: they are malformed, too many or too long.
+    """
+    if not header:
+        return {}
+    try:
+        pairs = parse_qsl(header, keep_blank_values=True, strict_parsing=True, errors="strict")
+    except ValueError as error:
+        raise S3Error(
+            Code.INVALID_ARGUMENT,
+            "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query "
+            "parameters without tag name duplicates.",
+        ) from error
+    return check_tags(pairs)
+
+
+def tag_count_headers(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the header that counts the object's tags; none for no tags."""
+    tags = tags_of(metadata)
+    return {"x-amz-tagging-count": str(len(tags))} if tags else {}

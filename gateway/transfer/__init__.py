@@ -1,0 +1,1 @@
+"""Moves the bytes of objects between clients and S3, in constant memory."""

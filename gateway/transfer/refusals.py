@@ -1,0 +1,55 @@
+"""What S3's refusals of our own requests mean to the client of the gateway."""
+
+import re
+from collections.abc import Mapping
+
+from gateway.protocol.errors import Code, S3Error
+from gateway.transfer.exchange import Answer
+
+_CODE = re.compile(rb"<Code>\s*([A-Za-z0-9]+)\s*</Code>")
+_MESSAGE = re.compile(rb"<Message>([^<]{1,300})</Message>")
+
+# S3 checks what the client sent, so these refusals are the client's.
+_OF_CONTENT: Mapping[str, Code] = {
+    code.text: code
+    for code in (
+        Code.BAD_DIGEST,
+        Code.CONTENT_SHA256_MISMATCH,
+        Code.ENTITY_TOO_LARGE,
+        Code.ENTITY_TOO_SMALL,
+        Code.INCOMPLETE_BODY,
+        Code.INVALID_DIGEST,
+        Code.NO_SUCH_UPLOAD,
+        Code.REQUEST_TIMEOUT,
+    )
+}
+_OF_LOAD = frozenset({"SlowDown", "ServiceUnavailable", "Throttling", "RequestLimitExceeded"})
+_OF_THE_BUCKET = frozenset({"AccessDenied", "AllAccessDisabled", "NoSuchBucket"})
+
+
+def refusal_of(answer: Answer) -> S3Error:
+    """Return the error for the client, given S3's answer to a request with the client's content."""
+    document = answer.document()
+    found = _CODE.search(document)
+    code = found[1].decode() if found else ""
+    if code in _OF_CONTENT:
+        return S3Error(_OF_CONTENT[code])
+    if answer.status in {429, 503} or code in _OF_LOAD:
+        return S3Error(Code.SLOW_DOWN)
+    if code in _OF_THE_BUCKET or answer.status in {401, 403}:
+        # The message is the operator's to read; the client cannot do anything.
+        return S3Error(
+            Code.ACCESS_DENIED,
+            "The repository's storage namespace refuses the gateway: its role needs access to the "
+            "bucket",
+        )
+    if answer.status >= 500:
+        return S3Error(Code.SERVICE_UNAVAILABLE)
+    message = _MESSAGE.search(document)
+    shown = message[1].decode("utf-8", "replace") if message else f"status {answer.status}"
+    return S3Error(Code.INTERNAL_ERROR, f"S3 refused the gateway's request: {code} {shown}")
+
+
+def is_passing(answer: Answer) -> bool:
+    """Whether the same request may succeed soon."""
+    return answer.status in {429, 500, 502, 503, 504}

@@ -1,0 +1,179 @@
+"""Reads and writes the bytes of objects, with the retries that each can have.
+
+A reader's data never change, so a read that breaks off continues where it was, at any time. A
+content in memory can be sent again. A stream of a client cannot: if S3 has taken any of it and then
+fails, the client gets a 503 and sends it again, to a new address.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from gateway.protocol.errors import Code, S3Error
+from gateway.transfer.connections import Connections
+from gateway.transfer.exchange import Answer, NoAnswerError, NotSentError, send
+from gateway.transfer.refusals import is_passing, refusal_of
+from graveler.aws.s3.requests import SignedRequest
+
+_TRIES_MAX = 5
+_PAUSE_FIRST_S = 0.05
+
+# Return the request for the bytes from first to last inclusive.
+RangeRequest = Callable[[int, int], SignedRequest]
+
+
+class DataMissingError(Exception):
+    """The object's data do not exist in S3, or are shorter than recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What S3 reports of stored content."""
+
+    checksum: str  # the ETag without quotes
+
+
+class Transfers:
+    """Reads and writes over one pool of connections; shared by threads."""
+
+    def __init__(
+        self, connections: Connections, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._connections = connections
+        self._sleep = sleep
+
+    def read(self, request_of: RangeRequest, first: int, last: int) -> "Reading":
+        """Begin to read the bytes from first to last, both inclusive; there is one at least.
+
+        Raises:
+            DataMissingError: S3 does not have them.
+            S3Error: S3 refuses, or does not answer in several tries.
+        """
+        reading = Reading(self, request_of, first, last)
+        reading.begin()
+        return reading
+
+    def open(self, request_of: RangeRequest, first: int, last: int) -> Answer:
+        """Return S3's answer that has these bytes.
+
+        Raises:
+            DataMissingError: S3 does not have them.
+            S3Error: S3 refuses, or does not answer in several tries.
+        """
+        answer = self._retried(lambda: send(self._connections, request_of(first, last)))
+        if answer.status in {200, 206}:
+            length = answer.header("content-length")
+            if answer.status == 206 or first == 0:
+                if length is None or int(length) == last - first + 1:
+                    return answer
+                answer.close()
+                raise DataMissingError(f"S3 has {length} bytes of {last - first + 1}")
+        with answer:
+            if answer.status in {404, 416}:
+                answer.document()
+                raise DataMissingError(f"S3 answers {answer.status}")
+            raise refusal_of(answer)
+
+    def write(
+        self, request: Callable[[], SignedRequest], content: bytes | Iterable[bytes]
+    ) -> Written:
+        """Store the content; each try has a new request.
+
+        Raises:
+            S3Error: S3 refuses, or does not answer.
+        """
+        if isinstance(content, bytes):
+            answer = self._retried(lambda: send(self._connections, request(), content))
+        else:
+            answer = self._sent_once(request, content)
+        with answer:
+            if answer.status != 200:
+                raise refusal_of(answer)
+            answer.document()
+            return Written((answer.header("etag") or "").strip('"'))
+
+    def _retried(self, attempt: Callable[[], Answer]) -> Answer:
+        """Return the first answer that is not a passing failure, or the last one."""
+        for number in range(1, _TRIES_MAX + 1):
+            try:
+                answer = attempt()
+                if not is_passing(answer) or number == _TRIES_MAX:
+                    return answer
+                answer.close()
+            except (NotSentError, NoAnswerError) as error:
+                if number == _TRIES_MAX:
+                    raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+            self.pause(number)
+        raise AssertionError("the last try returns or raises")
+
+    def _sent_once(
+        self, request: Callable[[], SignedRequest], content: Iterable[bytes]
+    ) -> Answer:
+        for number in range(1, _TRIES_MAX + 1):
+            try:
+                return send(self._connections, request(), content)
+            except NotSentError as error:
+                if number == _TRIES_MAX:
+                    raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+            except NoAnswerError as error:
+                raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+            self.pause(number)
+        raise AssertionError("the last try returns or raises")
+
+    def pause(self, number: int) -> None:
+        """Wait before the try after this one; random, so that clients do not return together."""
+        self._sleep(_PAUSE_FIRST_S * 2**number * random.uniform(0.5, 1))  # noqa: S311 - a pause
+
+
+class Reading:
+    """A read under way: `pieces` yields the bytes once; `close` ends it at any time."""
+
+    def __init__(
+        self, transfers: Transfers, request_of: RangeRequest, first: int, last: int
+    ) -> None:
+        self._transfers = transfers
+        self._request_of = request_of
+        self._next = first
+        self._last = last
+        self._answer: Answer | None = None
+
+    def begin(self) -> None:
+        """Open S3's answer at the next byte."""
+        self._answer = self._transfers.open(self._request_of, self._next, self._last)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield all bytes.
+
+        Raises:
+            DataMissingError, S3Error: the rest cannot be read, after several tries.
+        """
+        failures = 0
+        while self._next <= self._last:
+            try:
+                if self._answer is None:
+                    self.begin()
+                assert self._answer is not None
+                for piece in self._answer.pieces():
+                    self._next += len(piece)
+                    failures = 0
+                    yield piece
+            except NoAnswerError as error:
+                failures += 1
+                if failures == _TRIES_MAX:
+                    raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+                self.close()
+                self._transfers.pause(failures)
+
+    def close(self) -> None:
+        """Let go of S3's answer."""
+        if self._answer is not None:
+            self._answer.close()
+            self._answer = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
