@@ -1,0 +1,1 @@
+"""S3's XML documents, in both directions."""
