@@ -1,0 +1,1 @@
+"""Bodies of requests: their framing, and the checks that their heads promise."""

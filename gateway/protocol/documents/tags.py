@@ -1,0 +1,54 @@
+"""Tagging: the tags of an object or bucket."""
+
+from collections.abc import Mapping
+
+from gateway.protocol.documents.markup import branch, document, leaf
+from gateway.protocol.documents.reading import malformed, root_of
+from gateway.protocol.errors import Code, S3Error
+
+# S3's limits.
+_TAGS_MAX = 10
+_KEY_CHARACTERS_MAX = 128
+_VALUE_CHARACTERS_MAX = 256
+
+
+def tagging(tags: Mapping[str, str]) -> bytes:
+    """Return the document Tagging."""
+    listed = (
+        branch("Tag", [leaf("Key", key), leaf("Value", value)]) for key, value in tags.items()
+    )
+    return document("Tagging", [branch("TagSet", listed)])
+
+
+def parse_tagging(body: bytes) -> dict[str, str]:
+    """Return the tags of the document.
+
+    Raises:
+        S3Error: MALFORMED_XML; INVALID_TAG if S3's limits refuse a tag.
+    """
+    sets = list(root_of(body, "Tagging").named("TagSet"))
+    if len(sets) != 1:
+        raise malformed()
+    tags: dict[str, str] = {}
+    for tag in sets[0].named("Tag"):
+        key, value = tag.value("Key"), tag.value("Value")
+        if key is None or value is None:
+            raise malformed()
+        if key in tags:
+            raise _invalid("Cannot provide multiple Tags with the same key", key)
+        _check(key, value)
+        tags[key] = value
+    if len(tags) > _TAGS_MAX:
+        raise S3Error(Code.INVALID_TAG, f"Object tags cannot be greater than {_TAGS_MAX}")
+    return tags
+
+
+def _check(key: str, value: str) -> None:
+    if not 1 <= len(key) <= _KEY_CHARACTERS_MAX:
+        raise _invalid("The TagKey you have provided is invalid", key)
+    if len(value) > _VALUE_CHARACTERS_MAX:
+        raise _invalid("The TagValue you have provided is invalid", key)
+
+
+def _invalid(message: str, key: str) -> S3Error:
+    return S3Error(Code.INVALID_TAG, message, details={"TagKey": key})

@@ -1,0 +1,41 @@
+"""Where a request carries its signature."""
+
+from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.head import Head
+from gateway.protocol.signatures import version4
+from gateway.protocol.signatures.verified import Presented
+
+# One of these names is enough: an incomplete signature is an error, not an anonymous request.
+_VERSION_4_NAMES = frozenset({"X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature"})
+_ONE_MECHANISM = (
+    "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query "
+    "string parameter or the Authorization header should be specified"
+)
+
+
+def parse(head: Head) -> Presented | None:
+    """Return the signature that the head carries; None if the request is anonymous.
+
+    Raises:
+        S3Error: The signature is malformed, of an unknown kind, or not the only one.
+    """
+    authorization = head.header("authorization")
+    in_version4_query = not _VERSION_4_NAMES.isdisjoint(head.parameters)
+    if (authorization is not None) + in_version4_query > 1:
+        raise S3Error(Code.INVALID_ARGUMENT, _ONE_MECHANISM)
+    if in_version4_query:
+        return version4.parse_query(head)
+    if authorization is None:
+        return None
+    scheme = authorization.split(" ", 1)[0]
+    if scheme == version4.ALGORITHM:
+        return version4.parse_header(head, authorization)
+    if scheme == "AWS4-ECDSA-P256-SHA256":
+        raise S3Error(
+            Code.NOT_IMPLEMENTED, "ECDSA signatures are not implemented: use AWS4-HMAC-SHA256"
+        )
+    raise S3Error(
+        Code.INVALID_ARGUMENT,
+        "Unsupported Authorization Type",
+        details={"ArgumentName": "Authorization", "ArgumentValue": scheme},
+    )
