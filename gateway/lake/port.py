@@ -120,12 +120,11 @@ class Lake(Protocol):
     def branches(self, repository: str, prefix: str, after: str, amount: int) -> Page[str]:
         """Return a page of the branches' names."""
 
-    def check_branch(self, repository: str, name: str) -> None:
-        """Check that the branch exists.
+    def has_repository(self, name: str) -> bool:
+        """Whether the repository exists, whoever asks; a cached answer will do."""
 
-        Raises:
-            NotFoundError: it does not.
-        """
+    def has_branch(self, repository: str, name: str) -> bool:
+        """Whether the branch exists, whoever asks."""
 
     # Reading
 

@@ -1,6 +1,6 @@
 """One request on its way through an operation: who asks, for what, with which body."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,10 +28,9 @@ class Call:
     transfers: Transfers
     settings: OperationSettings
     now_s: int
-    request_id: str
     user: str
-    # Begins the response early, for operations that may take long.
-    keep_alive: Callable[[], None] | None = None
+    # Neither a presigned URL nor a form: the client itself signs, and may be told more.
+    is_signed_by_header: bool
 
     @property
     def bucket(self) -> str:

@@ -8,8 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from gateway.protocol.bodies.decoder import Decoder
+from gateway.protocol.bodies.payload import PayloadKind
 from gateway.protocol.bodies.plan import BodyPlan
 from gateway.protocol.errors import Code, S3Error
+
+# Some clients send a document with defaults.
+_DISCARDED_BYTES_MAX = 64 * 1024
 
 
 class Arriving(Protocol):
@@ -26,33 +30,41 @@ class Arriving(Protocol):
 class Content:
     """A request's content, which can be read once."""
 
-    def __init__(self, plan: BodyPlan, arriving: Arriving, decoder: Decoder) -> None:
-        self._plan = plan
+    def __init__(self, plan: BodyPlan, arriving: Arriving) -> None:
+        self.plan = plan
         self._arriving = arriving
-        self._decoder = decoder
-        # The checksums that were checked, as headers, once the content was read.
+        # The checksum that was checked, as a header of the answer, once the content was read.
         self.checksums: Mapping[str, str] = {}
-        self.size_bytes = 0
 
     @property
-    def plan(self) -> BodyPlan:
-        return self._plan
+    def size_bytes(self) -> int | None:
+        """The size that the client announced; None if it did not."""
+        return self.plan.decoded_length_bytes
 
-    def pieces(self) -> Iterator[bytes]:
+    @property
+    def is_checked(self) -> bool:
+        """Whether the client sent anything that the content can be checked against."""
+        plan = self.plan
+        return bool(plan.content_md5 or plan.checksum or plan.payload.kind is PayloadKind.HASHED)
+
+    def pieces(self, *, checks_digests: bool) -> Iterator[bytes]:
         """Yield the content; the last piece comes after all checks.
+
+        checks_digests is False where S3 checks SHA-256 and MD5, which are slow.
 
         Raises:
             S3Error: the body is incomplete, or a checksum or signature is wrong.
         """
+        decoder = Decoder(self.plan, check_sha256=checks_digests, check_md5=checks_digests)
         held = b""
         while data := self._arriving.read():
-            decoded = self._decoder.feed(data)
+            decoded = decoder.feed(data)
             if decoded:
-                self.size_bytes += len(decoded)
                 if held:
                     yield held
                 held = decoded
-        self.checksums = self._decoder.finish()
+        checked = decoder.finish().checksum
+        self.checksums = {} if checked is None else dict([checked])
         if held:
             yield held
 
@@ -62,13 +74,17 @@ class Content:
         Raises:
             S3Error: it is larger, incomplete, or a checksum or signature is wrong.
         """
+        if (self.size_bytes or 0) > bytes_max:
+            raise S3Error(Code.ENTITY_TOO_LARGE)
         pieces: list[bytes] = []
-        for piece in self.pieces():
+        size_bytes = 0
+        for piece in self.pieces(checks_digests=True):
             pieces.append(piece)
-            if self.size_bytes > bytes_max:
+            size_bytes += len(piece)
+            if size_bytes > bytes_max:
                 raise S3Error(Code.ENTITY_TOO_LARGE)
         return b"".join(pieces)
 
-    def check_is_empty(self) -> None:
-        """Read the body of an operation that takes none; documents of defaults do no harm."""
-        self.whole(64 * 1024)
+    def discard(self) -> None:
+        """Read the body of an operation that takes none."""
+        self.whole(_DISCARDED_BYTES_MAX)

@@ -13,6 +13,7 @@ from gateway.protocol import conditions
 from gateway.protocol.addressing import copy_source
 from gateway.protocol.documents import answers as documents
 from gateway.protocol.errors import Code, S3Error
+from graveler.errors import NotFoundError
 
 _COPY, _REPLACE = "COPY", "REPLACE"
 
@@ -23,7 +24,7 @@ def copy_object(call: Call) -> Answer:
     replaces_metadata = _replaces(call, "x-amz-metadata-directive")
     replaces_tags = _replaces(call, "x-amz-tagging-directive")
     repository, source = source_of(call)
-    call.content.check_is_empty()
+    call.content.discard()
     is_itself = (repository, call.target.key) == (call.bucket, _key_of(call))
     if is_itself and not (replaces_metadata or replaces_tags):
         raise S3Error(
@@ -48,7 +49,11 @@ def source_of(call: Call) -> tuple[str, Object]:
     named = copy_source(header)
     if not named.path:
         raise S3Error(Code.NO_SUCH_KEY, "The copy source names no object: write <ref>/<path>")
-    found = call.lake.stat(Place(named.bucket, named.ref, named.path))
+    try:
+        found = call.lake.stat(Place(named.bucket, named.ref, named.path))
+    except NotFoundError as error:
+        code = Code.NO_SUCH_KEY if call.lake.has_repository(named.bucket) else Code.NO_SUCH_BUCKET
+        raise S3Error(code, str(error)) from error
     if not conditions.copy_allowed(call.head, found.checksum, found.last_modified_ns):
         raise S3Error(Code.PRECONDITION_FAILED)
     return named.bucket, found

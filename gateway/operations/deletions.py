@@ -9,7 +9,7 @@ from gateway.protocol.addressing import split_key
 from gateway.protocol.documents import deletions
 from gateway.protocol.documents.deletions import DeletedObject, DeletionError
 from gateway.protocol.errors import Code, S3Error
-from graveler.errors import GravelerError, NotFoundError
+from graveler.errors import GravelerError
 from graveler.model import Requirement
 
 
@@ -17,17 +17,13 @@ def delete_object(call: Call) -> Answer:
     """Delete the object; a missing one is no error."""
     if call.is_root:  # Spark deletes the folders that it made
         return Answer(204)
-    requirement = requirement_of(call)
-    try:
-        call.lake.delete(call.place, requirement)
-    except NotFoundError:
-        call.lake.check_branch(call.bucket, call.place.ref)
+    call.lake.delete(call.place, requirement_of(call))
     return Answer(204)
 
 
 def delete_objects(call: Call) -> Answer:
     """Delete up to 1,000 objects; report each of them."""
-    if not call.content.plan.has_checksum:
+    if not call.content.is_checked:
         raise S3Error(
             Code.INVALID_REQUEST, "Missing required header for this request: Content-MD5"
         )

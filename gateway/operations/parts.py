@@ -3,7 +3,7 @@
 from gateway.operations.answers import Answer, etag_of, of_document
 from gateway.operations.call import Call
 from gateway.operations.copies import source_of
-from gateway.operations.writes import sendable, sent_headers, size_of
+from gateway.operations.writes import send, size_of
 from gateway.protocol import ranges
 from gateway.protocol.documents import answers as documents
 from gateway.protocol.documents import multipart
@@ -18,12 +18,8 @@ def upload_part(call: Call) -> Answer:
     number = _number(call)
     size_bytes = size_of(call)
     sending = call.lake.part(call.place, call.parameters["uploadId"], number)
-    headers, payload_hash = sent_headers(call.content, call.settings.hashed_bytes_max)
-    headers["content-length"] = str(size_bytes)
-    written = call.transfers.write(
-        lambda: sending.request(headers, payload_hash), sendable(call.content, size_bytes)
-    )
-    return Answer(200, {"ETag": etag_of(written.checksum), **call.content.checksums})
+    checksum = send(call, size_bytes, sending)
+    return Answer(200, {"ETag": etag_of(checksum), **call.content.checksums})
 
 
 def copy_part(call: Call) -> Answer:
@@ -32,7 +28,7 @@ def copy_part(call: Call) -> Answer:
     _, source = source_of(call)
     header = call.header("x-amz-copy-source-range")
     wanted = None if header is None else ranges.copy_range(header, source.size_bytes)
-    call.content.check_is_empty()
+    call.content.discard()
     checksum = call.lake.copy_part(
         call.place, call.parameters["uploadId"], number, source, wanted
     )

@@ -17,7 +17,7 @@ def create_upload(call: Call) -> Answer:
     """Begin an upload."""
     check_storage_class(call)
     description = description_of(call)
-    call.content.check_is_empty()
+    call.content.discard()
     upload_id = call.lake.create_upload(call.place, description)
     headers = {
         "x-amz-checksum-algorithm": call.header("x-amz-checksum-algorithm") or "",

@@ -1,11 +1,11 @@
 """PutObject: the content goes to S3 under a new address, and then an entry names it."""
 
+from base64 import b64encode
 from collections.abc import Iterable
 
-from gateway.lake.port import Description, Stored
+from gateway.lake.port import Description, Sending, Stored, Writing
 from gateway.operations.answers import Answer, etag_of
 from gateway.operations.call import Call
-from gateway.operations.content import Content
 from gateway.operations.tags import tags_of_header, with_tags
 from gateway.protocol import conditions, metadata
 from gateway.protocol.errors import Code, S3Error
@@ -18,6 +18,8 @@ DEFAULT_CONTENT_TYPE = "binary/octet-stream"
 PUT_BYTES_MAX = 5 * 1024**3
 # A content of this size is checked here, and sent again if S3 fails.
 SMALL_BYTES_MAX = 256 * 1024
+
+_ETAG_OF_NOTHING = '"d41d8cd98f00b204e9800998ecf8427e"'
 
 _STORAGE_CLASSES = frozenset(
     {
@@ -40,24 +42,21 @@ def put_object(call: Call) -> Answer:
     if call.is_root:
         return _put_root(call)
     description = description_of(call)
-    requirement = requirement_of(call)
     size_bytes = size_of(call)
-    writing = call.lake.write(call.place, description, requirement)
-    headers, payload_hash = sent_headers(call.content, call.settings.hashed_bytes_max)
-    headers["content-length"] = str(size_bytes)
-    written = call.transfers.write(
-        lambda: writing.request(headers, payload_hash), sendable(call.content, size_bytes)
-    )
-    writing.finish(Stored(size_bytes, written.checksum))
-    return Answer(200, {"ETag": etag_of(written.checksum), **call.content.checksums})
+    writing = call.lake.write(call.place, description, requirement_of(call))
+    checksum = send(call, size_bytes, writing)
+    writing.finish(Stored(size_bytes, checksum))
+    return Answer(200, {"ETag": etag_of(checksum), **call.content.checksums})
 
 
 def _put_root(call: Call) -> Answer:
     """Take an empty `main/`, which clients make as a folder; the branch is there already."""
-    call.lake.check_branch(call.bucket, call.key.rstrip("/"))
-    if call.content.whole(0):
+    branch = call.key.rstrip("/")
+    if not call.lake.has_branch(call.bucket, branch):
+        raise S3Error(Code.NO_SUCH_BUCKET, f"There is no branch {branch!r}")
+    if call.content.whole(SMALL_BYTES_MAX):
         raise S3Error(Code.NO_SUCH_KEY, f"{call.key!r} is a branch, not an object")
-    return Answer(200, {"ETag": '"d41d8cd98f00b204e9800998ecf8427e"', **call.content.checksums})
+    return Answer(200, {"ETag": _ETAG_OF_NOTHING, **call.content.checksums})
 
 
 def size_of(call: Call) -> int:
@@ -66,37 +65,37 @@ def size_of(call: Call) -> int:
     Raises:
         S3Error: it is unknown, or too large for one request.
     """
-    size_bytes = call.content.plan.size_bytes
+    size_bytes = call.content.size_bytes
     if size_bytes is None:
         raise S3Error(Code.MISSING_CONTENT_LENGTH)
     if size_bytes > PUT_BYTES_MAX:
-        raise S3Error(
-            Code.ENTITY_TOO_LARGE,
-            details={
-                "ProposedSize": str(size_bytes),
-                "MaxSizeAllowed": str(PUT_BYTES_MAX),
-            },
-        )
+        details = {"ProposedSize": str(size_bytes), "MaxSizeAllowed": str(PUT_BYTES_MAX)}
+        raise S3Error(Code.ENTITY_TOO_LARGE, details=details)
     return size_bytes
 
 
-def sendable(content: Content, size_bytes: int) -> bytes | Iterable[bytes]:
-    """Return what is sent to S3: a small content whole, a larger one piece by piece."""
+def send(call: Call, size_bytes: int, taker: Writing | Sending) -> str:
+    """Store the request's content in S3; return its checksum.
+
+    A small content is checked here, and can be sent again. Of a larger one, S3 checks the digests
+    that the client sent.
+
+    Raises:
+        S3Error: the content is not what the client announced, or S3 refuses it.
+    """
+    headers = {"content-length": str(size_bytes)}
+    content: bytes | Iterable[bytes]
     if size_bytes <= SMALL_BYTES_MAX:
-        return content.whole(SMALL_BYTES_MAX)
-    return content.pieces()
-
-
-def sent_headers(content: Content, hashed_bytes_max: int) -> tuple[dict[str, str], str]:
-    """Return headers of the request to S3, and the payload's hash: S3 checks what it can."""
-    plan = content.plan
-    headers = {}
-    if plan.content_md5 is not None and not plan.checks_md5:
-        headers["content-md5"] = plan.content_md5
-    if plan.payload_sha256 is None or plan.checks_sha256:
-        return headers, UNSIGNED
-    assert plan.size_bytes is None or plan.size_bytes <= hashed_bytes_max
-    return headers, plan.payload_sha256
+        content, payload_hash = call.content.whole(SMALL_BYTES_MAX), UNSIGNED
+    elif size_bytes > call.settings.hashed_bytes_max:
+        content, payload_hash = call.content.pieces(checks_digests=True), UNSIGNED
+    else:
+        plan = call.content.plan
+        if plan.content_md5 is not None:
+            headers["content-md5"] = b64encode(plan.content_md5).decode()
+        content = call.content.pieces(checks_digests=False)
+        payload_hash = plan.payload.sha256 or UNSIGNED
+    return call.transfers.write(lambda: taker.request(headers, payload_hash), content).checksum
 
 
 def description_of(call: Call) -> Description:

@@ -1,0 +1,1 @@
+"""The lake beside the engine: over its stores, in the gateway that a deployment runs."""

@@ -1,0 +1,131 @@
+"""The lakes of one deployment: who signs, and what that user may do."""
+
+import threading
+from dataclasses import dataclass
+
+from gateway.lake.engine import rights
+from gateway.lake.engine.deadline import in_time
+from gateway.lake.engine.objects import EngineObjects
+from gateway.lake.engine.uploads import EngineUploads
+from gateway.lake.port import KeyPair, Lake, Repository
+from graveler.access.actions import Action
+from graveler.access.conditions import SOURCE_IP
+from graveler.aws.s3.requests import S3Requests
+from graveler.errors import InvalidInputError, NotFoundError
+from graveler.http.access import Access, Authorizer
+from graveler.limits import PAGE_AMOUNT_MAX
+from graveler.model import Page
+from graveler.operations import branches, repositories
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.lookup import current_branch, known_repository
+from graveler.ports import AccountStore
+from graveler.times import NS_PER_S
+
+# As for the API's key pairs: a withdrawn one works for so long at most.
+KEY_PAIR_AGE_MAX_S = 5
+_KEY_PAIRS_MAX = 10_000
+
+
+class EngineLake(EngineObjects, EngineUploads):
+    """`gateway.lake.port.Lake` over an engine."""
+
+    def __init__(self, engine: Engine, requests: S3Requests, access: Access) -> None:
+        self._engine = engine
+        self._requests = requests
+        self._access = access
+
+    @in_time
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
+        self._access.require_somewhere(Action.LIST_REPOSITORIES)
+        found: list[Repository] = []
+        while True:
+            page = repositories.list_page(
+                self._engine, prefix=prefix, after=after, amount=PAGE_AMOUNT_MAX
+            )
+            for row in page.results:
+                if self._access.allows(rights.listing_repository(row.name)):
+                    if len(found) == amount:
+                        return Page(tuple(found), found[-1].name)
+                    found.append(Repository(row.name, row.creation_date))
+            if not page.has_more:
+                return Page(tuple(found))
+            after = page.next_after
+
+    @in_time
+    def repository(self, name: str) -> Repository:
+        self._access.require(rights.reading_repository(name))
+        found = repositories.get(self._engine, name)
+        return Repository(found.name, found.creation_date)
+
+    def check_creation(self, name: str) -> None:
+        self._access.require(rights.creating_repository(name))
+
+    @in_time
+    def branches(self, repository: str, prefix: str, after: str, amount: int) -> Page[str]:
+        self._access.require(rights.listing_objects(repository))
+        page = branches.list_page(
+            self._engine, repository, prefix=prefix, after=after, amount=amount
+        )
+        return Page(tuple(branch.name for branch in page.results), page.next_after)
+
+    @in_time
+    def has_repository(self, name: str) -> bool:
+        try:
+            known_repository(self._engine, name)
+        except (NotFoundError, InvalidInputError):
+            return False
+        return True
+
+    @in_time
+    def has_branch(self, repository: str, name: str) -> bool:
+        try:
+            current_branch(self._engine, repository, name)
+        except (NotFoundError, InvalidInputError):
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Known:
+    """A key pair as it was read, and until when it counts; never printed."""
+
+    pair: KeyPair
+    fresh_until_ns: int
+
+
+class EngineLakes:
+    """`gateway.lake.port.Lakes` over an engine and its users; a process has one."""
+
+    def __init__(self, engine: Engine, accounts: AccountStore, requests: S3Requests) -> None:
+        self._engine = engine
+        self._accounts = accounts
+        self._requests = requests
+        self._authorizer = Authorizer(accounts, engine.clock)
+        self._known: dict[str, _Known] = {}
+        self._lock = threading.Lock()
+
+    @in_time
+    def key_pair(self, access_key_id: str) -> KeyPair | None:
+        now_ns = self._engine.clock.now_ns()
+        known = self._known.get(access_key_id)
+        if known is not None and now_ns < known.fresh_until_ns:
+            return known.pair
+        found = self._accounts.key_pair(access_key_id)
+        with self._lock:
+            # A missing one is not remembered, so a new one works at once.
+            self._known.pop(access_key_id, None)
+            if found is None:
+                return None
+            if len(self._known) >= _KEY_PAIRS_MAX:
+                self._known.clear()
+            pair = KeyPair(found.access_key_id, found.secret_access_key, found.user)
+            fresh_until_ns = now_ns + KEY_PAIR_AGE_MAX_S * NS_PER_S
+            self._known[access_key_id] = _Known(pair, fresh_until_ns)
+        return pair
+
+    def lake(self, user: str, address: str) -> Lake:
+        access = self._authorizer.access_of(user, {SOURCE_IP: address})
+        return EngineLake(self._engine, self._requests, access)
+
+    def now_s(self) -> int:
+        return self._engine.now_s()

@@ -1,0 +1,200 @@
+"""Objects of the lake: reading, writing, copying and deleting them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+from gateway.lake.engine import rights
+from gateway.lake.engine.deadline import in_time
+from gateway.lake.port import Description, Object, Place, Stored
+from graveler.aws.s3.requests import S3Requests, SignedRequest
+from graveler.errors import GravelerError, InvalidInputError
+from graveler.http.access import Access
+from graveler.messages import Refusal
+from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
+from graveler.operations import objects, writes
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.views import ObjectStat
+from graveler.operations.writes import Prepared
+from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
+
+
+def object_of(found: ObjectStat) -> Object:
+    """Return the engine's object as the gateway has it."""
+    entry = found.entry
+    return Object(
+        path=found.path,
+        physical_address=found.physical_address,
+        size_bytes=entry.size_bytes,
+        checksum=entry.checksum,
+        last_modified_ns=entry.last_modified_ns,
+        content_type=entry.content_type,
+        metadata=entry.metadata,
+    )
+
+
+def _stat_of(found: Object) -> ObjectStat:
+    """Return the object as the engine has it, by the whole URI of its data."""
+    entry = Entry(
+        address=found.physical_address,
+        address_type=AddressType.FULL,
+        size_bytes=found.size_bytes,
+        checksum=found.checksum,
+        last_modified_ns=found.last_modified_ns,
+        content_type=found.content_type,
+        metadata=found.metadata,
+    )
+    return ObjectStat(found.path, entry, found.physical_address)
+
+
+def text_of(path: bytes) -> bytes:
+    """Return the path, which must be text: the API and lakeFS have no other paths.
+
+    Raises:
+        InvalidInputError: it is not UTF-8.
+    """
+    try:
+        path.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"path {path!r} is not UTF-8: encode it so") from error
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class EngineWriting:
+    """A write that the engine has allowed."""
+
+    engine: Engine
+    requests: S3Requests
+    prepared: Prepared
+    description: Description
+    requirement: Requirement
+
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+        return self.requests.sign_put(self.prepared.uri, headers, payload_hash)
+
+    @in_time
+    def finish(self, stored: Stored) -> Object:
+        found = writes.finish(
+            self.engine,
+            self.prepared,
+            size_bytes=stored.size_bytes,
+            checksum=stored.checksum,
+            content_type=self.description.content_type,
+            metadata=self.description.metadata,
+            requirement=self.requirement,
+        )
+        return object_of(found)
+
+
+class EngineObjects:
+    """The part of the lake that has objects."""
+
+    _engine: Engine
+    _requests: S3Requests
+    _access: Access
+
+    @in_time
+    def stat(self, place: Place) -> Object:
+        self._access.require(rights.reading(place.repository, place.path))
+        return object_of(
+            objects.stat(self._engine, place.repository, place.ref, text_of(place.path))
+        )
+
+    @in_time
+    def objects(self, repository: str, ref: str, query: PageQuery) -> ListPage[Object]:
+        self._access.require(rights.listing_objects(repository))
+        page = objects.list_objects(self._engine, repository, ref, query)
+        results: list[Object | CommonPrefix] = [
+            item if isinstance(item, CommonPrefix) else object_of(item) for item in page.results
+        ]
+        return ListPage(results, page.next_after)
+
+    def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
+        def request(first: int, last: int) -> SignedRequest:
+            headers = {"range": f"bytes={first}-{last}"}
+            return self._requests.sign_get(found.physical_address, headers)
+
+        return request
+
+    def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str:
+        return self._requests.presign_read(
+            found.physical_address,
+            expires_s,
+            signed,
+            {"response-content-type": found.content_type},
+        )
+
+    @in_time
+    def write(
+        self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
+    ) -> EngineWriting:
+        self._access.require(rights.writing(place.repository, place.path))
+        prepared = writes.prepare(
+            self._engine,
+            place.repository,
+            place.ref,
+            text_of(place.path),
+            metadata=description.metadata,
+            requirement=requirement,
+        )
+        return EngineWriting(self._engine, self._requests, prepared, description, requirement)
+
+    @in_time
+    def copy(
+        self,
+        source: Object,
+        source_repository: str,
+        place: Place,
+        description: Description | None,
+        requirement: Requirement = NO_REQUIREMENT,
+    ) -> Object:
+        self._access.require(rights.writing(place.repository, place.path))
+        self._access.require(rights.reading(source_repository, source.path))
+        copied = writes.copy(
+            self._engine,
+            place.repository,
+            place.ref,
+            text_of(place.path),
+            source_ref=None,
+            source_path=source.path,
+            source_repository=source_repository,
+            source=_stat_of(source),
+            content_type=None if description is None else description.content_type,
+            metadata=None if description is None else description.metadata,
+            requirement=requirement,
+        )
+        return object_of(copied)
+
+    @in_time
+    def describe(self, place: Place, metadata: Mapping[str, str]) -> None:
+        self._access.require(rights.writing(place.repository, place.path))
+        writes.set_user_metadata(
+            self._engine, place.repository, place.ref, text_of(place.path), metadata
+        )
+
+    @in_time
+    def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
+        self._access.require(rights.deleting(place.repository, place.path))
+        writes.delete(
+            self._engine,
+            place.repository,
+            place.ref,
+            text_of(place.path),
+            requirement=requirement,
+        )
+
+    @in_time
+    def delete_many(
+        self, repository: str, branch: str, paths: Sequence[bytes]
+    ) -> Sequence[tuple[bytes, GravelerError]]:
+        allowed = self._access.allows_each(rights.deleting(repository, path) for path in paths)
+        failures: list[tuple[bytes, GravelerError]] = [
+            (path, Refusal.NOT_ALLOWED.error(actions="fs:DeleteObject"))
+            for path, is_allowed in zip(paths, allowed, strict=True)
+            if not is_allowed
+        ]
+        failures += writes.delete_many(
+            self._engine, repository, branch, list(compress(paths, allowed))
+        )
+        return failures

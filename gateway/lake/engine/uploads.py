@@ -1,0 +1,133 @@
+"""Multipart uploads of the lake."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.lake.engine import rights
+from gateway.lake.engine.deadline import in_time
+from gateway.lake.engine.objects import object_of, text_of
+from gateway.lake.port import Description, Object, Part, Place, Upload
+from graveler.aws.s3.requests import S3Requests, SignedRequest
+from graveler.http.access import Access
+from graveler.model import NO_REQUIREMENT, Requirement
+from graveler.operations import recorded_uploads
+from graveler.operations.engine import Engine
+from graveler.ports import UploadedPart
+from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSending:
+    """A part that the engine has allowed."""
+
+    requests: S3Requests
+    uri: str
+    store_id: str
+    number: int
+
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+        return self.requests.sign_part(
+            self.uri, self.store_id, self.number, headers, payload_hash
+        )
+
+
+class EngineUploads:
+    """The part of the lake that has multipart uploads."""
+
+    _engine: Engine
+    _requests: S3Requests
+    _access: Access
+
+    @in_time
+    def create_upload(self, place: Place, description: Description) -> str:
+        self._access.require(rights.writing(place.repository, place.path))
+        upload = recorded_uploads.create(
+            self._engine,
+            place.repository,
+            place.ref,
+            text_of(place.path),
+            content_type=description.content_type,
+            metadata=description.metadata,
+        )
+        return upload.id
+
+    @in_time
+    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
+        self._access.require(rights.listing_objects(repository))
+        page = recorded_uploads.list_uploads(self._engine, repository, query, after_id)
+        results: list[Upload | CommonPrefix] = [
+            item
+            if isinstance(item, CommonPrefix)
+            else Upload(item.id, item.branch, item.path, item.created_ns)
+            for item in page.results
+        ]
+        return ListPage(results, page.next_after)
+
+    @in_time
+    def part(self, place: Place, upload_id: str, number: int) -> EngineSending:
+        self._access.require(rights.writing(place.repository, place.path))
+        uri, store_id = recorded_uploads.location(
+            self._engine, place.repository, place.ref, place.path, upload_id
+        )
+        return EngineSending(self._requests, uri, store_id, number)
+
+    @in_time
+    def copy_part(
+        self,
+        place: Place,
+        upload_id: str,
+        number: int,
+        source: Object,
+        byte_range: tuple[int, int] | None,
+    ) -> str:
+        self._access.require(rights.writing(place.repository, place.path))
+        uri, store_id = recorded_uploads.location(
+            self._engine, place.repository, place.ref, place.path, upload_id
+        )
+        return self._engine.objects.copy_part(
+            uri, store_id, number, source.physical_address, byte_range
+        )
+
+    @in_time
+    def parts(
+        self, place: Place, upload_id: str, after: int, amount: int
+    ) -> tuple[Sequence[Part], bool]:
+        self._access.require(rights.writing(place.repository, place.path))
+        uri, store_id = recorded_uploads.location(
+            self._engine, place.repository, place.ref, place.path, upload_id
+        )
+        if amount == 0:
+            return (), False
+        page = self._engine.objects.list_parts(uri, store_id, after, amount)
+        rows = [
+            Part(part.number, part.checksum, part.size_bytes, part.last_modified_ns)
+            for part in page.results
+        ]
+        return rows, page.has_more
+
+    @in_time
+    def complete_upload(
+        self,
+        place: Place,
+        upload_id: str,
+        parts: Sequence[UploadedPart],
+        requirement: Requirement = NO_REQUIREMENT,
+    ) -> Object:
+        self._access.require(rights.writing(place.repository, place.path))
+        found = recorded_uploads.complete(
+            self._engine,
+            place.repository,
+            place.ref,
+            place.path,
+            upload_id,
+            parts,
+            requirement,
+        )
+        return object_of(found)
+
+    @in_time
+    def abort_upload(self, place: Place, upload_id: str) -> None:
+        self._access.require(rights.writing(place.repository, place.path))
+        recorded_uploads.abort(
+            self._engine, place.repository, place.ref, place.path, upload_id
+        )

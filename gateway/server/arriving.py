@@ -1,0 +1,129 @@
+"""The body of a request, on its way from the event loop to the thread that reads it.
+
+The loop asks the server for more only while less than _AHEAD_BYTES are waiting, so a client cannot
+fill the memory: TCP makes it wait. The first read asks the client for the body at all.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from gateway.protocol.errors import Code, S3Error
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+
+_AHEAD_BYTES = 1024 * 1024
+# What is read of the body of a refused request, so that its client gets the answer: one that still
+# sends when the connection closes would get an error instead.
+_DRAINED_BYTES_MAX = 64 * 1024 * 1024
+
+
+class InMemory:
+    """A body that arrived with its head."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def read(self) -> bytes:
+        """Return the whole body, then b""."""
+        body, self._body = self._body, b""
+        return body
+
+
+class Streamed:
+    """A body that arrives while it is read; `read` is for one thread that is not the loop's."""
+
+    def __init__(
+        self, receive: Receive, loop: asyncio.AbstractEventLoop, idle_s: float
+    ) -> None:
+        self._receive = receive
+        self._loop = loop
+        self._idle_s = idle_s
+        self._changed = threading.Condition()
+        self._pieces: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._is_over = False
+        self._is_broken = False
+        self._pump: asyncio.Task[None] | None = None
+        self._has_room = asyncio.Event()
+        self._has_begun = False
+
+    def read(self) -> bytes:
+        """Return the bytes that have arrived, b"" at the end.
+
+        Raises:
+            S3Error: the client stopped sending, or the framing is broken.
+        """
+        if not self._has_begun:
+            self._has_begun = True
+            self._loop.call_soon_threadsafe(self._begin)
+        with self._changed:
+            arrived = self._changed.wait_for(
+                lambda: self._pieces or self._is_over or self._is_broken, self._idle_s
+            )
+            if not arrived:
+                raise S3Error(Code.REQUEST_TIMEOUT)
+            if not self._pieces:
+                if self._is_broken:
+                    raise S3Error(Code.INCOMPLETE_BODY)
+                return b""
+            pieces = list(self._pieces)
+            self._pieces.clear()
+            self._waiting_bytes = 0
+        self._loop.call_soon_threadsafe(self._has_room.set)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    async def finish(self, *, drains: bool) -> None:
+        """Stop reading; before that, read and drop what a client is sending, if asked to."""
+        if self._pump is not None:
+            self._pump.cancel()
+        if not drains or self._is_over or self._is_broken:
+            return
+        drained = 0
+        try:
+            while drained < _DRAINED_BYTES_MAX:
+                message = await asyncio.wait_for(self._receive(), self._idle_s)
+                drained += len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    return
+        except Exception:  # noqa: BLE001 - the client is gone, or sends nothing: so be it
+            return
+
+    def _begin(self) -> None:
+        self._pump = self._loop.create_task(self._read_all())
+
+    async def _read_all(self) -> None:
+        try:
+            while await self._read_some():
+                if self._waiting_bytes >= _AHEAD_BYTES:
+                    self._has_room.clear()
+                    if self._waiting_bytes >= _AHEAD_BYTES:
+                        await self._has_room.wait()
+        except asyncio.CancelledError:
+            raise
+        except Exception:  # noqa: BLE001 - whatever the server raises of a broken body
+            self._end(is_broken=True)
+
+    async def _read_some(self) -> bool:
+        """Take the next message; return whether there are more."""
+        message = await self._receive()
+        if message["type"] != "http.request":
+            self._end(is_broken=True)
+            return False
+        piece = message.get("body", b"")
+        has_more = bool(message.get("more_body"))
+        with self._changed:
+            if piece:
+                self._pieces.append(piece)
+                self._waiting_bytes += len(piece)
+            self._is_over = not has_more
+            self._changed.notify()
+        return has_more
+
+    def _end(self, *, is_broken: bool) -> None:
+        with self._changed:
+            self._is_broken = is_broken
+            self._changed.notify()

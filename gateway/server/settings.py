@@ -1,0 +1,65 @@
+"""The settings of the gateway's process, from its environment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gateway.operations.settings import OperationSettings
+
+PREFIX = "GRAVELER_GATEWAY_"
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySettings:
+    """What one process of the gateway is told.
+
+    domains: hosts under which repositories are subdomains, `<repository>.<domain>`.
+    idle_s: how long a client may send or take nothing.
+    """
+
+    domains: tuple[str, ...] = ()
+    operations: OperationSettings = OperationSettings()
+    threads: int = 64
+    idle_s: float = 60.0
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "GatewaySettings":
+        """Return the settings of variables that begin with GRAVELER_GATEWAY_.
+
+        Raises:
+            ValueError: one has an invalid value; the message names it.
+        """
+        domains = environment.get(f"{PREFIX}DOMAINS", "").lower().replace(",", " ").split()
+        return cls(
+            domains=tuple(domains),
+            operations=OperationSettings(
+                region=environment.get(f"{PREFIX}REGION")
+                or environment.get("AWS_REGION")
+                or "us-east-1",
+                redirects=_flag(environment, f"{PREFIX}REDIRECTS"),
+                hashed_bytes_max=_hashed_bytes_max(environment),
+            ),
+            threads=_number(environment, f"{PREFIX}THREADS", 64, 1, 1024),
+            idle_s=_number(environment, f"{PREFIX}IDLE_S", 60, 1, 3600),
+        )
+
+
+def _hashed_bytes_max(environment: Mapping[str, str]) -> int:
+    """Return how large a content may be whose SHA-256 the store checks: on AWS, any."""
+    default = 32 if environment.get("GRAVELER_S3_ENDPOINT") else 5 * 1024
+    return _number(environment, f"{PREFIX}HASHED_MB_MAX", default, 0, 5 * 1024) * 1024**2
+
+
+def _flag(environment: Mapping[str, str], name: str) -> bool:
+    text = environment.get(name, "").lower()
+    if text not in {"", "true", "false"}:
+        raise ValueError(f"{name} is {text!r}: set it to true or false")
+    return text == "true"
+
+
+def _number(  # noqa: PLR0913, PLR0917 - a number with its bounds
+    environment: Mapping[str, str], name: str, default: int, least: int, most: int
+) -> int:
+    text = environment.get(name) or str(default)
+    if not (text.isascii() and text.isdigit() and least <= int(text[:9]) <= most):
+        raise ValueError(f"{name} is {text!r}: set it to a number from {least} to {most}")
+    return int(text)
