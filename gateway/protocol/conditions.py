@@ -1,0 +1,103 @@
+"""Conditional requests, as RFC 9110 orders their headers and S3 evaluates them."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from gateway.protocol import dates
+from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.head import Head
+
+_NS_PER_S = 1_000_000_000
+_ANY = "*"
+_WEAK = "W/"
+_COPY_PREFIX = "x-amz-copy-source-"
+
+
+class Verdict(Enum):
+    """What the conditions of a read decide."""
+
+    PROCEED = "proceed"
+    # The answer is a 304 without body.
+    NOT_MODIFIED = "not modified"
+    PRECONDITION_FAILED = "precondition failed"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteCondition:
+    """What a write requires of the object at its path."""
+
+    is_absent: bool = False
+    is_present: bool = False
+    # The object's entity tag is one of these, which have no quotes; None allows any.
+    checksums: frozenset[str] | None = None
+
+
+def read_verdict(head: Head, etag: str, last_modified_ns: int) -> Verdict:
+    """Return what the conditions of a GET or HEAD decide about this object.
+
+    etag has no quotes.
+    """
+    return _verdict(head, "", etag, last_modified_ns // _NS_PER_S)
+
+
+def copy_verdict(head: Head, etag: str, last_modified_ns: int) -> Verdict:
+    """Return what the conditions of a copy decide about its source: never NOT_MODIFIED."""
+    verdict = _verdict(head, _COPY_PREFIX, etag, last_modified_ns // _NS_PER_S)
+    return Verdict.PROCEED if verdict is Verdict.PROCEED else Verdict.PRECONDITION_FAILED
+
+
+def write_condition(head: Head) -> WriteCondition:
+    """Return what If-Match or If-None-Match of a write requires.
+
+    Raises:
+        S3Error: NOT_IMPLEMENTED for both together, or for an If-None-Match other than *.
+    """
+    if_match, if_none_match = head.header("if-match"), head.header("if-none-match")
+    if if_none_match is not None:
+        if if_none_match.strip() != _ANY or if_match is not None:
+            raise S3Error(Code.NOT_IMPLEMENTED, details={"Header": "If-None-Match"})
+        return WriteCondition(is_absent=True)
+    if if_match is None:
+        return WriteCondition()
+    tags = _strong_tags(if_match)
+    return WriteCondition(is_present=True, checksums=None if _ANY in tags else tags)
+
+
+def _verdict(head: Head, prefix: str, etag: str, last_modified_s: int) -> Verdict:
+    """Evaluate the entity tags first: if they are given, the dates they outrank do not count."""
+    if_match = head.header(f"{prefix}if-match")
+    if if_match is not None:
+        if not {_ANY, etag} & _strong_tags(if_match):
+            return Verdict.PRECONDITION_FAILED
+    else:
+        unmodified_since_s = _seconds(head, f"{prefix}if-unmodified-since")
+        if unmodified_since_s is not None and last_modified_s > unmodified_since_s:
+            return Verdict.PRECONDITION_FAILED
+    if_none_match = head.header(f"{prefix}if-none-match")
+    if if_none_match is not None:
+        return Verdict.NOT_MODIFIED if {_ANY, etag} & _tags(if_none_match) else Verdict.PROCEED
+    modified_since_s = _seconds(head, f"{prefix}if-modified-since")
+    if modified_since_s is not None and last_modified_s <= modified_since_s:
+        return Verdict.NOT_MODIFIED
+    return Verdict.PROCEED
+
+
+def _strong_tags(header: str) -> frozenset[str]:
+    """Return the tags that promise equal bytes."""
+    tags = (tag.strip() for tag in header.split(","))
+    return frozenset(_unquoted(tag) for tag in tags if not tag.startswith(_WEAK))
+
+
+def _tags(header: str) -> frozenset[str]:
+    """Return all tags, weak ones as well."""
+    return frozenset(_unquoted(tag.strip().removeprefix(_WEAK)) for tag in header.split(","))
+
+
+def _unquoted(tag: str) -> str:
+    return tag.removeprefix('"').removesuffix('"')
+
+
+def _seconds(head: Head, name: str) -> int | None:
+    """Return a header's date in seconds, None if it is absent or no date, which S3 ignores."""
+    text = head.header(name)
+    return None if text is None else dates.seconds_of_http(text)

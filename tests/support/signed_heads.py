@@ -1,0 +1,60 @@
+"""Heads of requests as clients sign them, and the time and key of AWS's published examples."""
+
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from gateway.protocol.head import Head
+
+ACCESS_KEY_ID = "AKIAIOSFODNN7EXAMPLE"
+SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+CREDENTIALS = Credentials(ACCESS_KEY_ID, SECRET)
+EXAMPLE_TIME = "20130524T000000Z"
+EXAMPLE_TIME_S = int(datetime(2013, 5, 24, tzinfo=UTC).timestamp())
+SHA256_OF_NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def head(
+    method: str, target: str, host: str = "examplebucket.s3.amazonaws.com", **headers: str
+) -> Head:
+    """Return a head; underscores in names of headers become hyphens."""
+    path, _, query = target.partition("?")
+    named = [(name.replace("_", "-"), value) for name, value in headers.items()]
+    return Head(method, path, query, [("host", host), *named])
+
+
+def version4_header(scope: str, signed_headers: str, signature: str) -> str:
+    """Return an Authorization header of Version 4."""
+    return (
+        f"AWS4-HMAC-SHA256 Credential={ACCESS_KEY_ID}/{scope},"
+        f"SignedHeaders={signed_headers},Signature={signature}"
+    )
+
+
+def example_head(target: str, signed_headers: str, signature: str, **headers: str) -> Head:
+    """Return a GET of AWS's examples of 24 May 2013, signed in its header."""
+    return head(
+        "GET",
+        target,
+        authorization=version4_header(
+            "20130524/us-east-1/s3/aws4_request", signed_headers, signature
+        ),
+        x_amz_content_sha256=SHA256_OF_NOTHING,
+        x_amz_date=EXAMPLE_TIME,
+        **headers,
+    )
+
+
+def sent(request: AWSRequest) -> Head:
+    """Return the head that a client sends for botocore's request."""
+    url = urlsplit(request.prepare().url)
+    headers = [(name.lower(), _text(value)) for name, value in request.headers.items()]
+    if "host" not in dict(headers):
+        headers.append(("host", url.netloc))
+    return Head(str(request.method), url.path, url.query, headers)
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else value
