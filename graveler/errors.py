@@ -12,6 +12,7 @@
     │ └ MergeConflictError     a merge found objects changed on both sides
     ├ GoneError                it existed, but its data is deleted
     ├ PreconditionFailedError  If-Match or If-None-Match did not hold
+    │ ├ ObjectMissingError     If-Match needs an object, and the path has none
     │ └ HookFailedError        a hook failed, and so stops the change that it guards
     ├ RangeNotSatisfiableError the byte range lies outside the object
     ├ TooLargeError            more bytes than a request or an answer can carry
@@ -123,6 +124,12 @@ class PreconditionFailedError(GravelerError):
     """A condition of the caller, or of the repository's action files, does not hold."""
 
     code = "precondition_failed"
+
+
+class ObjectMissingError(PreconditionFailedError):
+    """If-Match needs an object, and the path has none: S3 answers 404, RFC 9110 asks for 412."""
+
+    code = "object_missing"
 
 
 class HookFailedError(PreconditionFailedError):

@@ -1,6 +1,7 @@
 """The rules for names. They are lakeFS's, so that a name is valid in both systems or in neither."""
 
 import re
+from hashlib import sha256
 
 from graveler.errors import InvalidInputError
 from graveler.limits import PATH_BYTES_MAX
@@ -115,6 +116,17 @@ def check_path(path: bytes) -> None:
 def is_checksum(text: str) -> bool:
     """Return whether the text can be an object's checksum: readers get it as a quoted ETag."""
     return _CHECKSUM.fullmatch(text) is not None
+
+
+def checksum_tag(checksum: str) -> str:
+    """Return the entity tag of content with the checksum, without quotes.
+
+    Staging refuses a checksum that no header can carry, but entries of older versions and of lakeFS
+    may have one. Such a checksum is hashed.
+    """
+    if is_checksum(checksum):
+        return checksum
+    return sha256(checksum.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def check_checksum(text: str) -> None:

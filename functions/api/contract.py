@@ -110,7 +110,7 @@ AMOUNT = Parameter("amount", Kind.AMOUNT)
 PAGE = (PREFIX, AFTER, AMOUNT)
 FORCE = flag("force")
 PRESIGN = flag("presign")
-# The conditions of a write; `object_headers.requires_absence` reads them.
+# The conditions of a write; `write_conditions.requirement_of` reads them.
 WRITE_CONDITIONS = (header("If-None-Match"), header("If-Match"))
 
 

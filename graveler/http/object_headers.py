@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from email.utils import formatdate
-from hashlib import sha256
 from urllib.parse import quote
 
-from graveler.messages import Refusal
 from graveler.model import Entry
-from graveler.names import is_checksum
+from graveler.names import checksum_tag
 from graveler.times import NS_PER_S
 
 _META_PREFIX = "x-lakefs-meta-"
@@ -48,15 +46,8 @@ _CONTENT_TYPE_BYTES_MAX = 1024
 
 
 def etag_of(entry: Entry) -> str:
-    """Return the entity tag of the object's content: its quoted checksum.
-
-    Staging refuses a checksum that no header can carry, but entries of older versions and of lakeFS
-    may have one. Such a checksum is hashed.
-    """
-    checksum = entry.checksum
-    if not is_checksum(checksum):
-        checksum = sha256(checksum.encode("utf-8", "surrogatepass")).hexdigest()
-    return f'"{checksum}"'
+    """Return the entity tag of the object's content: its quoted checksum."""
+    return f'"{checksum_tag(entry.checksum)}"'
 
 
 def of_object(entry: Entry, path: bytes) -> dict[str, str]:
@@ -99,20 +90,6 @@ def honors_range(if_range: str | None, entry: Entry) -> bool:
     A time in If-Range never counts: it has whole seconds, so it does not exclude another write.
     """
     return if_range is None or if_range.strip() == etag_of(entry)
-
-
-def requires_absence(headers: Mapping[str, str]) -> bool:
-    """Whether a write must fail if the path exists, as `If-None-Match: *` demands.
-
-    Raises:
-        UnsupportedError: the request has another If-None-Match, or If-Match.
-    """
-    if "if-match" in headers:
-        raise Refusal.NOT_SERVED.error("If-Match of objects; use If-None-Match: *")
-    condition = headers.get("if-none-match")
-    if condition is not None and condition.strip() != "*":
-        raise Refusal.NOT_SERVED.error(f"If-None-Match: {condition} of writes; use *")
-    return condition is not None
 
 
 def user_metadata_of(headers: Mapping[str, str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from graveler.addresses import (
 from graveler.errors import InvalidInputError
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
-from graveler.model import Branch, Entry, Repository
+from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
 from graveler.names import READABLE_BUCKET, check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import read_repository
@@ -88,7 +88,7 @@ def link(
     path: bytes,
     data: StoredData,
     *,
-    if_absent: bool = False,
+    requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
     check_foreign: CheckForeign = _allow,
 ) -> ObjectStat:
@@ -105,7 +105,7 @@ def link(
         check_issued(engine, found, branch, path, data.physical_address)
     else:
         check_foreign(data.physical_address)
-    return stage_data(engine, found, current, path, data, if_absent=if_absent)
+    return stage_data(engine, found, current, path, data, requirement=requirement)
 
 
 def stage(
@@ -115,7 +115,7 @@ def stage(
     path: bytes,
     data: StoredData,
     *,
-    if_absent: bool = False,
+    requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
     check_foreign: CheckForeign = _allow,
 ) -> ObjectStat:
@@ -128,7 +128,7 @@ def stage(
         InvalidInputError: a name or the path is malformed, or a field of data is invalid.
         NotFoundError: the repository or the branch does not exist.
         ForbiddenError: the branch is protected, or the repository is read-only.
-        PreconditionFailedError: if_absent, and an object exists.
+        PreconditionFailedError: the path does not meet the requirement.
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been written.
     """
@@ -137,7 +137,7 @@ def stage(
         check_issued(engine, found, branch, path, data.physical_address)
     except InvalidInputError:
         check_foreign(data.physical_address)
-    return stage_data(engine, found, current, path, data, if_absent=if_absent)
+    return stage_data(engine, found, current, path, data, requirement=requirement)
 
 
 def stage_data(
@@ -147,19 +147,19 @@ def stage_data(
     path: bytes,
     data: StoredData,
     *,
-    if_absent: bool,
+    requirement: Requirement,
 ) -> ObjectStat:
     """Make the described data the object at the path, on a branch that was checked.
 
     Raises:
         InvalidInputError: a field of data is invalid.
-        PreconditionFailedError: if_absent, and an object exists.
+        PreconditionFailedError: the path does not meet the requirement.
         NotFoundError: the branch was deleted.
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been written.
     """
     entry = _entry_of(engine, repository, data)
-    return stage_entry(engine, repository, branch, path, entry, if_absent=if_absent)
+    return stage_entry(engine, repository, branch, path, entry, requirement)
 
 
 def _entry_of(engine: Engine, repository: Repository, data: StoredData) -> Entry:

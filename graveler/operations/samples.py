@@ -3,10 +3,11 @@
 from contextlib import suppress
 from dataclasses import replace
 
+from graveler.addresses import new_address
 from graveler.committed.apply import apply_changes
 from graveler.entries import entry_value
 from graveler.errors import StaleVersionError
-from graveler.model import Branch, Change, ProtectionRule, Repository
+from graveler.model import AddressType, Branch, Change, Entry, ProtectionRule, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import (
     Move,
@@ -15,7 +16,7 @@ from graveler.operations.protocol.heads import (
     new_commit,
     read_branch,
 )
-from graveler.operations.writes import stored_entry
+from graveler.operations.writes import unnamed
 from graveler.samples.files import SampleFile, sample_files
 
 
@@ -56,5 +57,15 @@ def add(engine: Engine, repository: Repository, committer: str) -> None:
 
 def _store(engine: Engine, repository: Repository, file: SampleFile) -> Change:
     """Store the file as an object; return the change that puts it at its path."""
-    entry = stored_entry(engine, repository, file.content, file.content_type, {})
+    address = new_address(engine.names.new_uid())
+    uri = f"{repository.storage_namespace}/{address}"
+    info = unnamed(lambda: engine.objects.put(uri, file.content, file.content_type))
+    entry = Entry(
+        address=address,
+        address_type=AddressType.RELATIVE,
+        size_bytes=len(file.content),
+        checksum=info.checksum,
+        last_modified_ns=engine.clock.now_ns(),
+        content_type=file.content_type,
+    )
     return file.path, entry_value(entry)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from graveler.errors import InvalidInputError
 from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
+from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations.engine import Engine
 from graveler.operations.links import (
     StoredData,
@@ -124,7 +125,7 @@ def complete(
     parts: Sequence[UploadedPart],
     content_type: str | None = None,
     metadata: Mapping[str, str],
-    if_absent: bool = False,
+    requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
 ) -> ObjectStat:
     """Join the parts and make them the object at the path.
@@ -134,7 +135,7 @@ def complete(
             uploaded ones, or the address is not the path's.
         NotFoundError: the repository, the branch or the upload does not exist.
         ForbiddenError: the branch is protected, or the repository is read-only.
-        PreconditionFailedError: if_absent, and an object exists.
+        PreconditionFailedError: the path does not meet the requirement.
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been written.
     """
@@ -143,7 +144,7 @@ def complete(
     check_issued(engine, found, branch, path, physical_address)
     info = engine.objects.complete_upload(physical_address, upload_id, parts)
     data = StoredData(physical_address, info.checksum, info.size_bytes, metadata, content_type)
-    return stage_data(engine, found, current, path, data, if_absent=if_absent)
+    return stage_data(engine, found, current, path, data, requirement=requirement)
 
 
 def abort(

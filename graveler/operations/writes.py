@@ -1,7 +1,7 @@
 """Changing objects of a branch: upload, delete, copy, set user metadata."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from graveler.addresses import new_address
 from graveler.entries import entry_value, value_entry
@@ -14,19 +14,22 @@ from graveler.errors import (
 )
 from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
 from graveler.messages import Refusal, within
-from graveler.model import AddressType, Entry, Repository
+from graveler.model import NO_REQUIREMENT, AddressType, Branch, Entry, Repository, Requirement
 from graveler.names import check_path
 from graveler.operations.engine import Engine
 from graveler.operations.objects import object_not_found, stat
 from graveler.operations.protocol.claims import claimed_source
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.protocol.protection import check_can_stage
+from graveler.operations.protocol.retries import contention
 from graveler.operations.protocol.staging import (
     branch_for_staging,
-    require_absent,
+    check_requirement,
+    shown,
     stage_changes,
     stage_entry,
     stage_in_place,
+    stage_value,
 )
 from graveler.operations.protocol.views import ObjectStat, view_of_branch
 from graveler.ports import ObjectInfo
@@ -48,6 +51,81 @@ def check_user_metadata(metadata: Mapping[str, str]) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A new address for the data of a path, on a branch that was checked."""
+
+    repository: Repository
+    branch: Branch
+    path: bytes
+    address: str  # relative to the storage namespace
+
+    @property
+    def uri(self) -> str:
+        """The whole URI of the address."""
+        return f"{self.repository.storage_namespace}/{self.address}"
+
+
+def prepare(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    *,
+    metadata: Mapping[str, str],
+    requirement: Requirement = NO_REQUIREMENT,
+    force: bool = False,
+) -> Prepared:
+    """Return where to store data for the path, so that `finish` makes them its object.
+
+    All checks are made here, so that the content of a refused write is not read.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed, or the metadata are too large.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: the path does not meet the requirement.
+    """
+    found, current = branch_for_staging(
+        engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
+    )
+    check_user_metadata(metadata)
+    if requirement != NO_REQUIREMENT:
+        check_requirement(path, view_of_branch(engine, found, current).get(path), requirement)
+    return Prepared(found, current, path, new_address(engine.names.new_uid()))
+
+
+def finish(
+    engine: Engine,
+    prepared: Prepared,
+    *,
+    size_bytes: int,
+    checksum: str,
+    content_type: str,
+    metadata: Mapping[str, str],
+    requirement: Requirement,
+) -> ObjectStat:
+    """Make the data at the prepared address the object at the path.
+
+    Raises:
+        NotFoundError: the branch was deleted.
+        PreconditionFailedError: the path does not meet the requirement any more.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the object may have been written.
+    """
+    entry = Entry(
+        address=prepared.address,
+        address_type=AddressType.RELATIVE,
+        size_bytes=size_bytes,
+        checksum=checksum,
+        last_modified_ns=engine.clock.now_ns(),
+        content_type=content_type,
+        metadata=metadata,
+    )
+    found, current = prepared.repository, prepared.branch
+    return stage_entry(engine, found, current, prepared.path, entry, requirement)
+
+
 def upload(
     engine: Engine,
     repository: str,
@@ -56,7 +134,7 @@ def upload(
     *,
     read_content: Callable[[], tuple[bytes, str]],
     metadata: Mapping[str, str],
-    if_absent: bool = False,
+    requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
 ) -> ObjectStat:
     """Store content and make it the object at the path.
@@ -65,47 +143,33 @@ def upload(
     of a refused request is not decoded.
 
     Raises:
-        InvalidInputError: a name or the path is malformed, or the metadata are too large.
-        NotFoundError: the repository or the branch does not exist.
-        ForbiddenError: the branch is protected, or the repository is read-only.
-        PreconditionFailedError: if_absent, and an object exists.
-        ContentionError: commits or other writers came first in each try.
-        UnknownOutcomeError: the object may have been written.
+        GravelerError: as `prepare` and `finish`.
+        ThrottledError: the object store cannot store the content now.
     """
-    found, current = branch_for_staging(
-        engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
+    prepared = prepare(
+        engine,
+        repository,
+        branch,
+        path,
+        metadata=metadata,
+        requirement=requirement,
+        force=force,
     )
-    check_user_metadata(metadata)
-    if if_absent:
-        require_absent(path, view_of_branch(engine, found, current).get(path))
     content, content_type = read_content()
-    entry = stored_entry(engine, found, content, content_type or DEFAULT_CONTENT_TYPE, metadata)
-    return stage_entry(engine, found, current, path, entry, if_absent=if_absent)
-
-
-def stored_entry(
-    engine: Engine,
-    repository: Repository,
-    content: bytes,
-    content_type: str,
-    metadata: Mapping[str, str],
-) -> Entry:
-    """Store content at a new address; return its entry."""
-    address = new_address(engine.names.new_uid())
-    uri = f"{repository.storage_namespace}/{address}"
-    info = _unnamed(lambda: engine.objects.put(uri, content, content_type))
-    return Entry(
-        address=address,
-        address_type=AddressType.RELATIVE,
+    content_type = content_type or DEFAULT_CONTENT_TYPE
+    info = unnamed(lambda: engine.objects.put(prepared.uri, content, content_type))
+    return finish(
+        engine,
+        prepared,
         size_bytes=len(content),
         checksum=info.checksum,
-        last_modified_ns=engine.clock.now_ns(),
         content_type=content_type,
         metadata=metadata,
+        requirement=requirement,
     )
 
 
-def _unnamed(store: Callable[[], ObjectInfo]) -> ObjectInfo:
+def unnamed(store: Callable[[], ObjectInfo]) -> ObjectInfo:
     """Return the object that was stored at a new address, which no entry names yet.
 
     Raises:
@@ -118,21 +182,28 @@ def _unnamed(store: Callable[[], ObjectInfo]) -> ObjectInfo:
 
 
 def delete(
-    engine: Engine, repository: str, branch: str, path: bytes, *, force: bool = False
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    *,
+    requirement: Requirement = NO_REQUIREMENT,
+    force: bool = False,
 ) -> None:
-    """Delete the object at the path from the branch; a missing object is no error.
+    """Delete the object at the path from the branch; a missing one is an error if it is required.
 
     Raises:
         InvalidInputError: a name or the path is malformed.
         NotFoundError: the repository or the branch does not exist.
         ForbiddenError: the branch is protected, or the repository is read-only.
-        ContentionError: commits came first in each try.
+        PreconditionFailedError: the path does not meet the requirement.
+        ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been deleted.
     """
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
-    if view_of_branch(engine, found, current).get(path) is None:
+    if requirement == NO_REQUIREMENT and view_of_branch(engine, found, current).get(path) is None:
         return
-    stage_changes(engine, found, current, [(path, None)])
+    stage_value(engine, found, current, path, None, requirement)
 
 
 def delete_many(
@@ -180,6 +251,11 @@ def copy(
     *,
     source_ref: str | None,
     source_path: bytes,
+    source_repository: str | None = None,
+    source: ObjectStat | None = None,
+    content_type: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
     shallow: bool = False,
 ) -> ObjectStat:
@@ -188,34 +264,70 @@ def copy(
     A shallow copy names the source's data instead, so that two paths share them. The data stay
     while one of the two needs them.
 
+    source_ref None means a branch of the same name, source_repository None the same repository.
+    source is the object at the source's path, if the caller has read it. content_type and metadata
+    replace those of the source, unless they are None.
+
     Raises:
-        InvalidInputError: a name, a ref or a path is malformed.
-        NotFoundError: the repository, the branch, the source ref or its object does not exist.
+        InvalidInputError: a name, a ref or a path is malformed, the metadata are too large, or a
+            shallow copy crosses repositories.
+        NotFoundError: a repository, the branch, the source ref or its object does not exist.
         ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: the path does not meet the requirement.
         GoneError: the source's data do not exist any more.
-        ContentionError: commits came first in each try.
+        ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been written.
     """
-    found, current = branch_for_staging(
-        engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
+    prepared = prepare(
+        engine,
+        repository,
+        branch,
+        path,
+        metadata=metadata or {},
+        requirement=requirement,
+        force=force,
     )
+    found, ref = prepared.repository, source_ref or branch
     if shallow:
-        entry = claimed_source(engine, found, source_ref or branch, source_path)
-        return stage_entry(engine, found, current, path, entry)
-    source = stat(engine, repository, source_ref or branch, source_path)
-    address = new_address(engine.names.new_uid())
-    target = f"{found.storage_namespace}/{address}"
-    info = _unnamed(
-        lambda: engine.objects.copy(source.physical_address, target, source.entry.size_bytes)
-    )
+        _check_shallow(repository, source_repository or repository)
+        entry = _unchanged(claimed_source(engine, found, ref, source_path), source)
+    else:
+        read = source or stat(engine, source_repository or repository, ref, source_path)
+        entry = _copied(engine, prepared, read)
     entry = replace(
+        entry,
+        content_type=entry.content_type if content_type is None else content_type,
+        metadata=entry.metadata if metadata is None else metadata,
+    )
+    return stage_entry(engine, found, prepared.branch, path, entry, requirement)
+
+
+def _check_shallow(repository: str, source_repository: str) -> None:
+    if repository != source_repository:
+        raise InvalidInputError(
+            f"a shallow copy cannot share data of repository {source_repository!r} with "
+            f"{repository!r}: make a full copy"
+        )
+
+
+def _unchanged(claimed: Entry, source: ObjectStat | None) -> Entry:
+    """Return the claimed entry if it has the data of the source that the caller read."""
+    if source is not None and claimed.address != source.entry.address:
+        raise contention(f"path {shown(source.path)}")
+    return claimed
+
+
+def _copied(engine: Engine, prepared: Prepared, source: ObjectStat) -> Entry:
+    """Copy the data to the prepared address; return the entry of the copy."""
+    address, size_bytes = source.physical_address, source.entry.size_bytes
+    info = unnamed(lambda: engine.objects.copy(address, prepared.uri, size_bytes))
+    return replace(
         source.entry,
-        address=address,
+        address=prepared.address,
         address_type=AddressType.RELATIVE,
         checksum=info.checksum,
         last_modified_ns=engine.clock.now_ns(),
     )
-    return stage_entry(engine, found, current, path, entry)
 
 
 def set_user_metadata(
@@ -225,6 +337,7 @@ def set_user_metadata(
     path: bytes,
     metadata: Mapping[str, str],
     *,
+    requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
 ) -> None:
     """Replace the user metadata of the object at the path.
@@ -233,6 +346,7 @@ def set_user_metadata(
         InvalidInputError: a name or the path is malformed, or the metadata are too large.
         NotFoundError: the repository, the branch or the object does not exist.
         ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: the path does not meet the requirement.
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the metadata may have been replaced.
     """
@@ -240,6 +354,7 @@ def set_user_metadata(
     check_user_metadata(metadata)
 
     def with_metadata(current: bytes | None) -> bytes:
+        check_requirement(path, current, requirement)
         if current is None:
             raise object_not_found(path)
         return entry_value(replace(value_entry(current), metadata=metadata))

@@ -72,6 +72,16 @@ class Credential:
     creation_date: int  # Unix seconds
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class KeyPair:
+    """A key pair as signatures are checked against it; like Credential, it has no `repr`."""
+
+    access_key_id: str
+    secret_access_key: str
+    user: str
+    user_uid: str
+
+
 @dataclass(frozen=True, slots=True)
 class ListedKey:
     """A key pair without its secret."""
@@ -287,7 +297,7 @@ class PolicyStore(Protocol):
 
 
 class KeyStore(Protocol):
-    """Key pairs. Secrets are stored encrypted, and returned by nothing but their creation."""
+    """Key pairs. Secrets are stored encrypted; only checks of signatures read them again."""
 
     def create_key(self, credential: Credential) -> None:
         """Store a new key pair of the user.
@@ -312,6 +322,13 @@ class KeyStore(Protocol):
 
     def look_up(self, access_key_id: str, counters: Sequence[str] = (), hint: str = "") -> LookUp:
         """Return the key pair, the hinted user, and the counts, by one request."""
+
+    def key_pair(self, access_key_id: str) -> KeyPair | None:
+        """Return the key pair with its secret; None if it or its user does not exist.
+
+        Raises:
+            CorruptDataError: the secret is not the one that was stored for this key and user.
+        """
 
     def count_failure(self, counters: Sequence[str], expires_at: int) -> None:
         """Add one to each counter; it is deleted some time after expires_at, in Unix seconds."""

@@ -55,13 +55,13 @@ class StagingStore(Protocol):
         repository: Repository,
         branch: Branch,
         path: bytes,
-        value: bytes,
+        value: bytes | None,
         expected: Staged | None,
     ) -> None:
         """Stage a value under the branch's token and count the edit, if nothing has changed.
 
-        The branch must have the same staging token, head and version; its token may be closed.
-        The token's change of the path must be expected.
+        None is a tombstone. The branch must have the same staging token, head and version; its
+        token may be closed. The token's change of the path must be expected.
 
         Raises:
             StaleVersionError: the branch or the path changed.

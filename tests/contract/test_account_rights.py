@@ -16,6 +16,7 @@ from graveler.aws.dynamodb.tables import Tables, key
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
+    CorruptDataError,
     GravelerError,
     InvalidInputError,
     NotFoundError,
@@ -318,6 +319,26 @@ class TestKeys:
             store.create_key(Credential("AKIAJ1", "other", "bob", 1))
         assert works(store, pair("ann"))
 
+    def test_a_signature_is_checked_with_the_secret_of_the_key(self, store: AccountStore) -> None:
+        made = pair("ann")
+        store.create_key(made)
+        found = store.key_pair("AKIAJ1")
+        assert found is not None
+        key = store.look_up("AKIAJ1").key
+        assert key is not None
+        assert (found.access_key_id, found.secret_access_key) == ("AKIAJ1", made.secret_access_key)
+        assert (found.user, found.user_uid) == ("ann", key.user_uid)
+
+    def test_a_deleted_key_or_user_signs_nothing(self, store: AccountStore) -> None:
+        assert store.key_pair("AKIAJ1") is None
+        store.create_key(pair("ann"))
+        store.delete_key("ann", "AKIAJ1")
+        assert store.key_pair("AKIAJ1") is None
+        store.create_key(pair("ann"))
+        store.delete_user("ann")
+        store.create_user(User("ann", 2))
+        assert store.key_pair("AKIAJ1") is None
+
     def test_one_look_up_finds_key_user_and_failures(self, store: AccountStore) -> None:
         store.create_key(pair("ann"))
         counters = ["key#1", "address#1"]
@@ -392,6 +413,19 @@ class TestDynamoDB:
         dynamodb_stores.round_trips.clear()
         store.look_up("AKIAJ1", ["key#1", "address#1"], "ann")
         assert dynamodb_stores.round_trips == ["BatchGetItem"]
+
+    def test_a_key_that_is_moved_to_another_user_signs_nothing(
+        self, store: AccountStore, fresh_tables: Tables
+    ) -> None:
+        store.create_key(pair("ann"))
+        bob = store.user("bob")
+        assert bob is not None
+        raw = fresh_tables.get("accounts", "credential#AKIAJ1")
+        assert raw is not None
+        moved = {**raw, "user": {"S": "bob"}, "uid": {"S": bob.uid}}
+        fresh_tables.dynamodb.call("PutItem", {"TableName": fresh_tables.refs, "Item": moved})
+        with pytest.raises(CorruptDataError):
+            store.key_pair("AKIAJ1")
 
     @pytest.mark.parametrize("step", ["_drop_user", "_delete_of", "_delete_batch"])
     def test_an_interrupted_deletion_gives_nothing_away_and_is_finished_by_the_next(

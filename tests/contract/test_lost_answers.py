@@ -199,19 +199,21 @@ def test_delete_tag(stores: DynamoDBStores, repository: Repository, lose: Losing
 
 
 @pytest.mark.parametrize("expected", [None, Staged(None), Staged(b"old")], ids=repr)
+@pytest.mark.parametrize("new", [b"new", None], ids=repr)
 def test_stage_if(
     stores: DynamoDBStores,
     repository: Repository,
     main: Branch,
     lose: Losing,
     expected: Staged | None,
+    new: bytes | None,
 ) -> None:
     token = main.staging_token
     if expected is not None:
         stores.staging.stage(token, [(b"a", expected.value)])
     lose("TransactWriteItems")
-    stores.staging.stage_if(repository, main, b"a", b"new", expected)
-    assert stores.staging.get(token, b"a") == Staged(b"new")
+    stores.staging.stage_if(repository, main, b"a", new, expected)
+    assert stores.staging.get(token, b"a") == Staged(new)
 
 
 def test_a_conditional_change_that_another_came_before(

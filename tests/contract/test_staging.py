@@ -98,26 +98,28 @@ def main(stores: Stores, repository: Repository) -> Branch:
 
 @pytest.mark.parametrize("now", [None, Staged(None), Staged(b"old")], ids=repr)
 @pytest.mark.parametrize("expected", [None, Staged(None), Staged(b"old")], ids=repr)
+@pytest.mark.parametrize("new", [b"new", None], ids=repr)
 def test_a_conditional_change_needs_what_was_expected(
     stores: Stores,
     repository: Repository,
     main: Branch,
     now: Staged | None,
     expected: Staged | None,
+    new: bytes | None,
 ) -> None:
     token = main.staging_token
     if now is not None:
         stores.staging.stage(token, [(b"a", now.value)])
 
     def change() -> None:
-        stores.staging.stage_if(repository, main, b"a", b"new", expected)
+        stores.staging.stage_if(repository, main, b"a", new, expected)
 
     if now == expected:
         change()
     else:
         with pytest.raises(StaleVersionError):
             change()
-    assert stores.staging.get(token, b"a") == (Staged(b"new") if now == expected else now)
+    assert stores.staging.get(token, b"a") == (Staged(new) if now == expected else now)
 
 
 def test_an_equal_change_by_another_writer_is_not_ours(

@@ -21,7 +21,7 @@ from graveler.errors import (
     PreconditionFailedError,
     UnknownOutcomeError,
 )
-from graveler.model import Branch, Commit
+from graveler.model import Branch, Commit, Requirement
 from graveler.operations import branches, commits, diffs, links, merges, objects, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
@@ -202,7 +202,14 @@ def test_one_of_many_creates_an_object_also_while_commits_run(
                 path = b"%03d" % turn
                 results = together(
                     *(
-                        partial(stage, engine, repo, path, f"by-{number}", if_absent=True)
+                        partial(
+                            stage,
+                            engine,
+                            repo,
+                            path,
+                            f"by-{number}",
+                            requirement=Requirement(is_absent=True),
+                        )
                         for number, engine in enumerate(engines)
                     )
                 )

@@ -17,7 +17,7 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Commit
+from graveler.model import Commit, Requirement
 from graveler.operations import branches, commits, merges, objects, replays, tags, writes
 from graveler.operations.protocol import heads, lookup
 from tests.support.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
@@ -55,7 +55,7 @@ class EngineMachine(EngineBesideModel):
                 path,
                 read_content=lambda: (content, "text/plain"),
                 metadata={},
-                if_absent=if_absent,
+                requirement=Requirement(is_absent=if_absent),
             ),
         )
         if stat is not None:

@@ -17,7 +17,7 @@ from graveler.http.auth import Session
 from graveler.http.requests import AccessKey, Login, Setup
 from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
 from graveler.operations import branches
-from graveler.ports import Credential, Installation, LoginKey
+from graveler.ports import Credential, Installation, KeyPair, LoginKey
 from tests.support.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
 from tests.support.lines import Lines, lines_of
 
@@ -90,6 +90,7 @@ def use_every_secret_but_links(api: ApiClient) -> list[str]:
     "holder",
     [
         Credential("AKIA", "secret-text", "ann", 1),
+        KeyPair("AKIA", "secret-text", "ann", "uid"),
         Installation("id", b"secret-text"),
         Session("secret-text", 1),
         Settings(setup_token="secret-text"),

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graveler.export.model import ExportConfiguration, ExportRequest
+from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import (
     branches,
     commits,
@@ -36,13 +37,14 @@ if TYPE_CHECKING:
     from tests.simulation.actor import Actor
 
 _COMMITTER = "somebody"
+ABSENT = Requirement(is_absent=True)
 
 
 def _value(stat: ObjectStat) -> Value:
     return Value(stat.physical_address, stat.entry.metadata.get("m", ""))
 
 
-def _upload(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
+def _upload(actor: "Actor", op: Op, *, requirement: Requirement = NO_REQUIREMENT) -> Value:
     content = op.text.encode()
     made = writes.upload(
         actor.engine,
@@ -51,12 +53,12 @@ def _upload(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
         op.path,
         read_content=lambda: (content, "t"),
         metadata={},
-        if_absent=if_absent,
+        requirement=requirement,
     )
     return _value(made)
 
 
-def _stage(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
+def _stage(actor: "Actor", op: Op, *, requirement: Requirement = NO_REQUIREMENT) -> Value:
     made = links.stage(
         actor.engine,
         REPO,
@@ -68,7 +70,7 @@ def _stage(actor: "Actor", op: Op, *, if_absent: bool = False) -> Value:
             size_bytes=DESCRIBED_BYTES,
             mtime_s=1_600_000_000,
         ),
-        if_absent=if_absent,
+        requirement=requirement,
     )
     return _value(made)
 
@@ -259,9 +261,9 @@ class Action:
 
 ACTIONS: dict[str, Action] = {
     "upload": Action(_upload, "write"),
-    "upload_if_absent": Action(lambda a, op: _upload(a, op, if_absent=True), "write_if_absent"),
+    "upload_if_absent": Action(lambda a, op: _upload(a, op, requirement=ABSENT), "write_if_absent"),
     "stage": Action(_stage, "write"),
-    "stage_if_absent": Action(lambda a, op: _stage(a, op, if_absent=True), "write_if_absent"),
+    "stage_if_absent": Action(lambda a, op: _stage(a, op, requirement=ABSENT), "write_if_absent"),
     "link": Action(_link, "write"),
     "set_metadata": Action(_set_metadata, "set_metadata"),
     "delete": Action(_delete, "delete"),

@@ -19,6 +19,7 @@ from graveler.ports import (
     ExternalPrincipal,
     Group,
     Installation,
+    KeyPair,
     ListedKey,
     LoginKey,
     LookUp,
@@ -273,6 +274,14 @@ class MemoryAccountStore:
             login_key = None if key is None else self._login_key(key)
             failures = tuple(self._failures[counter] for counter in counters)
             return LookUp(login_key, self._users.get(hint), failures)
+
+    def key_pair(self, access_key_id: str) -> KeyPair | None:
+        with self._lock:
+            key = self._keys.get(access_key_id)
+            if key is None:
+                return None
+            uid = self._users[key.user].uid
+            return KeyPair(access_key_id, key.secret_access_key, key.user, uid)
 
     def _login_key(self, key: Credential) -> LoginKey:
         uid = self._users[key.user].uid

@@ -101,7 +101,7 @@ class MemoryStagingStore:
         repository: Repository,
         branch: Branch,
         path: bytes,
-        value: bytes,
+        value: bytes | None,
         expected: Staged | None,
     ) -> None:
         with self._lock, self._refs.unchanged(repository, branch):

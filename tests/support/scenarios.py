@@ -13,7 +13,7 @@ from graveler.errors import (
     NotFoundError,
     PreconditionFailedError,
 )
-from graveler.model import ProtectionRule
+from graveler.model import ProtectionRule, Requirement
 from graveler.operations import (
     branches,
     commits,
@@ -38,6 +38,9 @@ REPO = "repo"
 NAMESPACE = "s3://bucket/repo"
 
 Operation = Callable[[Engine], object]
+
+ABSENT = Requirement(is_absent=True)
+PRESENT = Requirement(is_present=True)
 
 # The errors of a retry whose earlier attempt took effect.
 DONE_ALREADY = (AlreadyExistsError, InvalidInputError, NotFoundError, PreconditionFailedError)
@@ -220,8 +223,9 @@ class Scenario:
 _OPERATIONS: Mapping[str, Operation] = {
     "upload": partial(upload, path=b"f"),
     "upload over another": partial(upload, path=b"c"),
-    "upload where nothing is": partial(upload, path=b"f", if_absent=True),
-    "upload where something was deleted": partial(upload, path=b"b/2", if_absent=True),
+    "upload where nothing is": partial(upload, path=b"f", requirement=ABSENT),
+    "upload where something was deleted": partial(upload, path=b"b/2", requirement=ABSENT),
+    "upload where something is": partial(upload, path=b"c", requirement=PRESENT),
     "stage": _stage,
     "link": _link,
     "multipart upload": _multipart,
@@ -235,6 +239,9 @@ _OPERATIONS: Mapping[str, Operation] = {
         engine, REPO, "main", b"c", {"k": "v"}
     ),
     "delete": lambda engine: writes.delete(engine, REPO, "main", b"c"),
+    "delete where something is": lambda engine: writes.delete(
+        engine, REPO, "main", b"c", requirement=PRESENT
+    ),
     "delete many": lambda engine: writes.delete_many(engine, REPO, "main", [b"c", b"d", b"x"]),
     "commit": commit,
     "commit of everything deleted": lambda engine: (

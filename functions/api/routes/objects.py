@@ -23,6 +23,7 @@ from functions.api.request import Request
 from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
 from graveler.http import errors, multipart, object_headers, requests, responses
+from graveler.http.write_conditions import requirement_of
 from graveler.messages import Refusal
 from graveler.operations import links, objects, writes
 from graveler.operations.protocol import staging
@@ -112,7 +113,7 @@ def upload_object(request: Request) -> Answer:
     force = query.flag("force")
     if query.text("storageClass") not in {"", "STANDARD"}:
         raise Refusal.NOT_SERVED.error("storage classes; leave storageClass out")
-    if_absent = object_headers.requires_absence(request.headers)
+    requirement = requirement_of(request.headers)
     content_type = request.header("content-type") or ""
 
     def read_content() -> tuple[bytes, str]:
@@ -128,7 +129,7 @@ def upload_object(request: Request) -> Answer:
         path,
         read_content=read_content,
         metadata=object_headers.user_metadata_of(request.headers),
-        if_absent=if_absent,
+        requirement=requirement,
         force=force,
     )
     return answers.of_json(object_row(request, stat), 201)
@@ -246,7 +247,7 @@ def stage_object(request: Request) -> Answer:
             metadata=body.metadata,
             mtime_s=body.mtime,
         ),
-        if_absent=object_headers.requires_absence(request.headers),
+        requirement=requirement_of(request.headers),
         force=body.force,
         check_foreign=partial(check_import, request),
     )

@@ -9,7 +9,8 @@ from functions.api.contract import CHANGE, PATH, PRESIGN, WRITE_CONDITIONS
 from functions.api.request import Request
 from functions.api.routes.presigning import expiry_s, object_row
 from functions.api.routing import Operations
-from graveler.http import object_headers, requests, responses
+from graveler.http import requests, responses
+from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import links
 
@@ -62,7 +63,7 @@ def link_physical_address(request: Request) -> Answer:
             metadata=body.user_metadata,
             mtime_s=body.mtime,
         ),
-        if_absent=object_headers.requires_absence(request.headers),
+        requirement=requirement_of(request.headers),
         force=body.force,
         check_foreign=partial(check_import, request),
     )

@@ -5,9 +5,10 @@ from functions.api.answers import Answer
 from functions.api.contract import CHANGE, FORCE, PATH, WRITE_CONDITIONS, integer
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import object_headers, requests, responses
+from graveler.http import requests, responses
 from graveler.http.byte_range import parse as parse_byte_range
 from graveler.http.query import bounded_integer
+from graveler.http.write_conditions import requirement_of
 from graveler.limits import INT64_MAX, INT64_MIN, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.operations import objects, uploads
@@ -123,7 +124,7 @@ def complete_upload(request: Request) -> Answer:
         parts=[UploadedPart(part.part_number, part.etag.strip('"')) for part in body.parts],
         content_type=body.content_type,
         metadata=body.user_metadata,
-        if_absent=object_headers.requires_absence(request.headers),
+        requirement=requirement_of(request.headers),
         force=request.query.flag("force"),
     )
     # As in lakeFS, this answer's address is relative to the namespace.

@@ -147,7 +147,7 @@ class DynamoStagingStore:
         repository: Repository,
         branch: Branch,
         path: bytes,
-        value: bytes,
+        value: bytes | None,
         expected: Staged | None,
     ) -> None:
         token, nonce = branch.staging_token, uuid4().bytes

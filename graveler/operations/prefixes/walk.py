@@ -30,7 +30,7 @@ from graveler.operations.prefixes.requests import Asked, IfExists, Source
 from graveler.operations.protocol.claims import claim
 from graveler.operations.protocol.protection import check_can_stage
 from graveler.operations.protocol.retries import contention
-from graveler.operations.protocol.staging import confirm, require_absent, shown
+from graveler.operations.protocol.staging import confirm, shown
 from graveler.operations.protocol.views import View
 from graveler.operations.tasks.hold import Hold
 from graveler.ports import Staged, StagedChange
@@ -180,7 +180,7 @@ class _Walk:
             target = targets[path]
             if target in existing and request.if_exists is not IfExists.OVERWRITE:
                 if request.if_exists is IfExists.FAIL:
-                    require_absent(target, existing[target])
+                    raise Refusal.PATH_EXISTS.error(shown(target))
                 yield _Planned(path, ())
                 continue
             copied = StagedChange(target, self._copied(value), staged.get(target))

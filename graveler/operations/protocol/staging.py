@@ -13,7 +13,7 @@ has one of two outcomes:
       accepted: T holds the change       scan T
       refused:  read the branch, retry   finish: take T off the branch
 
-*Conditional changes* (if_absent, user metadata) depend on the current value: read, decide, stage.
+*Conditional changes* (requirements, metadata) depend on the current value: read, decide, stage.
 The store stages such a change only if the branch still has the token, head and version that were
 read, and the path still has the entry that was read. Otherwise the writer reads and decides again.
 The store also counts the change in the branch's `edits`. A merge that found nothing staged checks
@@ -35,12 +35,18 @@ So the writer reads the branch once more after staging:
 
 from collections.abc import Callable, Sequence
 
-from graveler.entries import entry_value
-from graveler.errors import GravelerError, StaleVersionError, UnknownOutcomeError
+from graveler.entries import entry_value, value_entry
+from graveler.errors import (
+    GravelerError,
+    ObjectMissingError,
+    PreconditionFailedError,
+    StaleVersionError,
+    UnknownOutcomeError,
+)
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
-from graveler.model import Branch, Change, Entry, Repository
-from graveler.names import check_path
+from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Repository, Requirement
+from graveler.names import check_path, checksum_tag
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import read_branch, replace_token
 from graveler.operations.protocol.lookup import branch_not_found, current_branch
@@ -148,12 +154,12 @@ def stage_in_place(
     repository: Repository,
     branch: Branch,
     path: bytes,
-    make: Callable[[bytes | None], bytes],
-) -> bytes:
+    make: Callable[[bytes | None], bytes | None],
+) -> None:
     """Compare-and-swap: stage make(current value); retry if the path or the branch changed.
 
-    make gets the stored value that readers see (None: no object) and returns the new one. It is
-    called in each try. stage_in_place returns the value that was staged.
+    make gets the stored value that readers see (None: no object) and returns the new one (None: a
+    tombstone). It is called in each try.
 
     Raises:
         NotFoundError: the branch was deleted.
@@ -162,7 +168,7 @@ def stage_in_place(
     """
     current = branch
 
-    def attempt() -> bytes:
+    def attempt() -> bytes | None:
         nonlocal current
         try:
             content = engine.content(repository, current.commit_id)
@@ -178,7 +184,6 @@ def stage_in_place(
     subject = f"path {shown(path)} or branch {branch.name!r}"
     made = retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
     confirm(engine, repository, current, [(path, made)])
-    return made
 
 
 def restore_changes(
@@ -198,14 +203,28 @@ def restore_changes(
     return restored
 
 
-def require_absent(path: bytes, seen: bytes | None) -> None:
-    """Check that readers see no object at the path.
+def check_requirement(path: bytes, seen: bytes | None, requirement: Requirement) -> None:
+    """Check that the stored value that readers see at the path meets the requirement.
 
     Raises:
-        PreconditionFailedError: they see one.
+        ObjectMissingError: there must be an object, and readers see none.
+        PreconditionFailedError: readers see an object that must not be there.
     """
-    if seen is not None:
+    if seen is None:
+        if requirement.is_present or requirement.checksums is not None:
+            raise ObjectMissingError(
+                f"there is no object at {shown(path)}: leave If-Match out to create one"
+            )
+        return
+    if requirement.is_absent:
         raise Refusal.PATH_EXISTS.error(shown(path))
+    if requirement.checksums is None:
+        return
+    tag = checksum_tag(value_entry(seen).checksum)
+    if tag not in requirement.checksums:
+        raise PreconditionFailedError(
+            f"the object at {shown(path)} has the ETag {tag!r}: read it again before you write"
+        )
 
 
 def shown(path: bytes) -> str:
@@ -219,25 +238,40 @@ def stage_entry(
     branch: Branch,
     path: bytes,
     entry: Entry,
-    *,
-    if_absent: bool = False,
+    requirement: Requirement = NO_REQUIREMENT,
 ) -> ObjectStat:
     """Make the entry the object at the path.
 
     Raises:
-        PreconditionFailedError: if_absent, and an object exists.
+        PreconditionFailedError: the path does not meet the requirement.
         NotFoundError: the branch was deleted.
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the entry may have been staged.
     """
     value = entry_value(entry)
+    stage_value(engine, repository, branch, path, value, requirement)
+    return object_stat(repository, path, value)
 
-    def create(current: bytes | None) -> bytes:
-        require_absent(path, current)
+
+def stage_value(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    path: bytes,
+    value: bytes | None,
+    requirement: Requirement,
+) -> None:
+    """Stage a stored value, or None for a tombstone, if the path meets the requirement.
+
+    Raises:
+        GravelerError: as `stage_entry`.
+    """
+
+    def make(current: bytes | None) -> bytes | None:
+        check_requirement(path, current, requirement)
         return value
 
-    if if_absent:
-        stage_in_place(engine, repository, branch, path, create)
-    else:
+    if requirement == NO_REQUIREMENT:
         stage_changes(engine, repository, branch, [(path, value)])
-    return object_stat(repository, path, value)
+    else:
+        stage_in_place(engine, repository, branch, path, make)

@@ -35,6 +35,7 @@ def test_codes_of_errors_never_change():
         "gone",
         "graveler",
         "hook_failed",
+        "object_missing",
         "invalid_input",
         "merge_conflict",
         "no_changes",

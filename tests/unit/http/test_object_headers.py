@@ -2,7 +2,6 @@ import re
 
 import pytest
 
-from graveler.errors import UnsupportedError
 from graveler.http import object_headers
 from graveler.model import AddressType, Entry
 
@@ -88,20 +87,6 @@ def test_a_range_of_the_content_that_the_reader_has_counts(if_range):
 )
 def test_a_range_of_other_content_does_not_count(if_range):
     assert not object_headers.honors_range(if_range, entry())
-
-
-def test_if_none_match_star_is_the_one_condition_of_writes():
-    assert object_headers.requires_absence({"if-none-match": "*"})
-    assert not object_headers.requires_absence({})
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [{"if-none-match": '"abc"'}, {"if-match": "*"}, {"if-none-match": "*", "if-match": "x"}],
-)
-def test_other_conditions_of_writes_are_refused_and_not_ignored(headers):
-    with pytest.raises(UnsupportedError):
-        object_headers.requires_absence(headers)
 
 
 def test_metadata_come_from_both_kinds_of_headers():

@@ -12,11 +12,21 @@ from graveler.errors import (
     GoneError,
     InvalidInputError,
     NotFoundError,
+    ObjectMissingError,
     PreconditionFailedError,
 )
+from graveler.http import object_headers
 from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
-from graveler.model import AddressType
-from graveler.operations import branches, diffs, links, objects, uploads, writes
+from graveler.model import AddressType, Requirement
+from graveler.operations import (
+    branches,
+    diffs,
+    links,
+    objects,
+    repositories,
+    uploads,
+    writes,
+)
 from graveler.operations.protocol import heads, lookup
 from graveler.ports import UploadedPart
 from graveler.staging.listing import PageQuery
@@ -37,11 +47,17 @@ def put(engine, path, text=b"data", *, content_type="text/plain", **options):
     )
 
 
+ABSENT = Requirement(is_absent=True)
 DESCRIPTION = links.StoredData("s3://elsewhere/key", '"abc"', 3, {"k": "v"})
 
 
-def stage(engine, path=b"p", **fields):
-    return links.stage(engine, REPO, "main", path, replace(DESCRIPTION, **fields))
+def stage(engine, path=b"p", *, options=None, **fields):
+    described = replace(DESCRIPTION, **fields)
+    return links.stage(engine, REPO, "main", path, described, **(options or {}))
+
+
+def copied(engine, path, source, /, **options):
+    return writes.copy(engine, REPO, "main", path, source_ref=None, source_path=source, **options)
 
 
 def test_an_upload_without_a_type_has_the_default_content_type(engine):
@@ -71,7 +87,7 @@ def test_the_content_of_a_refused_write_is_not_read(world, engine):
     for branch, path, options, error in (
         ("none", b"p", {}, NotFoundError),
         ("main", b"", {}, InvalidInputError),
-        ("main", b"there", {"if_absent": True}, PreconditionFailedError),
+        ("main", b"there", {"requirement": ABSENT}, PreconditionFailedError),
     ):
         with pytest.raises(error):
             writes.upload(engine, REPO, branch, path, read_content=never, metadata={}, **options)
@@ -90,14 +106,14 @@ def test_too_large_metadata_are_refused(engine):
 
 
 def test_a_conditional_creation_succeeds_once(engine):
-    put(engine, b"p", b"1", if_absent=True)
+    put(engine, b"p", b"1", requirement=ABSENT)
     with pytest.raises(PreconditionFailedError):
-        put(engine, b"p", b"2", if_absent=True)
+        put(engine, b"p", b"2", requirement=ABSENT)
     commit(engine)
     with pytest.raises(PreconditionFailedError):
-        put(engine, b"p", b"2", if_absent=True)
+        put(engine, b"p", b"2", requirement=ABSENT)
     writes.delete(engine, REPO, "main", b"p")
-    put(engine, b"p", b"3", if_absent=True)
+    put(engine, b"p", b"3", requirement=ABSENT)
     assert content(engine, "main", b"p") == b"3"
 
 
@@ -105,7 +121,7 @@ def test_a_creation_beside_commits_does_not_conflict_with_itself(world):
     for number in range(1, 12):
         path = b"p%d" % number
         rival = Meanwhile(number, lambda: commit(world.engine(), allow_empty=True))
-        put(engine_around(world.engine(), rival), path, if_absent=True)
+        put(engine_around(world.engine(), rival), path, requirement=ABSENT)
         assert content(world.engine(), "main", path) == b"data"
 
 
@@ -115,7 +131,7 @@ def test_of_two_concurrent_creations_one_succeeds(world):
 
         def create(engine, text, path=path, told=told):
             try:
-                put(engine, path, text, if_absent=True)
+                put(engine, path, text, requirement=ABSENT)
             except (PreconditionFailedError, ContentionError):
                 return
             told.append(text)
@@ -137,6 +153,111 @@ def test_setting_metadata_keeps_concurrent_writes(world):
         engine = engine_around(world.engine(), rival)
         writes.set_user_metadata(engine, REPO, "main", b"p", {"n": str(number)})
         assert content(world.engine(), "main", b"p") == text or not rival.has_happened
+
+
+def of_tag(*checksums):
+    return Requirement(checksums=frozenset(checksums))
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_write_may_require_the_object_that_the_caller_read(engine, is_committed):
+    for write in (
+        lambda requirement: put(engine, b"p", b"new", requirement=requirement),
+        lambda requirement: stage(engine, options={"requirement": requirement}),
+        lambda requirement: copied(engine, b"p", b"source", requirement=requirement),
+        lambda requirement: writes.set_user_metadata(
+            engine, REPO, "main", b"p", {"k": "v"}, requirement=requirement
+        ),
+        lambda requirement: writes.delete(engine, REPO, "main", b"p", requirement=requirement),
+    ):
+        put(engine, b"source", b"source")
+        read = put(engine, b"p", b"old").entry
+        if is_committed:
+            commit(engine)
+        for wrong in (of_tag("another"), ABSENT):
+            with pytest.raises(PreconditionFailedError):
+                write(wrong)
+            assert objects.stat(engine, REPO, "main", b"p").entry == read
+        write(of_tag("another", read.checksum))
+        assert seen(engine) != read
+
+
+def seen(engine):
+    page = objects.list_objects(engine, REPO, "main", PageQuery(10, prefix=b"p"))
+    return page.results[0].entry if page.results else None
+
+
+@pytest.mark.parametrize("requirement", [Requirement(is_present=True), of_tag("abc")], ids=repr)
+def test_a_write_that_requires_an_object_creates_none(engine, requirement):
+    put(engine, b"source")
+    for write in (
+        lambda: put(engine, b"p", requirement=requirement),
+        lambda: stage(engine, options={"requirement": requirement}),
+        lambda: copied(engine, b"p", b"source", requirement=requirement),
+        lambda: writes.set_user_metadata(engine, REPO, "main", b"p", {}, requirement=requirement),
+        lambda: writes.delete(engine, REPO, "main", b"p", requirement=requirement),
+    ):
+        with pytest.raises(ObjectMissingError, match="no object at 'p'"):
+            write()
+    assert paths(engine, "main") == [b"source"]
+
+
+def test_any_object_meets_the_requirement_of_presence(engine):
+    put(engine, b"p", b"old")
+    put(engine, b"p", b"new", requirement=Requirement(is_present=True))
+    assert content(engine, "main", b"p") == b"new"
+
+
+def test_an_object_whose_checksum_no_header_can_carry_is_required_by_its_entity_tag(engine):
+    _, branch = lookup.current_branch(engine, REPO, "main")
+    odd = replace(put(engine, b"p").entry, checksum='odd "checksum"')
+    engine.staging.stage(branch.staging_token, [(b"p", entry_value(odd))])
+    tag = object_headers.etag_of(odd).strip('"')
+    put(engine, b"p", b"new", requirement=of_tag(tag))
+    assert content(engine, "main", b"p") == b"new"
+
+
+def test_a_conditional_delete_keeps_what_another_wrote_meanwhile(world):
+    for number in range(1, 9):
+        path = b"p%d" % number
+        read = put(world.engine(), path, b"old").entry
+
+        def replaced(path=path):
+            put(world.engine(), path, b"new")
+
+        rival = Meanwhile(number, replaced)
+        engine = engine_around(world.engine(), rival)
+        try:
+            writes.delete(engine, REPO, "main", path, requirement=of_tag(read.checksum))
+            is_deleted = True
+        except PreconditionFailedError:
+            is_deleted = False
+        if rival.has_happened:
+            assert content(world.engine(), "main", path) == b"new"
+        assert is_deleted or rival.has_happened
+
+
+def test_a_prepared_address_becomes_the_object_when_its_data_are_stored(world, engine):
+    prepared = writes.prepare(engine, REPO, "main", b"p", metadata={}, requirement=ABSENT)
+    assert prepared.uri.startswith(f"{NAMESPACE}/data/")
+    info = world.objects.put(prepared.uri, b"streamed", "t")
+
+    def finish():
+        return writes.finish(
+            engine,
+            prepared,
+            size_bytes=8,
+            checksum=info.checksum,
+            content_type="t",
+            metadata={"k": "v"},
+            requirement=ABSENT,
+        )
+
+    made = finish()
+    assert objects.stat(engine, REPO, "main", b"p") == made
+    assert content(engine, "main", b"p") == b"streamed"
+    with pytest.raises(PreconditionFailedError):
+        finish()
 
 
 # Staging and linking
@@ -213,10 +334,10 @@ def test_an_address_is_valid_for_its_path_and_branch_and_a_day(world, engine):
 
 def test_a_conditional_link_over_an_object_is_refused(engine):
     address = links.get_physical_address(engine, REPO, "main", b"p")
-    link(engine, address, if_absent=True)
+    link(engine, address, requirement=ABSENT)
     other = links.get_physical_address(engine, REPO, "main", b"p")
     with pytest.raises(PreconditionFailedError):
-        link(engine, other, if_absent=True)
+        link(engine, other, requirement=ABSENT)
 
 
 def test_a_multipart_upload_becomes_one_object(world, engine):
@@ -364,3 +485,44 @@ def test_a_copy_of_lost_data_is_gone(world, engine):
     with pytest.raises(NotFoundError):
         writes.copy(engine, REPO, "main", b"b", source_ref=None, source_path=b"none")
     assert paths(engine, "main") == [b"a"]
+
+
+def test_a_copy_may_replace_what_describes_the_object(engine):
+    put(engine, b"a", content_type="text/plain", metadata={"k": "v"})
+    made = copied(engine, b"b", b"a", content_type="text/csv", metadata={"n": "w"}).entry
+    assert (made.content_type, made.metadata) == ("text/csv", {"n": "w"})
+    made = copied(engine, b"b", b"a", metadata={}, shallow=True).entry
+    assert (made.content_type, made.metadata) == ("text/plain", {})
+    too_large = {"k": "v" * USER_METADATA_BYTES_MAX}
+    with pytest.raises(InvalidInputError, match="too large"):
+        copied(engine, b"b", b"a", metadata=too_large)
+
+
+def test_an_object_copied_onto_itself_has_the_new_metadata(engine):
+    put(engine, b"a", b"data", metadata={"k": "v"})
+    copied(engine, b"a", b"a", metadata={"k": "w"})
+    assert objects.stat(engine, REPO, "main", b"a").entry.metadata == {"k": "w"}
+    assert content(engine, "main", b"a") == b"data"
+
+
+def test_an_object_is_copied_from_another_repository(engine):
+    repositories.create(engine, name="other", storage_namespace="s3://bucket/other")
+    put(engine, b"a", b"data")
+    options = {"source_ref": "main", "source_path": b"a", "source_repository": REPO}
+    made = writes.copy(engine, "other", "main", b"b", **options)
+    assert made.physical_address.startswith("s3://bucket/other/data/")
+    assert engine.objects.get(made.physical_address) == b"data"
+    with pytest.raises(InvalidInputError, match="full copy"):
+        writes.copy(engine, "other", "main", b"c", **options, shallow=True)
+
+
+@pytest.mark.parametrize("shallow", [False, True])
+def test_a_copy_has_the_data_of_the_source_that_the_caller_read(engine, shallow):
+    read = put(engine, b"a", b"read")
+    assert copied(engine, b"b", b"a", source=read, shallow=shallow).entry.size_bytes == 4
+    put(engine, b"a", b"another")
+    try:
+        copied(engine, b"b", b"a", source=read, shallow=shallow)
+    except ContentionError:
+        assert shallow
+    assert content(engine, "main", b"b") == b"read"

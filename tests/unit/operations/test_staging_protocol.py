@@ -16,6 +16,7 @@ from graveler.errors import (
     PreconditionFailedError,
     UnknownOutcomeError,
 )
+from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import branches, commits, links, merges, objects, writes
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import replace_token
@@ -24,6 +25,8 @@ from graveler.staging.listing import PageQuery
 from tests.support.counting import engine_around
 from tests.support.faults import Crash
 from tests.support.lake import REPO, commit, content, paths, upload
+
+ABSENT = Requirement(is_absent=True)
 
 
 class At:
@@ -48,7 +51,7 @@ def at(engine: Engine, name: str, do: Callable[[], object], *, after: bool = Fal
     return engine_around(engine, At(name, do, after=after))
 
 
-def put(engine, path, text, *, if_absent=False):
+def put(engine, path, text, requirement=NO_REQUIREMENT):
     return writes.upload(
         engine,
         REPO,
@@ -56,7 +59,7 @@ def put(engine, path, text, *, if_absent=False):
         path,
         read_content=lambda: (text, "text/plain"),
         metadata={},
-        if_absent=if_absent,
+        requirement=requirement,
     )
 
 
@@ -98,7 +101,7 @@ def test_a_refused_write_is_in_no_commit(world, engine, call):
 
     def create(engine, text):
         try:
-            put(engine, b"lock", text, if_absent=True)
+            put(engine, b"lock", text, requirement=ABSENT)
         except PreconditionFailedError:
             return
         winners.append(text)
@@ -228,10 +231,10 @@ def test_a_reset_object_beside_a_hard_reset_shows_the_new_head(world, engine, ca
 
 def test_of_two_equal_creations_one_succeeds(engine):
     description = links.StoredData("s3://bucket2/lockfile", "abc", 5, mtime_s=1_700_000_000)
-    links.stage(engine, REPO, "main", b"lock", description, if_absent=True)
+    links.stage(engine, REPO, "main", b"lock", description, requirement=ABSENT)
     for _ in range(2):  # staged, then committed
         with pytest.raises(PreconditionFailedError):
-            links.stage(engine, REPO, "main", b"lock", description, if_absent=True)
+            links.stage(engine, REPO, "main", b"lock", description, requirement=ABSENT)
         commit(engine, allow_empty=True)
 
 
@@ -241,7 +244,7 @@ def test_a_crashed_seal_does_not_block_writers(world, engine):
     engine.staging.close(branch.staging_token)
     put(world.engine(), b"b", b"2")
     writes.delete_many(world.engine(), REPO, "main", [b"a", b"c"])
-    put(world.engine(), b"d", b"3", if_absent=True)
+    put(world.engine(), b"d", b"3", requirement=ABSENT)
     made = commit(world.engine())
     for path, text in ((b"b", b"2"), (b"d", b"3")):
         assert content(engine, made.id, path) == text

@@ -1,5 +1,6 @@
 """Key pairs in DynamoDB, and the counters of failed log-ins."""
 
+import hmac
 from collections.abc import Sequence
 
 from graveler.access.digests import secret_digest
@@ -17,10 +18,10 @@ from graveler.aws.dynamodb.models import (
 )
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.aws.errors import TransactionCancelledError
-from graveler.errors import UnknownOutcomeError
+from graveler.errors import CorruptDataError, UnknownOutcomeError
 from graveler.messages import Refusal
 from graveler.model import Page
-from graveler.ports import Credential, ListedKey, LoginKey, LookUp, User
+from graveler.ports import Credential, KeyPair, ListedKey, LoginKey, LookUp, User
 
 
 def context_of(access_key_id: str) -> dict[str, str]:
@@ -125,6 +126,23 @@ class KeyRecords(AccountRecords):
             None if user is None else User(hint, int(user["creation_date"]["N"]), uid_of(user)),
             tuple(0 if count is None else int(count["failures"]["N"]) for count in counts),
         )
+
+    def key_pair(self, access_key_id: str) -> KeyPair | None:
+        pair = self._item(CREDENTIAL + access_key_id)
+        user = None if pair is None else self._item(USER + pair["user"]["S"])
+        if pair is None or user is None or not _is_of(pair, user):
+            return None
+        ciphertext, context = binary(pair["secret"]), context_of(access_key_id)
+        secret = self.cipher.decrypt(ciphertext, context).decode()
+        name, uid = name_of(user, USER), uid_of(user)
+        # The context does not name the user, but the digest does.
+        if self._is_current(pair) and not hmac.compare_digest(
+            binary(pair["digest"]), self._digest(access_key_id, name, uid, secret)
+        ):
+            raise CorruptDataError(
+                f"the secret of key {access_key_id} was stored for another user: delete the key"
+            )
+        return KeyPair(access_key_id, secret, name, uid)
 
     def _login_key(self, raw: Raw, access_key_id: str) -> LoginKey:
         digest = binary(raw["digest"]) if self._is_current(raw) else b""

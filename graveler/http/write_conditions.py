@@ -1,0 +1,38 @@
+"""The conditions of a write's request: If-Match and If-None-Match (RFC 9110, section 13.1)."""
+
+import re
+from collections.abc import Mapping
+
+from graveler.errors import InvalidInputError
+from graveler.messages import Refusal
+from graveler.model import NO_REQUIREMENT, Requirement
+
+_ANY = "*"
+# A weak tag is well-formed, but never equals a strong one, as If-Match demands.
+_TAG = r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"'
+_TAGS = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
+
+
+def requirement_of(headers: Mapping[str, str]) -> Requirement:
+    """Return what the headers, with names in lower case, require of the object at the path.
+
+    Raises:
+        InvalidInputError: If-Match is no list of entity tags, or both headers are present.
+        UnsupportedError: If-None-Match has another value than `*`.
+    """
+    match, none_match = headers.get("if-match"), headers.get("if-none-match")
+    if none_match is not None and none_match.strip() != _ANY:
+        raise Refusal.NOT_SERVED.error(f"If-None-Match: {none_match} of writes; use *")
+    if match is None:
+        return NO_REQUIREMENT if none_match is None else Requirement(is_absent=True)
+    if none_match is not None:
+        raise InvalidInputError("If-Match and If-None-Match exclude each other: send one of them")
+    if match.strip() == _ANY:
+        return Requirement(is_present=True)
+    return Requirement(checksums=_checksums_of(match))
+
+
+def _checksums_of(match: str) -> frozenset[str]:
+    if not _TAGS.fullmatch(match):
+        raise InvalidInputError(f'If-Match: {match} is no list of ETags: write "<ETag>" or *')
+    return frozenset(tag for weak, tag in re.findall(_TAG, match) if not weak)

@@ -1,0 +1,48 @@
+"""What If-Match and If-None-Match of a write require."""
+
+import pytest
+
+from graveler.errors import InvalidInputError, UnsupportedError
+from graveler.http.write_conditions import requirement_of
+from graveler.model import NO_REQUIREMENT, Requirement
+
+
+@pytest.mark.parametrize(
+    ("headers", "requirement"),
+    [
+        ({}, NO_REQUIREMENT),
+        ({"if-none-match": "*"}, Requirement(is_absent=True)),
+        ({"if-none-match": " * "}, Requirement(is_absent=True)),
+        ({"if-match": "*"}, Requirement(is_present=True)),
+        ({"if-match": '"abc"'}, Requirement(checksums=frozenset({"abc"}))),
+        ({"if-match": '"a,b", "c" ,"d-2"'}, Requirement(checksums=frozenset({"a,b", "c", "d-2"}))),
+        # If-Match compares strongly, so a weak tag equals none.
+        ({"if-match": 'W/"abc"'}, Requirement(checksums=frozenset())),
+        ({"if-match": 'W/"abc", "d"'}, Requirement(checksums=frozenset({"d"}))),
+    ],
+)
+def test_a_write_requires_what_its_headers_say(headers, requirement):
+    assert requirement_of(headers) == requirement
+
+
+@pytest.mark.parametrize("tag", ['"abc"', "", "abc"])
+def test_a_write_of_other_content_than_some_is_not_served(tag):
+    with pytest.raises(UnsupportedError):
+        requirement_of({"if-none-match": tag})
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"if-match": "abc"},
+        {"if-match": ""},
+        {"if-match": '"abc'},
+        {"if-match": '"a" "b"'},
+        {"if-match": '"a",'},
+        {"if-match": '*, "a"'},
+        {"if-match": '"a"', "if-none-match": "*"},
+    ],
+)
+def test_malformed_conditions_are_refused_and_not_ignored(headers):
+    with pytest.raises(InvalidInputError):
+        requirement_of(headers)
