@@ -30,13 +30,15 @@ from graveler.aws.dynamodb.client import Call, binary
 from graveler.aws.dynamodb.models import BranchItem, StagedItem, partition_of
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
+from graveler.aws.dynamodb.uploads import has_completed, upload_completion
 from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
 from graveler.limits import PATH_BYTES_MAX
 from graveler.model import Branch, Change, Repository, StagingToken
-from graveler.ports import Staged, StagedChange
+from graveler.ports import UNCONDITIONAL, Staged, StagedChange, Unconditional
 from graveler.tasks import Task
 from graveler.threads import ContextThreads
+from graveler.uploads import Upload
 
 # A listing shows at most 1,000 paths, so the first page needs no more items. Further pages are
 # about as large as DynamoDB's full ones, of 1 MB.
@@ -153,10 +155,8 @@ class DynamoStagingStore:
         token, nonce = branch.staging_token, uuid4().bytes
         item = StagedItem(token, path, value=value, write=nonce)
         put = self._tables.put(item, _says(expected))
-        key = branch_key(repository, branch.name)
-        update = self._tables.update(key, [BranchItem.edits.add(1)], is_unchanged(branch))
         try:
-            self._tables.transact([{"Put": put}, {"Update": update}])
+            self._tables.transact([{"Put": put}, self._count_edit(repository, branch)])
         except TransactionCancelledError as error:
             if not self._is_written(token, path, nonce):
                 raise StaleVersionError(
@@ -166,10 +166,43 @@ class DynamoStagingStore:
             if not self._is_written(token, path, nonce):
                 raise
 
+    def _count_edit(self, repository: Repository, branch: Branch) -> Request:
+        """Return the part of a transaction that counts an edit if the branch is unchanged."""
+        key = branch_key(repository, branch.name)
+        actions = [BranchItem.edits.add(1)]
+        return {"Update": self._tables.update(key, actions, is_unchanged(branch))}
+
     def _is_written(self, token: StagingToken, path: bytes, nonce: bytes) -> bool:
         """Whether the write with that nonce put the item, in an attempt whose answer was lost."""
         raw = self._item_of(token, path)
         return raw is not None and "write" in raw and binary(raw["write"]) == nonce
+
+    def stage_upload(
+        self,
+        repository: Repository,
+        branch: Branch,
+        value: bytes,
+        expected: Staged | Unconditional | None,
+        completed: Upload,
+    ) -> None:
+        token, path = branch.staging_token, completed.path
+        if expected is UNCONDITIONAL:
+            gate = gates.is_open(self._tables.staging, token, gates.gate_of(path))
+            staging = [self._put(_item(token, path, value)), {"ConditionCheck": gate}]
+        else:
+            put = self._tables.put(StagedItem(token, path, value=value), _says(expected))
+            staging = [{"Put": put}, self._count_edit(repository, branch)]
+        completion = {"Put": upload_completion(self._tables, repository, completed)}
+        try:
+            self._tables.transact([*staging, completion])
+        except TransactionCancelledError as error:
+            if not has_completed(self._tables, repository, completed):
+                raise StaleVersionError(
+                    "the token is closed, or the branch or the path changed since it was read"
+                ) from error
+        except UnknownOutcomeError:
+            if not has_completed(self._tables, repository, completed):
+                raise
 
     def stage_step(
         self,
@@ -184,13 +217,10 @@ class DynamoStagingStore:
             self._tables.put(StagedItem(token, each.path, value=each.value), _says(each.replaces))
             for each in changes
         ]
-        branch_item = branch_key(repository, branch.name)
-        update = self._tables.update(branch_item, [BranchItem.edits.add(1)], is_unchanged(branch))
+        edit = self._count_edit(repository, branch)
         replaced = task_replacement(self._tables, repository, old, new)
         try:
-            self._tables.transact(
-                [*({"Put": put} for put in puts), {"Update": update}, {"Put": replaced}]
-            )
+            self._tables.transact([*({"Put": put} for put in puts), edit, {"Put": replaced}])
         except TransactionCancelledError as error:
             if not self._has_replaced(repository, old, replaced):
                 raise StaleVersionError("the branch or a path changed since it was read") from error
