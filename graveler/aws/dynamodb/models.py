@@ -211,7 +211,7 @@ class ListedHookRunItem(RefsItem):
 
 
 class UploadItem(RefsItem):
-    """Partition of the repository / `upload#<key>\\x01<id>`; the upload is JSON.
+    """Partition of the repository / `upload#<key><end><id>`; the upload is JSON.
 
     parts is the digest of the parts that completed it; an open upload has none.
     """
