@@ -2,8 +2,10 @@
 
     GravelerError
     ├ NotFoundError            the named thing does not exist
+    │ └ UploadNotFoundError    a multipart upload is not open: never begun, aborted, completed
     ├ InvalidInputError        the request can never succeed as it is
-    │ └ NoChangesError         nothing is left to do
+    │ ├ NoChangesError         nothing is left to do
+    │ └ BadPartsError          the parts of a multipart upload cannot be joined
     ├ AuthenticationError      no valid credential
     │ └ AccessDeniedError      no policy allows it, or one denies it
     ├ ForbiddenError           protected branch, read-only repository, default branch
@@ -66,6 +68,12 @@ class NotFoundError(GravelerError):
     code = "not_found"
 
 
+class UploadNotFoundError(NotFoundError):
+    """The multipart upload is not open: it never was, or it was aborted or completed."""
+
+    code = "upload_not_found"
+
+
 class InvalidInputError(GravelerError):
     """The request can never succeed as it is."""
 
@@ -76,6 +84,16 @@ class NoChangesError(InvalidInputError):
     """Nothing is left to do: all that the request asks for is there."""
 
     code = "no_changes"
+
+
+class BadPartsError(InvalidInputError):
+    """The parts of a multipart upload cannot be joined; reason is the code of S3's error."""
+
+    code = "bad_parts"
+
+    def __init__(self, message: str, reason: str = "InvalidPart") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class AuthenticationError(GravelerError):

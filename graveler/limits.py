@@ -78,6 +78,11 @@ SINGLE_COPY_BYTES_MAX = 512 * 1024**2
 # S3's limit on one upload.
 UPLOAD_PARTS_MAX = 10_000
 
+# Records of multipart uploads expire. An upload that is open for longer has been forgotten. A
+# completed one answers the client that lost its answer and completes again.
+OPEN_UPLOAD_LIFE_S = 7 * 24 * 60 * 60
+COMPLETED_UPLOAD_LIFE_S = 24 * 60 * 60
+
 # Each guarded operation reads all of them, with one request each. lakeFS has no limit.
 ACTION_FILES_MAX = 200
 # Enough for an embedded Lua script; takes about 50 ms to parse.

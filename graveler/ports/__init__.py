@@ -46,6 +46,8 @@ from graveler.ports.objects import (
     ObjectInfo,
     ObjectListing,
     ObjectStore,
+    PartInfo,
+    PartsPage,
     Presigner,
     UnfinishedUpload,
     UploadedPart,
@@ -62,12 +64,14 @@ from graveler.ports.refs import (
     TagStore,
     TaskStore,
 )
-from graveler.ports.staging import Staged, StagedChange, StagingStore
+from graveler.ports.staging import UNCONDITIONAL, Staged, StagedChange, StagingStore, Unconditional
+from graveler.ports.uploads import UploadStore
 from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
 
 __all__ = [
     "NO_STANDARD_ACCESS",
+    "UNCONDITIONAL",
     "AccountStore",
     "BranchStore",
     "ClaimStore",
@@ -100,6 +104,8 @@ __all__ = [
     "ObjectInfo",
     "ObjectListing",
     "ObjectStore",
+    "PartInfo",
+    "PartsPage",
     "Presigner",
     "PullRequestStore",
     "RefStore",
@@ -114,7 +120,9 @@ __all__ = [
     "TagStore",
     "TaskQueue",
     "TaskStore",
+    "Unconditional",
     "UnfinishedUpload",
+    "UploadStore",
     "UploadedPart",
     "User",
 ]

@@ -32,6 +32,24 @@ class UploadedPart:
 
 
 @dataclass(frozen=True, slots=True)
+class PartInfo:
+    """What the object store reports of a part of an unfinished upload."""
+
+    number: int
+    checksum: str  # the ETag without quotes
+    size_bytes: int
+    last_modified_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartsPage:
+    """Parts by number; has_more says that there are parts with greater numbers."""
+
+    parts: tuple[PartInfo, ...]
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ListedObject:
     """An object as a listing shows it."""
 
@@ -169,15 +187,22 @@ class MultipartUploads(Protocol):
         """Make the object of the uploaded parts.
 
         Raises:
-            InvalidInputError: the parts are not the uploaded ones.
-            NotFoundError: the upload does not exist.
+            BadPartsError: the parts are not the uploaded ones, are not in order, or are too small.
+            UploadNotFoundError: the upload does not exist.
+        """
+
+    def list_parts(self, uri: str, upload_id: str, after: int, amount: int) -> PartsPage:
+        """Return up to amount uploaded parts with numbers greater than after.
+
+        Raises:
+            UploadNotFoundError: the upload does not exist.
         """
 
     def abort_upload(self, uri: str, upload_id: str) -> None:
         """Discard the upload and its parts.
 
         Raises:
-            NotFoundError: the upload does not exist.
+            UploadNotFoundError: the upload does not exist.
         """
 
 

@@ -15,6 +15,7 @@ from graveler.model import (
     StagingToken,
     Tag,
 )
+from graveler.ports.uploads import UploadStore
 from graveler.pulls import PullRequest, PullRequestMerge
 from graveler.tasks import Task, TaskEnd, TaskStart
 
@@ -328,6 +329,7 @@ class RefStore(
     ClaimStore,
     HookRunStore,
     RestoreStore,
+    UploadStore,
     Protocol,
 ):
     """Everything that the engine asks of the store of refs."""

@@ -2,10 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from enum import Enum
+from typing import Final, Literal, Protocol
 
 from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.tasks import Task
+from graveler.uploads import Upload
+
+
+class Unconditional(Enum):
+    """The type of UNCONDITIONAL."""
+
+    UNCONDITIONAL = "unconditional"
+
+
+# In place of an expected change: whatever the path holds, the change takes effect.
+UNCONDITIONAL: Final[Literal[Unconditional.UNCONDITIONAL]] = Unconditional.UNCONDITIONAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +77,25 @@ class StagingStore(Protocol):
 
         Raises:
             StaleVersionError: the branch or the path changed.
+        """
+
+    def stage_upload(
+        self,
+        repository: Repository,
+        branch: Branch,
+        value: bytes,
+        expected: Staged | Unconditional | None,
+        completed: Upload,
+    ) -> None:
+        """Stage the value at the upload's path, and replace the open upload by the completed one.
+
+        Both are one transaction. With UNCONDITIONAL, the branch's staging token must be open, as
+        in `stage`. Otherwise the conditions are those of `stage_if`, and it counts as an edit.
+
+        Raises:
+            StaleVersionError: the token is closed, or the branch or the path changed.
+            UploadNotFoundError: the upload does not exist any more, or was completed otherwise.
+            UnknownOutcomeError: the transaction may still take effect.
         """
 
     def stage_step(

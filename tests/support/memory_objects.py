@@ -5,22 +5,25 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from graveler.errors import (
+    BadPartsError,
     CorruptDataError,
     GoneError,
     InvalidInputError,
-    NotFoundError,
     PreconditionFailedError,
     RangeNotSatisfiableError,
+    UploadNotFoundError,
 )
 from graveler.ports import (
     Clock,
     ListedObject,
     ObjectDescription,
     ObjectInfo,
+    PartInfo,
+    PartsPage,
     UnfinishedUpload,
     UploadedPart,
 )
@@ -134,6 +137,7 @@ class MemoryObjectStore:
         self.ever: set[str] = set()  # every URI that ever held an object
         self._objects: dict[str, _Object] = {}
         self._uploads: dict[str, _Upload] = {}
+        self._uploads_begun = 0
         self._lock = threading.RLock()
 
     def fork(self, clock: Clock) -> "MemoryObjectStore":
@@ -309,14 +313,15 @@ class MemoryObjectStore:
     def create_upload(self, uri: str, content_type: str) -> str:
         with self._lock:
             self._check_bucket(uri)
-            upload_id = f"upload{len(self._uploads)}"
+            self._uploads_begun += 1
+            upload_id = f"upload{self._uploads_begun}"
             self._uploads[upload_id] = _Upload(uri, content_type, self._clock.now_ns())
             return upload_id
 
     def _upload(self, uri: str, upload_id: str) -> _Upload:
         upload = self._uploads.get(upload_id)
         if upload is None or upload.uri != uri:
-            raise NotFoundError(f"upload {upload_id} not found")
+            raise UploadNotFoundError(f"upload {upload_id} not found")
         return upload
 
     def copy_part(
@@ -341,18 +346,36 @@ class MemoryObjectStore:
         self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
     ) -> ObjectInfo:
         with self._lock:
+            checksum = _checksum_of_parts(parts)
+            stored = self.head(uri)
+            if upload_id not in self._uploads and stored and stored.checksum == checksum:
+                return stored  # an earlier attempt completed it
             upload = self._upload(uri, upload_id)
             numbers = [part.number for part in parts]
             if not parts or numbers != sorted(set(numbers)):
-                raise InvalidInputError("parts are not in ascending order")
+                raise BadPartsError("parts are not in ascending order", "InvalidPartOrder")
             for part in parts:
                 if _md5(upload.parts.get(part.number, b"")) != part.checksum:
-                    raise InvalidInputError(f"part {part.number} is not what was uploaded")
+                    raise BadPartsError(f"part {part.number} is not what was uploaded")
             del self._uploads[upload_id]
-            contents = [upload.parts[number] for number in numbers]
-            digests = b"".join(hashlib.md5(content).digest() for content in contents)
-            checksum = f"{_md5(digests)}-{len(parts)}"
-            return self._store(uri, b"".join(contents), upload.content_type, checksum)
+            content = b"".join(upload.parts[number] for number in numbers)
+            info = self._store(uri, content, upload.content_type, checksum)
+            # S3 dates it by the start of the upload.
+            info = replace(info, last_modified_ns=upload.initiated_ns)
+            self._objects[uri] = _Object(content, info, {})
+            return info
+
+    def list_parts(self, uri: str, upload_id: str, after: int, amount: int) -> PartsPage:
+        with self._lock:
+            upload = self._upload(uri, upload_id)
+            numbers = sorted(number for number in upload.parts if number > after)
+            now_ns = self._clock.now_ns()
+            parts = [
+                PartInfo(number, _md5(content), len(content), now_ns)
+                for number, content in sorted(upload.parts.items())
+                if number in numbers[:amount]
+            ]
+            return PartsPage(tuple(parts), has_more=len(numbers) > amount)
 
     def abort_upload(self, uri: str, upload_id: str) -> None:
         with self._lock:
@@ -366,3 +389,11 @@ def _url(method: str, **asked: str | int) -> str:
 
 def _md5(content: bytes) -> str:
     return hashlib.md5(content).hexdigest()
+
+
+def _checksum_of_parts(parts: Sequence[UploadedPart]) -> str:
+    try:
+        digests = b"".join(bytes.fromhex(part.checksum) for part in parts)
+    except ValueError:
+        return "no checksum"
+    return f"{_md5(digests)}-{len(parts)}"

@@ -22,7 +22,9 @@ from graveler.model import (
 from graveler.ports import Clock
 from graveler.pulls import PullRequest
 from graveler.tasks import Task, TaskStart
+from graveler.uploads import Upload
 from tests.support.memory_objects import FixedClock, nothing
+from tests.support.memory_uploads import MemoryUploads
 
 T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
@@ -70,6 +72,7 @@ class Records:
     pulls: dict[str, PullRequest] = field(default_factory=dict)
     claimed: set[str] = field(default_factory=set)
     hook_runs: dict[str, Run] = field(default_factory=dict)
+    uploads: dict[str, Upload] = field(default_factory=dict)
 
     def fork(self) -> "Records":
         return Records(
@@ -82,6 +85,7 @@ class Records:
             dict(self.pulls),
             set(self.claimed),
             dict(self.hook_runs),
+            dict(self.uploads),
         )
 
 
@@ -92,14 +96,17 @@ def page_of(records: Mapping[Name, T], prefix: str, after: str, amount: int) -> 
     return Page(tuple(records[name] for name in chosen), next_after)
 
 
-class Attachments:
-    """Metadata, tasks and pull requests of a repository."""
+class Attachments(MemoryUploads):
+    """Metadata, tasks, pull requests and uploads of a repository."""
 
     def __init__(self) -> None:
         self.records: dict[tuple[str, RepositoryUID], Records] = {}  # by name and uid
         self.events: list[Event] = []
         self.between: Callable[[], None] = nothing
         self._lock = threading.RLock()
+
+    def uploads_of(self, repository: Repository) -> dict[str, Upload]:
+        return self.records_of(repository).uploads
 
     def records_of(self, repository: Repository) -> Records:
         return self.records.setdefault((repository.name, repository.uid), Records())

@@ -9,8 +9,9 @@ from zlib import crc32
 
 from graveler.errors import StaleTaskError, StaleVersionError
 from graveler.model import Branch, Change, Repository, StagingToken
-from graveler.ports import Staged, StagedChange
+from graveler.ports import UNCONDITIONAL, Staged, StagedChange, Unconditional
 from graveler.tasks import Task
+from graveler.uploads import Upload
 from tests.support.memory_objects import nothing
 
 if TYPE_CHECKING:
@@ -109,6 +110,23 @@ class MemoryStagingStore:
                 raise StaleVersionError(f"path {path!r} changed")
             self._put(branch.staging_token, path, value)
             self._refs.raise_version(repository, branch.name, version=0, edits=1)
+
+    def stage_upload(
+        self,
+        repository: Repository,
+        branch: Branch,
+        value: bytes,
+        expected: Staged | Unconditional | None,
+        completed: Upload,
+    ) -> None:
+        path, token = completed.path, branch.staging_token
+        with self._lock, self._refs.completing(repository, completed):
+            if expected is not UNCONDITIONAL:
+                self.stage_if(repository, branch, path, value, expected)
+            elif (token, self._gate_of(path)) in self._closed:
+                raise StaleVersionError(f"token {token} is closed")
+            else:
+                self._put(token, path, value)
 
     def stage_step(
         self,

@@ -43,6 +43,7 @@ HOOK_RUN = "hook-run#"
 HOOK_RUN_OF_BRANCH = "hook-run-of-branch#"
 HOOK_RUN_OF_COMMIT = "hook-run-of-commit#"
 LEASE = "lease#"
+UPLOAD = "upload#"
 METADATA = "metadata"
 
 STREAM_BEAT = "stream"
@@ -206,6 +207,17 @@ class ListedHookRunItem(RefsItem):
     """Partition of the repository / `hook-run-of-branch#<branch>#<id>`, or `…-of-commit#…`."""
 
     run_id = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
+
+
+class UploadItem(RefsItem):
+    """Partition of the repository / `upload#<key><end><id>`; the upload is JSON.
+
+    parts is the digest of the parts that completed it; an open upload has none.
+    """
+
+    upload = UnicodeAttribute()
+    parts = UnicodeAttribute(null=True)
     expires_at = NumberAttribute()  # Unix seconds
 
 

@@ -10,6 +10,7 @@ from graveler.aws.dynamodb.repositories import RepositoryRecords, repository_of
 from graveler.aws.dynamodb.tables import key
 from graveler.aws.dynamodb.tags import TagRecords
 from graveler.aws.dynamodb.tasks import TaskRecords
+from graveler.aws.dynamodb.uploads import UploadRecords
 from graveler.model import Branch, Repository
 
 
@@ -22,6 +23,7 @@ class DynamoRefStore(
     PullRequestRecords,
     ClaimRecords,
     HookRunRecords,
+    UploadRecords,
 ):
     """`graveler.ports.RefStore` over the refs table."""
 

@@ -14,13 +14,12 @@ a scan of a million entries would take it an hour.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 from uuid import uuid4
 
-import msgspec
 from pynamodb.expressions.condition import Condition
 
 from graveler.aws import deadlines
@@ -28,15 +27,26 @@ from graveler.aws.dynamodb import gates
 from graveler.aws.dynamodb.branches import branch_key, branch_of, is_unchanged, restored_item
 from graveler.aws.dynamodb.client import Call, binary
 from graveler.aws.dynamodb.models import BranchItem, StagedItem, partition_of
+from graveler.aws.dynamodb.staged_pages import (
+    CHANGES,
+    PAGE,
+    PATHS,
+    RESTORED_PATHS,
+    StagedPage,
+    StagedPath,
+    changes_of,
+)
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
+from graveler.aws.dynamodb.uploads import has_completed, upload_completion
 from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
 from graveler.limits import PATH_BYTES_MAX
 from graveler.model import Branch, Change, Repository, StagingToken
-from graveler.ports import Staged, StagedChange
+from graveler.ports import UNCONDITIONAL, Staged, StagedChange, Unconditional
 from graveler.tasks import Task
 from graveler.threads import ContextThreads
+from graveler.uploads import Upload
 
 # A listing shows at most 1,000 paths, so the first page needs no more items. Further pages are
 # about as large as DynamoDB's full ones, of 1 MB.
@@ -47,38 +57,6 @@ _PAGE_ITEMS = 4_000
 _CHANGES_MAX = 99
 _CHANGES_BYTES_MAX = 3 * 1024**2
 _TRANSACTIONS_AT_ONCE = 8
-
-
-class _Binary(msgspec.Struct):
-    B: bytes
-
-
-class _Change(msgspec.Struct):
-    path: _Binary
-    value: _Binary | None = None
-
-
-class _Page(msgspec.Struct):
-    """A page of a query, decoded straight to bytes: scans read thousands of items."""
-
-    Items: list[_Change]
-    LastEvaluatedKey: _Change | None = None
-
-
-_PAGE = msgspec.json.Decoder(_Page)
-
-# What a scan reads of each item. DynamoDB refuses names that no expression uses.
-_PATH_NAMES = {"#t": "token", "#p": "path"}
-_PATHS: Request = {"ProjectionExpression": "#p", "ExpressionAttributeNames": _PATH_NAMES}
-_CHANGES: Request = {
-    "ProjectionExpression": "#p, #v",
-    "ExpressionAttributeNames": {**_PATH_NAMES, "#v": "value"},
-}
-_RESTORED_PATHS: Request = {
-    "ProjectionExpression": "#p",
-    "FilterExpression": "attribute_exists(#r)",
-    "ExpressionAttributeNames": {**_PATH_NAMES, "#r": "restored"},
-}
 
 
 class DynamoStagingStore:
@@ -153,10 +131,8 @@ class DynamoStagingStore:
         token, nonce = branch.staging_token, uuid4().bytes
         item = StagedItem(token, path, value=value, write=nonce)
         put = self._tables.put(item, _says(expected))
-        key = branch_key(repository, branch.name)
-        update = self._tables.update(key, [BranchItem.edits.add(1)], is_unchanged(branch))
         try:
-            self._tables.transact([{"Put": put}, {"Update": update}])
+            self._tables.transact([{"Put": put}, self._count_edit(repository, branch)])
         except TransactionCancelledError as error:
             if not self._is_written(token, path, nonce):
                 raise StaleVersionError(
@@ -166,10 +142,43 @@ class DynamoStagingStore:
             if not self._is_written(token, path, nonce):
                 raise
 
+    def _count_edit(self, repository: Repository, branch: Branch) -> Request:
+        """Return the part of a transaction that counts an edit if the branch is unchanged."""
+        key = branch_key(repository, branch.name)
+        actions = [BranchItem.edits.add(1)]
+        return {"Update": self._tables.update(key, actions, is_unchanged(branch))}
+
     def _is_written(self, token: StagingToken, path: bytes, nonce: bytes) -> bool:
         """Whether the write with that nonce put the item, in an attempt whose answer was lost."""
         raw = self._item_of(token, path)
         return raw is not None and "write" in raw and binary(raw["write"]) == nonce
+
+    def stage_upload(
+        self,
+        repository: Repository,
+        branch: Branch,
+        value: bytes,
+        expected: Staged | Unconditional | None,
+        completed: Upload,
+    ) -> None:
+        token, path = branch.staging_token, completed.path
+        if expected is UNCONDITIONAL:
+            gate = gates.is_open(self._tables.staging, token, gates.gate_of(path))
+            staging = [self._put(_item(token, path, value)), {"ConditionCheck": gate}]
+        else:
+            put = self._tables.put(StagedItem(token, path, value=value), _says(expected))
+            staging = [{"Put": put}, self._count_edit(repository, branch)]
+        completion = {"Put": upload_completion(self._tables, repository, completed)}
+        try:
+            self._tables.transact([*staging, completion])
+        except TransactionCancelledError as error:
+            if not has_completed(self._tables, repository, completed):
+                raise StaleVersionError(
+                    "the token is closed, or the branch or the path changed since it was read"
+                ) from error
+        except UnknownOutcomeError:
+            if not has_completed(self._tables, repository, completed):
+                raise
 
     def stage_step(
         self,
@@ -184,13 +193,10 @@ class DynamoStagingStore:
             self._tables.put(StagedItem(token, each.path, value=each.value), _says(each.replaces))
             for each in changes
         ]
-        branch_item = branch_key(repository, branch.name)
-        update = self._tables.update(branch_item, [BranchItem.edits.add(1)], is_unchanged(branch))
+        edit = self._count_edit(repository, branch)
         replaced = task_replacement(self._tables, repository, old, new)
         try:
-            self._tables.transact(
-                [*({"Put": put} for put in puts), {"Update": update}, {"Put": replaced}]
-            )
+            self._tables.transact([*({"Put": put} for put in puts), edit, {"Put": replaced}])
         except TransactionCancelledError as error:
             if not self._has_replaced(repository, old, replaced):
                 raise StaleVersionError("the branch or a path changed since it was read") from error
@@ -238,7 +244,7 @@ class DynamoStagingStore:
         return branch
 
     def restored_paths(self, token: StagingToken) -> Iterator[bytes]:
-        for items in self._pages(token, b"", None, _RESTORED_PATHS):
+        for items in self._pages(token, b"", None, RESTORED_PATHS):
             yield from (item.path.B for item in items)
 
     def close(self, token: StagingToken) -> None:
@@ -249,10 +255,10 @@ class DynamoStagingStore:
     def scan(
         self, token: StagingToken, start: bytes, end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
-        return _changes_of(self._pages(token, start, end, _CHANGES))
+        return changes_of(self._pages(token, start, end, CHANGES))
 
     def scan_paths(self, token: StagingToken, start: bytes, end: bytes | None) -> Iterator[bytes]:
-        for items in self._pages(token, start, end, _PATHS):
+        for items in self._pages(token, start, end, PATHS):
             yield from (item.path.B for item in items)
 
     def scan_with_branch(
@@ -271,17 +277,17 @@ class DynamoStagingStore:
         if end is not None and start >= end:
             raw = self._dynamodb.call("GetItem", branch_request).get("Item")
             return (None if raw is None else branch_of(raw)), iter(())
-        request = self._page_request(token, start, end, _CHANGES, _FIRST_PAGE_ITEMS)
+        request = self._page_request(token, start, end, CHANGES, _FIRST_PAGE_ITEMS)
         answer, first = self._dynamodb.call_together(
-            Call("GetItem", branch_request), Call("Query", request, _PAGE)
+            Call("GetItem", branch_request), Call("Query", request, PAGE)
         )
         raw = answer.get("Item")
-        changes = _changes_of(self._pages(token, start, end, _CHANGES, first))
+        changes = changes_of(self._pages(token, start, end, CHANGES, first))
         return (None if raw is None else branch_of(raw)), changes
 
     def drop(self, token: StagingToken) -> None:
         # Delete the gates last: until then no writer can stage an entry that this scan would miss.
-        for items in self._pages(token, b"", None, _PATHS):
+        for items in self._pages(token, b"", None, PATHS):
             self._delete([_key(token, item.path.B) for item in items])
         self._delete(gates.keys(token))
 
@@ -295,14 +301,14 @@ class DynamoStagingStore:
         start: bytes,
         end: bytes | None,
         wanted: Request,
-        first: _Page | None = None,
-    ) -> Iterator[list[_Change]]:
+        first: StagedPage | None = None,
+    ) -> Iterator[list[StagedPath]]:
         """Yield the items with start <= path < end in pages; first is the first one, if known."""
         page, limit = first, _FIRST_PAGE_ITEMS
         while end is None or start < end:
             if page is None:
                 request = self._page_request(token, start, end, wanted, limit)
-                page = self._dynamodb.call("Query", request, _PAGE)
+                page = self._dynamodb.call("Query", request, PAGE)
                 limit = _PAGE_ITEMS
             yield [
                 item
@@ -337,12 +343,6 @@ class DynamoStagingStore:
             "ConsistentRead": True,
             "Limit": limit,
         }
-
-
-def _changes_of(pages: Iterable[list[_Change]]) -> Iterator[Change]:
-    for items in pages:
-        for item in items:
-            yield item.path.B, None if item.value is None else item.value.B
 
 
 def _key(token: StagingToken, path: bytes) -> Request:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from hashlib import md5
 
-from graveler.aws.s3.answers import checksum_of, find, find_existing, gone, info_of
+from graveler.aws.s3.answers import checksum_of, find, find_existing, gone, info_of, time_ns
 from graveler.aws.s3.client import S3, Location, S3Error, range_header
 from graveler.aws.s3.descriptions import content_type_parameters
-from graveler.errors import InvalidInputError, NotFoundError
-from graveler.ports import ObjectInfo, UploadedPart
+from graveler.errors import BadPartsError, InvalidInputError, UploadNotFoundError
+from graveler.ports import ObjectInfo, PartInfo, PartsPage, UploadedPart
 
 _BAD_PARTS = frozenset(
     {"EntityTooSmall", "InvalidPart", "InvalidPartOrder", "InvalidRequest", "MalformedXML"}
@@ -77,8 +77,8 @@ class S3Uploads:
             )
         except S3Error as error:
             if error.code in _BAD_PARTS:
-                raise InvalidInputError(
-                    f"the parts of {uri} are not those that were uploaded: {error}"
+                raise BadPartsError(
+                    f"the parts of {uri} are not those that were uploaded: {error}", error.code
                 ) from error
             if error.code != "NoSuchUpload":
                 raise
@@ -87,6 +87,25 @@ class S3Uploads:
                 raise _no_upload(uri, upload_id) from error
             return info_of(stored)  # an earlier attempt completed it
         return info_of(find_existing(self._s3, uri))
+
+    def list_parts(self, uri: str, upload_id: str, after: int, amount: int) -> PartsPage:
+        listed = {"UploadId": upload_id, "PartNumberMarker": after, "MaxParts": amount}
+        try:
+            answer = self._s3.call("list_parts", Location.of(uri), **listed)
+        except S3Error as error:
+            if error.code == "NoSuchUpload":
+                raise _no_upload(uri, upload_id) from error
+            raise
+        parts = tuple(
+            PartInfo(
+                number=each["PartNumber"],
+                checksum=checksum_of(each),
+                size_bytes=each["Size"],
+                last_modified_ns=time_ns(each["LastModified"]),
+            )
+            for each in answer.get("Parts", ())
+        )
+        return PartsPage(parts, has_more=answer["IsTruncated"])
 
     def abort_upload(self, uri: str, upload_id: str) -> None:
         try:
@@ -98,8 +117,8 @@ class S3Uploads:
                 raise _no_upload(uri, upload_id) from error
 
 
-def _no_upload(uri: str, upload_id: str) -> NotFoundError:
-    return NotFoundError(f"upload {upload_id} of {uri} does not exist")
+def _no_upload(uri: str, upload_id: str) -> UploadNotFoundError:
+    return UploadNotFoundError(f"upload {upload_id} of {uri} does not exist")
 
 
 def _checksum_of_parts(parts: Sequence[UploadedPart]) -> str | None:

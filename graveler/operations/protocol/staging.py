@@ -102,12 +102,12 @@ def stage_changes(
         if after is None:
             raise branch_not_found(branch.name)
         if after.staging_token == branch.staging_token:
-            after = _after_seal(engine, repository, branch)
+            after = after_seal(engine, repository, branch)
         branch, changes = after, refused
     raise contention(f"branch {branch.name!r}")
 
 
-def _after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+def after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
     """Return the branch with its next token; finish the seal if its process does not."""
     engine.clock.sleep(_SEAL_PAUSE_S)
     now = read_branch(engine, repository, branch.name)

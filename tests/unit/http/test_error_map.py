@@ -28,6 +28,7 @@ def test_codes_of_errors_never_change():
         "access_denied",
         "already_exists",
         "authentication",
+        "bad_parts",
         "conflict",
         "contention",
         "corrupt_data",
@@ -50,6 +51,7 @@ def test_codes_of_errors_never_change():
         "too_large",
         "unknown_outcome",
         "unsupported",
+        "upload_not_found",
     }
 
 

@@ -1,0 +1,118 @@
+"""Completing a recorded upload: its entry is staged once, in the transaction that completes it.
+
+The rules of `protocol.staging` hold. The record of the upload is one more condition: it is open. So
+of several completions and aborts, exactly one succeeds, and a repeated one finds the record of the
+first.
+"""
+
+from contextlib import suppress
+
+from graveler.entries import entry_value, value_entry
+from graveler.errors import PreconditionFailedError, StaleVersionError, UnknownOutcomeError
+from graveler.limits import BRANCH_WRITE_TRIES_MAX
+from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Repository, Requirement
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.heads import read_branch
+from graveler.operations.protocol.retries import retry_stale
+from graveler.operations.protocol.staging import after_seal, confirm, require_absent, shown
+from graveler.operations.protocol.views import View
+from graveler.ports import UNCONDITIONAL, Staged, Unconditional
+from graveler.uploads import Completion, Upload
+
+
+def require(requirement: Requirement, path: bytes, seen: bytes | None) -> None:
+    """Check that the stored value that readers see at the path meets the requirement.
+
+    Raises:
+        PreconditionFailedError: it does not.
+    """
+    if requirement.is_absent:
+        require_absent(path, seen)
+    checksum = None if seen is None else value_entry(seen).checksum
+    if requirement.is_present and checksum is None:
+        raise PreconditionFailedError(f"no object exists at path {shown(path)}")
+    if requirement.checksums is not None and checksum not in requirement.checksums:
+        raise PreconditionFailedError(
+            f"the object at path {shown(path)} has another checksum: read it before you replace it"
+        )
+
+
+def stage_upload(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    upload: Upload,
+    completion: Completion,
+    requirement: Requirement,
+) -> Upload:
+    """Stage the object of an open upload, and return the upload as completed.
+
+    Raises:
+        UploadNotFoundError: the upload was aborted or completed meanwhile.
+        PreconditionFailedError: the path does not meet the requirement.
+        NotFoundError: the branch was deleted.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the upload may have been completed.
+    """
+    current = branch
+    value = entry_value(upload.entry(completion))
+
+    def attempt() -> Upload:
+        nonlocal current
+        completed = upload.completed_by(completion, current.staging_token)
+        try:
+            expected = _expected(engine, repository, current, upload.path, requirement)
+            engine.staging.stage_upload(repository, current, value, expected, completed)
+        except StaleVersionError:
+            current = _newer(engine, repository, current, requirement)
+            raise
+        return completed
+
+    subject = f"path {shown(upload.path)} or branch {branch.name!r}"
+    completed = retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
+    confirm(engine, repository, current, [(upload.path, value)])
+    return completed
+
+
+def _expected(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    path: bytes,
+    requirement: Requirement,
+) -> Staged | Unconditional | None:
+    """Return the staged change with which the path meets the requirement.
+
+    Raises:
+        PreconditionFailedError: the path does not meet it.
+    """
+    if requirement == NO_REQUIREMENT:
+        return UNCONDITIONAL
+    content = engine.content(repository, branch.commit_id)
+    staged = engine.staging.get(branch.staging_token, path)
+    below = View(engine, repository, branch.sealed_tokens, content)
+    require(requirement, path, below.get(path) if staged is None else staged.value)
+    return staged
+
+
+def _newer(
+    engine: Engine, repository: Repository, branch: Branch, requirement: Requirement
+) -> Branch:
+    """Return the branch as it is after an attempt failed, with an open token if that matters."""
+    now = read_branch(engine, repository, branch.name)
+    if requirement == NO_REQUIREMENT and now.staging_token == branch.staging_token:
+        return after_seal(engine, repository, branch)
+    return now
+
+
+def confirm_again(
+    engine: Engine, repository: Repository, completed: Upload, completion: Completion
+) -> None:
+    """Ensure that no commit misses the entry of a completed upload, whose writer may have stopped.
+
+    If its token is gone, the entry was committed, replaced or deleted since.
+    """
+    branch = Branch(completed.branch, NO_COMMIT, completion.token)
+    change = (completed.path, entry_value(completed.entry(completion)))
+    with suppress(UnknownOutcomeError):
+        confirm(engine, repository, branch, [change])

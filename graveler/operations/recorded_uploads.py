@@ -1,0 +1,212 @@
+"""Multipart uploads that one process begins and any other one completes, lists or aborts.
+
+Theory of operation. The record of an upload decides. It is open until the transaction that stages
+the object completes it, or until an abort deletes it:
+
+    create      begin in the object store, then store the record
+    complete    join the parts in the object store, then stage and complete in one transaction
+    abort       delete the record if it is open, then abort in the object store
+
+So of a completion and an abort, exactly one succeeds, and no entry names aborted data. Data that a
+completion joined after an abort are garbage.
+
+A repeated completion continues the first one. If the first stopped before its transaction, the
+object store says that the parts are joined. If it stopped later, the record has its result. Then
+nothing is staged, because the path may have changed since.
+
+A collection does not delete the data of a record (`operations.garbage`). S3 dates an object of many
+parts by the start of its upload, so its age alone does not protect it.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from graveler.addresses import decode_xid, new_address
+from graveler.entries import entry_value
+from graveler.errors import (
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+    UploadNotFoundError,
+)
+from graveler.model import NO_REQUIREMENT, Repository, Requirement
+from graveler.names import check_branch_name, check_path
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.completions import confirm_again, require, stage_upload
+from graveler.operations.protocol.lookup import branch_of_upload_not_found, read_repository
+from graveler.operations.protocol.staging import branch_for_staging
+from graveler.operations.protocol.views import ObjectStat, object_stat, view_of_branch
+from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
+from graveler.ports import UploadedPart
+from graveler.uploads import Completion, Upload, digest_of_parts
+
+
+def create(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    *,
+    content_type: str = "",
+    metadata: Mapping[str, str],
+) -> Upload:
+    """Begin an upload to the path, and record it.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed, or the metadata are too large.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        UnknownOutcomeError: the upload may have been recorded.
+    """
+    found, _ = branch_for_staging(
+        engine, repository, branch, path, force=False, not_found=branch_of_upload_not_found
+    )
+    check_user_metadata(metadata)
+    address = new_address(engine.names.new_uid())
+    content_type = content_type or DEFAULT_CONTENT_TYPE
+    upload = Upload(
+        id=engine.names.new_uid(),
+        branch=branch,
+        path=path,
+        address=address,
+        store_id=engine.objects.create_upload(f"{found.storage_namespace}/{address}", content_type),
+        content_type=content_type,
+        created_ns=engine.clock.now_ns(),
+        metadata=metadata,
+    )
+    engine.refs.put_upload(found, upload)
+    return upload
+
+
+def find(engine: Engine, repository: str, branch: str, path: bytes, upload_id: str) -> Upload:
+    """Return the open upload, which takes parts.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed.
+        NotFoundError: the repository does not exist.
+        UploadNotFoundError: the path has no such upload, or it was completed.
+    """
+    _, upload = _recorded(engine, repository, branch, path, upload_id)
+    if upload.completed is not None:
+        raise _not_found(upload_id)
+    return upload
+
+
+def _recorded(
+    engine: Engine, repository: str, branch: str, path: bytes, upload_id: str
+) -> tuple[Repository, Upload]:
+    """Return the repository and the upload, open or completed.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed.
+        NotFoundError: the repository does not exist.
+        UploadNotFoundError: the path has no such upload.
+    """
+    check_branch_name(branch)
+    check_path(path)
+    found = read_repository(engine, repository)
+    with suppress(InvalidInputError):
+        decode_xid(upload_id)
+        upload = engine.refs.upload(found, branch, path, upload_id)
+        if upload is not None:
+            return found, upload
+    raise _not_found(upload_id)
+
+
+def _not_found(upload_id: str) -> UploadNotFoundError:
+    return UploadNotFoundError(
+        f"upload {upload_id!r} does not exist: it may have been completed or aborted"
+    )
+
+
+def complete(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    upload_id: str,
+    parts: Sequence[UploadedPart],
+    requirement: Requirement = NO_REQUIREMENT,
+) -> ObjectStat:
+    """Join the parts and make them the object at the path.
+
+    A repeated call with the same parts returns the same, whatever happened to the path since.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed.
+        BadPartsError: the parts are not the uploaded ones.
+        NotFoundError: the repository or the branch does not exist.
+        UploadNotFoundError: the path has no such upload, or other parts completed it.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: the object at the path does not meet the requirement.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the upload may have been completed.
+    """
+    parts = [replace(part, checksum=part.checksum.strip('"')) for part in parts]
+    digest = digest_of_parts([(part.number, part.checksum) for part in parts])
+    found, upload = _recorded(engine, repository, branch, path, upload_id)
+    if upload.completed is not None:
+        return _repeated(engine, found, upload, digest)
+    try:
+        upload = _complete(engine, found, upload, parts, digest, requirement)
+    except (UploadNotFoundError, PreconditionFailedError):
+        # Another request may have completed it meanwhile, with the same parts.
+        now = engine.refs.upload(found, branch, path, upload_id)
+        if now is None or now.completed is None:
+            raise
+        return _repeated(engine, found, now, digest)
+    return _stat(found, upload)
+
+
+def _repeated(engine: Engine, repository: Repository, upload: Upload, digest: str) -> ObjectStat:
+    """Return the object that the completed upload made, for a repeated completion.
+
+    Raises:
+        UploadNotFoundError: other parts completed it.
+    """
+    if upload.completed is None or upload.completed.parts_digest != digest:
+        raise _not_found(upload.id)
+    confirm_again(engine, repository, upload, upload.completed)
+    return _stat(repository, upload)
+
+
+def _stat(repository: Repository, upload: Upload) -> ObjectStat:
+    assert upload.completed is not None
+    return object_stat(repository, upload.path, entry_value(upload.entry(upload.completed)))
+
+
+def _complete(
+    engine: Engine,
+    repository: Repository,
+    upload: Upload,
+    parts: Sequence[UploadedPart],
+    digest: str,
+    requirement: Requirement,
+) -> Upload:
+    """Complete an open upload; the errors are those of `complete`."""
+    path = upload.path
+    now, branch = branch_for_staging(engine, repository.name, upload.branch, path, force=False)
+    if now.uid != repository.uid:  # the name is another repository's now
+        raise _not_found(upload.id)
+    if requirement != NO_REQUIREMENT:
+        require(requirement, path, view_of_branch(engine, repository, branch).get(path))
+    uri = f"{repository.storage_namespace}/{upload.address}"
+    info = engine.objects.complete_upload(uri, upload.store_id, parts)
+    completion = Completion(info.checksum, info.size_bytes, engine.clock.now_ns(), digest)
+    return stage_upload(engine, repository, branch, upload, completion, requirement)
+
+
+def abort(engine: Engine, repository: str, branch: str, path: bytes, upload_id: str) -> None:
+    """Abort the open upload and delete its parts.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed.
+        NotFoundError: the repository does not exist.
+        UploadNotFoundError: the path has no such upload, or it was completed.
+    """
+    found, upload = _recorded(engine, repository, branch, path, upload_id)
+    if not engine.refs.delete_upload(found, upload):
+        raise _not_found(upload_id)
+    with suppress(NotFoundError):  # a completion that lost has joined the parts
+        engine.objects.abort_upload(f"{found.storage_namespace}/{upload.address}", upload.store_id)
