@@ -1,19 +1,20 @@
-"""The processes that serve the API: its handler behind the gateway, on one shared port.
+"""The processes that serve the API and the S3 gateway on one shared port.
 
 Started by the supervisor as `python -m local.api PORT`.
 """
 
+import os
 import sys
 
 from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
+from local.asgi import Asgi, asgi, one_port
 from local.gateway import application
 from local.lambda_runtime import Function
 from local.ports import HOST
 from local.processes import die_with_parent, parent_pid
-from local.rsgi import Rsgi, rsgi
 
 # For two cores, which the stores use as well. On a busy machine, one to three processes and eight
 # or sixteen threads performed alike, except that branch reads were faster with eight threads.
@@ -25,12 +26,16 @@ CONNECTIONS_WAITING_MAX = 512
 API_TIMEOUT_S = 29.0
 
 
-def api() -> Rsgi:
-    """Return the RSGI application of one process; called in that process."""
+def api() -> Asgi:
+    """Return the ASGI application of one process; called in that process."""
     die_with_parent(parent_pid())
     from functions.api.handler import handler  # noqa: PLC0415 - connects to the stores
+    from gateway.server.program import gateway  # noqa: PLC0415 - the same
+    from gateway.server.settings import GatewaySettings  # noqa: PLC0415 - the same
 
-    return rsgi(application(Function("graveler-api", handler, API_TIMEOUT_S)), THREADS)
+    settings = GatewaySettings.from_environment(os.environ)
+    function = Function("graveler-api", handler, API_TIMEOUT_S)
+    return one_port(asgi(application(function), THREADS), gateway(settings), settings.domains)
 
 
 def main(port: int) -> None:
@@ -38,7 +43,7 @@ def main(port: int) -> None:
     Granian(
         "local.api:api",
         factory=True,
-        interface=Interfaces.RSGI,
+        interface=Interfaces.ASGINL,
         address=HOST,
         port=port,
         workers=PROCESSES,

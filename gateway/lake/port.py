@@ -187,9 +187,7 @@ class Lake(Protocol):
     def create_upload(self, place: Place, description: Description) -> str:
         """Begin an upload; return its ID."""
 
-    def uploads(
-        self, repository: str, query: PageQuery, after_id: str
-    ) -> ListPage[Upload]:
+    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
         """Return a page of the open uploads by key, `<ref>/<path>`, and ID.
 
         With after_id, uploads to the key query.after with a greater ID are on the page as well.

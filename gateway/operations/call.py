@@ -58,9 +58,7 @@ class Call:
         """
         ref, path = split_key(self.target.key)
         if not path:
-            raise S3Error(
-                Code.NO_SUCH_KEY, f"{self.key!r} names only a ref: a key is <ref>/<path>"
-            )
+            raise S3Error(Code.NO_SUCH_KEY, f"{self.key!r} names only a ref: a key is <ref>/<path>")
         if len(path) > PATH_BYTES_MAX:
             raise S3Error(
                 Code.KEY_TOO_LONG,

@@ -85,5 +85,7 @@ def _described(
         described = description_of(call)
     else:
         described = Description(source.content_type, source.metadata)
-    tags = tags_of_header(call.header("x-amz-tagging")) if replaces_tags else tags_of(source.metadata)
+    tags = (
+        tags_of_header(call.header("x-amz-tagging")) if replaces_tags else tags_of(source.metadata)
+    )
     return Description(described.content_type, with_tags(described.metadata, tags))

@@ -24,9 +24,7 @@ def delete_object(call: Call) -> Answer:
 def delete_objects(call: Call) -> Answer:
     """Delete up to 1,000 objects; report each of them."""
     if not call.content.is_checked:
-        raise S3Error(
-            Code.INVALID_REQUEST, "Missing required header for this request: Content-MD5"
-        )
+        raise S3Error(Code.INVALID_REQUEST, "Missing required header for this request: Content-MD5")
     deletion = deletions.parse_delete(call.document())
     errors: dict[str, DeletionError] = {}
     by_branch: dict[str, list[tuple[bytes, str]]] = {}

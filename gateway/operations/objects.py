@@ -104,9 +104,7 @@ def _part(number: str, found: Object) -> tuple[int, int] | None:
             Code.INVALID_ARGUMENT, "Part number must be an integer between 1 and 10000, inclusive"
         )
     if int(number) != 1:
-        raise S3Error(
-            Code.INVALID_PART, "The requested partnumber is not satisfiable", status=416
-        )
+        raise S3Error(Code.INVALID_PART, "The requested partnumber is not satisfiable", status=416)
     return (0, found.size_bytes - 1) if found.size_bytes else None
 
 

@@ -106,8 +106,7 @@ class Code(Enum):
     MALFORMED_XML = (
         "MalformedXML",
         400,
-        "The XML you provided was not well-formed or did not validate against our published "
-        "schema",
+        "The XML you provided was not well-formed or did not validate against our published schema",
     )
     METADATA_TOO_LARGE = (
         "MetadataTooLarge",

@@ -36,9 +36,7 @@ class InMemory:
 class Streamed:
     """A body that arrives while it is read; `read` is for one thread that is not the loop's."""
 
-    def __init__(
-        self, receive: Receive, loop: asyncio.AbstractEventLoop, idle_s: float
-    ) -> None:
+    def __init__(self, receive: Receive, loop: asyncio.AbstractEventLoop, idle_s: float) -> None:
         self._receive = receive
         self._loop = loop
         self._idle_s = idle_s

@@ -63,3 +63,27 @@ def _number(  # noqa: PLR0913, PLR0917 - a number with its bounds
     if not (text.isascii() and text.isdigit() and least <= int(text[:9]) <= most):
         raise ValueError(f"{name} is {text!r}: set it to a number from {least} to {most}")
     return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Where the program listens, and with how many processes."""
+
+    host: str = "0.0.0.0"  # noqa: S104 - in a container, behind a load balancer
+    port: int = 8080
+    workers: int = 1
+    stop_s: int = 25
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "ServerSettings":
+        """Return the settings of variables that begin with GRAVELER_GATEWAY_.
+
+        Raises:
+            ValueError: one has an invalid value; the message names it.
+        """
+        return cls(
+            host=environment.get(f"{PREFIX}HOST") or cls.host,
+            port=_number(environment, f"{PREFIX}PORT", 8080, 1, 65_535),
+            workers=_number(environment, f"{PREFIX}WORKERS", 1, 1, 64),
+            stop_s=_number(environment, f"{PREFIX}STOP_S", 25, 1, 3600),
+        )

@@ -109,9 +109,7 @@ def _answer(
     request: SignedRequest,
     content: bytes | Iterable[bytes],
 ) -> http.client.HTTPResponse:
-    connection.putrequest(
-        request.method, request.target, skip_host=True, skip_accept_encoding=True
-    )
+    connection.putrequest(request.method, request.target, skip_host=True, skip_accept_encoding=True)
     for name, value in request.headers.items():
         connection.putheader(name, value)
     try:

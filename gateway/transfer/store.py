@@ -108,9 +108,7 @@ class Transfers:
             self.pause(number)
         raise AssertionError("the last try returns or raises")
 
-    def _sent_once(
-        self, request: Callable[[], SignedRequest], content: Iterable[bytes]
-    ) -> Answer:
+    def _sent_once(self, request: Callable[[], SignedRequest], content: Iterable[bytes]) -> Answer:
         for number in range(1, _TRIES_MAX + 1):
             try:
                 return send(self._connections, request(), content)

@@ -33,9 +33,9 @@ from graveler.errors import (
 from graveler.model import NO_REQUIREMENT, Repository, Requirement
 from graveler.names import check_branch_name, check_path
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.completions import confirm_again, require, stage_upload
+from graveler.operations.protocol.completions import confirm_again, stage_upload
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, read_repository
-from graveler.operations.protocol.staging import branch_for_staging
+from graveler.operations.protocol.staging import branch_for_staging, check_requirement
 from graveler.operations.protocol.views import ObjectStat, object_stat, view_of_branch
 from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import UploadedPart
@@ -190,7 +190,8 @@ def _complete(
     if now.uid != repository.uid:  # the name is another repository's now
         raise _not_found(upload.id)
     if requirement != NO_REQUIREMENT:
-        require(requirement, path, view_of_branch(engine, repository, branch).get(path))
+        seen = view_of_branch(engine, repository, branch).get(path)
+        check_requirement(path, seen, requirement)
     uri = f"{repository.storage_namespace}/{upload.address}"
     info = engine.objects.complete_upload(uri, upload.store_id, parts)
     completion = Completion(info.checksum, info.size_bytes, engine.clock.now_ns(), digest)

@@ -26,9 +26,7 @@ class EngineSending:
     number: int
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
-        return self.requests.sign_part(
-            self.uri, self.store_id, self.number, headers, payload_hash
-        )
+        return self.requests.sign_part(self.uri, self.store_id, self.number, headers, payload_hash)
 
 
 class EngineUploads:
@@ -128,6 +126,4 @@ class EngineUploads:
     @in_time
     def abort_upload(self, place: Place, upload_id: str) -> None:
         self._access.require(rights.writing(place.repository, place.path))
-        recorded_uploads.abort(
-            self._engine, place.repository, place.ref, place.path, upload_id
-        )
+        recorded_uploads.abort(self._engine, place.repository, place.ref, place.path, upload_id)

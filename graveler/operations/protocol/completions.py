@@ -7,34 +7,17 @@ first.
 
 from contextlib import suppress
 
-from graveler.entries import entry_value, value_entry
-from graveler.errors import PreconditionFailedError, StaleVersionError, UnknownOutcomeError
+from graveler.entries import entry_value
+from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Repository, Requirement
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import read_branch
 from graveler.operations.protocol.retries import retry_stale
-from graveler.operations.protocol.staging import after_seal, confirm, require_absent, shown
+from graveler.operations.protocol.staging import after_seal, check_requirement, confirm, shown
 from graveler.operations.protocol.views import View
 from graveler.ports import UNCONDITIONAL, Staged, Unconditional
 from graveler.uploads import Completion, Upload
-
-
-def require(requirement: Requirement, path: bytes, seen: bytes | None) -> None:
-    """Check that the stored value that readers see at the path meets the requirement.
-
-    Raises:
-        PreconditionFailedError: it does not.
-    """
-    if requirement.is_absent:
-        require_absent(path, seen)
-    checksum = None if seen is None else value_entry(seen).checksum
-    if requirement.is_present and checksum is None:
-        raise PreconditionFailedError(f"no object exists at path {shown(path)}")
-    if requirement.checksums is not None and checksum not in requirement.checksums:
-        raise PreconditionFailedError(
-            f"the object at path {shown(path)} has another checksum: read it before you replace it"
-        )
 
 
 def stage_upload(
@@ -91,7 +74,8 @@ def _expected(
     content = engine.content(repository, branch.commit_id)
     staged = engine.staging.get(branch.staging_token, path)
     below = View(engine, repository, branch.sealed_tokens, content)
-    require(requirement, path, below.get(path) if staged is None else staged.value)
+    seen = below.get(path) if staged is None else staged.value
+    check_requirement(path, seen, requirement)
     return staged
 
 
