@@ -69,9 +69,12 @@ def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> Target
 
 
 def split_key(key: bytes) -> RefAndPath:
-    """Return the ref, which is the key's first segment, and the path below it."""
+    """Return the ref, which is the key's first segment, and the path below it.
+
+    Prefixes of listings may be no UTF-8: such bytes of a ref become surrogates (PEP 383).
+    """
     ref, slash, path = key.partition(b"/")
-    return RefAndPath(ref.decode(), path, bool(slash))
+    return RefAndPath(ref.decode("utf-8", "surrogateescape"), path, bool(slash))
 
 
 def copy_source(header: str) -> CopySource:

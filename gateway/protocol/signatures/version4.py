@@ -29,7 +29,7 @@ _CREDENTIAL = re.compile(
     r"/(?P<service>[!-.0-~]*)/(?P<terminator>[!-.0-~]*)",
     re.ASCII,
 )
-_SIGNED_HEADERS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+(;[!#$%&'*+.^_`|~0-9A-Za-z-]+)*")
+_SIGNED_HEADERS = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+(;[!#$%&'*+.^_`|~0-9a-z-]+)*")
 _QUERY_NAMES_REQUIRED = (
     "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, "
     "X-Amz-Signature, X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters."
@@ -222,8 +222,10 @@ def parse_scope(credential: str, time: datetime, error: Code) -> Scope:
 
 def _signed_headers(text: str, error: Code) -> tuple[str, ...]:
     if not _SIGNED_HEADERS.fullmatch(text):
-        raise S3Error(error, "SignedHeaders is malformed; expecting names separated by semicolons.")
-    return tuple(sorted(text.lower().split(";")))
+        raise S3Error(
+            error, "SignedHeaders is malformed; expecting lower-case names separated by ;"
+        )
+    return tuple(sorted(text.split(";")))
 
 
 def _expires_s(text: str) -> int:

@@ -126,6 +126,7 @@ def test_any_head_is_read_or_refused(raw_path, host):
         (b"main~1/a/b", RefAndPath("main~1", b"a/b", has_slash=True)),
         (b"/a", RefAndPath("", b"a", has_slash=True)),
         (b"", RefAndPath("", b"", has_slash=False)),
+        (b"\xff/a", RefAndPath("\udcff", b"a", has_slash=True)),
     ],
 )
 def test_a_key_begins_with_its_ref(key, split):
