@@ -12,15 +12,16 @@ from graveler.aws.retries import Retries
 from graveler.aws.s3.client import S3, Location
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.errors import (
+    BadPartsError,
     GoneError,
     InvalidInputError,
-    NotFoundError,
     PreconditionFailedError,
     RangeNotSatisfiableError,
     StaleVersionError,
+    UploadNotFoundError,
 )
 from graveler.limits import DELETE_OBJECTS_MAX
-from graveler.ports import ObjectDescription, ObjectStore, UploadedPart
+from graveler.ports import ObjectDescription, ObjectStore, PartsPage, UploadedPart
 from tests.support.memory import MemoryObjectStore
 from tests.support.server_world import Keys, s3_client
 from tests.support.stack import BUCKET, KEYS
@@ -303,19 +304,62 @@ class TestUploads:
     def test_other_parts_than_were_uploaded_are_refused(self, world: World, upload: str) -> None:
         world.put(world.objects.presign_part(world.uri(), upload, 1, 60), b"1")
         for part in (UploadedPart(1, "0" * 32), UploadedPart(2, "0" * 32)):
-            with pytest.raises(InvalidInputError):
+            with pytest.raises(BadPartsError) as caught:
                 world.objects.complete_upload(world.uri(), upload, [part])
+            assert caught.value.reason == "InvalidPart"
         assert world.objects.head(world.uri()) is None
+
+    def test_parts_in_another_order_are_refused(self, world: World, upload: str) -> None:
+        content = b"1" * LEAST_PART_BYTES
+        parts = [
+            UploadedPart(n, world.objects.upload_part(world.uri(), upload, n, content))
+            for n in (2, 1)
+        ]
+        with pytest.raises(BadPartsError) as caught:
+            world.objects.complete_upload(world.uri(), upload, parts)
+        assert caught.value.reason == "InvalidPartOrder"
+        world.objects.complete_upload(world.uri(), upload, parts[::-1])
+
+    def test_a_completion_may_be_repeated(self, world: World, upload: str) -> None:
+        """The client may have lost the first answer."""
+        checksum = world.objects.upload_part(world.uri(), upload, 1, b"content")
+        parts = [UploadedPart(1, checksum)]
+        info = world.objects.complete_upload(world.uri(), upload, parts)
+        assert world.objects.complete_upload(world.uri(), upload, parts) == info
+        with pytest.raises(UploadNotFoundError):
+            world.objects.complete_upload(world.uri(), upload, [UploadedPart(1, "0" * 32)])
+
+    def test_parts_are_listed_by_number(self, world: World, upload: str) -> None:
+        objects, contents = world.objects, {7: b"seven", 1: b"1", 10: b"ten", 2: b""}
+        checksums = {
+            n: objects.upload_part(world.uri(), upload, n, content)
+            for n, content in contents.items()
+        }
+        page = objects.list_parts(world.uri(), upload, 0, 1_000)
+        assert not page.has_more
+        assert [(part.number, part.checksum, part.size_bytes) for part in page.parts] == [
+            (n, checksums[n], len(contents[n])) for n in sorted(contents)
+        ]
+        assert all(part.last_modified_ns > 10**18 for part in page.parts)
+
+    def test_the_last_part_of_a_number_counts(self, world: World, upload: str) -> None:
+        for content in (b"first", b"second one"):
+            checksum = world.objects.upload_part(world.uri(), upload, 1, content)
+        (part,) = world.objects.list_parts(world.uri(), upload, 0, 10).parts
+        assert (part.checksum, part.size_bytes) == (checksum, 10)
+
+    def test_a_new_upload_has_no_parts(self, world: World, upload: str) -> None:
+        assert world.objects.list_parts(world.uri(), upload, 0, 10) == PartsPage((), has_more=False)
 
     def test_an_aborted_upload_is_gone(self, world: World, upload: str) -> None:
         world.objects.abort_upload(world.uri(), upload)
-        with pytest.raises(NotFoundError):
+        with pytest.raises(UploadNotFoundError):
             world.objects.abort_upload(world.uri(), upload)
 
     def test_an_unknown_upload_is_not_found(self, world: World) -> None:
-        with pytest.raises(NotFoundError):
+        with pytest.raises(UploadNotFoundError):
             world.objects.abort_upload(world.uri(), ABSENT_UPLOAD)
-        with pytest.raises(NotFoundError):
+        with pytest.raises(UploadNotFoundError):
             world.objects.complete_upload(world.uri(), ABSENT_UPLOAD, [UploadedPart(1, "0" * 32)])
 
 

@@ -352,7 +352,9 @@ class MemoryObjectStore:
                 return stored  # an earlier attempt completed it
             upload = self._upload(uri, upload_id)
             numbers = [part.number for part in parts]
-            if not parts or numbers != sorted(set(numbers)):
+            if not parts:
+                raise BadPartsError("no parts are named", "MalformedXML")
+            if numbers != sorted(set(numbers)):
                 raise BadPartsError("parts are not in ascending order", "InvalidPartOrder")
             for part in parts:
                 if _md5(upload.parts.get(part.number, b"")) != part.checksum:

@@ -67,6 +67,9 @@ class S3Uploads:
     def complete_upload(
         self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
     ) -> ObjectInfo:
+        numbers = [part.number for part in parts]
+        if numbers != sorted(set(numbers)):
+            raise BadPartsError(f"parts of {uri} are not in ascending order", "InvalidPartOrder")
         listed = [{"PartNumber": part.number, "ETag": part.checksum} for part in parts]
         try:
             self._s3.call(

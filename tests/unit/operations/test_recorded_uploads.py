@@ -187,7 +187,7 @@ def test_a_completed_upload_takes_no_parts_no_abort_and_no_other_completion(engi
 
 def test_wrong_parts_leave_the_upload_open(engine, begun, parts):
     for wrong, reason in (
-        ([], "InvalidPartOrder"),
+        ([], "MalformedXML"),
         (parts[::-1], "InvalidPartOrder"),
         ([UploadedPart(3, parts[0].checksum)], "InvalidPart"),
     ):

@@ -9,14 +9,16 @@ import pytest
 
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.errors import (
+    BadPartsError,
     GoneError,
     InvalidInputError,
     NotFoundError,
     ThrottledError,
     UnknownOutcomeError,
+    UploadNotFoundError,
 )
 from graveler.limits import DELETE_OBJECTS_MAX
-from graveler.ports import ObjectDescription
+from graveler.ports import ObjectDescription, PartInfo, PartsPage, UploadedPart
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal
 
 COPIED = Answer(
@@ -225,3 +227,35 @@ def test_a_part_is_sent_at_once() -> None:
     assert aws.objects.upload_part("s3://b/k", "u", 1, b"content") == "p1"
     assert aws.requests[0].body == b"content"
     assert header(aws.requests[0], "Expect") is None
+
+
+PARTS = Answer(
+    200,
+    {},
+    b"<ListPartsResult><IsTruncated>true</IsTruncated>"
+    b"<Part><PartNumber>8</PartNumber><LastModified>2027-01-15T08:00:00.000Z</LastModified>"
+    b'<ETag>"e8"</ETag><Size>9</Size></Part></ListPartsResult>',
+)
+
+
+def test_parts_are_listed_page_by_page() -> None:
+    aws = ScriptedS3(PARTS)
+    page = aws.objects.list_parts("s3://b/k", "u", 7, 1)
+    assert page == PartsPage((PartInfo(8, "e8", 9, 1_800_000_000 * 10**9),), has_more=True)
+    (request,) = aws.requests
+    assert "part-number-marker=7" in request.url
+    assert "max-parts=1" in request.url
+
+
+def test_parts_of_an_unknown_upload_are_not_found() -> None:
+    with pytest.raises(UploadNotFoundError):
+        ScriptedS3(refusal(404, "NoSuchUpload")).objects.list_parts("s3://b/k", "u", 0, 1)
+
+
+@pytest.mark.parametrize("code", ["EntityTooSmall", "InvalidPart", "InvalidPartOrder"])
+def test_parts_that_cannot_be_joined_are_refused_with_the_reason(code: str) -> None:
+    with pytest.raises(BadPartsError) as caught:
+        ScriptedS3(refusal(400, code)).objects.complete_upload(
+            "s3://b/k", "u", [UploadedPart(1, "0" * 32)]
+        )
+    assert caught.value.reason == code
