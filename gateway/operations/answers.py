@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gateway.lake.port import Object
-
+from gateway.operations.tags import tag_count_headers, without_tags
 from gateway.protocol import dates, metadata
 from gateway.transfer.store import Reading
 
@@ -41,7 +41,13 @@ def object_headers(found: Object) -> dict[str, str]:
     return {
         "ETag": etag_of(found.checksum),
         "Last-Modified": dates.http(found.last_modified_ns),
-        "Content-Type": metadata.header_text(found.content_type) or "binary/octet-stream",
+        "Content-Type": _header_text(found.content_type) or metadata.DEFAULT_CONTENT_TYPE,
         "Accept-Ranges": "bytes",
-        **metadata.headers_of(found.metadata),
+        **metadata.metadata_headers(without_tags(found.metadata)),
+        **tag_count_headers(found.metadata),
     }
+
+
+def _header_text(text: str) -> str:
+    """Return the text without what no header can carry: the API's content types are any text."""
+    return "".join(letter for letter in text if " " <= letter <= "~").strip()[:1024]

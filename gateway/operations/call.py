@@ -7,11 +7,10 @@ from functools import cached_property
 from gateway.lake.port import Lake, Place
 from gateway.operations.content import Content
 from gateway.operations.settings import OperationSettings
-from gateway.protocol.addressing import Target, split_key
+from gateway.protocol.addressing import KEY_BYTES_MAX, Target, split_key
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.transfer.store import Transfers
-from graveler.limits import PATH_BYTES_MAX
 
 # An operation's XML document. The longest, 10,000 parts with all checksums, has about 4 MB.
 DOCUMENT_BYTES_MAX = 8 * 1024 * 1024
@@ -56,21 +55,21 @@ class Call:
         Raises:
             S3Error: the key names only a ref, or its path is too long.
         """
-        ref, path = split_key(self.target.key)
-        if not path:
+        named = split_key(self.target.key)
+        if not named.path:
             raise S3Error(Code.NO_SUCH_KEY, f"{self.key!r} names only a ref: a key is <ref>/<path>")
-        if len(path) > PATH_BYTES_MAX:
+        if len(named.path) > KEY_BYTES_MAX:
             raise S3Error(
                 Code.KEY_TOO_LONG,
-                details={"Size": str(len(path)), "MaxSizeAllowed": str(PATH_BYTES_MAX)},
+                details={"Size": str(len(named.path)), "MaxSizeAllowed": str(KEY_BYTES_MAX)},
             )
-        return Place(self.bucket, ref, path)
+        return Place(self.bucket, named.ref, named.path)
 
     @property
     def is_root(self) -> bool:
         """Whether the key is a ref with a slash, as `main/`: clients take it for a folder."""
-        ref, path = split_key(self.target.key)
-        return not path and self.target.key == ref.encode() + b"/"
+        named = split_key(self.target.key)
+        return named.has_slash and not named.path
 
     def document(self) -> bytes:
         """Return the request's XML document."""

@@ -11,6 +11,7 @@ from gateway.operations.writes import (
 )
 from gateway.protocol import conditions
 from gateway.protocol.addressing import copy_source
+from gateway.protocol.conditions import Verdict
 from gateway.protocol.documents import answers as documents
 from gateway.protocol.errors import Code, S3Error
 from graveler.errors import NotFoundError
@@ -47,14 +48,13 @@ def source_of(call: Call) -> tuple[str, Object]:
     header = call.header("x-amz-copy-source")
     assert header is not None
     named = copy_source(header)
-    if not named.path:
-        raise S3Error(Code.NO_SUCH_KEY, "The copy source names no object: write <ref>/<path>")
     try:
         found = call.lake.stat(Place(named.bucket, named.ref, named.path))
     except NotFoundError as error:
         code = Code.NO_SUCH_KEY if call.lake.has_repository(named.bucket) else Code.NO_SUCH_BUCKET
         raise S3Error(code, str(error)) from error
-    if not conditions.copy_allowed(call.head, found.checksum, found.last_modified_ns):
+    verdict = conditions.copy_verdict(call.head, found.checksum, found.last_modified_ns)
+    if verdict is not Verdict.PROCEED:
         raise S3Error(Code.PRECONDITION_FAILED)
     return named.bucket, found
 

@@ -1,10 +1,10 @@
 """DeleteObject and DeleteObjects."""
 
+from gateway.lake.port import Place
 from gateway.operations.answers import Answer, of_document
 from gateway.operations.call import Call
 from gateway.operations.errors import error_of
 from gateway.operations.writes import requirement_of
-from gateway.lake.port import Place
 from gateway.protocol.addressing import split_key
 from gateway.protocol.documents import deletions
 from gateway.protocol.documents.deletions import DeletedObject, DeletionError
@@ -29,11 +29,11 @@ def delete_objects(call: Call) -> Answer:
     errors: dict[str, DeletionError] = {}
     by_branch: dict[str, list[tuple[bytes, str]]] = {}
     for wanted in deletion.objects:
-        ref, path = split_key(wanted.key.encode("utf-8", "surrogatepass"))
-        if wanted.etag is not None and path:
-            _delete_if(call, ref, path, wanted, errors)
+        place = split_key(wanted.key.encode())
+        if wanted.etag is not None and place.path:
+            _delete_if(call, place.ref, place.path, wanted, errors)
         else:
-            by_branch.setdefault(ref, []).append((path, wanted.key))
+            by_branch.setdefault(place.ref, []).append((place.path, wanted.key))
     for branch, some in by_branch.items():
         _delete_some(call, branch, some, errors)
     deleted = [wanted.key for wanted in deletion.objects if wanted.key not in errors]

@@ -1,25 +1,13 @@
 """Reading objects: GetObject and HeadObject."""
 
-from collections.abc import Mapping
-
 from gateway.lake.port import Object
 from gateway.operations.answers import Answer, object_headers
 from gateway.operations.call import Call
 from gateway.operations.redirects import redirect_of
-from gateway.operations.tags import tag_count_headers
-from gateway.protocol import conditions, ranges
+from gateway.protocol import conditions, metadata, ranges
 from gateway.protocol.conditions import Verdict
 from gateway.protocol.errors import Code, S3Error
-
-# Parameters of signed requests that replace headers of the answer.
-_OVERRIDES: Mapping[str, str] = {
-    "response-cache-control": "Cache-Control",
-    "response-content-disposition": "Content-Disposition",
-    "response-content-encoding": "Content-Encoding",
-    "response-content-language": "Content-Language",
-    "response-content-type": "Content-Type",
-    "response-expires": "Expires",
-}
+from gateway.protocol.ranges import ByteRange
 
 
 def get_object(call: Call) -> Answer:
@@ -41,9 +29,8 @@ def head_object(call: Call) -> Answer:
     wanted = _wanted(call, found)
     if wanted is None:
         return Answer(200, headers, length_bytes=found.size_bytes)
-    first, last = wanted
-    headers["Content-Range"] = f"bytes {first}-{last}/{found.size_bytes}"
-    return Answer(206, headers, length_bytes=last - first + 1)
+    headers["Content-Range"] = wanted.content_range(found.size_bytes)
+    return Answer(206, headers, length_bytes=wanted.size_bytes)
 
 
 def _described(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
@@ -54,26 +41,14 @@ def _described(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
     """
     _check_version(call)
     found = call.lake.stat(call.place)
-    headers = object_headers(found) | tag_count_headers(found.metadata)
-    verdict = conditions.of_read(call.head, found.checksum, found.last_modified_ns)
+    headers = object_headers(found)
+    verdict = conditions.read_verdict(call.head, found.checksum, found.last_modified_ns)
     if verdict is Verdict.PRECONDITION_FAILED:
         raise S3Error(Code.PRECONDITION_FAILED)
     if verdict is Verdict.NOT_MODIFIED:
         kept = {name: headers[name] for name in ("ETag", "Last-Modified")}
         return found, headers, Answer(304, kept)
-    overrides = {
-        header: call.parameters[name]
-        for name, header in _OVERRIDES.items()
-        if name in call.parameters
-    }
-    return found, headers | _checked(overrides), None
-
-
-def _checked(overrides: Mapping[str, str]) -> Mapping[str, str]:
-    for name, value in overrides.items():
-        if not (value.isascii() and value.isprintable()):
-            raise S3Error(Code.INVALID_ARGUMENT, f"{value!r} cannot be the header {name}")
-    return overrides
+    return found, headers | metadata.response_overrides(call.parameters), None
 
 
 def _check_version(call: Call) -> None:
@@ -84,16 +59,15 @@ def _check_version(call: Call) -> None:
         )
 
 
-def _wanted(call: Call, found: Object) -> tuple[int, int] | None:
-    """Return the first and last byte that the reader wants; None for all of the object."""
+def _wanted(call: Call, found: Object) -> ByteRange | None:
+    """Return the bytes that the reader wants; None for all of the object."""
     number = call.parameters.get("partNumber")
     if number is not None:
         return _part(number, found)
-    header = call.header("range")
-    return None if header is None else ranges.parse(header, found.size_bytes)
+    return ranges.read_range(call.header("range"), found.size_bytes)
 
 
-def _part(number: str, found: Object) -> tuple[int, int] | None:
+def _part(number: str, found: Object) -> ByteRange | None:
     """Return the bytes of a part: entries do not keep parts, so an object is its first part.
 
     Raises:
@@ -104,18 +78,19 @@ def _part(number: str, found: Object) -> tuple[int, int] | None:
             Code.INVALID_ARGUMENT, "Part number must be an integer between 1 and 10000, inclusive"
         )
     if int(number) != 1:
-        raise S3Error(Code.INVALID_PART, "The requested partnumber is not satisfiable", status=416)
-    return (0, found.size_bytes - 1) if found.size_bytes else None
+        message = "The requested partnumber is not satisfiable"
+        raise S3Error(Code.INVALID_PART, message, status=416)
+    return ByteRange(0, found.size_bytes - 1) if found.size_bytes else None
 
 
 def _content(call: Call, found: Object, headers: dict[str, str]) -> Answer:
     wanted = _wanted(call, found)
-    first, last = wanted or (0, found.size_bytes - 1)
     status = 200
     if wanted is not None:
         status = 206
-        headers["Content-Range"] = f"bytes {first}-{last}/{found.size_bytes}"
-    if last < first:
+        headers["Content-Range"] = wanted.content_range(found.size_bytes)
+    elif not found.size_bytes:
         return Answer(status, headers)
-    reading = call.transfers.read(call.lake.reading(found), first, last)
-    return Answer(status, headers, reading=reading, length_bytes=last - first + 1)
+    sent = wanted or ByteRange(0, found.size_bytes - 1)
+    reading = call.transfers.read(call.lake.reading(found), sent.first, sent.last)
+    return Answer(status, headers, reading=reading, length_bytes=sent.size_bytes)

@@ -29,7 +29,10 @@ def copy_part(call: Call) -> Answer:
     header = call.header("x-amz-copy-source-range")
     wanted = None if header is None else ranges.copy_range(header, source.size_bytes)
     call.content.discard()
-    checksum = call.lake.copy_part(call.place, call.parameters["uploadId"], number, source, wanted)
+    byte_range = None if wanted is None else (wanted.first, wanted.last)
+    checksum = call.lake.copy_part(
+        call.place, call.parameters["uploadId"], number, source, byte_range
+    )
     return of_document(documents.copied(checksum, call.now_s * 10**9, is_part=True))
 
 

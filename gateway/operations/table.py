@@ -49,7 +49,7 @@ class Operation:
     copies: bool = False
 
 
-def _row(  # noqa: PLR0913, PLR0917 - the columns of the table
+def _row(
     name: str, method: str, level: Level, run: Run, parameters: str = "", copied: str = ""
 ) -> Operation:
     return Operation(name, method, level, run, frozenset(parameters.split()), bool(copied))
@@ -89,13 +89,7 @@ OPERATIONS: tuple[Operation, ...] = (
 # Parameters that name another operation. One that the row does not have is refused, so that no
 # request for an ACL overwrites an object.
 _SUB_RESOURCES = frozenset(
-    """
-    accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory
-    legal-hold lifecycle location logging metadataConfiguration metadataInventoryTable
-    metadataJournalTable metadataTable metrics notification object-lock ownershipControls
-    partNumber policy policyStatus publicAccessBlock renameObject replication requestPayment
-    restore retention select session tagging torrent uploadId uploads versioning versions website
-    """.split()
+    ["accelerate", "acl", "analytics", "attributes", "cors", "delete", "encryption", "intelligent-tiering", "inventory", "legal-hold", "lifecycle", "location", "logging", "metadataConfiguration", "metadataInventoryTable", "metadataJournalTable", "metadataTable", "metrics", "notification", "object-lock", "ownershipControls", "partNumber", "policy", "policyStatus", "publicAccessBlock", "renameObject", "replication", "requestPayment", "restore", "retention", "select", "session", "tagging", "torrent", "uploadId", "uploads", "versioning", "versions", "website"]
 )
 # Headers of requests for what is not served: ignoring them would store an object in another way
 # than the client was promised.

@@ -1,10 +1,8 @@
 """Tags of objects: GetObjectTagging, PutObjectTagging, DeleteObjectTagging."""
 
-from collections.abc import Mapping
-
 from gateway.operations.answers import Answer, of_document
 from gateway.operations.call import Call
-from gateway.operations.tags import tags_of, with_tags
+from gateway.operations.tags import tags_of, with_tags, without_tags
 from gateway.protocol.documents import tags as documents
 
 
@@ -22,9 +20,5 @@ def put_object_tagging(call: Call) -> Answer:
 def delete_object_tagging(call: Call) -> Answer:
     found = call.lake.stat(call.place)
     if tags_of(found.metadata):
-        call.lake.describe(call.place, _without_tags(found.metadata))
+        call.lake.describe(call.place, without_tags(found.metadata))
     return Answer(204)
-
-
-def _without_tags(metadata: Mapping[str, str]) -> dict[str, str]:
-    return with_tags(metadata, {})

@@ -7,7 +7,7 @@ tags. The value is a query string, as in `x-amz-tagging`.
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
-from gateway.protocol.documents.tagging import check_tags
+from gateway.protocol.documents.tags import checked
 from gateway.protocol.errors import Code, S3Error
 
 NAME = "::graveler::tagging"
@@ -20,8 +20,12 @@ def tags_of(metadata: Mapping[str, str]) -> dict[str, str]:
 
 def with_tags(metadata: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, str]:
     """Return the metadata with these tags in place of the former."""
-    kept = {name: value for name, value in metadata.items() if name != NAME}
-    return kept | ({NAME: urlencode(tags)} if tags else {})
+    return without_tags(metadata) | ({NAME: urlencode(tags)} if tags else {})
+
+
+def without_tags(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the metadata without the tags."""
+    return {name: value for name, value in metadata.items() if name != NAME}
 
 
 def tags_of_header(header: str | None) -> dict[str, str]:
@@ -40,7 +44,7 @@ def tags_of_header(header: str | None) -> dict[str, str]:
             "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query "
             "parameters without tag name duplicates.",
         ) from error
-    return check_tags(pairs)
+    return checked(pairs)
 
 
 def tag_count_headers(metadata: Mapping[str, str]) -> dict[str, str]:

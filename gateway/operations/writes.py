@@ -12,7 +12,6 @@ from gateway.protocol.errors import Code, S3Error
 from graveler.model import Requirement
 
 UNSIGNED = "UNSIGNED-PAYLOAD"
-DEFAULT_CONTENT_TYPE = "binary/octet-stream"
 
 # S3's limit on one request's content.
 PUT_BYTES_MAX = 5 * 1024**3
@@ -104,16 +103,19 @@ def description_of(call: Call) -> Description:
     Raises:
         S3Error: the metadata or the tags are malformed or too large.
     """
-    described = metadata.of_headers(call.head)
+    described = metadata.user_metadata(call.head)
     tags = tags_of_header(call.header("x-amz-tagging"))
-    content_type = call.header("content-type") or DEFAULT_CONTENT_TYPE
-    return Description(content_type, with_tags(described, tags))
+    return Description(metadata.content_type(call.head), with_tags(described, tags))
 
 
 def requirement_of(call: Call) -> Requirement:
     """Return what If-Match and If-None-Match require of the object that is replaced."""
-    is_absent, is_present, checksums = conditions.write_condition(call.head)
-    return Requirement(is_absent=is_absent, is_present=is_present, checksums=checksums)
+    condition = conditions.write_condition(call.head)
+    return Requirement(
+        is_absent=condition.is_absent,
+        is_present=condition.is_present,
+        checksums=condition.checksums,
+    )
 
 
 def check_storage_class(call: Call) -> None:

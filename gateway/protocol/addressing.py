@@ -59,7 +59,7 @@ def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> Target
     decoded = _decoded(raw_path)
     if decoded is None or not raw_path.startswith("/"):
         raise S3Error(Code.INVALID_URI, details={"URI": raw_path})
-    bucket = _bucket_of_host(host or "", domains)
+    bucket = bucket_of_host(host or "", domains)
     if bucket:
         return Target(bucket, decoded[1:])
     name, _, key = decoded[1:].partition(b"/")
@@ -114,7 +114,8 @@ def _decoded(text: str) -> bytes | None:
     return decoded
 
 
-def _bucket_of_host(host: str, domains: Sequence[str]) -> str:
+def bucket_of_host(host: str, domains: Sequence[str]) -> str:
+    """Return the bucket that a Host header names; "" if the path does."""
     name = _PORT.sub("", host.strip()).rstrip(".").lower()
     # With s3.example.org and example.org, s3.example.org is no bucket.
     for domain in sorted(domains, key=len, reverse=True):

@@ -201,7 +201,7 @@ class S3Error(Exception):
         headers: Mapping[str, str] | None = None,
         status: int | None = None,
     ) -> None:
-        """details are further elements of the document; status is another one than the code's."""
+        """Details are further elements of the document; status is another one than the code's."""
         super().__init__(message or code.message)
         self.code = code
         self.status = status or code.status

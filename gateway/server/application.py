@@ -18,14 +18,14 @@ from gateway.operations.content import Arriving, Content
 from gateway.operations.errors import error_of
 from gateway.operations.missing import missing
 from gateway.operations.table import Operation, operation_of
-from gateway.protocol.addressing import Target, target_of
+from gateway.protocol.addressing import Target, bucket_of_host, target_of
 from gateway.protocol.bodies.plan import body_plan
 from gateway.protocol.documents.answers import error as error_document
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import Kind, Verified
+from gateway.protocol.signatures.verified import Verified
 from gateway.server.log import Record
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import DataMissingError, Transfers
@@ -114,12 +114,12 @@ class Application:
             head,
             pair.secret_access_key,
             self._lakes.now_s(),
-            bucket_of_host=target.bucket_of_host,
+            bucket_of_host=bucket_of_host(head.header("host") or "", self._settings.domains),
             signing_key=_signing_key,
         )
         return verified, pair.user
 
-    def _call(  # noqa: PLR0913, PLR0917 - all that a call is made of
+    def _call(
         self,
         head: Head,
         target: Target,
@@ -143,7 +143,7 @@ class Application:
             settings=self._settings.operations,
             now_s=self._lakes.now_s(),
             user=user,
-            is_signed_by_header=verified.kind is Kind.VERSION_4_HEADER,
+            is_signed_by_header=head.header("authorization") is not None,
         )
 
 

@@ -56,7 +56,7 @@ def _flag(environment: Mapping[str, str], name: str) -> bool:
     return text == "true"
 
 
-def _number(  # noqa: PLR0913, PLR0917 - a number with its bounds
+def _number(
     environment: Mapping[str, str], name: str, default: int, least: int, most: int
 ) -> int:
     text = environment.get(name) or str(default)

@@ -1,6 +1,6 @@
 """Tagging: the tags of an object or bucket."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gateway.protocol.documents.markup import branch, document, leaf
 from gateway.protocol.documents.reading import malformed, root_of
@@ -29,11 +29,23 @@ def parse_tagging(body: bytes) -> dict[str, str]:
     sets = list(root_of(body, "Tagging").named("TagSet"))
     if len(sets) != 1:
         raise malformed()
-    tags: dict[str, str] = {}
+    pairs: list[tuple[str, str]] = []
     for tag in sets[0].named("Tag"):
         key, value = tag.value("Key"), tag.value("Value")
         if key is None or value is None:
             raise malformed()
+        pairs.append((key, value))
+    return checked(pairs)
+
+
+def checked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the tags of keys and values.
+
+    Raises:
+        S3Error: INVALID_TAG if S3's limits refuse a tag.
+    """
+    tags: dict[str, str] = {}
+    for key, value in pairs:
         if key in tags:
             raise _invalid("Cannot provide multiple Tags with the same key", key)
         _check(key, value)
