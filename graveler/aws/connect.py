@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -69,7 +70,7 @@ def forget() -> None:
     """Close the connections of boto3's clients; forget the session and its credentials."""
     for client in list(_clients):
         client.close()
-    for remembered in (_session, hook_lambda_client, secrets_client):
+    for remembered in (_session, regional_s3_client, hook_lambda_client, secrets_client):
         remembered.cache_clear()
 
 
@@ -152,6 +153,12 @@ def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
     """Return a client of S3 in the deployment's region, or of an S3-compatible endpoint."""
     client: S3Client = _client("s3", settings, s3_config(endpoint), endpoint)
     return client
+
+
+@lru_cache(maxsize=8)
+def regional_s3_client(settings: Settings, region: str) -> "S3Client":
+    """Return a client of S3 in another region than the deployment's."""
+    return s3_client(replace(settings, region=region), None)
 
 
 def s3_config(endpoint: str | None) -> Config:

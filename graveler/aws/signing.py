@@ -1,4 +1,4 @@
-"""AWS Signature Version 4 of a request to DynamoDB, in its headers.
+"""AWS Signature Version 4, and a signer of requests to DynamoDB.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 """
@@ -54,13 +54,8 @@ class Signer:
         lines = "".join([f"{name}:{result[name]}\n" for name in sorted(result)])
         canonical = f"POST\n/\n\n{lines}\n{names}\n{sha256(body).hexdigest()}"
         scope = f"{moment[:8]}/{self._scope_suffix}"
-        hashed = sha256(canonical.encode()).hexdigest()
-        text = f"{ALGORITHM}\n{moment}\n{scope}\n{hashed}"
-        signature = digest(self._key(credentials.secret_key, moment[:8]), text.encode(), sha256)
-        result["authorization"] = (
-            f"{ALGORITHM} Credential={credentials.access_key}/{scope}, "
-            f"SignedHeaders={names}, Signature={signature.hex()}"
-        )
+        made = signature(self._key(credentials.secret_key, moment[:8]), moment, scope, canonical)
+        result["authorization"] = authorization(credentials.access_key, scope, names, made)
         return result
 
     def _key(self, secret: str, date: str) -> bytes:
@@ -69,6 +64,20 @@ class Signer:
             key = derived_key(secret, f"{date}/{self._scope_suffix}")
             self._derived = ((secret, date), key)
         return key
+
+
+def signature(key: bytes, moment: str, scope: str, canonical: str) -> str:
+    """Return the signature, in hex, of a canonical request under the scope's derived key."""
+    hashed = sha256(canonical.encode()).hexdigest()
+    return digest(key, f"{ALGORITHM}\n{moment}\n{scope}\n{hashed}".encode(), sha256).hex()
+
+
+def authorization(access_key: str, scope: str, signed_headers: str, made: str) -> str:
+    """Return the Authorization header of a signature."""
+    return (
+        f"{ALGORITHM} Credential={access_key}/{scope}, "
+        f"SignedHeaders={signed_headers}, Signature={made}"
+    )
 
 
 def derived_key(secret_key: str, scope: str) -> bytes:

@@ -2,8 +2,10 @@
 
 import os
 import random
+from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graveler.aws import connect, hook_targets
 from graveler.aws.bus import EventBus
@@ -35,6 +37,8 @@ from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.file_cache import CachedFiles
 from graveler.aws.s3.objects import S3ObjectStore
+from graveler.aws.s3.regions import BucketRegions
+from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.aws.settings import Settings
 from graveler.aws.sts import Sts
 from graveler.committed.store import Breaking, CacheSizes, Committed
@@ -44,6 +48,9 @@ from graveler.operations.engine import Engine
 from graveler.ports import AccountStore, HookTargets, IdentityService, SecretStore
 from graveler.tasks import TaskSettings
 from graveler.threads import ContextThreads
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 # Files that one process stores at the same time. They wait for S3, not for the CPU.
 _UPLOADS_AT_ONCE = 8
@@ -63,7 +70,17 @@ def forget() -> None:
     """
     if tables.cache_info().currsize:
         tables().dynamodb.close()
-    for remembered in (settings, tables, accounts, cleanup, event_bus, engine):
+    for remembered in (
+        settings,
+        tables,
+        accounts,
+        cleanup,
+        event_bus,
+        _s3,
+        _regions,
+        s3_requests,
+        engine,
+    ):
         remembered.cache_clear()
     connect.forget()
     # Pauses before retries are random, so that clients do not return together.
@@ -119,10 +136,55 @@ def engine() -> Engine:
     return engine_over(settings(), tables(), accounts().installation().signing_key)
 
 
+@lru_cache(maxsize=1)
+def s3_requests() -> S3Requests:
+    """The signer of requests for the bytes of objects."""
+    deployment = settings()
+    public = deployment.s3_public_endpoint
+    if deployment.s3_endpoint:
+        endpoint = Endpoint(deployment.s3_endpoint, deployment.region)
+    else:
+        url = _s3(deployment).client.meta.endpoint_url
+        endpoint = Endpoint(url, deployment.region, _regions(deployment).region_of)
+    return S3Requests(
+        endpoint,
+        connect.credentials(),
+        Endpoint(public, deployment.region) if public else None,
+    )
+
+
+@lru_cache(maxsize=1)
+def _s3(deployment: Settings) -> S3:
+    return S3(connect.s3_client(deployment, deployment.s3_endpoint))
+
+
+@lru_cache(maxsize=1)
+def _regions(deployment: Settings) -> BucketRegions:
+    return BucketRegions(_s3(deployment))
+
+
+def _public_of(deployment: Settings) -> "Callable[[str], S3Client]":
+    """Return what finds the client that presigns a bucket's URLs: on AWS, one of its region."""
+    own = _s3(deployment).client
+    endpoint = deployment.s3_public_endpoint
+    if endpoint:
+        public = connect.s3_client(deployment, endpoint)
+        return lambda _bucket: public
+    if deployment.s3_endpoint:
+        return lambda _bucket: own
+
+    def regional(bucket: str) -> "S3Client":
+        region = _regions(deployment).region_of(bucket)
+        if region == deployment.region:
+            return own
+        return connect.regional_s3_client(deployment, region)
+
+    return regional
+
+
 def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Engine:
     """Return an engine over the tables and S3."""
-    s3 = S3(connect.s3_client(deployment, deployment.s3_endpoint))
-    public = deployment.s3_public_endpoint
+    s3 = _s3(deployment)
     files = CachedFiles(
         S3CommittedFiles(s3),
         Path(deployment.file_cache_folder),
@@ -141,7 +203,7 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
         staging=DynamoStagingStore(stores),
         objects=S3ObjectStore(
             s3,
-            connect.s3_client(deployment, public) if public else None,
+            _public_of(deployment),
             connect.credentials(),
         ),
         committed=committed,

@@ -55,14 +55,14 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
     def __init__(
         self,
         s3: S3,
-        public: "S3Client | None" = None,
+        public_of: "Callable[[str], S3Client] | None" = None,
         credentials: Callable[[], Credentials] | None = None,
         *,
         copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
     ) -> None:
-        """Presign with the public client and its credentials; without one, with s3's."""
+        """Presign with the public client of a bucket and its credentials, by default s3's."""
         self._s3 = s3
-        self._public = public or s3.client
+        self._public_of = public_of or (lambda _bucket: s3.client)
         self._credentials = credentials
         self._copy_bytes_max = copy_bytes_max
 

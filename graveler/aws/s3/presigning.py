@@ -27,8 +27,9 @@ _FIRST = "partNumber=1&"
 class S3Presigning:
     """The part of ObjectStore that presigns URLs, which lead to the public endpoint."""
 
-    _public: "S3Client"
-    # Those that the public client signs with, if they are known.
+    # Returns the client whose URLs lead to the bucket, in the bucket's region.
+    _public_of: "Callable[[str], S3Client]"
+    # Those that the public clients sign with, if they are known.
     _credentials: Callable[[], Credentials] | None
 
     def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
@@ -59,9 +60,10 @@ class S3Presigning:
     def _presign(
         self, operation: str, uri: str, expires_s: int, parameters: Mapping[str, object]
     ) -> str:
-        return self._public.generate_presigned_url(
+        location = Location.of(uri)
+        return self._public_of(location.bucket).generate_presigned_url(
             operation,
-            Params={**Location.of(uri).parameters, **parameters},
+            Params={**location.parameters, **parameters},
             ExpiresIn=expires_s,
         )
 

@@ -1,0 +1,231 @@
+"""Signed requests for the bytes of objects, which a plain HTTP client sends.
+
+boto3 takes longer to compose a request than S3 to answer it, and hands out no stream of bytes that
+can be passed on. The signatures here are those that botocore would make.
+
+https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
+"""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from urllib.parse import quote, urlsplit
+
+from graveler.aws.s3.client import Location
+from graveler.aws.signing import ALGORITHM, Credentials, authorization, derived_key, signature
+
+UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
+_NO_PAYLOAD = sha256(b"").hexdigest()
+
+# Other buckets' names are no label of a host name that S3's certificate covers.
+_HOST_LABEL = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
+
+# Clients and proxies set or change these on the way.
+_UNSIGNED_HEADERS = frozenset({"expect", "transfer-encoding", "user-agent", "x-amzn-trace-id"})
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+# Of derived keys: one for each region and day, and for each new secret key.
+_KEYS_MAX = 64
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SignedRequest:
+    """A request without its body; it has no `repr`, because whoever has it can send it.
+
+    target is path and query as they are sent. headers have names in lower case, and Host.
+    """
+
+    method: str
+    scheme: str
+    host: str
+    port: int
+    target: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where buckets are: AWS's hosts of the region, or one server that is compatible with S3.
+
+    url is that of the region's host; region_of returns the region of a bucket, and is None if the
+    server has one region only.
+    """
+
+    url: str
+    region: str
+    region_of: Callable[[str], str] | None = None
+
+    def place(self, location: Location) -> "_Place":
+        """Return where the location's requests go."""
+        if self.region_of is None:
+            return self._on_path(self.url, location, self.region)
+        region = self.region_of(location.bucket)
+        url = self.url.replace(self.region, region)
+        if not _HOST_LABEL.fullmatch(location.bucket):
+            return self._on_path(url, location, region)
+        scheme, _, host = url.partition("://")
+        return _Place(f"{scheme}://{location.bucket}.{host}", f"/{_path(location.key)}", region)
+
+    def _on_path(self, url: str, location: Location, region: str) -> "_Place":
+        parts = urlsplit(url)
+        path = f"{parts.path.rstrip('/')}/{location.bucket}/{_path(location.key)}"
+        return _Place(f"{parts.scheme}://{parts.netloc}", path, region)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An object's address: origin is scheme and host, path is percent-encoded."""
+
+    origin: str
+    path: str
+    region: str
+
+    @property
+    def host(self) -> str:
+        """The Host header, which names a port only if it is not the scheme's own."""
+        parts = urlsplit(self.origin)
+        return parts.netloc.removesuffix(f":{_DEFAULT_PORTS[parts.scheme]}")
+
+
+class S3Requests:
+    """Makes signed requests for objects; shared by threads."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        credentials: Callable[[], Credentials],
+        public: Endpoint | None = None,
+        now_s: Callable[[], float] = time.time,
+    ) -> None:
+        """Sign for the endpoint; presigned URLs lead to the public one, if there is one."""
+        self._endpoint = endpoint
+        self._public = public or endpoint
+        self._credentials = credentials
+        self._now_s = now_s
+        self._key = lru_cache(_KEYS_MAX)(derived_key)
+
+    def sign_get(self, uri: str, headers: Mapping[str, str]) -> SignedRequest:
+        """Return a request that reads the object.
+
+        Header names of all requests are in lower case, and values are ASCII.
+        """
+        return self._signed("GET", uri, {}, headers, _NO_PAYLOAD)
+
+    def sign_put(self, uri: str, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+        """Return a request that stores an object.
+
+        payload_hash is the body's SHA-256 in hex, or UNSIGNED_PAYLOAD.
+        """
+        return self._signed("PUT", uri, {}, headers, payload_hash)
+
+    def sign_part(
+        self,
+        uri: str,
+        store_upload_id: str,
+        part_number: int,
+        headers: Mapping[str, str],
+        payload_hash: str,
+    ) -> SignedRequest:
+        """Return a request that stores a part of an upload; payload_hash as in `sign_put`."""
+        parameters = {"partNumber": str(part_number), "uploadId": store_upload_id}
+        return self._signed("PUT", uri, parameters, headers, payload_hash)
+
+    def _signed(
+        self,
+        method: str,
+        uri: str,
+        parameters: Mapping[str, str],
+        headers: Mapping[str, str],
+        payload_hash: str,
+    ) -> SignedRequest:
+        place = self._endpoint.place(Location.of(uri))
+        credentials, moment = self._credentials(), self._moment()
+        sent = {
+            **headers,
+            "host": place.host,
+            "x-amz-content-sha256": payload_hash,
+            "x-amz-date": moment,
+        }
+        if credentials.token:
+            sent["x-amz-security-token"] = credentials.token
+        covered = {name: sent[name] for name in sent if name not in _UNSIGNED_HEADERS}
+        query = _query(parameters)
+        canonical = _canonical(method, place.path, query, covered, payload_hash)
+        scope = _scope(moment, place.region)
+        made = signature(self._key(credentials.secret_key, scope), moment, scope, canonical)
+        sent["authorization"] = authorization(credentials.access_key, scope, _names(covered), made)
+        parts = urlsplit(place.origin)
+        return SignedRequest(
+            method,
+            parts.scheme,
+            parts.hostname or "",
+            parts.port or _DEFAULT_PORTS[parts.scheme],
+            f"{place.path}?{query}" if query else place.path,
+            sent,
+        )
+
+    def presign_read(
+        self,
+        uri: str,
+        expires_s: int,
+        headers_signed: Mapping[str, str],
+        response_parameters: Mapping[str, str],
+    ) -> str:
+        """Return a URL that reads the object for whoever sends the signed headers with it.
+
+        response_parameters are S3's, such as `response-content-type`.
+        """
+        place = self._public.place(Location.of(uri))
+        credentials, moment = self._credentials(), self._moment()
+        scope = _scope(moment, place.region)
+        covered = {**headers_signed, "host": place.host}
+        parameters = {
+            **response_parameters,
+            "X-Amz-Algorithm": ALGORITHM,
+            "X-Amz-Credential": f"{credentials.access_key}/{scope}",
+            "X-Amz-Date": moment,
+            "X-Amz-Expires": str(expires_s),
+            "X-Amz-SignedHeaders": _names(covered),
+        }
+        if credentials.token:
+            parameters["X-Amz-Security-Token"] = credentials.token
+        query = _query(parameters)
+        # S3 takes the hash that the reader sends, if it sends one.
+        payload_hash = covered.get("x-amz-content-sha256", UNSIGNED_PAYLOAD)
+        canonical = _canonical("GET", place.path, query, covered, payload_hash)
+        made = signature(self._key(credentials.secret_key, scope), moment, scope, canonical)
+        return f"{place.origin}{place.path}?{query}&X-Amz-Signature={made}"
+
+    def _moment(self) -> str:
+        return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._now_s()))
+
+
+def _scope(moment: str, region: str) -> str:
+    return f"{moment[:8]}/{region}/s3/aws4_request"
+
+
+def _path(key: str) -> str:
+    return quote(key, safe="/~", errors="surrogatepass")
+
+
+def _query(parameters: Mapping[str, str]) -> str:
+    pairs = sorted(
+        (quote(name, safe="~"), quote(parameters[name], safe="~")) for name in parameters
+    )
+    return "&".join(f"{name}={value}" for name, value in pairs)
+
+
+def _names(headers: Mapping[str, str]) -> str:
+    return ";".join(sorted(headers))
+
+
+def _canonical(
+    method: str, path: str, query: str, headers: Mapping[str, str], payload_hash: str
+) -> str:
+    lines = "".join(f"{name}:{' '.join(headers[name].split())}\n" for name in sorted(headers))
+    return f"{method}\n{path}\n{query}\n{lines}\n{_names(headers)}\n{payload_hash}"
