@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from graveler.aws.s3.requests import SignedRequest
-
 from graveler.errors import GravelerError
 from graveler.model import NO_REQUIREMENT, Page, Requirement
 from graveler.ports import UploadedPart

@@ -13,7 +13,9 @@ from gateway.operations.call import Call
 
 # Clients that were seen to follow redirects on the wire. The SDKs of Java, Python and Go (version
 # 2, except rclone) do not, or send their own Authorization again.
-_FOLLOWS = re.compile(r"aws-sdk-cpp/|object_store|aiobotocore/|duckdb|aws-sdk-go/1|rclone/", re.IGNORECASE)
+_FOLLOWS = re.compile(
+    r"aws-sdk-cpp/|object_store|aiobotocore/|duckdb|aws-sdk-go/1|rclone/", re.IGNORECASE
+)
 # The mark by which lakeFS's users ask for redirects.
 _ASKS = "s3RedirectionSupport"
 _EXPIRES_S = 15 * 60

@@ -89,7 +89,47 @@ OPERATIONS: tuple[Operation, ...] = (
 # Parameters that name another operation. One that the row does not have is refused, so that no
 # request for an ACL overwrites an object.
 _SUB_RESOURCES = frozenset(
-    ["accelerate", "acl", "analytics", "attributes", "cors", "delete", "encryption", "intelligent-tiering", "inventory", "legal-hold", "lifecycle", "location", "logging", "metadataConfiguration", "metadataInventoryTable", "metadataJournalTable", "metadataTable", "metrics", "notification", "object-lock", "ownershipControls", "partNumber", "policy", "policyStatus", "publicAccessBlock", "renameObject", "replication", "requestPayment", "restore", "retention", "select", "session", "tagging", "torrent", "uploadId", "uploads", "versioning", "versions", "website"]
+    [
+        "accelerate",
+        "acl",
+        "analytics",
+        "attributes",
+        "cors",
+        "delete",
+        "encryption",
+        "intelligent-tiering",
+        "inventory",
+        "legal-hold",
+        "lifecycle",
+        "location",
+        "logging",
+        "metadataConfiguration",
+        "metadataInventoryTable",
+        "metadataJournalTable",
+        "metadataTable",
+        "metrics",
+        "notification",
+        "object-lock",
+        "ownershipControls",
+        "partNumber",
+        "policy",
+        "policyStatus",
+        "publicAccessBlock",
+        "renameObject",
+        "replication",
+        "requestPayment",
+        "restore",
+        "retention",
+        "select",
+        "session",
+        "tagging",
+        "torrent",
+        "uploadId",
+        "uploads",
+        "versioning",
+        "versions",
+        "website",
+    ]
 )
 # Headers of requests for what is not served: ignoring them would store an object in another way
 # than the client was promised.

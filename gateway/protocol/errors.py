@@ -79,14 +79,18 @@ class Code(Enum):
     INVALID_PART = (
         "InvalidPart",
         400,
-        "One or more of the specified parts could not be found. The part may not have been "
-        "uploaded, or the specified entity tag may not match the part's entity tag.",
+        (
+            "One or more of the specified parts could not be found. The part may not have been "
+            "uploaded, or the specified entity tag may not match the part's entity tag."
+        ),
     )
     INVALID_PART_ORDER = (
         "InvalidPartOrder",
         400,
-        "The list of parts was not in ascending order. "
-        "The parts list must be specified in order by part number.",
+        (
+            "The list of parts was not in ascending order. "
+            "The parts list must be specified in order by part number."
+        ),
     )
     INVALID_RANGE = ("InvalidRange", 416, "The requested range is not satisfiable")
     INVALID_REQUEST = ("InvalidRequest", 400, "Invalid Request")
@@ -133,8 +137,10 @@ class Code(Enum):
     NO_SUCH_UPLOAD = (
         "NoSuchUpload",
         404,
-        "The specified upload does not exist. The upload ID may be invalid, or the upload may "
-        "have been aborted or completed.",
+        (
+            "The specified upload does not exist. The upload ID may be invalid, or the upload may "
+            "have been aborted or completed."
+        ),
     )
     NO_SUCH_VERSION = (
         "NoSuchVersion",
@@ -164,15 +170,19 @@ class Code(Enum):
     REQUEST_TIMEOUT = (
         "RequestTimeout",
         400,
-        "Your socket connection to the server was not read from or written to within the timeout "
-        "period. Idle connections will be closed.",
+        (
+            "Your socket connection to the server was not read from or written to within the timeout "
+            "period. Idle connections will be closed."
+        ),
     )
     SERVICE_UNAVAILABLE = ("ServiceUnavailable", 503, "Service is unable to handle request.")
     SIGNATURE_DOES_NOT_MATCH = (
         "SignatureDoesNotMatch",
         403,
-        "The request signature we calculated does not match the signature you provided. "
-        "Check your key and signing method.",
+        (
+            "The request signature we calculated does not match the signature you provided. "
+            "Check your key and signing method."
+        ),
     )
     SLOW_DOWN = ("SlowDown", 503, "Please reduce your request rate.")
     TOO_MANY_BUCKETS = ("TooManyBuckets", 400, "You have attempted to create too many buckets")

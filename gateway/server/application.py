@@ -79,7 +79,7 @@ class Application:
         """
         target = target_of(head.raw_path, head.header("host") or "", self._settings.domains)
         record.repository = target.bucket
-        verified, user = self._verified(head, target)
+        verified, user = self._verified(head)
         record.user = user
         operation = operation_of(head, target)
         record.operation = operation.name
@@ -94,7 +94,7 @@ class Application:
                 record.failed(error)
             raise error_of(error) from error
 
-    def _verified(self, head: Head, target: Target) -> tuple[Verified, str]:
+    def _verified(self, head: Head) -> tuple[Verified, str]:
         """Return what the request's signature proves, and the user who signed.
 
         Raises:

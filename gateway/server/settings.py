@@ -1,7 +1,7 @@
 """The settings of the gateway's process, from its environment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gateway.operations.settings import OperationSettings
 
@@ -17,7 +17,7 @@ class GatewaySettings:
     """
 
     domains: tuple[str, ...] = ()
-    operations: OperationSettings = OperationSettings()
+    operations: OperationSettings = field(default_factory=OperationSettings)
     threads: int = 64
     idle_s: float = 60.0
 
@@ -56,9 +56,7 @@ def _flag(environment: Mapping[str, str], name: str) -> bool:
     return text == "true"
 
 
-def _number(
-    environment: Mapping[str, str], name: str, default: int, least: int, most: int
-) -> int:
+def _number(environment: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
     text = environment.get(name) or str(default)
     if not (text.isascii() and text.isdigit() and least <= int(text[:9]) <= most):
         raise ValueError(f"{name} is {text!r}: set it to a number from {least} to {most}")

@@ -4,9 +4,8 @@ import http.client
 from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
-from graveler.aws.s3.requests import SignedRequest
-
 from gateway.transfer.connections import Connections
+from graveler.aws.s3.requests import SignedRequest
 
 # A piece of an answer. Smaller ones cost more calls, larger ones more memory for each client.
 PIECE_BYTES = 256 * 1024

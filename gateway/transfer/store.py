@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from graveler.aws.s3.requests import SignedRequest
-
 from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.connections import Connections
 from gateway.transfer.exchange import Answer, NoAnswerError, NotSentError, send
 from gateway.transfer.refusals import is_passing, refusal_of
+from graveler.aws.s3.requests import SignedRequest
 
 _TRIES_MAX = 5
 _PAUSE_FIRST_S = 0.05

@@ -3,8 +3,6 @@
 import threading
 from dataclasses import dataclass
 
-from graveler.aws.s3.requests import S3Requests
-
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time
 from gateway.lake.engine.objects import EngineObjects
@@ -12,6 +10,7 @@ from gateway.lake.engine.uploads import EngineUploads
 from gateway.lake.port import KeyPair, Lake, Repository
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
+from graveler.aws.s3.requests import S3Requests
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.http.access import Access, Authorizer
 from graveler.limits import PAGE_AMOUNT_MAX

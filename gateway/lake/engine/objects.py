@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
-from graveler.aws.s3.requests import S3Requests, SignedRequest
-
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time
 from gateway.lake.port import Description, Object, Place, Stored
+from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
 from graveler.messages import Refusal

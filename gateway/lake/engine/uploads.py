@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graveler.aws.s3.requests import S3Requests, SignedRequest
-
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time
 from gateway.lake.engine.objects import object_of, text_of
 from gateway.lake.port import Description, Object, Part, Place, Upload
+from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads
