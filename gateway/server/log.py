@@ -42,7 +42,7 @@ class Record:
             "service": "graveler-gateway",
             "duration_ms": round((time.perf_counter() - self.began_s) * 1000, 1),
         }
-        for name in self.__slots__:  # type: ignore[attr-defined] # dataclass(slots=True) makes it
+        for name in self.__slots__:
             value = getattr(self, name)
             if name != "began_s" and value not in ("", 0):
                 line[name] = value
