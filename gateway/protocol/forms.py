@@ -12,6 +12,8 @@ from gateway.protocol.errors import Code, S3Error
 MAX_FIELDS = 100
 MAX_FIELDS_BYTES = 20 * 1024
 
+_LINE_END = b"\r\n"
+
 _CONTENT_TYPE = re.compile(
     r"""multipart/form-data[ \t]*;(?:.*;)?[ \t]*boundary=(?:"([^"\\]{1,70})"|([^\s";,]{1,70})).*""",
     re.IGNORECASE,
@@ -44,7 +46,7 @@ class FormParser:
         self._delimiter = b"\r\n--" + boundary.encode()
         self._state = _State.FIELDS
         # A form begins with its boundary, every other one is on a new line.
-        self._kept = b"\r\n"
+        self._kept = _LINE_END
         self._taken_bytes = 0
         self._fields: dict[str, str] = {}
 
@@ -55,6 +57,16 @@ class FormParser:
         "${filename}" in the key is replaced.
         """
         return None if self._state is _State.FIELDS else self._fields
+
+    @property
+    def bytes_before_file(self) -> int:
+        """How many bytes of the form come before the file's content, once the file begins."""
+        return self._taken_bytes - len(_LINE_END)
+
+    @property
+    def bytes_after_file(self) -> int:
+        """How many bytes follow the content if the file is last, and the form ends with a line."""
+        return len(self._delimiter) + len(b"--") + len(_LINE_END)
 
     def feed(self, data: bytes) -> bytes:
         """Return the content of the file in the data; it may be empty."""
