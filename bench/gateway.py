@@ -201,9 +201,8 @@ def main() -> None:
                 found[target.name].append(_measure(target, work))
         for name, figures in found.items():
             rate, cpu = (statistics.median(column) for column in zip(*figures, strict=True))
-            print(
-                f"{work.name:24} {name:10} {rate:9.1f} {work.unit:10} {cpu:8.2f} CPU {work.cpu_unit}"
-            )
+            shown = f"{rate:9.1f} {work.unit:10} {cpu:8.2f} CPU {work.cpu_unit}"
+            print(f"{work.name:24} {name:10} {shown}")
 
 
 if __name__ == "__main__":
