@@ -8,7 +8,6 @@ from gateway.operations.writes import requirement_of
 from gateway.protocol.addressing import split_key
 from gateway.protocol.documents import deletions
 from gateway.protocol.documents.deletions import DeletedObject, DeletionError
-from gateway.protocol.errors import Code, S3Error
 from graveler.errors import GravelerError
 from graveler.model import Requirement
 
@@ -23,8 +22,6 @@ def delete_object(call: Call) -> Answer:
 
 def delete_objects(call: Call) -> Answer:
     """Delete up to 1,000 objects; report each of them."""
-    if not call.content.is_checked:
-        raise S3Error(Code.INVALID_REQUEST, "Missing required header for this request: Content-MD5")
     deletion = deletions.parse_delete(call.document())
     errors: dict[str, DeletionError] = {}
     by_branch: dict[str, list[tuple[bytes, str]]] = {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import compress
 
 from gateway.lake.engine import rights
-from gateway.lake.engine.deadline import in_time
+from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, Place, Stored
 from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.errors import GravelerError, InvalidInputError
@@ -140,7 +140,7 @@ class EngineObjects:
         )
         return EngineWriting(self._engine, self._requests, prepared, description, requirement)
 
-    @in_time
+    @in_time_of_copies
     def copy(
         self,
         source: Object,

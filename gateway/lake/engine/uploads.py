@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.lake.engine import rights
-from gateway.lake.engine.deadline import in_time
+from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.engine.objects import object_of, text_of
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import S3Requests, SignedRequest
@@ -69,7 +69,7 @@ class EngineUploads:
         )
         return EngineSending(self._requests, uri, store_id, number)
 
-    @in_time
+    @in_time_of_copies
     def copy_part(
         self,
         place: Place,
@@ -103,7 +103,7 @@ class EngineUploads:
         ]
         return rows, page.has_more
 
-    @in_time
+    @in_time_of_copies
     def complete_upload(
         self,
         place: Place,
