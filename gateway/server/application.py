@@ -29,7 +29,7 @@ from gateway.protocol.signatures.verified import Verified
 from gateway.server.log import Record
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import DataMissingError, Transfers
-from graveler.errors import CorruptDataError, GravelerError, NotFoundError
+from graveler.errors import CorruptDataError, GravelerError, InvalidInputError, NotFoundError
 
 _REQUEST_ID = "x-amz-request-id"
 
@@ -87,7 +87,7 @@ class Application:
         record.ref = call.key.partition("/")[0] if target.key else ""
         try:
             return operation.run(call)
-        except NotFoundError as error:
+        except (NotFoundError, InvalidInputError) as error:
             raise missing(call, error) from error
         except (GravelerError, DataMissingError) as error:
             if isinstance(error, CorruptDataError):

@@ -16,9 +16,8 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from gateway.lake.engine.lakes import EngineLakes
-from gateway.operations.answers import Answer
 from gateway.protocol.head import Head
-from gateway.server.application import Application
+from gateway.server.application import Application, Served
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
@@ -67,6 +66,7 @@ class Reply:
     reads: int
     length_bytes: int | None = None
     error: str = ""  # an unhandled exception
+    operation: str = ""
 
     @property
     def document(self) -> ET.Element:
@@ -235,9 +235,10 @@ class GatewayStack:
         """Send a head with a body, however they are made; return what the client gets."""
         arriving = body or CutBody(b"")
         served = self.application.serve(head, arriving, "127.0.0.1")
-        return self._reply(head, served.answer, arriving, served.record.error)
+        return self._reply(head, served, arriving)
 
-    def _reply(self, head: Head, answer: Answer, arriving: CutBody, error: str) -> Reply:
+    def _reply(self, head: Head, served: Served, arriving: CutBody) -> Reply:
+        answer, record = served.answer, served.record
         content = answer.content
         if answer.reading is not None:
             with answer.reading:
@@ -245,7 +246,15 @@ class GatewayStack:
         if head.method == "HEAD" or answer.status in {204, 304}:
             content = b""
         headers = {name.lower(): value for name, value in answer.headers.items()}
-        return Reply(answer.status, headers, content, arriving.reads, answer.length_bytes, error)
+        return Reply(
+            answer.status,
+            headers,
+            content,
+            arriving.reads,
+            answer.length_bytes,
+            record.error,
+            record.operation,
+        )
 
     @contextmanager
     def _at_clock(self) -> Any:

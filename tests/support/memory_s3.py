@@ -179,6 +179,6 @@ class MemoryConnections(Connections):
         connection.sock = cast("Any", MemorySocket(self._s3))
         return connection, False
 
-    def keep(self, request: SignedRequest, connection: http.client.HTTPConnection) -> None:
+    def keep(self, _: SignedRequest, connection: http.client.HTTPConnection) -> None:
         self.kept += 1
         connection.close()
