@@ -96,6 +96,12 @@ class BadPartsError(InvalidInputError):
         self.reason = reason
 
 
+class BucketRefusedError(InvalidInputError):
+    """A bucket of the object store does not exist, or refuses us."""
+
+    code = "bucket_refused"
+
+
 class AuthenticationError(GravelerError):
     """No valid credential was presented."""
 

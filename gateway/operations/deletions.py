@@ -8,7 +8,8 @@ from gateway.operations.writes import requirement_of
 from gateway.protocol.addressing import split_key
 from gateway.protocol.documents import deletions
 from gateway.protocol.documents.deletions import DeletedObject, DeletionError
-from graveler.errors import GravelerError
+from gateway.protocol.errors import Code, S3Error
+from graveler.errors import GravelerError, InvalidInputError, NotFoundError
 from graveler.model import Requirement
 
 
@@ -49,7 +50,7 @@ def _delete_if(
     try:
         call.lake.delete(Place(call.bucket, ref, path), requirement)
     except GravelerError as error:
-        errors[wanted.key] = _of_key(wanted.key, error)
+        errors[wanted.key] = _of_key(call, wanted.key, error)
 
 
 def _delete_some(
@@ -64,9 +65,19 @@ def _delete_some(
     except GravelerError as error:
         failures = [(path, error) for path in paths]
     for path, failure in failures:
-        errors |= {key: _of_key(key, failure) for key in keys[path]}
+        errors |= {key: _of_key(call, key, failure) for key in keys[path]}
 
 
-def _of_key(key: str, error: GravelerError) -> DeletionError:
+def _of_key(call: Call, key: str, error: GravelerError) -> DeletionError:
+    """Return the key's error.
+
+    Raises:
+        GravelerError: there is no repository, which is no error of a key.
+    """
     refusal = error_of(error)
+    if isinstance(error, NotFoundError | InvalidInputError):
+        if not call.lake.has_repository(call.bucket):
+            raise error
+        if isinstance(error, NotFoundError):  # the branch: DeleteObject answers so as well
+            refusal = S3Error(Code.NO_SUCH_BUCKET, str(error))
     return DeletionError(key, refusal.code.text, refusal.message)

@@ -31,7 +31,7 @@ from gateway.protocol.signatures.verified import Presented, Verified
 from gateway.server.log import Record
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import DataMissingError, Transfers
-from graveler.errors import CorruptDataError, GravelerError, NotFoundError
+from graveler.errors import CorruptDataError, GravelerError, InvalidInputError, NotFoundError
 
 _REQUEST_ID = "x-amz-request-id"
 
@@ -105,7 +105,7 @@ class Application:
         record.ref = call.key.partition("/")[0] if target.key else ""
         try:
             return run(call)
-        except NotFoundError as error:
+        except (NotFoundError, InvalidInputError) as error:
             raise missing(call, error) from error
 
     def _key_pair(self, access_key_id: str | None) -> KeyPair:

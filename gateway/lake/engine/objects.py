@@ -125,6 +125,9 @@ class EngineObjects:
             {"response-content-type": found.content_type},
         )
 
+    def check_write(self, place: Place) -> None:
+        self._access.require(rights.writing(place.repository, place.path))
+
     @in_time
     def write(
         self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
