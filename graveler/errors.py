@@ -5,6 +5,7 @@
     │ └ UploadNotFoundError    a multipart upload is not open: never begun, aborted, completed
     ├ InvalidInputError        the request can never succeed as it is
     │ ├ NoChangesError         nothing is left to do
+    │ ├ BucketRefusedError     the object store's bucket does not exist or refuses us
     │ └ BadPartsError          the parts of a multipart upload cannot be joined
     ├ AuthenticationError      no valid credential
     │ └ AccessDeniedError      no policy allows it, or one denies it

@@ -14,7 +14,7 @@ from gateway.protocol.addressing import copy_source
 from gateway.protocol.conditions import Verdict
 from gateway.protocol.documents import answers as documents
 from gateway.protocol.errors import Code, S3Error
-from graveler.errors import InvalidInputError, NotFoundError
+from graveler.errors import BucketRefusedError, InvalidInputError, NotFoundError
 
 _COPY, _REPLACE = "COPY", "REPLACE"
 
@@ -53,6 +53,8 @@ def source_of(call: Call) -> tuple[str, Object]:
     named = copy_source(header)
     try:
         found = call.lake.stat(Place(named.bucket, named.ref, named.path))
+    except BucketRefusedError:
+        raise
     except (NotFoundError, InvalidInputError) as error:
         code = Code.NO_SUCH_KEY if call.lake.has_repository(named.bucket) else Code.NO_SUCH_BUCKET
         raise S3Error(code, str(error)) from error
