@@ -10,7 +10,7 @@ from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.operations import recorded_uploads
+from graveler.operations import recorded_uploads, upload_listing
 from graveler.operations.engine import Engine
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
@@ -52,7 +52,7 @@ class EngineUploads:
     @in_time
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
         self._access.require(rights.listing_objects(repository))
-        page = recorded_uploads.list_uploads(self._engine, repository, query, after_id)
+        page = upload_listing.list_uploads(self._engine, repository, query, after_id=after_id)
         results: list[Upload | CommonPrefix] = [
             item
             if isinstance(item, CommonPrefix)
