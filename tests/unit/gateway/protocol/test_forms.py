@@ -93,7 +93,7 @@ def test_fields_are_there_once_the_file_begins():
     [
         ("photo.jpg", "user/photo.jpg"),
         ("C:\\pictures\\photo.jpg", "user/photo.jpg"),
-        ("/home/me/photo.jpg", "user/photo.jpg"),
+        ("/pictures/photo.jpg", "user/photo.jpg"),
         ('a\\"b', 'user/a"b'),
         ("", "user/"),
     ],
