@@ -16,6 +16,9 @@ from graveler.model import Requirement
 def delete_object(call: Call) -> Answer:
     """Delete the object; a missing one is no error."""
     if call.is_root:  # Spark deletes the folders that it made
+        branch = split_key(call.target.key).ref
+        for _, error in call.lake.delete_many(call.bucket, branch, [b""]):
+            raise error_of(error)
         return Answer(204)
     call.lake.delete(call.place, requirement_of(call))
     return Answer(204)

@@ -23,7 +23,8 @@ from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
 from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.http.access import RIGHTS_AGE_MAX_S
-from graveler.operations import branches, repositories
+from graveler.model import ProtectionRule
+from graveler.operations import branches, commits, repositories, tags
 from graveler.operations.engine import Engine
 from graveler.ports import Credential, User
 from tests.support.access import EVERYTHING, USER, ScriptedAccounts
@@ -132,6 +133,18 @@ class GatewayStack:
 
     def branch(self, name: str, source: str = "main", repository: str = REPO) -> None:
         branches.create(self.engine, repository, name=name, source=source)
+
+    def commit(self, branch: str = "main", repository: str = REPO) -> str:
+        """Commit the branch; return the commit's ID."""
+        request = commits.CommitRequest("message", USER, allow_empty=True)
+        return commits.commit(self.engine, repository, branch, request).id
+
+    def tag(self, name: str, ref: str) -> None:
+        tags.create(self.engine, REPO, name=name, ref=ref)
+
+    def protect(self, branch: str) -> None:
+        """Refuse all writes to the branch."""
+        repositories.set_protection_rules(self.engine, REPO, [ProtectionRule(branch)])
 
     def may(self, *policies: Policy) -> None:
         """Replace the user's policies, and let the process forget the old ones."""
