@@ -206,6 +206,26 @@ class Access:
             statements.append(self._buckets("FindReports", ("s3:ListBucket",), outputs))
         return statements
 
+    def gateway(self) -> list[iam.PolicyStatement]:
+        """Return the S3 gateway's: users' objects on branches, and the rights of their users.
+
+        It changes no account, commits nothing, and deletes no object. A part of an upload needs
+        PutObject.
+        """
+        parts = ("s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject")
+        read = (*_READ_ITEMS, "dynamodb:ConditionCheckItem")
+        change = ("dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+        return [
+            self._refs((*_READ_ITEMS, *change), (_OF_REPOSITORIES[1],), "ChangeRepositories"),
+            self._refs(read, (ACCOUNTS, *_OF_REPOSITORIES), "ReadAccounts"),
+            self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
+            *self._tables_key(),
+            *self._secrets(("kms:Decrypt",)),
+            *self._read_lakes(),
+            self._in_namespaces("PutData", parts, "data/*"),
+            *self._bucket_keys(),
+        ]
+
     # Parts of roles
 
     def _refs(
