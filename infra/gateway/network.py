@@ -36,8 +36,8 @@ class Network(Construct):
         self.subnets = ec2.SubnetSelection(
             subnets=self.vpc.public_subnets if self.is_public else self.vpc.private_subnets
         )
-        self.balancer_group = self._make_group("Balancer", "The S3 gateway's load balancer")
-        self.task_group = self._make_group("Tasks", "The S3 gateway's tasks")
+        self.balancer_group = self._make_group("Balancer", "The load balancer of the S3 gateway")
+        self.task_group = self._make_group("Tasks", "The tasks of the S3 gateway")
         self._connect(settings)
 
     def _make_vpc(self, settings: Settings) -> ec2.IVpc:
