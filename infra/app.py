@@ -54,13 +54,14 @@ def main(*, portable: bool = False) -> int:
     )
     try:
         settings = build(app)
-        if portable and settings.has_gateway:
-            raise SettingsError(_NO_PORTABLE_IMAGE)
     except NoStageError as error:
         _let_bootstrap_run(app, str(error))
         return 0
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
+        return 1
+    if portable and settings.has_gateway:
+        sys.stderr.write(_NO_PORTABLE_IMAGE)
         return 1
     if portable:
         add_parameters(app)
@@ -78,7 +79,7 @@ def main(*, portable: bool = False) -> int:
 
 _NO_PORTABLE_IMAGE = (
     "gateway is set, and a folder without CDK cannot hold its image: remove it here, and deploy "
-    "the gateway with `cdk deploy`"
+    "the gateway with `cdk deploy`\n"
 )
 
 
