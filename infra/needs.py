@@ -70,7 +70,7 @@ ROLE = Need(
     "PutRolePolicy TagRole UntagRole UpdateAssumeRolePolicy UpdateRole UpdateRoleDescription",
     "arn:{partition}:iam::{account}:role/@-*",
 )
-_PASSROLE = Need("iam", "PassRole", "arn:{partition}:iam::{account}:role/@-*", "passed")
+_PASS_ROLE = Need("iam", "PassRole", "arn:{partition}:iam::{account}:role/@-*", "passed")
 
 
 def _service_role(service: str) -> Need:
