@@ -26,7 +26,7 @@ _API_LOG = Need(
     "CreateLogDelivery DeleteLogDelivery DescribeLogGroups DescribeResourcePolicies GetLogDelivery "
     "ListLogDeliveries PutResourcePolicy UpdateLogDelivery",
 )
-_APIROLE = Need(
+_API_ROLE = Need(
     "iam",
     "CreateServiceLinkedRole",
     "arn:{partition}:iam::{account}:role/aws-service-role/ops.apigateway.amazonaws.com/*",
