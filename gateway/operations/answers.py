@@ -25,10 +25,9 @@ class Answer:
     length_bytes: int | None = None
 
 
-def of_document(content: bytes, status: int = 200, **headers: str) -> Answer:
-    """Return an answer with an XML document; names of headers have hyphens for underscores."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Answer(status, {"Content-Type": XML, **named}, content)
+def of_document(content: bytes, headers: Mapping[str, str] | None = None) -> Answer:
+    """Return an answer with an XML document."""
+    return Answer(200, {"Content-Type": XML, **(headers or {})}, content)
 
 
 def etag_of(checksum: str) -> str:

@@ -24,4 +24,4 @@ def get_object_attributes(call: Call) -> Answer:
             size_bytes=found.size_bytes if "ObjectSize" in wanted else None,
         )
     )
-    return of_document(document, Last_Modified=dates.http(found.last_modified_ns))
+    return of_document(document, headers={"Last-Modified": dates.http(found.last_modified_ns)})

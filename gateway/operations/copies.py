@@ -34,7 +34,9 @@ def copy_object(call: Call) -> Answer:
             "without changing the object's metadata, storage class, website redirect location or "
             "encryption attributes.",
         )
-    description = _described(call, source, replaces_metadata, replaces_tags)
+    description = _described(
+        call, source, replaces_metadata=replaces_metadata, replaces_tags=replaces_tags
+    )
     copied = call.lake.copy(source, repository, call.place, description, requirement_of(call))
     return of_document(documents.copied(copied.checksum, copied.last_modified_ns))
 
@@ -76,7 +78,7 @@ def _replaces(call: Call, name: str) -> bool:
 
 
 def _described(
-    call: Call, source: Object, replaces_metadata: bool, replaces_tags: bool
+    call: Call, source: Object, *, replaces_metadata: bool, replaces_tags: bool
 ) -> Description | None:
     """Return what the copy is described by; None if it is as the source."""
     if not (replaces_metadata or replaces_tags):

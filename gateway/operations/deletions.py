@@ -66,8 +66,8 @@ def _delete_some(
         failures = call.lake.delete_many(call.bucket, branch, paths) if paths else ()
     except GravelerError as error:
         failures = [(path, error) for path in paths]
-    for path, error in failures:
-        errors |= {key: _of_key(key, error) for key in keys[path]}
+    for path, failure in failures:
+        errors |= {key: _of_key(key, failure) for key in keys[path]}
 
 
 def _of_key(key: str, error: GravelerError) -> DeletionError:

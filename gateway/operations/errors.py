@@ -15,6 +15,7 @@ CODES: Mapping[type[errors.GravelerError], Code] = {
     errors.AlreadyExistsError: Code.BUCKET_ALREADY_EXISTS,
     errors.ConflictError: Code.CONDITIONAL_REQUEST_CONFLICT,
     errors.GoneError: Code.NO_SUCH_VERSION,
+    errors.ObjectMissingError: Code.NO_SUCH_KEY,
     errors.PreconditionFailedError: Code.PRECONDITION_FAILED,
     errors.TooLargeError: Code.ENTITY_TOO_LARGE,
     errors.RangeNotSatisfiableError: Code.INVALID_RANGE,

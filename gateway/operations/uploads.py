@@ -24,7 +24,7 @@ def create_upload(call: Call) -> Answer:
         "x-amz-checksum-type": call.header("x-amz-checksum-type") or "",
     }
     document = multipart.upload_created(call.bucket, call.key, upload_id)
-    return of_document(document, **_given(headers))
+    return of_document(document, headers=_given(headers))
 
 
 def _given(headers: Mapping[str, str]) -> dict[str, str]:
@@ -42,7 +42,7 @@ def complete_upload(call: Call) -> Answer:
     )
     location = f"/{call.bucket}/{call.key}"
     document = multipart.completed(location, call.bucket, call.key, found.checksum, {})
-    return of_document(document, ETag=etag_of(found.checksum))
+    return of_document(document, headers={"ETag": etag_of(found.checksum)})
 
 
 def abort_upload(call: Call) -> Answer:

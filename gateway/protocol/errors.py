@@ -171,8 +171,8 @@ class Code(Enum):
         "RequestTimeout",
         400,
         (
-            "Your socket connection to the server was not read from or written to within the timeout "
-            "period. Idle connections will be closed."
+            "Your socket connection to the server was not read from or written to within the "
+            "timeout period. Idle connections will be closed."
         ),
     )
     SERVICE_UNAVAILABLE = ("ServiceUnavailable", 503, "Service is unable to handle request.")

@@ -23,6 +23,9 @@ from gateway.transfer.store import DataMissingError
 # A body of this size takes one or two messages, and no thread waits for them.
 _SMALL_BYTES = 64 * 1024
 
+# No repository can have this name.
+HEALTH_PATH = "/_health"
+
 Scope = Mapping[str, Any]
 
 
@@ -39,6 +42,9 @@ class Asgi:
         if scope["type"] != "http":
             return
         head = head_of(scope)
+        if head.raw_path == HEALTH_PATH and head.method in {"GET", "HEAD"}:
+            await _send_health(send)
+            return
         loop = asyncio.get_running_loop()
         arriving: InMemory | Streamed
         small = await _small_body(head, receive, self._idle_s)
@@ -86,6 +92,12 @@ class Asgi:
             served.record.code, served.record.message = "CutOff", str(error)
             raise
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _send_health(send: Send) -> None:
+    headers = [(b"content-type", b"text/plain"), (b"content-length", b"6")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"alive!", "more_body": False})
 
 
 def head_of(scope: Scope) -> Head:

@@ -37,12 +37,12 @@ class Record:
     def write(self) -> None:
         """Write the line, after the answer was sent."""
         line = {
-            "level": "ERROR" if self.status >= 500 and self.status != 503 else "INFO",
+            "level": "ERROR" if self.error or self.status == 500 else "INFO",
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "service": "graveler-gateway",
             "duration_ms": round((time.perf_counter() - self.began_s) * 1000, 1),
         }
-        for name in self.__slots__:  # type: ignore[attr-defined] # dataclass(slots=True) makes it
+        for name in self.__slots__:
             value = getattr(self, name)
             if name != "began_s" and value not in ("", 0):
                 line[name] = value

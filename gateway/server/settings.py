@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from gateway.operations.settings import OperationSettings
 
 PREFIX = "GRAVELER_GATEWAY_"
+# In a container, behind a load balancer.
+_EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,10 @@ def _number(environment: Mapping[str, str], name: str, default: int, least: int,
 class ServerSettings:
     """Where the program listens, and with how many processes."""
 
-    host: str = "0.0.0.0"  # noqa: S104 - in a container, behind a load balancer
-    port: int = 8080
-    workers: int = 1
-    stop_s: int = 25
+    host: str
+    port: int
+    workers: int
+    stop_s: int
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "ServerSettings":
@@ -80,7 +82,7 @@ class ServerSettings:
             ValueError: one has an invalid value; the message names it.
         """
         return cls(
-            host=environment.get(f"{PREFIX}HOST") or cls.host,
+            host=environment.get(f"{PREFIX}HOST") or _EVERY_ADDRESS,
             port=_number(environment, f"{PREFIX}PORT", 8080, 1, 65_535),
             workers=_number(environment, f"{PREFIX}WORKERS", 1, 1, 64),
             stop_s=_number(environment, f"{PREFIX}STOP_S", 25, 1, 3600),

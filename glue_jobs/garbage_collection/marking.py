@@ -5,7 +5,7 @@ were read, and `commits.csv` the active commits. `mark.json` is written last, wh
 complete.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
@@ -23,6 +23,7 @@ from graveler.operations.garbage import (
     neighbours,
     staging_tokens,
     territory,
+    upload_addresses,
 )
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.candidates import Territory
@@ -148,19 +149,24 @@ class Marking:
         return found
 
     def staged(self) -> DataFrame:
-        """Return the addresses that staged entries keep alive now."""
+        """Return the addresses that recorded uploads and staged entries keep alive now."""
         engine = self.deployment.engine
-        tokens = staging_tokens(engine, neighbours(engine, self.repository).sharers)
+        sharers = neighbours(engine, self.repository).sharers
+        uploads = self._frame(upload_addresses(engine, sharers))
+        tokens = staging_tokens(engine, sharers)
         namespace = self.repository.storage_namespace
         found = live.staged(self.spark, tokens, namespace, self.deployment.settings)
+        found = found.union(uploads)
         # A later scan could miss entries, because their tokens may be committed by then.
         return found.localCheckpoint()
 
     def _claimed(self) -> DataFrame:
         """Return the addresses that shallow copies claim; read after commits and rules."""
         engine = self.deployment.engine
-        found = claimed_addresses(engine, neighbours(engine, self.repository).sharers)
-        return self.spark.createDataFrame([(each,) for each in found], live.ADDRESS)
+        return self._frame(claimed_addresses(engine, neighbours(engine, self.repository).sharers))
+
+    def _frame(self, addresses: Sequence[str]) -> DataFrame:
+        return self.spark.createDataFrame([(each,) for each in addresses], live.ADDRESS)
 
     def committed(self, ranges: DataFrame) -> DataFrame:
         """Return the addresses that the ranges keep alive."""

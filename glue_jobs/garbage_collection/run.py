@@ -3,14 +3,17 @@
 Theory of operation
 -------------------
 An object may be deleted if its name has the engine's form (`addresses.is_own_address`), if it is
-older than the minimum age, and if no staged entry and no active commit names it. Users continue to
-upload, link, commit and revert objects meanwhile. The order of the reads makes the result correct:
+older than the minimum age, and if no recorded upload, no staged entry and no active commit names
+it. Users continue to upload, link, commit and revert objects meanwhile. The order of the reads
+makes the result correct:
 
 1. *Candidates first*: the objects in `data/` that are older than the cutoff. Names of another form,
    and folders that hold `_lakefs/`, belong to other writers. A later object is no candidate, and
    cannot look like an old one: an issued address may be linked for a day, and the minimum age is
    longer.
-2. *Staged entries next*, of every token of every branch.
+2. *Uploads and staged entries next*: first the records of multipart uploads, then the entries of
+   every token of every branch. A multipart object is as old as the start of its upload, so it may
+   be a candidate at once. Its address moves from the record to an entry in one transaction.
 3. *Commits last*: heads and rules are read after the staged entries. So an entry that moves from
    staging into a commit is seen in one of the two. A copy has a new address, and a merge or a
    change of metadata uses entries of a head or of staging. A shallow copy claims the address, and
@@ -63,7 +66,7 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.model import Repository
-from graveler.operations.garbage import holds_metadata
+from graveler.operations.garbage import holds_metadata, neighbours, upload_addresses
 from graveler.operations.protocol.pages import every_repository
 from graveler.operations.retention import changeable_repository
 from graveler.retention.candidates import Territory, partition_of
@@ -305,11 +308,14 @@ class _Run:
         return this, doomed
 
     def _abort_uploads(self, territory: Territory) -> None:
-        """Abort the unfinished uploads that can no longer be linked: their parts cost money."""
-        objects = self._deployment.engine.objects
+        """Abort the unfinished uploads that can no longer be completed: their parts cost money."""
+        engine = self._deployment.engine
+        objects = engine.objects
+        # An upload that is old enough to be aborted got its record long ago, or never gets one.
+        recorded = set(upload_addresses(engine, neighbours(engine, self._repository).sharers))
         for upload in objects.list_uploads(territory.data_uri):
             address = upload.uri.removeprefix(f"{territory.namespace}/")
-            is_old = upload.initiated_ns < territory.cutoff_ns
+            is_old = upload.initiated_ns < territory.cutoff_ns and address not in recorded
             folder_uri = f"{territory.namespace}/{partition_of(address)}"
             if is_old and territory.holds(address) and not holds_metadata(objects, folder_uri):
                 with suppress(NotFoundError):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from graveler.errors import InvalidInputError
 from graveler.messages import Refusal
-from graveler.model import NO_REQUIREMENT, Requirement
+from graveler.model import Requirement
 
 _ANY = "*"
 # A weak tag is well-formed, but never equals a strong one, as If-Match demands.
@@ -17,19 +17,18 @@ def requirement_of(headers: Mapping[str, str]) -> Requirement:
     """Return what the headers, with names in lower case, require of the object at the path.
 
     Raises:
-        InvalidInputError: If-Match is no list of entity tags, or both headers are present.
+        InvalidInputError: If-Match is no list of entity tags.
         UnsupportedError: If-None-Match has another value than `*`.
     """
     match, none_match = headers.get("if-match"), headers.get("if-none-match")
     if none_match is not None and none_match.strip() != _ANY:
         raise Refusal.NOT_SERVED.error(f"If-None-Match: {none_match} of writes; use *")
+    is_absent = none_match is not None
     if match is None:
-        return NO_REQUIREMENT if none_match is None else Requirement(is_absent=True)
-    if none_match is not None:
-        raise InvalidInputError("If-Match and If-None-Match exclude each other: send one of them")
+        return Requirement(is_absent)
     if match.strip() == _ANY:
-        return Requirement(is_present=True)
-    return Requirement(checksums=_checksums_of(match))
+        return Requirement(is_absent, is_present=True)
+    return Requirement(is_absent, checksums=_checksums_of(match))
 
 
 def _checksums_of(match: str) -> frozenset[str]:

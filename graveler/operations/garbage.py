@@ -67,6 +67,20 @@ def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
     return any(True for _ in objects.list_objects(folder_uri + METADATA_FOLDER))
 
 
+def upload_addresses(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
+    """Return the addresses of recorded uploads: read them before staged entries.
+
+    S3 dates an object of many parts by the start of its upload. So it may be old enough to be
+    deleted when its upload completes. A completion moves its address from the record to a staged
+    entry, in one transaction. Completed uploads count as well, while their records exist.
+    """
+    return [
+        upload.address
+        for repository in repositories
+        for upload in engine.refs.uploads(repository, b"", None)
+    ]
+
+
 def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[StagingToken]:
     """Return the staging token and the sealed tokens of all branches, hidden ones too.
 

@@ -3,8 +3,9 @@
 The list includes the sealed tokens of each branch, and each value in them. A newer token may cover
 a value that is committed later, by a commit that sealed only the older tokens. (lakeFS lists what
 differs from the head. But a value that equals the head may point to other data, and readers of the
-branch get the staged data.) Tombstones point to no data. The last file ends with the addresses that
-shallow copies claim (`graveler.retention.claims`).
+branch get the staged data.) Tombstones point to no data. The first file begins with the addresses
+of recorded uploads, because a completion moves them to staged entries. The last file ends with the
+addresses that shallow copies claim (`graveler.retention.claims`).
 
 A file has a maximum size; the continuation names the branch and path where the next one starts. A
 commit may meanwhile move what is still to be listed into the branch's head. So a collection lists
@@ -75,6 +76,9 @@ def prepare_uncommitted(engine: Engine, name: str, continuation: str = "") -> Un
     repository = changeable_repository(engine, name)
     mark = _decode(continuation) if continuation else _Mark(newest_first(engine.names.new_uid()))
     file = _AddressFile(repository.storage_namespace)
+    if not continuation:
+        for upload in engine.refs.uploads(repository, b"", None):
+            file.add_address(upload.address, upload.created_ns // NS_PER_S)
     next_mark: _Mark | None = None
     deadline_ns = engine.clock.now_ns() + LISTING_S_MAX * NS_PER_S
     for count, (branch, (path, value)) in enumerate(_staged(engine, repository, mark)):

@@ -11,6 +11,7 @@ from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.errors import ThrottledError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Event, StagingToken, Tag
+from graveler.uploads import Upload
 from tests.contract.conftest import (
     COMMIT_ID,
     DynamoDBStores,
@@ -87,6 +88,7 @@ def test_a_deleted_repository_is_dropped_completely_and_alone(
     main = stores.refs.branch(repository, "main")
     assert main is not None
     stores.staging.stage(main.staging_token, [(b"a", b"value")])
+    stores.refs.put_upload(repository, Upload("id", "main", b"b", "data/x/y", "id of S3", "a/b", 5))
     event = Event("deleted", "repository_deleted", repository.name, time_ns=5)
     stores.refs.delete_repository(repository, event)
 

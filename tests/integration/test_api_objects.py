@@ -73,6 +73,20 @@ def test_an_upload_may_require_that_the_path_is_free(api):
     assert api.ask("GET", READ, path="a").content == b"1"
 
 
+def test_a_write_may_require_the_content_that_its_client_read(api):
+    api.upload("a", b"1")
+    read = {"if-match": api.ask("GET", READ, path="a").headers["ETag"]}
+    assert api.ask("POST", OBJECTS, b"2", path="a", headers=read).status == 201
+    late = api.ask("POST", OBJECTS, b"3", path="a", headers=read)
+    assert late.status == 412
+    assert "'a' has the ETag" in late.message
+    body = {"physical_address": "s3://elsewhere/o", "checksum": "c", "size_bytes": 1}
+    assert api.ask("PUT", OBJECTS, body, path="a", headers=read).status == 412
+    assert api.ask("GET", READ, path="a").content == b"2"
+    now = {"if-match": '"other", ' + api.ask("GET", READ, path="a").headers["ETag"]}
+    assert api.ask("PUT", OBJECTS, body, path="a", headers=now).status == 201
+
+
 @pytest.mark.parametrize(
     ("parameters", "headers", "body", "status", "named"),
     [
@@ -81,7 +95,10 @@ def test_an_upload_may_require_that_the_path_is_free(api):
         ({"path": "p" * 1025}, {}, b"x", 400, "path"),
         ({"path": "p", "force": "maybe"}, {}, b"x", 400, '"force"'),
         ({"path": "p"}, {"if-none-match": '"abc"'}, b"x", 501, "If-None-Match"),
-        ({"path": "p"}, {"if-match": "*"}, b"x", 501, "If-Match"),
+        ({"path": "p"}, {"if-match": "abc"}, b"x", 400, "If-Match"),
+        ({"path": "p"}, {"if-match": "*"}, b"x", 412, "If-Match"),
+        ({"path": "p"}, {"if-match": '"abc"'}, b"x", 412, "If-Match"),
+        ({"path": "p"}, {"if-match": "*", "if-none-match": "*"}, b"x", 412, "If-Match"),
         ({"path": "p", "storageClass": "GLACIER"}, {}, b"x", 501, "storageClass"),
         ({"path": "p"}, FORM, b"x", 400, "boundary"),
         ({"path": "p"}, FORM, multipart(b"x", name="file"), 400, "content"),

@@ -103,7 +103,7 @@ def test_a_link_may_require_that_the_path_is_free(api):
     api.upload("a", b"1")
     body = {"staging": api.ask("GET", BACKING, path="a").json, "checksum": "c", "size_bytes": 1}
     assert api.ask("PUT", BACKING, body, path="a", headers={"if-none-match": "*"}).status == 412
-    assert api.ask("PUT", BACKING, body, path="a", headers={"if-match": '"c"'}).status == 501
+    assert api.ask("PUT", BACKING, body, path="a", headers={"if-match": '"c"'}).status == 412
     assert api.ask("GET", READ, path="a").content == b"1"
 
 

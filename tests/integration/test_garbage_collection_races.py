@@ -8,9 +8,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from graveler.errors import ContentionError, GravelerError
-from graveler.operations import branches, links, merges, replays, writes
+from graveler.operations import branches, links, merges, recorded_uploads, replays, writes
 from graveler.operations.protocol.claims import claim
 from graveler.operations.protocol.lookup import read_repository
+from graveler.ports import UploadedPart
+from graveler.uploads import Upload
 from tests.support.collected import DAY_S, MARKS, Collected, world
 from tests.support.server_world import ServerWorld
 from tests.support.spark import spark_session
@@ -30,6 +32,7 @@ class Raced:
     lake: Collected
     uris: dict[str, str] = field(default_factory=dict)
     refused: list[GravelerError] = field(default_factory=list)
+    begun: dict[str, tuple[Upload, list[UploadedPart]]] = field(default_factory=dict)
 
     def prepare(self) -> None:
         lake = self.lake
@@ -46,10 +49,28 @@ class Raced:
         lake.commit(10 * DAY_S, "described")
         self.uris["claimed"] = lake.upload("claimed")
         lake.delete("claimed")
+        for name in ("joined", "in parts"):
+            self.begin(name)
+        joined, parts = self.begun["joined"]
+        # As if the completion had stopped before its transaction.
+        lake.objects.complete_upload(self.uris["joined"], joined.store_id, parts)
         lake.grow_old()
         address = links.get_physical_address(lake.engine, lake.name, "main", b"linked")
         lake.objects.put(address, b"linked", "a/b")
         self.uris["linked"] = address
+
+    def begin(self, name: str) -> None:
+        lake = self.lake
+        upload = recorded_uploads.create(lake.engine, lake.name, "main", name.encode(), metadata={})
+        self.uris[name] = f"{lake.namespace}/{upload.address}"
+        checksum = lake.objects.upload_part(self.uris[name], upload.store_id, 1, b"content")
+        self.begun[name] = (upload, [UploadedPart(1, checksum)])
+
+    def complete(self, name: str) -> None:
+        upload, parts = self.begun[name]
+        recorded_uploads.complete(
+            self.lake.engine, self.lake.name, "main", upload.path, upload.id, parts
+        )
 
     @property
     def races(self) -> dict[str, tuple[Callable[[], object], ...]]:
@@ -64,7 +85,7 @@ class Raced:
             ),
             "commits": (self.describe,),
             "marked": (self.branch_out, self.revert, self.retain_longer, self.reset),
-            "looked": (self.link, self.upload_again),
+            "looked": (self.link, self.upload_again, lambda: self.complete("joined")),
         }
 
     def second_run(self) -> None:
@@ -150,11 +171,17 @@ def raced(spark_session: SparkSession, world: ServerWorld, s3_folder: Path) -> R
         pytest.param("reverted", id="brought back by a revert"),
         pytest.param("reset", id="brought back by a hard reset"),
         pytest.param("longer", id="retained for longer by other rules"),
+        pytest.param("joined", id="completed after the last look, days after its upload began"),
         pytest.param("linked", id="linked by an address that was handed out before"),
     ],
 )
 def test_objects_revived_meanwhile_stay(raced: Raced, name: str) -> None:
     assert raced.lake.is_there(raced.uris[name])
+
+
+def test_an_upload_that_began_days_ago_can_still_be_completed(raced: Raced) -> None:
+    raced.complete("in parts")
+    assert raced.lake.objects.get(raced.uris["in parts"]) == b"content"
 
 
 def test_untouched_garbage_is_deleted(raced: Raced) -> None:

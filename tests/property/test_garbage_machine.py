@@ -47,7 +47,8 @@ class CollectedRepository(RuleBasedStateMachine):
             for listed in self.objects.list_objects(f"{NAMESPACE}/data/")
             if listed.last_modified_ns < cutoff_ns
         }
-        kept = self.users.live_uris() | self.users.covered_uris() | self.users.claimed_uris()
+        kept = self.users.live_uris() | self.users.covered_uris()
+        kept |= self.users.claimed_uris() | self.users.recorded_uris()
         assert old - set(FOREIGN) <= kept
 
     @rule(data=st.data())

@@ -18,15 +18,18 @@ from graveler.operations import (
     links,
     merges,
     objects,
+    recorded_uploads,
     repositories,
     retention,
     writes,
 )
 from graveler.operations.protocol.heads import seal
 from graveler.operations.protocol.lookup import current_branch, read_repository
+from graveler.ports import UploadedPart
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.rules import RetentionRules, make_rules
 from graveler.staging.listing import CommonPrefix, PageQuery
+from graveler.uploads import Upload
 from tests.support.addresses import address as own_address
 from tests.support.addresses import partition
 from tests.support.engines import memory_world
@@ -64,6 +67,7 @@ class Users:
         for uri in FOREIGN:
             self.engine.objects.put(uri, uri.encode(), "a/b")
         self.handed_out: list[tuple[bytes, str, int]] = []
+        self.begun: list[tuple[Upload, list[UploadedPart]]] = []
         self.contents: dict[str, set[str]] = {}  # of commits, which never change
         self.uploaded: set[str] = set()
         self.gone: set[str] = set()
@@ -74,13 +78,14 @@ class Users:
             *(self.copy_shallow, self.copy_old),
             *(self.delete_branch, self.create_branch, self.go_back, self.go_back),
             *(self.hand_out, self.put_where_told, self.put_where_told, self.link, self.link),
+            *(self.begin, self.join_parts, self.complete, self.complete, self.abort),
             self.set_rules,
         ]
         # Those that bring no content to life but what a branch has. With few of them, a name of an
         # address often moves from where a look comes later to where it has been.
         self.movers: list[Callable[[st.DataObject], None]] = [
             *(self.move, self.move, self.copy_shallow, self.delete, self.upload),
-            *(self.commit, self.seal_only, self.reset, self.delete_branch),
+            *(self.commit, self.seal_only, self.reset, self.delete_branch, self.complete),
         ]
 
     def act(self, data: st.DataObject) -> None:
@@ -93,7 +98,7 @@ class Users:
         action = data.draw(st.sampled_from(self.actions), label="action")
         with suppress(GravelerError):
             action(data)
-        if action != self.link:  # for a day, it must find what was uploaded
+        if action not in (self.link, self.complete):  # they must find what was uploaded
             self.gone |= {uri for uri in self.live_uris() - live if not self.is_there(uri)}
 
     def content(self) -> bytes:
@@ -185,6 +190,32 @@ class Users:
             path,
             links.StoredData(physical_address=address, checksum="any", size_bytes=1),
         )
+
+    def begin(self, data: st.DataObject) -> None:
+        upload = recorded_uploads.create(
+            self.engine, REPO, data.draw(NAMES), data.draw(PATHS), metadata={}
+        )
+        uri, objects = f"{NAMESPACE}/{upload.address}", self.engine.objects
+        checksum = objects.upload_part(uri, upload.store_id, 1, self.content())
+        self.begun.append((upload, [UploadedPart(1, checksum)]))
+
+    def _some_upload(self, data: st.DataObject) -> tuple[Upload, list[UploadedPart]]:
+        if not self.begun:
+            raise NotFoundError("no upload was begun")
+        return data.draw(st.sampled_from(self.begun[-3:]))
+
+    def join_parts(self, data: st.DataObject) -> None:
+        """Do the first step of a completion, which has crashed."""
+        upload, parts = self._some_upload(data)
+        self.engine.objects.complete_upload(f"{NAMESPACE}/{upload.address}", upload.store_id, parts)
+
+    def complete(self, data: st.DataObject) -> None:
+        upload, parts = self._some_upload(data)
+        recorded_uploads.complete(self.engine, REPO, upload.branch, upload.path, upload.id, parts)
+
+    def abort(self, data: st.DataObject) -> None:
+        upload, _ = self._some_upload(data)
+        recorded_uploads.abort(self.engine, REPO, upload.branch, upload.path, upload.id)
 
     def commit(self, data: st.DataObject) -> None:
         request = commits.CommitRequest(self.content().decode(), "somebody")
@@ -283,6 +314,12 @@ class Users:
         """Return the data that shallow copies claim; the memory store's claims do not end."""
         repository = read_repository(self.engine, REPO)
         return {f"{NAMESPACE}/{each}" for each in self.engine.refs.claimed_addresses(repository)}
+
+    def recorded_uris(self) -> set[str]:
+        """Return the data of recorded uploads; the memory store's records do not expire."""
+        repository = read_repository(self.engine, REPO)
+        uploads = self.engine.refs.uploads(repository, b"", None)
+        return {f"{NAMESPACE}/{upload.address}" for upload in uploads}
 
     def covered_uris(self) -> set[str]:
         """Return the data of objects in sealed tokens: a commit may still use one of them."""

@@ -13,6 +13,7 @@ from graveler.operations.garbage import (
     staged_addresses,
     staging_tokens,
     territory,
+    upload_addresses,
 )
 from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import Territory
@@ -77,7 +78,8 @@ class MemoryCollection:
 
     def _staged_now(self) -> set[str]:
         sharers = neighbours(self.engine, self.repository).sharers
-        found: set[str] = set()
+        found = set(upload_addresses(self.engine, sharers))
+        self.between()
         for token in staging_tokens(self.engine, sharers):
             self.between()
             found.update(staged_addresses(self.engine.staging, self.namespace, token))

@@ -99,7 +99,7 @@ class EngineUploads:
         page = self._engine.objects.list_parts(uri, store_id, after, amount)
         rows = [
             Part(part.number, part.checksum, part.size_bytes, part.last_modified_ns)
-            for part in page.results
+            for part in page.parts
         ]
         return rows, page.has_more
 

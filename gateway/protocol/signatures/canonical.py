@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import quote, unquote_to_bytes
 
 from gateway.protocol.head import Head
+from gateway.protocol.signatures.parameters import decoded_pairs
 
 
 def canonical_request(head: Head, signed_headers: Sequence[str], content_sha256: str) -> str:
@@ -15,7 +16,7 @@ def canonical_request(head: Head, signed_headers: Sequence[str], content_sha256:
         (
             head.method,
             canonical_path(head.raw_path),
-            canonical_query(head.raw_parameters),
+            canonical_query(decoded_pairs(head)),
             *(f"{name}:{canonical_value(head, name)}" for name in signed_headers),
             "",
             ";".join(signed_headers),
@@ -29,9 +30,9 @@ def canonical_path(raw_path: str) -> str:
     return quote(unquote_to_bytes(raw_path), safe="/") or "/"
 
 
-def canonical_query(raw_parameters: Iterable[tuple[str, str]]) -> str:
-    """Return the parameters sorted and encoded once, without the signature of a query."""
-    encoded = ((_encoded_once(name), _encoded_once(value)) for name, value in raw_parameters)
+def canonical_query(parameters: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the decoded parameters, encoded once and sorted, without the signature of a query."""
+    encoded = ((quote(name, safe=""), quote(value, safe="")) for name, value in parameters)
     return "&".join(
         f"{name}={value}" for name, value in sorted(encoded) if name != "X-Amz-Signature"
     )
@@ -44,7 +45,3 @@ def canonical_value(head: Head, name: str) -> str:
 
 def _squeezed(value: str) -> str:
     return " ".join(word for word in value.replace("\t", " ").split(" ") if word)
-
-
-def _encoded_once(text: str) -> str:
-    return quote(unquote_to_bytes(text.replace("+", " ")), safe="")

@@ -2,11 +2,12 @@
 
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
-from gateway.protocol.signatures import version4
+from gateway.protocol.signatures import version2, version4
 from gateway.protocol.signatures.verified import Presented
 
 # One of these names is enough: an incomplete signature is an error, not an anonymous request.
 _VERSION_4_NAMES = frozenset({"X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature"})
+_VERSION_2_NAMES = frozenset({"AWSAccessKeyId", "Signature"})
 _ONE_MECHANISM = (
     "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query "
     "string parameter or the Authorization header should be specified"
@@ -21,15 +22,20 @@ def parse(head: Head) -> Presented | None:
     """
     authorization = head.header("authorization")
     in_version4_query = not _VERSION_4_NAMES.isdisjoint(head.parameters)
-    if (authorization is not None) + in_version4_query > 1:
+    in_version2_query = not _VERSION_2_NAMES.isdisjoint(head.parameters)
+    if (authorization is not None) + in_version4_query + in_version2_query > 1:
         raise S3Error(Code.INVALID_ARGUMENT, _ONE_MECHANISM)
     if in_version4_query:
         return version4.parse_query(head)
+    if in_version2_query:
+        return version2.parse_query(head)
     if authorization is None:
         return None
     scheme = authorization.split(" ", 1)[0]
     if scheme == version4.ALGORITHM:
         return version4.parse_header(head, authorization)
+    if scheme == version2.SCHEME:
+        return version2.parse_header(authorization)
     if scheme == "AWS4-ECDSA-P256-SHA256":
         raise S3Error(
             Code.NOT_IMPLEMENTED, "ECDSA signatures are not implemented: use AWS4-HMAC-SHA256"

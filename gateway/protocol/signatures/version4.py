@@ -1,7 +1,6 @@
 """AWS Signature Version 4, in the Authorization header or in a presigned URL."""
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +9,7 @@ from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys, times
 from gateway.protocol.signatures.canonical import canonical_request
+from gateway.protocol.signatures.parameters import sole_values
 from gateway.protocol.signatures.verified import ChunkSeed, Kind, Verified
 
 ALGORITHM = "AWS4-HMAC-SHA256"
@@ -166,9 +166,8 @@ def parse_query(head: Head) -> Version4:
         S3Error: A parameter is missing, malformed or there twice.
     """
     error = Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
-    given = head.parameters
-    counts = Counter(name for name, _ in head.raw_parameters)
-    if any(not given.get(name) or counts[name] != 1 for name in QUERY_NAMES):
+    given = sole_values(head, QUERY_NAMES)
+    if given is None:
         raise S3Error(error, _QUERY_NAMES_REQUIRED)
     if given["X-Amz-Algorithm"] != ALGORITHM:
         raise S3Error(error, f'X-Amz-Algorithm only supports "{ALGORITHM}"')
@@ -178,7 +177,7 @@ def parse_query(head: Head) -> Version4:
             error, "X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\""
         )
     content_sha256 = (
-        given.get("X-Amz-Content-Sha256")
+        head.parameters.get("X-Amz-Content-Sha256")
         or head.header(payload.HEADER)
         or payload.PayloadKind.UNSIGNED.value
     )

@@ -7,17 +7,26 @@ from typing import Any
 import pytest
 
 from graveler.errors import ContentionError, PreconditionFailedError
-from graveler.operations import branches, commits, links, repositories, retention, writes
+from graveler.operations import (
+    branches,
+    commits,
+    links,
+    recorded_uploads,
+    repositories,
+    retention,
+    writes,
+)
 from graveler.operations.engine import Engine
 from graveler.operations.garbage import territory
 from graveler.operations.protocol.lookup import read_repository
-from graveler.ports import Clock
+from graveler.ports import Clock, UploadedPart
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.looks import LOOK_S
 from graveler.retention.rules import make_rules
 from tests.support.addresses import address, partition
 from tests.support.counting import engine_around
 from tests.support.engines import MemoryWorld
+from tests.support.faults import Meanwhile
 from tests.support.lake import NAMESPACE, REPO, commit, content, named, upload
 from tests.support.memory import CountingNames
 from tests.support.memory_collection import MemoryCollection
@@ -233,3 +242,71 @@ def test_a_run_that_lost_its_lease_deletes_nothing_more(world: MemoryWorld) -> N
     with pytest.raises(ContentionError):
         run.sweep()
     assert len(run.deleted) == 1
+
+
+STEPS = ("list_candidates", "look_at_staged", "look_at_commits", "mark", "look", "sweep")
+
+
+@pytest.mark.parametrize("number", range(len(STEPS) + 1))
+@pytest.mark.parametrize("then", ["nothing", "commit"])
+def test_a_long_upload_that_completes_during_a_collection_keeps_its_data(
+    world: MemoryWorld, number: int, then: str
+) -> None:
+    """S3 dates the object by the start of the upload, days ago."""
+    engine = world.engine()
+    begun = recorded_uploads.create(engine, REPO, "main", b"large", metadata={})
+    uri = f"{NAMESPACE}/{begun.address}"
+    parts = [UploadedPart(1, engine.objects.upload_part(uri, begun.store_id, 1, b"content"))]
+    world.clock.tick(MINIMUM_AGE_S + 1)
+    run = collection(world)
+
+    def complete() -> None:
+        recorded_uploads.complete(engine, REPO, "main", b"large", begun.id, parts)
+        if then == "commit":
+            commit(engine)
+
+    for step, name in enumerate(STEPS):
+        if step == number:
+            complete()
+        getattr(run, name)()
+    if number == len(STEPS):
+        complete()
+    assert content(engine, "main", b"large") == b"content"
+
+
+def test_a_long_upload_completes_between_any_two_reads_of_a_collection(world: MemoryWorld) -> None:
+    begun = recorded_uploads.create(world.engine(), REPO, "main", b"large", metadata={})
+    objects, uri = world.objects, f"{NAMESPACE}/{begun.address}"
+    parts = [UploadedPart(1, objects.upload_part(uri, begun.store_id, 1, b"content"))]
+    # As if the completion had stopped before its transaction: the object is there, and old.
+    objects.complete_upload(uri, begun.store_id, parts)
+    world.clock.tick(MINIMUM_AGE_S + 1)
+    for number in range(1, 200):
+        lake = world.fork()
+
+        def complete(lake: MemoryWorld = lake) -> None:
+            engine = lake.engine()
+            recorded_uploads.complete(engine, REPO, "main", b"large", begun.id, parts)
+            commit(engine)
+
+        meanwhile = Meanwhile(number, complete)
+        engine = engine_around(lake.engine(), meanwhile)
+        MemoryCollection(engine, lake.files.read_all, REPO, MINIMUM_AGE_S).run()
+        if not meanwhile.has_happened:
+            complete()
+        assert content(lake.engine(), "main", b"large") == b"content"
+        if not meanwhile.has_happened:
+            return
+    pytest.fail("a collection takes too many calls")
+
+
+def test_data_of_an_aborted_upload_are_garbage(world: MemoryWorld) -> None:
+    """Its completion joined the parts, and lost to the abort."""
+    engine = world.engine()
+    begun = recorded_uploads.create(engine, REPO, "main", b"large", metadata={})
+    uri = f"{NAMESPACE}/{begun.address}"
+    part = UploadedPart(1, engine.objects.upload_part(uri, begun.store_id, 1, b"content"))
+    engine.objects.complete_upload(uri, begun.store_id, [part])
+    assert collect(world) == set()
+    recorded_uploads.abort(engine, REPO, "main", b"large", begun.id)
+    assert collect(world) == {begun.address}

@@ -4,17 +4,29 @@ import pytest
 
 from graveler.errors import CorruptDataError, InvalidInputError, NotFoundError
 from graveler.model import AddressType, CommitID, MetaRangeID
-from graveler.operations import branches, commits, links, repositories, retention, writes
+from graveler.operations import (
+    branches,
+    commits,
+    links,
+    recorded_uploads,
+    repositories,
+    retention,
+    writes,
+)
+from graveler.operations.engine import Engine
 from graveler.operations.garbage import (
     active_metaranges,
     neighbours,
     staged_addresses,
     staging_tokens,
+    upload_addresses,
 )
 from graveler.operations.protocol.heads import seal
 from graveler.operations.protocol.lookup import current_branch, read_repository
+from graveler.ports import UploadedPart
 from graveler.retention.files import RULES_FILE
 from graveler.retention.rules import make_rules
+from graveler.uploads import Upload
 from tests.support.dumps import commits_between_pages
 from tests.support.engines import MemoryWorld
 from tests.support.lake import NAMESPACE, REPO, commit, upload
@@ -160,3 +172,23 @@ def test_a_repository_created_again_is_another_one(world: MemoryWorld) -> None:
     repositories.create(engine, name=REPO, storage_namespace="s3://bucket/other")
     with pytest.raises(NotFoundError):
         neighbours(engine, old)
+
+
+def test_recorded_uploads_count_open_or_completed(world: MemoryWorld) -> None:
+    engine = world.engine()
+    made = [
+        recorded_uploads.create(engine, REPO, "main", path, metadata={})
+        for path in (b"open", b"completed", b"completed and deleted", b"aborted")
+    ]
+    for completed in made[1:3]:
+        complete(engine, completed)
+    writes.delete(engine, REPO, "main", b"completed and deleted")
+    recorded_uploads.abort(engine, REPO, "main", b"aborted", made[3].id)
+    found = upload_addresses(engine, [read_repository(engine, REPO)])
+    assert set(found) == {each.address for each in made[:3]}
+
+
+def complete(engine: Engine, begun: Upload) -> None:
+    uri = f"{NAMESPACE}/{begun.address}"
+    part = UploadedPart(1, engine.objects.upload_part(uri, begun.store_id, 1, b"content"))
+    recorded_uploads.complete(engine, REPO, begun.branch, begun.path, begun.id, [part])

@@ -84,13 +84,15 @@ def test_the_content_of_a_refused_write_is_not_read(world, engine):
     def never():
         pytest.fail("the body was read")
 
-    for branch, path, options, error in (
-        ("none", b"p", {}, NotFoundError),
-        ("main", b"", {}, InvalidInputError),
-        ("main", b"there", {"requirement": ABSENT}, PreconditionFailedError),
+    for branch, path, error in (
+        ("none", b"p", NotFoundError),
+        ("main", b"", InvalidInputError),
+        ("main", b"there", PreconditionFailedError),
     ):
         with pytest.raises(error):
-            writes.upload(engine, REPO, branch, path, read_content=never, metadata={}, **options)
+            writes.upload(
+                engine, REPO, branch, path, read_content=never, metadata={}, requirement=ABSENT
+            )
 
 
 def test_too_large_metadata_are_refused(engine):
@@ -508,7 +510,7 @@ def test_an_object_copied_onto_itself_has_the_new_metadata(engine):
 def test_an_object_is_copied_from_another_repository(engine):
     repositories.create(engine, name="other", storage_namespace="s3://bucket/other")
     put(engine, b"a", b"data")
-    options = {"source_ref": "main", "source_path": b"a", "source_repository": REPO}
+    options: Any = {"source_ref": "main", "source_path": b"a", "source_repository": REPO}
     made = writes.copy(engine, "other", "main", b"b", **options)
     assert made.physical_address.startswith("s3://bucket/other/data/")
     assert engine.objects.get(made.physical_address) == b"data"

@@ -56,11 +56,13 @@ def of_botocore(
     made: SignedRequest, headers: Mapping[str, str], keys: Keys, region: str = REGION
 ) -> dict[str, str]:
     """Return the headers that botocore makes for the same request."""
+
+    class Signer(S3SigV4Auth):
+        def payload(self, request: AWSRequest) -> str:  # noqa: ARG002 - theirs
+            return made.headers["x-amz-content-sha256"]
+
     theirs = AWSRequest(made.method, url_of(made), dict(headers))
-    payload_hash = made.headers["x-amz-content-sha256"]
-    signer = S3SigV4Auth(Credentials(keys.access_key, keys.secret_key, keys.token), "s3", region)
-    signer.payload = lambda _request: payload_hash
-    signer.add_auth(theirs)
+    Signer(Credentials(keys.access_key, keys.secret_key, keys.token), "s3", region).add_auth(theirs)
     return {"host": made.headers["host"]} | {
         name.lower(): value for name, value in theirs.headers.items()
     }

@@ -180,6 +180,16 @@ def test_an_expiry_of_no_time_or_more_than_a_week_is_refused(expires):
     assert caught.value.code is Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
 
 
+@pytest.mark.parametrize("added", ["X-Amz-Expires=9", "X-Amz-Exp%69res=9", "X-Amz-Signature=0"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_parameter_of_the_signature_cannot_be_there_twice(added, is_first):
+    request_head, _ = signed(Kind.VERSION_4_QUERY)
+    parts = [added, request_head.raw_query] if is_first else [request_head.raw_query, added]
+    with pytest.raises(S3Error) as caught:
+        parse(replace(request_head, raw_query="&".join(parts)))
+    assert caught.value.code is Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
+
+
 def test_a_cached_signing_key_is_used():
     request_head, now_s = signed(Kind.VERSION_4_HEADER)
     asked = []
