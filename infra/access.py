@@ -207,22 +207,21 @@ class Access:
         return statements
 
     def gateway(self) -> list[iam.PolicyStatement]:
-        """Return the S3 gateway's: users' objects on branches, and the rights of their users.
+        """Return the S3 gateway's: objects of branches. It changes no account, and commits nothing.
 
-        It changes no account, commits nothing, and deletes no object. A part of an upload needs
-        PutObject.
+        It deletes no object: what no branch names is garbage. Parts of an upload need PutObject.
         """
-        parts = ("s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject")
-        read = (*_READ_ITEMS, "dynamodb:ConditionCheckItem")
         change = ("dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+        write = (*_PUT, "s3:ListMultipartUploadParts")
         return [
-            self._refs((*_READ_ITEMS, *change), (_OF_REPOSITORIES[1],), "ChangeRepositories"),
-            self._refs(read, (ACCOUNTS, *_OF_REPOSITORIES), "ReadAccounts"),
-            self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
+            self._refs((*_READ_ITEMS, *change), ("repository#*",)),
+            self._refs(_READ_ITEMS, (REPOSITORIES,), "FindRepositories"),
+            self._refs(_GET, (ACCOUNTS,), "ReadUsers"),
+            self._staging((*_READ_ITEMS, "dynamodb:ConditionCheckItem", "dynamodb:PutItem")),
             *self._tables_key(),
             *self._secrets(("kms:Decrypt",)),
             *self._read_lakes(),
-            self._in_namespaces("PutData", parts, "data/*"),
+            self._in_namespaces("WriteData", write, "data/*"),
             *self._bucket_keys(),
         ]
 

@@ -79,18 +79,18 @@ _NO_RESOURCE = "In IAM, this action has no resources."
 
 # Statements that name a resource with `*` in it.
 OF_STATEMENTS: Mapping[str, str] = {
-    "AskRegistry": "In IAM, this action has no resources.",
+    "AskRegistry": _NO_RESOURCE,
     "AskAlarms": "CodeDeploy asks for the alarms of a list.",
     "DeleteGarbage": _OBJECTS,
     "DeleteMarks": _OBJECTS,
     "DeleteResults": _OBJECTS,
     "KeepDumps": _OBJECTS,
-    "PutData": _OBJECTS,
     "PutObjects": _OBJECTS,
     "ReadInventory": _OBJECTS,
     "ReadMetadata": _OBJECTS,
     "ReadObjects": _OBJECTS,
     "Scratch": _OBJECTS,
+    "WriteData": _OBJECTS,
     "WriteExports": _OBJECTS,
     "WriteMetadata": _OBJECTS,
     "WritePieces": _OBJECTS,
