@@ -157,6 +157,8 @@ class Reading:
                     self._next += len(piece)
                     failures = 0
                     yield piece
+                if self._next <= self._last:
+                    raise NoAnswerError("S3's answer promised no length, and ended early")
             except NoAnswerError as error:
                 failures += 1
                 if failures == _TRIES_MAX:

@@ -142,12 +142,6 @@ def test_a_version_is_not_taken_for_the_object(stack, version):
         assert reply.texts("Deleted/Key") == ["main/a"]
 
 
-def test_an_unchecked_document_is_refused_unread(stack):
-    reply = delete(stack, "main/a", content_sha256=UNSIGNED)
-    assert (reply.status, reply.code, reply.reads) == (400, "InvalidRequest", 0)
-    assert "main/a" in left(stack)
-
-
 def test_a_document_is_checked_by_its_md5(stack):
     wrong = base64.b64encode(hashlib.md5(b"other").digest()).decode()
     reply = delete(stack, "main/a", content_sha256=UNSIGNED, headers={"content-md5": wrong})
