@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from gateway.lake.port import Place
 from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import Call
+from gateway.operations.call import NULL_VERSION, Call
 from gateway.operations.errors import error_of
 from gateway.operations.writes import requirement_of
 from gateway.protocol.addressing import split_key
@@ -47,7 +47,10 @@ def delete_objects(call: Call) -> Answer:
     by_branch: dict[str, list[tuple[bytes, str]]] = {}
     for wanted in deletion.objects:
         place = split_key(wanted.key.encode())
-        if wanted.etag is not None and place.path:
+        if (wanted.version_id or NULL_VERSION) != NULL_VERSION:
+            code = Code.NO_SUCH_VERSION
+            errors[wanted.key] = DeletionError(wanted.key, code.text, code.message)
+        elif wanted.etag is not None and place.path:
             _delete_if(call, place.ref, place.path, wanted, errors)
         else:
             by_branch.setdefault(place.ref, []).append((place.path, wanted.key))

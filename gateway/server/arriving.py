@@ -25,13 +25,20 @@ _DRAINED_BYTES_MAX = 64 * 1024 * 1024
 
 
 class InMemory:
-    """A body that arrived with its head."""
+    """A body that arrived with its head, or why it did not arrive."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, refusal: Code | None = None) -> None:
         self._body = body
+        self._refusal = refusal
 
     def read(self) -> bytes:
-        """Return the whole body, then b""."""
+        """Return the whole body, then b"".
+
+        Raises:
+            S3Error: the client stopped sending, or the framing is broken.
+        """
+        if self._refusal is not None:
+            raise S3Error(self._refusal)
         body, self._body = self._body, b""
         return body
 
@@ -89,6 +96,8 @@ class Streamed:
         """Stop reading; before that, read and drop what a client is sending, if asked to."""
         if self._pump is not None:
             self._pump.cancel()
+            # Servers have one receiver at a time.
+            await asyncio.wait([self._pump])
         if not drains or self._is_over or self._is_broken:
             return
         drained = 0

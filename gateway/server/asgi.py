@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from gateway.operations.answers import Answer
-from gateway.protocol.errors import S3Error
+from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.server.application import Application, Served
 from gateway.server.arriving import InMemory, Receive, Streamed
@@ -48,9 +48,8 @@ class Asgi:
             await _send_health(send)
             return
         loop = asyncio.get_running_loop()
-        arriving: InMemory | Streamed
         small = await _small_body(head, receive, self._idle_s)
-        arriving = Streamed(receive, loop, self._idle_s) if small is None else InMemory(small)
+        arriving = small or Streamed(receive, loop, self._idle_s)
         address = scope["client"][0] if scope.get("client") else ""
         work = partial(copy_context().run, self._application.serve, head, arriving, address)
         served: Served = await loop.run_in_executor(self._pool, work)
@@ -59,6 +58,8 @@ class Asgi:
             if isinstance(arriving, Streamed):
                 await arriving.finish(drains=_drains(head, answer))
             await self._send(head, served, send, loop)
+        except ClientGoneError:
+            served.record.code = "ClientGone"
         finally:
             if answer.reading is not None:
                 answer.reading.close()
@@ -67,33 +68,50 @@ class Asgi:
     async def _send(
         self, head: Head, served: Served, send: Send, loop: asyncio.AbstractEventLoop
     ) -> None:
+        """Send the answer.
+
+        Raises:
+            ClientGoneError: the client does not take it.
+        """
         answer = served.answer
         has_content = head.method != "HEAD" and answer.status not in {204, 304}
-        await send(
-            {
-                "type": "http.response.start",
-                "status": answer.status,
-                "headers": _headers_of(answer, has_content=has_content),
-            }
-        )
+        start = {
+            "type": "http.response.start",
+            "status": answer.status,
+            "headers": _headers_of(answer, has_content=has_content),
+        }
+        await _sent(send, start)
         if answer.reading is None or not has_content:
             content = answer.content if has_content else b""
             served.record.bytes_out = len(content)
-            await send({"type": "http.response.body", "body": content, "more_body": False})
+            await _sent(send, _last_piece(content))
             return
         work = partial(
             send_pieces, answer.reading.pieces(), send, loop, self._idle_s, is_gone=lambda: False
         )
         try:
             served.record.bytes_out = await loop.run_in_executor(self._readers, work)
-        except ClientGoneError:
-            served.record.code = "ClientGone"
-            return
         except (S3Error, DataMissingError, NoAnswerError) as error:
             # The answer has begun: only an early end tells the client.
             served.record.code, served.record.message = "CutOff", str(error)
             raise
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await _sent(send, _last_piece(b""))
+
+
+async def _sent(send: Send, message: dict[str, Any]) -> None:
+    """Send the message.
+
+    Raises:
+        ClientGoneError: the client does not take it; servers raise whatever they like then.
+    """
+    try:
+        await send(message)
+    except Exception as error:
+        raise ClientGoneError from error
+
+
+def _last_piece(content: bytes) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": content, "more_body": False}
 
 
 async def _send_health(send: Send) -> None:
@@ -116,28 +134,32 @@ def head_of(scope: Scope) -> Head:
     )
 
 
-async def _small_body(head: Head, receive: Receive, idle_s: float) -> bytes | None:
+async def _small_body(head: Head, receive: Receive, idle_s: float) -> InMemory | None:
     """Return the whole body if it is small and its client does not wait; None if not."""
     length = head.header("content-length")
     if length is None:
-        if head.header("transfer-encoding") is None:
-            return b""
-        return None
-    if head.header("expect") is not None or not (length.isascii() and length.isdigit()):
-        return None
-    if int(length[:10]) > _SMALL_BYTES:
+        return InMemory(b"") if head.header("transfer-encoding") is None else None
+    is_number = length.isascii() and length.isdigit()
+    if head.header("expect") is not None or not is_number or int(length[:10]) > _SMALL_BYTES:
         return None
     if int(length) == 0:
-        return b""
+        return InMemory(b"")
+    try:
+        async with asyncio.timeout(idle_s):
+            return await _whole_body(receive)
+    except TimeoutError:
+        return InMemory(b"", Code.REQUEST_TIMEOUT)
+
+
+async def _whole_body(receive: Receive) -> InMemory:
     pieces = []
-    async with asyncio.timeout(idle_s):
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                raise ConnectionError("the client is gone")
-            pieces.append(message.get("body", b""))
-            if not message.get("more_body"):
-                return b"".join(pieces)
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return InMemory(b"", Code.INCOMPLETE_BODY)
+        pieces.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return InMemory(b"".join(pieces))
 
 
 def _drains(head: Head, answer: Answer) -> bool:
