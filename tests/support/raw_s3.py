@@ -169,7 +169,7 @@ class _Auth(S3SigV4Auth):
         super().__init__(credentials, "s3", _REGION)
         self._payload = payload
 
-    def payload(self, request: AWSRequest) -> str:
+    def payload(self, request: AWSRequest) -> str:  # noqa: ARG002 - botocore's
         return self._payload
 
 
