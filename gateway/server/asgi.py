@@ -12,16 +12,17 @@ from functools import partial
 from typing import Any
 
 from gateway.operations.answers import Answer
-from gateway.protocol.errors import S3Error
+from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.server.application import Application, Served
-from gateway.server.arriving import InMemory, Receive, Streamed
+from gateway.server.arriving import InMemory, Missing, Receive, Streamed
 from gateway.server.departing import ClientGoneError, Send, send_pieces
 from gateway.transfer.exchange import NoAnswerError
 from gateway.transfer.store import DataMissingError
 
 # A body of this size takes one or two messages, and no thread waits for them.
 _SMALL_BYTES = 64 * 1024
+_SMALL_DIGITS = len(str(_SMALL_BYTES))
 
 Scope = Mapping[str, Any]
 
@@ -40,16 +41,15 @@ class Asgi:
             return
         head = head_of(scope)
         loop = asyncio.get_running_loop()
-        arriving: InMemory | Streamed
         small = await _small_body(head, receive, self._idle_s)
-        arriving = Streamed(receive, loop, self._idle_s) if small is None else InMemory(small)
+        arriving = small or Streamed(receive, loop, self._idle_s)
         address = scope["client"][0] if scope.get("client") else ""
         work = partial(copy_context().run, self._application.serve, head, arriving, address)
         served: Served = await loop.run_in_executor(self._pool, work)
         answer = served.answer
         try:
             if isinstance(arriving, Streamed):
-                await arriving.finish(drains=_drains(head, answer))
+                await arriving.finish(drains=_drains(head, arriving, answer))
             await self._send(head, served, send, loop)
         finally:
             if answer.reading is not None:
@@ -102,33 +102,42 @@ def head_of(scope: Scope) -> Head:
     )
 
 
-async def _small_body(head: Head, receive: Receive, idle_s: float) -> bytes | None:
+async def _small_body(head: Head, receive: Receive, idle_s: float) -> InMemory | Missing | None:
     """Return the whole body if it is small and its client does not wait; None if not."""
-    length = head.header("content-length")
-    if length is None:
-        if head.header("transfer-encoding") is None:
-            return b""
+    is_chunked = head.header("transfer-encoding") is not None
+    length = head.header("content-length") or ("" if is_chunked else "0")
+    if not (length.isascii() and length.isdigit() and len(length) <= _SMALL_DIGITS):
         return None
-    if head.header("expect") is not None or not (length.isascii() and length.isdigit()):
-        return None
-    if int(length[:10]) > _SMALL_BYTES:
+    if int(length) > _SMALL_BYTES:
         return None
     if int(length) == 0:
-        return b""
+        return InMemory(b"")
+    if head.header("expect") is not None:
+        return None
+    try:
+        async with asyncio.timeout(idle_s):
+            return InMemory(await _whole(receive))
+    except TimeoutError:
+        return Missing(Code.REQUEST_TIMEOUT)
+    except Exception:  # noqa: BLE001 - whatever the server raises of a broken body
+        return Missing(Code.INCOMPLETE_BODY)
+
+
+async def _whole(receive: Receive) -> bytes:
     pieces = []
-    async with asyncio.timeout(idle_s):
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                raise ConnectionError("the client is gone")
-            pieces.append(message.get("body", b""))
-            if not message.get("more_body"):
-                return b"".join(pieces)
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise ConnectionError("the client is gone")
+        pieces.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(pieces)
 
 
-def _drains(head: Head, answer: Answer) -> bool:
+def _drains(head: Head, arriving: Streamed, answer: Answer) -> bool:
     """Whether to take the rest of a body: its client may not listen before it has sent it."""
-    return answer.status >= 300 and head.header("expect") is None
+    is_sent = head.header("expect") is None or arriving.has_begun
+    return answer.status >= 300 and is_sent
 
 
 def _headers_of(answer: Answer, *, has_content: bool) -> list[tuple[bytes, bytes]]:

@@ -176,26 +176,34 @@ def test_a_body_of_any_kind_is_taken(lake, kind, size_bytes, in_http_chunks):
 
 @pytest.mark.parametrize("size_bytes", SIZES)
 @pytest.mark.parametrize("kind", [_hashed, _unsigned, *CHUNKED])
-def test_a_body_that_is_not_what_was_announced_stores_nothing(lake, kind, size_bytes):
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_body_that_is_not_what_was_announced_stores_nothing(lake, kind, size_bytes, waits):
     content = os.urandom(size_bytes)
     headers, payload, body_of = kind(lake, content)
     if kind in CHUNKED:
         headers["x-amz-decoded-content-length"] = str(size_bytes)
     headers["Content-Length"] = str(len(body_of(Signed(b"", b"", "", "", "0" * 64))))
+    if waits:
+        headers["Expect"] = "100-continue"
     signed = lake.signed("PUT", "object", payload=payload, **headers)
-    last = content[-5:]
-    body = body_of(signed).replace(last, bytes(byte ^ 1 for byte in last))
+    wrong = content[size_bytes // 2 :][:20]
+    body = body_of(signed).replace(wrong, bytes(byte ^ 1 for byte in wrong))
     with lake.connect() as connection:
-        connection.send(signed.head + body)
+        connection.send(signed.head)
+        if waits:
+            assert connection.line() + connection.line() == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.send(body)
         answer = connection.answer("PUT")
     assert answer.code in {"BadDigest", "XAmzContentSHA256Mismatch", "SignatureDoesNotMatch"}
     assert (lake.keys(), lake.stored()) == ([], set())
 
 
 @pytest.mark.parametrize("ends", ["closed", "reset", "half closed"])
-@pytest.mark.parametrize("size_bytes", [70_000, 3 * MB])
+@pytest.mark.parametrize("size_bytes", [1000, 70_000, 3 * MB])
 @pytest.mark.parametrize("kind", ["plain", "signed chunks", "HTTP chunks"])
 def test_an_upload_that_is_cut_off_leaves_nothing(lake, kind, size_bytes, ends):
+    log = lake.stack.data / "logs" / "api.log"
+    logged_bytes = log.stat().st_size
     content = os.urandom(size_bytes)
     half = cut(content)[: size_bytes // (128 * KB) + 1]
     with lake.connect() as connection:
@@ -225,6 +233,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(lake, kind, size_bytes, ends):
             connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
     time.sleep(0.5)
     assert (lake.keys(), lake.stored()) == ([], set())
+    assert b"Traceback" not in log.read_bytes()[logged_bytes:]
     lake.put("object", content)
     assert lake.get("object") == content
 
