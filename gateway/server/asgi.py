@@ -106,9 +106,8 @@ async def _small_body(head: Head, receive: Receive, idle_s: float) -> InMemory |
     """Return the whole body if it is small and its client does not wait; None if not."""
     is_chunked = head.header("transfer-encoding") is not None
     length = head.header("content-length") or ("" if is_chunked else "0")
-    if not (length.isascii() and length.isdigit() and len(length) <= _SMALL_DIGITS):
-        return None
-    if int(length) > _SMALL_BYTES:
+    has_few_digits = length.isascii() and length.isdigit() and len(length) <= _SMALL_DIGITS
+    if not has_few_digits or int(length) > _SMALL_BYTES:
         return None
     if int(length) == 0:
         return InMemory(b"")

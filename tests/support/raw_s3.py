@@ -130,7 +130,11 @@ class RawConnection:
         if receives_bytes:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receives_bytes)
         self.socket.settimeout(timeout_s)
-        self.socket.connect((str(address.hostname), int(address.port or 80)))
+        try:
+            self.socket.connect((str(address.hostname), int(address.port or 80)))
+        except OSError:
+            self.socket.close()
+            raise
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
