@@ -22,6 +22,7 @@ from gateway.transfer.store import DataMissingError
 
 # A body of this size takes one or two messages, and no thread waits for them.
 _SMALL_BYTES = 64 * 1024
+_SMALL_DIGITS = len(str(_SMALL_BYTES))
 
 # No repository can have this name.
 HEALTH_PATH = "/_health"
@@ -56,7 +57,7 @@ class Asgi:
         answer = served.answer
         try:
             if isinstance(arriving, Streamed):
-                await arriving.finish(drains=_drains(head, answer))
+                await arriving.finish(drains=_drains(head, arriving, answer))
             await self._send(head, served, send, loop)
         except ClientGoneError:
             served.record.code = "ClientGone"
@@ -136,19 +137,22 @@ def head_of(scope: Scope) -> Head:
 
 async def _small_body(head: Head, receive: Receive, idle_s: float) -> InMemory | None:
     """Return the whole body if it is small and its client does not wait; None if not."""
-    length = head.header("content-length")
-    if length is None:
-        return InMemory(b"") if head.header("transfer-encoding") is None else None
-    is_number = length.isascii() and length.isdigit()
-    if head.header("expect") is not None or not is_number or int(length[:10]) > _SMALL_BYTES:
+    is_chunked = head.header("transfer-encoding") is not None
+    length = head.header("content-length") or ("" if is_chunked else "0")
+    has_few_digits = length.isascii() and length.isdigit() and len(length) <= _SMALL_DIGITS
+    if not has_few_digits or int(length) > _SMALL_BYTES:
         return None
     if int(length) == 0:
         return InMemory(b"")
+    if head.header("expect") is not None:
+        return None
     try:
         async with asyncio.timeout(idle_s):
             return await _whole_body(receive)
     except TimeoutError:
         return InMemory(b"", Code.REQUEST_TIMEOUT)
+    except Exception:  # noqa: BLE001 - whatever the server raises of a broken body
+        return InMemory(b"", Code.INCOMPLETE_BODY)
 
 
 async def _whole_body(receive: Receive) -> InMemory:
@@ -162,9 +166,10 @@ async def _whole_body(receive: Receive) -> InMemory:
             return InMemory(b"".join(pieces))
 
 
-def _drains(head: Head, answer: Answer) -> bool:
+def _drains(head: Head, arriving: Streamed, answer: Answer) -> bool:
     """Whether to take the rest of a body: its client may not listen before it has sent it."""
-    return answer.status >= 300 and head.header("expect") is None
+    is_sent = head.header("expect") is None or arriving.has_begun
+    return answer.status >= 300 and is_sent
 
 
 def _headers_of(answer: Answer, *, has_content: bool) -> list[tuple[bytes, bytes]]:
