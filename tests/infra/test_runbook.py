@@ -81,7 +81,8 @@ def test_functions_jobs_alarms_and_the_bus_that_commands_name_exist(deployment):
         ("AWS::CloudWatch::Dashboard", "DashboardName"),
     ):
         physical |= {each[name] for each in deployment.resources(kind).values()}
-    stacks = {deployment.name, f"{deployment.name}-storage"}
+    # The gateway's stack, cluster and service have one name; dev has none of them.
+    stacks = {deployment.name, f"{deployment.name}-storage", f"{deployment.name}-gateway"}
     named = set(re.findall(r"\$D(?:-[a-z]+)*(?![\w-])", code()))
     assert len(named) > 5
     for name in named:
