@@ -35,7 +35,10 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """An object as readers see it; physical_address is the whole URI of its data."""
+    """An object as readers see it.
+
+    physical_address is the whole URI of its data, checksum its entity tag without quotes.
+    """
 
     path: bytes
     physical_address: str
@@ -149,6 +152,9 @@ class Lake(Protocol):
         """Return a URL that reads the object; its reader sends the signed headers."""
 
     # Writing
+
+    def check_write(self, place: Place) -> None:
+        """Check that the user may write at the place; whether it exists is checked later."""
 
     def write(
         self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT

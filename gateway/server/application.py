@@ -27,11 +27,11 @@ from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import Presented, Verified
+from gateway.protocol.signatures.verified import Kind, Presented, Verified
 from gateway.server.log import Record
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import DataMissingError, Transfers
-from graveler.errors import CorruptDataError, GravelerError, NotFoundError
+from graveler.errors import CorruptDataError, GravelerError, InvalidInputError, NotFoundError
 
 _REQUEST_ID = "x-amz-request-id"
 
@@ -90,6 +90,7 @@ class Application:
         if presented is not None:
             pair = self._key_pair(presented.access_key_id)
             verified = self._verified(presented, head, pair)
+            head = head.with_hoisted_headers() if presented.kind is Kind.VERSION_4_QUERY else head
             operation = operation_of(head, target)
             record.operation, run = operation.name, operation.run
         elif is_form(head, target):
@@ -105,7 +106,7 @@ class Application:
         record.ref = call.key.partition("/")[0] if target.key else ""
         try:
             return run(call)
-        except NotFoundError as error:
+        except (NotFoundError, InvalidInputError) as error:
             raise missing(call, error) from error
 
     def _key_pair(self, access_key_id: str | None) -> KeyPair:

@@ -34,7 +34,9 @@ class Asgi:
 
     def __init__(self, application: Application, *, threads: int, idle_s: float) -> None:
         self._application = application
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="gateway")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
+        # Slow readers wait for each other, and for nobody else.
+        self._readers = ThreadPoolExecutor(threads, thread_name_prefix="reader")
         self._idle_s = idle_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,7 +85,7 @@ class Asgi:
             send_pieces, answer.reading.pieces(), send, loop, self._idle_s, is_gone=lambda: False
         )
         try:
-            served.record.bytes_out = await loop.run_in_executor(self._pool, work)
+            served.record.bytes_out = await loop.run_in_executor(self._readers, work)
         except ClientGoneError:
             served.record.code = "ClientGone"
             return

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from itertools import compress
 
 from gateway.lake.engine import rights
-from gateway.lake.engine.deadline import in_time
+from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, Place, Stored
 from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
+from graveler.names import checksum_tag
 from graveler.operations import objects, writes
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import ObjectStat
@@ -26,7 +27,7 @@ def object_of(found: ObjectStat) -> Object:
         path=found.path,
         physical_address=found.physical_address,
         size_bytes=entry.size_bytes,
-        checksum=entry.checksum,
+        checksum=checksum_tag(entry.checksum),
         last_modified_ns=entry.last_modified_ns,
         content_type=entry.content_type,
         metadata=entry.metadata,
@@ -125,6 +126,9 @@ class EngineObjects:
             {"response-content-type": found.content_type},
         )
 
+    def check_write(self, place: Place) -> None:
+        self._access.require(rights.writing(place.repository, place.path))
+
     @in_time
     def write(
         self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
@@ -140,7 +144,7 @@ class EngineObjects:
         )
         return EngineWriting(self._engine, self._requests, prepared, description, requirement)
 
-    @in_time
+    @in_time_of_copies
     def copy(
         self,
         source: Object,

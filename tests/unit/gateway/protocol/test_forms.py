@@ -72,10 +72,12 @@ def test_random_bytes_raise_nothing_but_errors_of_s3(pieces):
 
 @given(st.text(max_size=40) | st.text(max_size=9).map("multipart/form-data; boundary=".__add__))
 def test_any_content_type_is_read_or_refused(content_type):
+    refusal = None
     try:
         FormParser(content_type)
     except S3Error as error:
-        assert error.code is Code.MALFORMED_POST
+        refusal = error.code
+    assert refusal in {None, Code.MALFORMED_POST}
 
 
 def test_fields_are_there_once_the_file_begins():
@@ -93,7 +95,7 @@ def test_fields_are_there_once_the_file_begins():
     [
         ("photo.jpg", "user/photo.jpg"),
         ("C:\\pictures\\photo.jpg", "user/photo.jpg"),
-        ("/home/me/photo.jpg", "user/photo.jpg"),
+        ("/pictures/photo.jpg", "user/photo.jpg"),
         ('a\\"b', 'user/a"b'),
         ("", "user/"),
     ],
