@@ -118,9 +118,8 @@ class GatewayStack:
             self.accounts,
             S3Requests(Endpoint(ENDPOINT, REGION), lambda: self.s3.keys, now_s=lambda: self.now_s),
         )
-        self.application = Application(
-            self.lakes, Transfers(self.connections, sleep=lambda _: None), self.settings
-        )
+        self.transfers = Transfers(self.connections, sleep=lambda _: None)
+        self.application = Application(self.lakes, self.transfers, self.settings)
         self.credentials = Credentials(ACCESS_KEY_ID, SECRET)
         self.repository(REPO)
 
