@@ -124,12 +124,23 @@ class Http:
 
 def put_presigned(url: str, data: bytes) -> bool:
     """Put data at a presigned URL; return whether it is stored."""
+    return _presigned("PUT", url, data).status == 200
+
+
+def get_presigned(url: str) -> bytes | None:
+    """Return the data at a presigned URL; None if they were not read."""
+    reply = _presigned("GET", url)
+    return reply.body if reply.status == 200 else None
+
+
+def _presigned(method: str, url: str, data: bytes | None = None) -> Reply:
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or HOST, parts.port, timeout=12)
     try:
-        connection.request("PUT", f"{parts.path}?{parts.query}", data)
-        return connection.getresponse().status == 200
+        connection.request(method, f"{parts.path}?{parts.query}", data)
+        answer = connection.getresponse()
+        return Reply(answer.status, answer.read())
     except (OSError, HTTPException):
-        return False
+        return Reply(0)
     finally:
         connection.close()

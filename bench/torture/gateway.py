@@ -55,7 +55,7 @@ def _send(
 ) -> Reply:
     """Sign and send one request; some reads and writes are signed in the query."""
     path = f"/{client.world.repository}/{quote(key, safe='/~')}"
-    text = urlencode(query or {}, quote_via=partial(quote, safe="~"))
+    text = urlencode(query or {}, quote_via=quote, safe="~")
     url = f"http://{client.http.address}{path}" + (f"?{text}" if text else "")
     credentials = Credentials(*client.world.key_pair)
     if method in ("GET", "PUT") and client.chance.random() < 0.2:
@@ -106,10 +106,7 @@ def outcome_of(record: Record, reply: Reply) -> str:
 
 def _not_found(record: Record, message: str) -> str:
     if record.kind == "read":
-        if message:
-            return "ok" if "no object" in message else "no_branch"
-        # An answer to HEAD does not say what is missing.
-        return "ok" if record.branch == "main" else "refused"
+        return "ok" if not message or "no object" in message else "no_branch"
     if "branch" in message:
         return "no_branch"
     return _UNMET.get(record.kind, "refused")
@@ -360,6 +357,7 @@ def _read(client: "Client", method: str) -> Record:
         data = reply.body if method == "GET" else None
         client.world.ledger.showed(shown, f"{record.id} {record.name}", data)
         record.seen[record.paths[0]] = shown
+    _doubt(client, record)
     return record
 
 
@@ -374,9 +372,18 @@ def s3_list(client: "Client") -> Record:
             path = (row.findtext("{*}Key") or "").partition("/")[2]
             client.world.ledger.showed(shown, f"{record.id} s3_list")
             record.seen[path] = shown
-        if not record.seen and record.branch != "main":
-            record.outcome = "refused"  # a branch that does not exist has an empty listing
+    _doubt(client, record)
     return record
+
+
+def _doubt(client: "Client", record: Record) -> None:
+    """Drop the answer that there is nothing, if there may have been no branch.
+
+    HEAD does not say what is missing, and a branch that does not exist has an empty listing.
+    """
+    is_empty = record.outcome == "ok" and not record.seen
+    if is_empty and record.name != "s3_get" and record.branch in client.world.deleted_branches:
+        record.outcome = "refused"
 
 
 ACTIONS: Mapping[str, Callable[["Client"], Record]] = {

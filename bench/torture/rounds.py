@@ -3,6 +3,7 @@
 import argparse
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -91,6 +92,7 @@ def run_round(
     chance = Random(f"{world.seed} round {number}")
     world.round_name = f"r{number}"
     mix = chance.choice(options.mix.split(",") if options.mix else list(MIXES))
+    world.deleted_branches = ("dev",) if "delete_branch" in MIXES[mix] else ()
     blows = torment.plan(chance, options.blows)
     load_s = chance.uniform(3.0, 8.0)
     began = time.monotonic()
@@ -148,12 +150,18 @@ def _load(
     kinds = mix.split()
 
     def work(client: Client, chance: Random) -> None:
+        try:
+            repeat(client, chance)
+        except Exception:  # noqa: BLE001 - of a client, which must not end in silence
+            world.ledger.problem(f"client {client.name} broke:\n{traceback.format_exc()}")
+        client.http.close()
+
+    def repeat(client: Client, chance: Random) -> None:
         while not over.is_set() and len(client.records) < _REQUESTS_MAX:
             if client.act(chance.choice(kinds)) is None:
                 time.sleep(0.3)
             elif chance.random() < 0.3:
                 time.sleep(chance.expovariate(10))
-        client.http.close()
 
     threads = [
         threading.Thread(target=work, args=(client, Random(chance.random()))) for client in made
