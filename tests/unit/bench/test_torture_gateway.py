@@ -52,7 +52,7 @@ class _Wire:
         self.sent: list[tuple[str, str, bytes | None, dict[str, str]]] = []
         self._replies = list(replies)
 
-    def send(self, method, url, data, headers, timeout_s) -> Reply:
+    def send(self, method, url, data, headers, _timeout_s) -> Reply:
         self.sent.append((method, url, data, headers))
         if not self._replies:
             raise UnsentError
