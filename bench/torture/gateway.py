@@ -65,7 +65,7 @@ def _send(
     else:
         request = AWSRequest(method, url, dict(headers or {}), body or b"")
         S3SigV4Auth(credentials, "s3", _REGION).add_auth(request)
-    parts = urlsplit(request.url)
+    parts = urlsplit(str(request.url))
     target = f"{parts.path}?{parts.query}" if parts.query else parts.path
     return client.http.send(method, target, body, dict(request.headers), client.timeout_s)
 

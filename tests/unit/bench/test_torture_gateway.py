@@ -4,6 +4,7 @@ import threading
 import time
 from random import Random
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -59,8 +60,8 @@ class _Wire:
         return self._replies.pop(0)
 
 
-def _client(world: _World, *replies: Reply, seed: str = "1") -> tuple[Client, _Wire]:
-    client = Client(world, "c", Random(seed))
+def _client(world: Any, *replies: Reply, seed: str = "1") -> tuple[Any, _Wire]:
+    client: Any = Client(world, "c", Random(seed))
     client.http = wire = _Wire(*replies)
     return client, wire
 
@@ -247,7 +248,7 @@ def test_an_empty_listing_may_be_one_of_a_deleted_branch(deleted, outcome):
 
 
 def test_a_client_that_breaks_is_a_problem(monkeypatch):
-    world = _World()
+    world: Any = _World()
     broken = threading.Event()
 
     def act(client: Client, name: str) -> None:
