@@ -139,7 +139,7 @@ def _with_dev(world: World, begins: Beginning) -> Beginning:
 
 
 def _load(
-    world: World, chance: Random, mix: str, clients: int, meanwhile: Callable[[], None]
+    world: World, chance: Random, mix: str, clients: int, meanwhile: Callable[[], object]
 ) -> list[Record]:
     """Run clients during another action; return their requests."""
     over = threading.Event()

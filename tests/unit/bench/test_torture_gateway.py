@@ -110,7 +110,7 @@ def test_requests_are_signed_as_the_gateway_expects(seed):
         assert presented is not None
         assert presented.access_key_id == "AKIA"
         presented.verify(
-            head, "secret", int(time.time()), bucket_of_host=None, signing_key=keys.signing_key
+            head, "secret", int(time.time()), bucket_of_host="", signing_key=keys.signing_key
         )
 
 
@@ -160,9 +160,9 @@ def test_the_checksum_of_parts_is_that_of_their_digests():
     assert checksum_of_parts([b"a", b"b"]) == "96e024ba2074fe77e8e965ba43a704be-2"
 
 
-def _put(number: str, content: Content, start: int, **more: str) -> Record:
+def _put(number: str, content: Content, start: int, text: str = "") -> Record:
     return Record(
-        number, "a", "s3_put", "write", "main", ("p",), start, start + 1, "ok", content, **more
+        number, "a", "s3_put", "write", "main", ("p",), start, start + 1, "ok", content, text
     )
 
 
@@ -256,5 +256,5 @@ def test_a_client_that_breaks_is_a_problem(monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(Client, "act", act)
-    rounds._load(world, Random("1"), "s3_put", 1, lambda: broken.wait(5))
+    rounds._load(world, Random("1"), "s3_put", 1, broken.wait)
     assert "ZeroDivisionError" in world.ledger.problems[0]
