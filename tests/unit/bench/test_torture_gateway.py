@@ -256,5 +256,5 @@ def test_a_client_that_breaks_is_a_problem(monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(Client, "act", act)
-    rounds._load(world, Random("1"), "s3_put", 1, broken.wait)
+    rounds._load(world, Random("1"), "s3_put", 1, lambda: broken.wait(5))
     assert "ZeroDivisionError" in world.ledger.problems[0]
