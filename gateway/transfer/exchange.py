@@ -4,6 +4,7 @@ import http.client
 from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
+from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.connections import Connections
 from graveler.aws.s3.requests import SignedRequest
 
@@ -94,24 +95,29 @@ def send(
     Raises:
         NotSentError: S3 got nothing, so the request can be sent again.
         NoAnswerError: S3 may have got the request.
+        S3Error: the content is longer or shorter than the request says.
     """
     try:
         connection, _ = connections.take(request)
     except OSError as error:
         raise NotSentError(f"{request.host} cannot be reached: {error}") from error
     try:
-        response = _answer(connection, request, content)
+        is_whole = _sent(connection, request, content)
+        response = _response(connection)
     except BaseException:
         connection.close()
         raise
+    # S3 would take the next request for the rest of this one.
+    response.will_close = response.will_close or not is_whole
     return Answer(response, connection, lambda used: connections.keep(request, used))
 
 
-def _answer(
+def _sent(
     connection: http.client.HTTPConnection,
     request: SignedRequest,
     content: bytes | Iterable[bytes],
-) -> http.client.HTTPResponse:
+) -> bool:
+    """Send the request; return whether S3 took all of it."""
     connection.putrequest(request.method, request.target, skip_host=True, skip_accept_encoding=True)
     for name, value in request.headers.items():
         connection.putheader(name, value)
@@ -120,12 +126,29 @@ def _answer(
         connection.endheaders(content if isinstance(content, bytes) and content else None)
     except BROKEN as error:
         raise NoAnswerError(f"S3 did not take the request: {error!r}") from error
-    if not isinstance(content, bytes):
-        for piece in content:
-            try:
-                connection.send(piece)
-            except BROKEN:
-                break  # S3 may have refused the request, and says why
+    if isinstance(content, bytes):
+        return True
+    for piece in _of_length(content, int(request.headers["content-length"])):
+        try:
+            connection.send(piece)
+        except BROKEN:
+            return False  # S3 may have refused the request, and says why
+    return True
+
+
+def _of_length(content: Iterable[bytes], length_bytes: int) -> Iterator[bytes]:
+    """Yield the content, which has this length: more of it would begin the next request."""
+    left = length_bytes
+    for piece in content:
+        left -= len(piece)
+        if left < 0:
+            break
+        yield piece
+    if left:
+        raise S3Error(Code.INCOMPLETE_BODY)
+
+
+def _response(connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
     try:
         return connection.getresponse()
     except BROKEN as error:

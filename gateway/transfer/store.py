@@ -136,10 +136,20 @@ class Reading:
         self._next = first
         self._last = last
         self._answer: Answer | None = None
+        self._etag: str | None = None
 
     def begin(self) -> None:
-        """Open S3's answer at the next byte."""
+        """Open S3's answer at the next byte.
+
+        Raises:
+            DataMissingError: others replaced the data meanwhile, as they may those of imports.
+        """
         self._answer = self._transfers.open(self._request_of, self._next, self._last)
+        etag = self._answer.header("etag")
+        if self._etag not in {None, etag}:
+            self.close()
+            raise DataMissingError("the data changed while they were read")
+        self._etag = etag
 
     def pieces(self) -> Iterator[bytes]:
         """Yield all bytes.
@@ -167,10 +177,13 @@ class Reading:
 
         Raises:
             NoAnswerError: it broke off; without a length, only its end shows that.
+            DataMissingError: it has more bytes than the object.
         """
         assert self._answer is not None
         for piece in self._answer.pieces():
             self._next += len(piece)
+            if self._next > self._last + 1:
+                raise DataMissingError("S3 sends more bytes than it was asked for")
             yield piece
         if self._next <= self._last:
             raise NoAnswerError("S3's answer promised no length, and ended early")
