@@ -82,7 +82,7 @@ def make_archives(folder: Path, *, compiled: bool = True) -> None:
 
 
 def synthesize(
-    folder: Path, stage: str, *, compiled: bool = True, module: str = "infra.synth", **given: str
+    folder: Path, stage: str, module: str = "infra.synth", *, compiled: bool = True, **given: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the app as `make synth` does, over archives that hold no more than this checkout's code."""
     environment = {

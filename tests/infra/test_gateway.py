@@ -128,9 +128,8 @@ def test_an_internal_gateway_makes_no_network_and_has_no_public_address(internal
     assert (balancer["Scheme"], balancer["Subnets"]) == ("internal", subnets)
     network = internal.one("AWS::ECS::Service")["NetworkConfiguration"]["AwsvpcConfiguration"]
     assert (network["AssignPublicIp"], network["Subnets"]) == ("DISABLED", subnets)
-    for kind in ("SecurityGroup",):
-        for each in internal.resources(f"AWS::EC2::{kind}").values():
-            assert each["VpcId"] == INTERNAL["gateway_vpc"]
+    for each in internal.resources("AWS::EC2::SecurityGroup").values():
+        assert each["VpcId"] == INTERNAL["gateway_vpc"]
 
 
 def test_the_load_balancer_speaks_tls_if_it_has_a_certificate(prod, internal):
@@ -277,7 +276,7 @@ def test_the_image_is_built_for_arm_from_the_folder_of_this_checkout(prod):
 
 @pytest.mark.packages
 def test_a_folder_without_cdk_refuses_the_gateway(tmp_path):
-    done = synthesize(tmp_path, "dev", module="infra.dist", **INTERNAL)
+    done = synthesize(tmp_path, "dev", "infra.dist", compiled=True, **INTERNAL)
     assert done.returncode == 1
     assert "a folder without CDK cannot hold its image" in done.stderr
     assert "Traceback" not in done.stderr

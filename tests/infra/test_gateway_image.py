@@ -102,8 +102,13 @@ def stores() -> Iterator[str]:
     server.start()
     host, port = server.get_host_and_port()
     endpoint = f"http://{host}:{port}"
-    keys = {"aws_access_key_id": "AKIATEST", "aws_secret_access_key": "test"}
-    client = boto3.client("dynamodb", endpoint_url=endpoint, region_name="eu-west-1", **keys)
+    client = boto3.client(
+        "dynamodb",
+        endpoint_url=endpoint,
+        region_name="eu-west-1",
+        aws_access_key_id="AKIATEST",
+        aws_secret_access_key="test",
+    )
     client.create_table(**_refs_description("refs"))
     client.create_table(**_staging_description("staging"))
     client.close()
