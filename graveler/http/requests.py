@@ -293,6 +293,7 @@ class RecordedUploadCreation(Struct, frozen=True):
 
 class RecordedPartCopy(Struct, frozen=True):
     copy_source: CopyPartSource
+    src_physical_address: str = ""
 
 
 class RecordedUploadCompletion(Struct, frozen=True):

@@ -27,7 +27,6 @@ from graveler.http.write_conditions import requirement_of
 from graveler.messages import Refusal
 from graveler.operations import links, objects, writes
 from graveler.operations.protocol import staging
-from graveler.operations.protocol.retries import contention
 from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, PageQuery
 
@@ -208,7 +207,7 @@ def copy_object(request: Request) -> Answer:
         source_ref=body.src_ref or None,
         source_path=body.src_path.encode(),
         source_repository=body.src_repository or None,
-        source=_source_of(request, body),
+        source=_source_of(request, body) if body.src_physical_address else None,
         content_type=body.content_type,
         metadata=body.user_metadata,
         requirement=requirement_of(request.headers),
@@ -218,23 +217,14 @@ def copy_object(request: Request) -> Answer:
     return answers.of_json(object_row(request, stat), 201)
 
 
-def _source_of(request: Request, body: requests.ObjectCopyCreation) -> ObjectStat | None:
-    """Return the object to copy if the request names its data; None if any data will do.
-
-    Raises:
-        ContentionError: the path has other data now.
-    """
-    if not body.src_physical_address:
-        return None
-    found = objects.stat(
+def _source_of(request: Request, body: requests.ObjectCopyCreation) -> ObjectStat:
+    return objects.stat_of_data(
         request.engine,
         body.src_repository or request.repository,
         body.src_ref or request.branch,
         body.src_path.encode(),
+        body.src_physical_address,
     )
-    if found.physical_address != body.src_physical_address:
-        raise contention(f"path {body.src_path!r}")
-    return found
 
 
 @operations.add(

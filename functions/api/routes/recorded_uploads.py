@@ -13,7 +13,6 @@ from functions.api.contract import (
     PAGE,
     PATH,
     WRITE_CONDITIONS,
-    integer,
     text,
 )
 from functions.api.request import Request
@@ -119,11 +118,18 @@ def presign_part(request: Request) -> Answer:
 )
 def copy_part(request: Request) -> Answer:
     path, number = request.query.path(), _part_number(request)
-    source = request.decode(requests.RecordedPartCopy).copy_source
+    body = request.decode(requests.RecordedPartCopy)
+    source = body.copy_source
     uri, store_id = recorded_uploads.location(
         request.engine, request.repository, request.branch, path, request.name("upload_id")
     )
-    found = objects.stat(request.engine, source.repository, source.ref, source.path.encode())
+    found = objects.stat_of_data(
+        request.engine,
+        source.repository,
+        source.ref,
+        source.path.encode(),
+        body.src_physical_address,
+    )
     wanted = None
     if source.range:
         wanted = parse_byte_range(source.range, found.entry.size_bytes)
