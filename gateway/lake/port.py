@@ -1,8 +1,8 @@
 """The port from S3's operations to a lake.
 
 Two homes of the gateway implement it: beside the engine, over its stores (`gateway.lake.engine`),
-and on a client's machine, over the HTTP API (`gateway.lake.api`). Every method checks the user's rights first, and
-raises the engine's errors (`graveler.errors`).
+and on a client's machine, over the HTTP API (`gateway.lake.api`). Every method checks the user's
+rights first, and raises the engine's errors (`graveler.errors`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

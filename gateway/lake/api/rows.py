@@ -1,7 +1,7 @@
 """The API's answers, as far as the gateway reads them, and what the port makes of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -90,7 +90,7 @@ class DeletionErrors(Struct, frozen=True):
 class PlacedObject(Object):
     """An object with its place, by which the API reads and copies it."""
 
-    place: Place = Place("", "", b"")
+    place: Place = field(kw_only=True)
 
 
 def object_of(row: ObjectRow, repository: str, ref: str) -> PlacedObject:
