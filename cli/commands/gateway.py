@@ -35,7 +35,7 @@ def gateway(
         ) from error
     deployment = sidecar.Deployment(*server.key_pair)
     try:
-        user = sidecar.check(deployment)
+        user = sidecar.check(deployment, host, port)
         _show(deployment.url, user, host, port)
         sidecar.serve(deployment, host, port, workers)
     except sidecar.CannotServeError as error:

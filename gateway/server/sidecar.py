@@ -1,7 +1,7 @@
 """The gateway on a client's machine: `graveler gateway`, over the HTTP API of a deployment."""
 
 import os
-import sys
+import socket
 from collections.abc import MutableMapping
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ _STORE_TIMEOUT_S = 30.0
 
 _API_URL = f"{PREFIX}API_URL"
 _ACCESS_KEY_ID = f"{PREFIX}ACCESS_KEY_ID"
-_SECRET_ACCESS_KEY = f"{PREFIX}SECRET_ACCESS_KEY"  # noqa: S105 - the name of a variable
+_SECRET_ACCESS_KEY = f"{PREFIX}SECRET_ACCESS_KEY"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,11 +62,12 @@ def application() -> Asgi:
     )
 
 
-def check(deployment: Deployment) -> str:
+def check(deployment: Deployment, host: str, port: int) -> str:
     """Return the name of the key pair's user, once everything is there to serve.
 
     Raises:
-        CannotServeError: a package is missing, a setting is wrong, or the API refuses the key pair.
+        CannotServeError: a package is missing, a setting is wrong, the address is not free, or the
+            API refuses the key pair.
     """
     try:
         import granian  # noqa: F401, PLC0415 - an extra of the package, which may be missing
@@ -74,6 +75,7 @@ def check(deployment: Deployment) -> str:
         raise CannotServeError(
             "the gateway's packages are not installed: run pip install 'graveler[cli,gateway]'"
         ) from error
+    _check_address(host, port)
     try:
         GatewaySettings.from_environment(os.environ)
         user = deployment.lakes().user()
@@ -85,31 +87,41 @@ def check(deployment: Deployment) -> str:
 
 
 def serve(deployment: Deployment, host: str, port: int, workers: int) -> None:
-    """Serve until a signal arrives; returns then.
-
-    Raises:
-        CannotServeError: the address is not free.
-    """
+    """Serve until a signal arrives; returns then."""
     from granian import Granian  # noqa: PLC0415 - an extra of the package
     from granian.constants import Interfaces  # noqa: PLC0415 - the same
     from granian.log import LogLevels  # noqa: PLC0415 - the same
 
     _hand_on(deployment, os.environ)
+    Granian(
+        f"{__name__}:application",
+        factory=True,
+        interface=Interfaces.ASGINL,
+        address=host,
+        port=port,
+        workers=workers,
+        respawn_failed_workers=True,
+        websockets=False,
+        log_level=LogLevels.warning,
+    ).serve()
+
+
+def _check_address(host: str, port: int) -> None:
+    """Check that the address is free: Granian would share it with another gateway.
+
+    Raises:
+        CannotServeError: it is not.
+    """
     try:
-        Granian(
-            f"{__name__}:application",
-            factory=True,
-            interface=Interfaces.ASGINL,
-            address=host,
-            port=port,
-            workers=workers,
-            respawn_failed_workers=True,
-            websockets=False,
-            log_level=LogLevels.warning,
-        ).serve()
+        with socket.create_server((host, port), family=_family_of(host)):
+            pass
     except OSError as error:
-        raise CannotServeError(f"cannot listen on {host}:{port}: {error}") from error
-    sys.stdout.flush()
+        reason = (error.strerror or str(error)).lower()
+        raise CannotServeError(f"cannot listen on {host}:{port}: {reason}") from error
+
+
+def _family_of(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def _hand_on(deployment: Deployment, environment: MutableMapping[str, str]) -> None:
