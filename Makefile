@@ -65,12 +65,14 @@ bench: install ## Measure; prints numbers
 
 lock: ## Compile all files of requirements anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-header --upgrade pyproject.toml \
-	  --extra cli --group pyproject.toml:dev -o requirements-dev.txt
+	  --extra cli --extra gateway --group pyproject.toml:dev -o requirements-dev.txt
 	uv pip compile --universal --python-version 3.11 --no-header pyproject.toml \
-	  --extra cli --group pyproject.toml:local -c requirements-dev.txt -o requirements.txt
+	  --extra cli --extra gateway --group pyproject.toml:local -c requirements-dev.txt -o requirements.txt
 
 	uv pip compile --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
 	  pyproject.toml -c requirements-dev.txt -o layers/graveler/requirements.txt
+	uv pip compile --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
+	  pyproject.toml --extra gateway -c requirements-dev.txt -o layers/gateway/requirements.txt
 
 layer: install ## Build the Lambda layer, for arm64 and x86_64, and the jobs' archive into build/
 	$(PYTHON) -m layers.build

@@ -5,6 +5,7 @@
     │ └ UploadNotFoundError    a multipart upload is not open: never begun, aborted, completed
     ├ InvalidInputError        the request can never succeed as it is
     │ ├ NoChangesError         nothing is left to do
+    │ ├ BucketRefusedError     the object store's bucket does not exist or refuses us
     │ └ BadPartsError          the parts of a multipart upload cannot be joined
     ├ AuthenticationError      no valid credential
     │ └ AccessDeniedError      no policy allows it, or one denies it
@@ -94,6 +95,12 @@ class BadPartsError(InvalidInputError):
     def __init__(self, message: str, reason: str = "InvalidPart") -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class BucketRefusedError(InvalidInputError):
+    """A bucket of the object store does not exist, or refuses us."""
+
+    code = "bucket_refused"
 
 
 class AuthenticationError(GravelerError):

@@ -206,6 +206,25 @@ class Access:
             statements.append(self._buckets("FindReports", ("s3:ListBucket",), outputs))
         return statements
 
+    def gateway(self) -> list[iam.PolicyStatement]:
+        """Return the S3 gateway's: objects of branches. It changes no account, and commits nothing.
+
+        It deletes no object: what no branch names is garbage. Parts of an upload need PutObject.
+        """
+        change = ("dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+        write = (*_PUT, "s3:ListMultipartUploadParts")
+        return [
+            self._refs((*_READ_ITEMS, *change), ("repository#*",)),
+            self._refs(_READ_ITEMS, (REPOSITORIES,), "FindRepositories"),
+            self._refs(_GET, (ACCOUNTS,), "ReadUsers"),
+            self._staging((*_READ_ITEMS, "dynamodb:ConditionCheckItem", "dynamodb:PutItem")),
+            *self._tables_key(),
+            *self._secrets(("kms:Decrypt",)),
+            *self._read_lakes(),
+            self._in_namespaces("WriteData", write, "data/*"),
+            *self._bucket_keys(),
+        ]
+
     # Parts of roles
 
     def _refs(

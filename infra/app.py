@@ -9,6 +9,7 @@ from aws_cdk import aws_iam as iam
 from cdk_nag import AwsSolutionsChecks
 
 from infra.exceptions import acknowledge_exceptions
+from infra.gateway.stack import Gateway
 from infra.limits import exceeded
 from infra.portable import add_parameters, portable_synthesizer
 from infra.samples import write_samples
@@ -26,6 +27,7 @@ def build(app: aws_cdk.App) -> Settings:
     settings = Settings.of(app.node.get_all_context())
     storage = Storage(app, settings)
     service = Service(app, settings, storage)
+    gateway = Gateway(app, settings, storage, service.topic) if settings.has_gateway else None
     Tags.of(app).add("graveler:stage", settings.stage)
     Tags.of(app).add("graveler:name", settings.name)
     for tag in settings.tags:
@@ -36,7 +38,7 @@ def build(app: aws_cdk.App) -> Settings:
             service, "PermissionsBoundary", settings.permissions_boundary
         )
         iam.PermissionsBoundary.of(app).apply(boundary)
-    acknowledge_exceptions(storage, service, settings)
+    acknowledge_exceptions(storage, service, gateway, settings)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     return settings
 
@@ -58,6 +60,9 @@ def main(*, portable: bool = False) -> int:
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    if portable and settings.has_gateway:
+        sys.stderr.write(_NO_PORTABLE_IMAGE)
+        return 1
     if portable:
         add_parameters(app)
     # Other deployments' templates would count in the checks and the samples below.
@@ -70,6 +75,12 @@ def main(*, portable: bool = False) -> int:
     for warning in write_samples(folder, settings):
         sys.stderr.write(f"warning: {warning}\n")
     return 0
+
+
+_NO_PORTABLE_IMAGE = (
+    "gateway is set, and a folder without CDK cannot hold its image: remove it here, and deploy "
+    "the gateway with `cdk deploy`\n"
+)
 
 
 def _let_bootstrap_run(app: aws_cdk.App, problem: str) -> None:

@@ -7,10 +7,10 @@ been tried on AWS.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infra.needs import NEEDS, ROLE, Need
 from infra.role import MANAGED_LENGTH_MAX
 from infra.settings import Settings
 from infra.settings.rules import CREATE, NONE
@@ -18,264 +18,6 @@ from infra.sizes import json_length_max
 
 FILE = "deployer-{}.json"
 
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """Actions of a service on resources; `@` is the deployment's name.
-
-    A resource is what follows the account in an ARN; `arn:…` is a whole one, `*` is any.
-    """
-
-    service: str
-    actions: str
-    resources: str = "*"
-    condition: str = ""
-
-
-_TAGS = "ListTagsForResource TagResource UntagResource"
-_APIS = "arn:{partition}:apigateway:{region}::/*"
-_API = Need("apigateway", "DELETE GET PATCH POST PUT", _APIS)
-# API Gateway writes access logs by a delivery, and has a role of its own for domains.
-_API_LOG = Need(
-    "logs",
-    "CreateLogDelivery DeleteLogDelivery DescribeLogGroups DescribeResourcePolicies GetLogDelivery "
-    "ListLogDeliveries PutResourcePolicy UpdateLogDelivery",
-)
-_API_ROLE = Need(
-    "iam",
-    "CreateServiceLinkedRole",
-    "arn:{partition}:iam::{account}:role/aws-service-role/ops.apigateway.amazonaws.com/*",
-)
-_FUNCTION = Need(
-    "lambda",
-    "AddPermission CreateAlias CreateFunction DeleteAlias DeleteFunction DeleteFunctionConcurrency "
-    "GetAlias GetFunction GetFunctionCodeSigningConfig GetFunctionConfiguration "
-    "GetFunctionRecursionConfig GetPolicy GetProvisionedConcurrencyConfig "
-    "GetRuntimeManagementConfig ListTags ListVersionsByFunction PublishVersion "
-    "PutFunctionConcurrency PutFunctionRecursionConfig RemovePermission TagResource UntagResource "
-    "UpdateAlias UpdateFunctionCode UpdateFunctionConfiguration",
-    "function:@-*",
-)
-_BUCKET = Need(
-    "s3",
-    "CreateBucket DeleteBucket DeleteBucketPolicy GetBucketAcl GetBucketCORS GetBucketLogging "
-    "GetBucketOwnershipControls GetBucketPolicy GetBucketPublicAccessBlock GetBucketTagging "
-    "GetBucketVersioning GetEncryptionConfiguration GetLifecycleConfiguration ListBucket "
-    "PutBucketCORS PutBucketLogging PutBucketOwnershipControls PutBucketPolicy "
-    "PutBucketPublicAccessBlock PutBucketTagging PutBucketVersioning PutEncryptionConfiguration "
-    "PutLifecycleConfiguration",
-    "{buckets}",
-)
-_TOPIC = Need(
-    "sns",
-    "CreateTopic DeleteTopic GetSubscriptionAttributes GetTopicAttributes ListSubscriptionsByTopic "
-    "SetSubscriptionAttributes SetTopicAttributes Subscribe Unsubscribe " + _TAGS,
-    "@-*",
-)
-_QUEUE = Need(
-    "sqs",
-    "CreateQueue DeleteQueue GetQueueAttributes GetQueueUrl ListQueueTags SetQueueAttributes "
-    "TagQueue UntagQueue",
-    "@-*",
-)
-_ROLE = Need(
-    "iam",
-    "AttachRolePolicy CreateRole DeleteRole DeleteRolePolicy DetachRolePolicy GetRole "
-    "GetRolePolicy ListAttachedRolePolicies ListRolePolicies PutRolePermissionsBoundary "
-    "PutRolePolicy TagRole UntagRole UpdateAssumeRolePolicy UpdateRole UpdateRoleDescription",
-    "arn:{partition}:iam::{account}:role/@-*",
-)
-_PASS_ROLE = Need("iam", "PassRole", "arn:{partition}:iam::{account}:role/@-*", "passed")
-
-NEEDS: Mapping[str, Sequence[Need]] = {
-    "ApiGateway::BasePathMapping": (_API,),
-    "ApiGateway::Deployment": (_API,),
-    "ApiGateway::DomainName": (_API, _API_ROLE),
-    "ApiGateway::Method": (_API,),
-    "ApiGateway::Resource": (_API,),
-    "ApiGateway::RestApi": (_API, Need("apigateway", "UpdateRestApiPolicy", _APIS)),
-    "ApiGateway::Stage": (_API, _API_LOG),
-    "ApiGatewayV2::Api": (_API,),
-    "ApiGatewayV2::ApiMapping": (_API,),
-    "ApiGatewayV2::DomainName": (_API, _API_ROLE),
-    "ApiGatewayV2::Integration": (_API,),
-    "ApiGatewayV2::Route": (_API,),
-    "ApiGatewayV2::Stage": (_API, _API_LOG),
-    "Budgets::Budget": (
-        Need(
-            "budgets",
-            f"ModifyBudget ViewBudget {_TAGS}",
-            "arn:{partition}:budgets::{account}:budget/@",
-        ),
-    ),
-    "CloudWatch::Alarm": (
-        Need("cloudwatch", f"DeleteAlarms PutMetricAlarm {_TAGS}", "alarm:@-*"),
-        Need("cloudwatch", "DescribeAlarms"),
-    ),
-    "CloudWatch::Dashboard": (
-        Need(
-            "cloudwatch",
-            f"DeleteDashboards GetDashboard PutDashboard {_TAGS}",
-            "arn:{partition}:cloudwatch::{account}:dashboard/@",
-        ),
-    ),
-    "CodeDeploy::Application": (
-        Need(
-            "codedeploy",
-            "CreateApplication DeleteApplication GetApplication ListTagsForResource TagResource "
-            "UntagResource UpdateApplication",
-            "application:@",
-        ),
-    ),
-    "CodeDeploy::DeploymentGroup": (
-        # CloudFormation also starts the deployments that move the alias, and waits for them.
-        Need(
-            "codedeploy",
-            "CreateDeployment CreateDeploymentGroup DeleteDeploymentGroup GetDeployment "
-            "GetDeploymentGroup ListTagsForResource RegisterApplicationRevision StopDeployment "
-            "TagResource UntagResource UpdateDeploymentGroup",
-            "application:@ deploymentgroup:@/*",
-        ),
-        Need("codedeploy", "GetDeploymentConfig"),
-        _PASS_ROLE,
-    ),
-    "DynamoDB::Table": (
-        Need(
-            "dynamodb",
-            "CreateTable DeleteTable DescribeContinuousBackups DescribeContributorInsights "
-            "DescribeKinesisStreamingDestination DescribeTable DescribeTimeToLive "
-            "GetResourcePolicy ListTagsOfResource TagResource UntagResource "
-            "UpdateContinuousBackups UpdateTable UpdateTimeToLive",
-            "table/@-storage-*",
-        ),
-    ),
-    # CloudFormation makes its name, which may be shortened.
-    "Events::Archive": (
-        Need("events", "CreateArchive DeleteArchive DescribeArchive UpdateArchive", "archive/*"),
-    ),
-    "Events::EventBus": (
-        Need(
-            "events",
-            f"CreateArchive CreateEventBus DeleteEventBus DescribeEventBus UpdateEventBus {_TAGS}",
-            "event-bus/@",
-        ),
-    ),
-    "Events::Rule": (
-        Need(
-            "events",
-            "DeleteRule DescribeRule DisableRule EnableRule ListTargetsByRule PutRule PutTargets "
-            "RemoveTargets " + _TAGS,
-            "rule/@-* rule/@/*",
-        ),
-    ),
-    "Glue::Job": (
-        Need(
-            "glue",
-            "CreateJob DeleteJob GetJob GetTags TagResource UntagResource UpdateJob",
-            "job/@-*",
-        ),
-        _PASS_ROLE,
-    ),
-    "Glue::SecurityConfiguration": (
-        Need(
-            "glue",
-            "CreateSecurityConfiguration DeleteSecurityConfiguration GetSecurityConfiguration",
-        ),
-    ),
-    "IAM::ManagedPolicy": (
-        Need(
-            "iam",
-            "CreatePolicy CreatePolicyVersion DeletePolicy DeletePolicyVersion GetPolicy "
-            "GetPolicyVersion ListEntitiesForPolicy ListPolicyVersions TagPolicy UntagPolicy",
-            "arn:{partition}:iam::{account}:policy/@-*",
-        ),
-    ),
-    "IAM::Role": (_ROLE, _PASS_ROLE),
-    "KMS::Key": (
-        Need("kms", "CreateKey TagResource", "*", "tagged"),
-        Need(
-            "kms",
-            # The last six are for the tables, the secret and the functions' environment.
-            "DescribeKey DisableKey EnableKey EnableKeyRotation GetKeyPolicy GetKeyRotationStatus "
-            "ListResourceTags PutKeyPolicy ScheduleKeyDeletion UntagResource UpdateKeyDescription "
-            "CreateGrant Decrypt Encrypt GenerateDataKey ReEncryptFrom ReEncryptTo",
-            "key/*",
-            "ours",
-        ),
-    ),
-    "Lambda::Alias": (_FUNCTION,),
-    "Lambda::EventSourceMapping": (
-        Need(
-            "lambda",
-            "CreateEventSourceMapping DeleteEventSourceMapping GetEventSourceMapping ListTags "
-            "TagResource UntagResource UpdateEventSourceMapping",
-            "event-source-mapping:*",
-        ),
-        Need("lambda", "CreateEventSourceMapping ListEventSourceMappings"),
-    ),
-    "Lambda::Function": (
-        _FUNCTION,
-        _PASS_ROLE,
-        # Of functions in a VPC.
-        Need("ec2", "DescribeSecurityGroups DescribeSubnets DescribeVpcs"),
-    ),
-    "Lambda::LayerVersion": (
-        # CloudFormation makes its name.
-        Need("lambda", "DeleteLayerVersion GetLayerVersion PublishLayerVersion", "layer:*"),
-    ),
-    "Lambda::Permission": (_FUNCTION,),
-    "Lambda::Version": (_FUNCTION,),
-    "Logs::LogGroup": (
-        Need(
-            "logs",
-            "AssociateKmsKey CreateLogGroup DeleteLogGroup DeleteRetentionPolicy "
-            f"DisassociateKmsKey PutRetentionPolicy {_TAGS}",
-            "log-group:@-* log-group:/@-*",
-        ),
-        Need("logs", "DescribeLogGroups"),
-    ),
-    "Route53::RecordSet": (
-        Need(
-            "route53",
-            "ChangeResourceRecordSets GetHostedZone ListResourceRecordSets",
-            "arn:{partition}:route53:::hostedzone/{zone}",
-        ),
-        Need("route53", "GetChange", "arn:{partition}:route53:::change/*"),
-    ),
-    "S3::Bucket": (_BUCKET,),
-    "S3::BucketPolicy": (_BUCKET,),
-    "SNS::Subscription": (_TOPIC,),
-    "SNS::Topic": (_TOPIC,),
-    "SNS::TopicPolicy": (_TOPIC,),
-    "SQS::Queue": (_QUEUE,),
-    "SQS::QueuePolicy": (_QUEUE,),
-    "Scheduler::Schedule": (
-        Need(
-            "scheduler",
-            "CreateSchedule DeleteSchedule GetSchedule UpdateSchedule",
-            "schedule/default/@-*",
-        ),
-        _PASS_ROLE,
-    ),
-    "SecretsManager::Secret": (
-        # CloudFormation makes its name, of the logical ID, which differs without a key.
-        Need(
-            "secretsmanager",
-            "CreateSecret DeleteSecret DescribeSecret GetResourcePolicy GetSecretValue "
-            "PutSecretValue TagResource UntagResource UpdateSecret",
-            "secret:{secret}-*",
-        ),
-        Need("secretsmanager", "GetRandomPassword"),
-    ),
-    "WAFv2::WebACLAssociation": (
-        Need(
-            "wafv2",
-            "AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource",
-            f"regional/webacl/* {_APIS}",
-        ),
-        Need("apigateway", "SetWebACL", _APIS),
-    ),
-}
 
 # What CloudFormation reads for templates of CDK: the archives, and the version of the bootstrap.
 _OF_CDK = (
@@ -290,6 +32,7 @@ _PASSED_TO = (
     "lambda.amazonaws.com",
     "scheduler.amazonaws.com",
 )
+_PASSED_WITH_GATEWAY = ("ecs-tasks.amazonaws.com",)
 # With a permissions boundary, no role without it is made or gets more permissions.
 _BOUNDED = frozenset(
     {"AttachRolePolicy", "CreateRole", "PutRolePermissionsBoundary", "PutRolePolicy"}
@@ -360,14 +103,15 @@ def _conditions(
 ) -> Iterator[tuple[list[str], dict[str, Any]]]:
     """Yield the actions of a need, apart by their condition."""
     actions = need.actions.split()
-    if need is _ROLE and settings.permissions_boundary:
+    if need is ROLE and settings.permissions_boundary:
         bound = {"StringEquals": {"iam:PermissionsBoundary": settings.permissions_boundary}}
         yield [each for each in actions if each in _BOUNDED], bound
         yield [each for each in actions if each not in _BOUNDED], {}
         return
+    services = [*_PASSED_TO, *(_PASSED_WITH_GATEWAY if settings.has_gateway else ())]
     conditions: Mapping[str, dict[str, Any]] = {
         "": {},
-        "passed": {"StringEquals": {"iam:PassedToService": list(_PASSED_TO)}},
+        "passed": {"StringEquals": {"iam:PassedToService": services}},
         "tagged": {"StringEquals": {"aws:RequestTag/graveler:name": settings.name}},
         "through S3": {"StringLike": {"kms:ViaService": f"s3.{region}.amazonaws.com*"}},
         "ours": {"StringEquals": {"aws:ResourceTag/graveler:name": settings.name}},

@@ -62,11 +62,24 @@ _OF_REST_API: Mapping[str, Mapping[str, str]] = {
     },
 }
 
+_OF_GATEWAY: Mapping[str, Mapping[str, str]] = {
+    "Network": {
+        "EC23": "Clients of S3 may be anywhere, and sign each request; a setting names networks.",
+        "VPC7": "The gateway's log has each request with its user; a flow log has bytes only.",
+    },
+    "Task/Definition": {"ECS2": "No variable is a secret: they name tables, a key and a domain."},
+    "Cluster": {
+        "ECS4": "The service's own metrics have processors and memory; Container Insights costs."
+    },
+    "Balancer": {"ELB2": "The gateway's log has a line for each request; this one has none."},
+}
+
 _OBJECTS = "Keys of objects are known only at run time; the statement names the place or a folder."
 _NO_RESOURCE = "In IAM, this action has no resources."
 
 # Statements that name a resource with `*` in it.
 OF_STATEMENTS: Mapping[str, str] = {
+    "AskRegistry": _NO_RESOURCE,
     "AskAlarms": "CodeDeploy asks for the alarms of a list.",
     "DeleteGarbage": _OBJECTS,
     "DeleteMarks": _OBJECTS,
@@ -77,6 +90,7 @@ OF_STATEMENTS: Mapping[str, str] = {
     "ReadMetadata": _OBJECTS,
     "ReadObjects": _OBJECTS,
     "Scratch": _OBJECTS,
+    "WriteData": _OBJECTS,
     "WriteExports": _OBJECTS,
     "WriteMetadata": _OBJECTS,
     "WritePieces": _OBJECTS,
@@ -92,7 +106,9 @@ OF_STATEMENTS: Mapping[str, str] = {
 }
 
 
-def acknowledge_exceptions(storage: Stack, service: Stack, settings: Settings) -> None:
+def acknowledge_exceptions(
+    storage: Stack, service: Stack, gateway: Stack | None, settings: Settings
+) -> None:
     """Register the exceptions with cdk-nag."""
     of_storage, of_service = _OF_STORAGE, dict(_OF_SERVICE)
     if settings.has_rest_api:
@@ -100,7 +116,10 @@ def acknowledge_exceptions(storage: Stack, service: Stack, settings: Settings) -
         of_service |= _OF_REST_API
     if settings.economy:
         of_storage, of_service = _OF_ECONOMICAL_STORAGE, {**of_service, **_OF_ECONOMICAL_SERVICE}
-    for stack, exceptions in ((storage, of_storage), (service, of_service)):
+    exceptions_of = [(storage, of_storage), (service, of_service)]
+    if gateway:
+        exceptions_of.append((gateway, _OF_GATEWAY))
+    for stack, exceptions in exceptions_of:
         for path, reasons in exceptions.items():
             _acknowledge(_at(stack, path), reasons)
         for construct in stack.node.find_all():

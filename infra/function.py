@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import Aws, Duration, Fn, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
@@ -149,6 +149,15 @@ def _network(settings: Settings) -> Iterable[iam.PolicyStatement]:
             ],
             resources=["*"],  # it makes and describes them before it knows their names
         )
+
+
+def incarnation() -> str:
+    """Return the part of the stack's ARN that no stack of the same name has had before.
+
+    Production keeps its logs. If they had fixed names, the stack could not be deleted and created
+    again.
+    """
+    return Fn.select(2, Fn.split("/", Aws.STACK_ID))
 
 
 def log_group(

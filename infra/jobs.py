@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from aws_cdk import Aws, Fn, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_glue as glue
@@ -15,7 +15,7 @@ from graveler.retention.series import series_of
 from infra import packages
 from infra.access import Access
 from infra.events import Events, Schedule, dead_letters
-from infra.function import log_group
+from infra.function import incarnation, log_group
 from infra.role import make_role
 from infra.schedules import longest_gap_s
 from infra.settings import Settings
@@ -119,7 +119,7 @@ class Jobs(Construct):
         script = assets.Asset(self, f"{construct_id}Script", path=packages.job_script(name))
         temporary = f"{self._storage.artefacts_name}/{name}"
         role_name = f"{job_name}-job-{Stack.of(self).region}"
-        log_prefix = f"/{job_name}/{self._incarnation}"
+        log_prefix = f"/{job_name}/{incarnation()}"
         self._logs(construct_id, log_prefix, role_name)
         role = make_role(
             self,
@@ -158,15 +158,6 @@ class Jobs(Construct):
                 **arguments,
             },
         )
-
-    @property
-    def _incarnation(self) -> str:
-        """The part of the stack's ARN that no stack of the same name has had before.
-
-        Glue gives its logs a fixed form, and production keeps them. With a fixed name, the stack
-        could not be deleted and created again.
-        """
-        return Fn.select(2, Fn.split("/", Aws.STACK_ID))
 
     def _logs(self, construct_id: str, prefix: str, role_name: str) -> None:
         """Make the logs that Glue would make itself, and keep for ever."""

@@ -2,12 +2,12 @@
 
 from aws_cdk import CfnOutput, Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
+from infra.alarms import AT_LEAST, BELOW, Alarms
 from infra.dashboard import Dashboard
 from infra.jobs import collection_age_max_s, watched_collections
 from infra.watched import PERIOD, Watched, throttles, waiting
@@ -20,16 +20,9 @@ _PUBLISH_WAIT_MAX = Duration.minutes(5)
 # The 99th percentile of the latency that raises an alarm.
 _SLOW_ANSWER = Duration.seconds(10)
 
-_AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
-_BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
-
 # A sweep may take a quarter of an hour, and is followed by the next.
 _BEAT = Duration.minutes(15)
 _MISSED_BEATS = 2
-
-# The alarms that `economy` keeps: what users notice, what everybody overlooks, and what costs most
-# when it fails. An idle cleanup, stream or events function raises the second.
-_ECONOMY = frozenset({"api-server-errors", "events-silent", "jobs-failed"})
 
 
 class Observability(Construct):
@@ -40,7 +33,7 @@ class Observability(Construct):
         self._settings = watched.settings
         self._watched = watched
         self.topic = self._find_topic()
-        self._alarms: list[cloudwatch.Alarm] = []
+        self._alarms = Alarms(self, self._settings, self.topic)
         # The names of alarms that end the rollout of a bad version.
         self.judges: list[str] = []
         self._watch_api()
@@ -49,7 +42,7 @@ class Observability(Construct):
         self._watch_queues()
         self._watch_tables()
         if not self._settings.economy:
-            Dashboard(watched).add_to(self, self._alarms)
+            Dashboard(watched).add_to(self, self._alarms.made)
 
     def _find_topic(self) -> sns.ITopic:
         """Return the topic that the settings name, or make one."""
@@ -88,32 +81,22 @@ class Observability(Construct):
         metric: cloudwatch.IMetric,
         threshold: float,
         periods: int = 1,
-        comparison: cloudwatch.ComparisonOperator = _AT_LEAST,
+        comparison: cloudwatch.ComparisonOperator = AT_LEAST,
         *,
         is_silence_fault: bool = False,
         is_judge: bool = False,
     ) -> None:
-        if self._settings.economy and construct_id not in _ECONOMY:
-            return
-        missing = cloudwatch.TreatMissingData
-        name = f"{self._settings.name}-{construct_id}"
-        alarm = cloudwatch.Alarm(
-            self,
+        name = self._alarms.add(
             construct_id,
-            alarm_name=name,
-            alarm_description=f"{description}. See docs/operations.md.",
-            metric=metric,
-            threshold=threshold,
-            evaluation_periods=periods,
-            comparison_operator=comparison,
-            # Without requests there are no data, which is fine. What beats always has some.
-            treat_missing_data=missing.BREACHING if is_silence_fault else missing.NOT_BREACHING,
+            description,
+            metric,
+            threshold,
+            periods,
+            comparison,
+            is_silence_fault=is_silence_fault,
         )
-        if is_judge:
+        if is_judge and name:
             self.judges.append(name)
-        alarm.add_alarm_action(actions.SnsAction(self.topic))
-        alarm.add_ok_action(actions.SnsAction(self.topic))
-        self._alarms.append(alarm)
 
     def _watch_api(self) -> None:
         stage = self._watched.api.stage
@@ -170,7 +153,7 @@ class Observability(Construct):
                 self._watched.function(name).alias.metric_invocations(period=_BEAT),
                 threshold=1,
                 periods=_MISSED_BEATS,
-                comparison=_BELOW,
+                comparison=BELOW,
                 is_silence_fault=True,
             )
         if watched_collections(self._settings):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from infra.settings import SettingsError
 from layers import build
+from layers.gateway import build as gateway
 from layers.graveler import build as layers
 from layers.graveler.archive import compile_sources, copy_sources, find_compiler, write_zip
 from layers.jobs import build as jobs
@@ -57,6 +58,13 @@ def function_code(name: str) -> str:
             compile_sources(Path(folder), _INSTALLED_AT, compiler)
         write_zip(Path(folder), path)
     return str(path)
+
+
+def gateway_folder() -> str:
+    """Return the path of the folder of which CDK lets Docker build the gateway's image."""
+    folder = gateway.folder_path()
+    gateway.write_folder(folder)
+    return str(folder)
 
 
 def jobs_code() -> str:

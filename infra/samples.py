@@ -67,9 +67,15 @@ def write_samples(folder: Path, settings: Settings) -> list[str]:
     target = folder / FOLDER
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
-    template = json.loads((folder / f"{settings.name}.template.json").read_text())
     home = Home.of(os.environ)
-    roles = dict(_roles(template["Resources"], home))
+    roles = {
+        arn: statements
+        for stack in (
+            settings.name,
+            *([f"{settings.name}-gateway"] if settings.has_gateway else []),
+        )
+        for arn, statements in _roles(_resources(folder, stack), home)
+    }
     prefix = "".join(word.capitalize() for word in settings.name.split("-"))
     places = (
         *settings.namespaces,
@@ -93,6 +99,11 @@ def write_samples(folder: Path, settings: Settings) -> list[str]:
         path = target / f"key-{key.rpartition('/')[2]}.json"
         path.write_text(json.dumps(policy, indent=2) + "\n")
     return warnings + write_deployer(folder, settings, home.partition, home.region, home.account)
+
+
+def _resources(folder: Path, stack: str) -> Mapping[str, Any]:
+    resources: dict[str, Any] = json.loads((folder / f"{stack}.template.json").read_text())
+    return resources["Resources"]  # type: ignore[no-any-return] # JSON
 
 
 def _roles(

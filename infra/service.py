@@ -6,7 +6,6 @@ from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from graveler.aws.secret_cipher import secret_cipher
 from infra import api, events, packages
 from infra.access import Access
 from infra.api import Api
@@ -52,6 +51,8 @@ class Service(Stack):
         gateway = (RestApi if settings.has_rest_api else Api)(self, settings, functions[0])
         watched = Watched(settings, storage, gateway, self.events, jobs, functions)
         watching = Observability(self, watched)
+        # For other stacks.
+        self.topic = watching.topic
         if settings.monthly_budget_usd:
             add_budget(self, settings)
         if is_gradual(settings):
@@ -90,7 +91,7 @@ class Service(Stack):
             events.EVENTS,
             self._layer,
             self._access.events(bus_arn, self.events.unpublished.queue_arn),
-            self._tables_environment() | {"GRAVELER_EVENT_BUS": self.events.bus.event_bus_name},
+            self._storage.table_variables | {"GRAVELER_EVENT_BUS": self.events.bus.event_bus_name},
         )
         self.events.publish_from(self._storage, function)
         return function
@@ -150,21 +151,15 @@ class Service(Stack):
             events.CLEANUP,
             self._layer,
             self._access.cleanup(),
-            self._tables_environment()
+            self._storage.table_variables
             | {"GRAVELER_WATCHED_COLLECTIONS": ",".join(watched_collections(self._settings))},
         )
         events.clean_up_with(self.events, function)
         return function
 
-    def _tables_environment(self) -> dict[str, str]:
-        return {
-            "GRAVELER_REFS_TABLE": self._storage.refs.table_name,
-            "GRAVELER_STAGING_TABLE": self._storage.staging.table_name,
-        }
-
     def _engine_environment(self) -> dict[str, str]:
         return (
-            self._tables_environment()
+            self._storage.table_variables
             | self._cipher_environment()
             | {
                 "GRAVELER_EXPORT_PREFIXES": export_prefixes(self._settings),
@@ -177,12 +172,11 @@ class Service(Stack):
 
     def _cipher_environment(self) -> dict[str, str]:
         """Return what encrypts users' secrets: the key, or else the one secret."""
+        variables = self._storage.cipher_variables
         if self._storage.key:
-            return {"GRAVELER_KMS_KEY_ID": self._storage.key.key_id}
-        return {
-            "GRAVELER_CIPHER": f"{secret_cipher.__module__}:{secret_cipher.__name__}",
-            "GRAVELER_CIPHER_SECRET": self._storage.setup_token.secret_value.unsafe_unwrap(),
-        }
+            return variables
+        secret = self._storage.setup_token.secret_value.unsafe_unwrap()
+        return {**variables, "GRAVELER_CIPHER_SECRET": secret}
 
     def _committing_environment(self) -> dict[str, str]:
         """Return what functions need that commit, merge and start tasks."""

@@ -12,6 +12,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
+from graveler.aws.secret_cipher import secret_cipher
 from infra.settings import Settings
 from infra.settings.rules import CREATE, NONE
 
@@ -67,6 +68,21 @@ class Storage(Stack):
             # remove the export, and so to give the deployment a key, which could not decrypt.
             self.export_value(self.setup_token.secret_arn)
         self._add_outputs(repositories)
+
+    @property
+    def table_variables(self) -> dict[str, str]:
+        """The variables that name the tables in service to whatever computes."""
+        return {
+            "GRAVELER_REFS_TABLE": self.refs.table_name,
+            "GRAVELER_STAGING_TABLE": self.staging.table_name,
+        }
+
+    @property
+    def cipher_variables(self) -> dict[str, str]:
+        """The variables that name what encrypts users' secrets; the one secret is none of them."""
+        if self.key:
+            return {"GRAVELER_KMS_KEY_ID": self.key.key_id}
+        return {"GRAVELER_CIPHER": f"{secret_cipher.__module__}:{secret_cipher.__name__}"}
 
     def _make_key(self) -> kms.Key:
         """Make the one key; policies say who may use it, and through which service."""

@@ -153,6 +153,9 @@ class Lake(Protocol):
 
     # Writing
 
+    def check_write(self, place: Place) -> None:
+        """Check that the user may write at the place; whether it exists is checked later."""
+
     def write(
         self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
     ) -> Writing:

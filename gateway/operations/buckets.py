@@ -37,7 +37,6 @@ def get_bucket_versioning(call: Call) -> Answer:
 def create_bucket(call: Call) -> Answer:
     """Refuse: an existing repository as S3 would, and a new one because it needs a namespace."""
     call.lake.check_creation(call.bucket)
-    call.document()
     try:
         call.lake.repository(call.bucket)
     except NotFoundError:

@@ -14,6 +14,8 @@ from gateway.transfer.store import Transfers
 
 # An operation's XML document. The longest, 10,000 parts with all checksums, has about 4 MB.
 DOCUMENT_BYTES_MAX = 8 * 1024 * 1024
+# S3's version of all objects in a bucket without versions.
+NULL_VERSION = "null"
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,12 @@ class Call:
         """The place that the key names.
 
         Raises:
-            S3Error: the key names only a ref, or its path is too long.
+            S3Error: the key names only a ref, its path is too long, or a version is named.
         """
+        if self.parameters.get("versionId", NULL_VERSION) != NULL_VERSION:
+            raise S3Error(
+                Code.NO_SUCH_VERSION, "Objects have no versions here: read them at a commit's ID"
+            )
         named = split_key(self.target.key)
         if not named.path:
             raise S3Error(Code.NO_SUCH_KEY, f"{self.key!r} names only a ref: a key is <ref>/<path>")

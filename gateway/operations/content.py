@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from gateway.protocol.bodies.decoder import Decoder
-from gateway.protocol.bodies.payload import PayloadKind
 from gateway.protocol.bodies.plan import BodyPlan
 from gateway.protocol.errors import Code, S3Error
 
@@ -40,12 +39,6 @@ class Content:
     def size_bytes(self) -> int | None:
         """The size that the client announced; None if it did not."""
         return self.plan.decoded_length_bytes
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether the client sent anything that the content can be checked against."""
-        plan = self.plan
-        return bool(plan.content_md5 or plan.checksum or plan.payload.kind is PayloadKind.HASHED)
 
     def pieces(self, *, checks_digests: bool) -> Iterator[bytes]:
         """Yield the content; the last piece comes after all checks.

@@ -14,7 +14,7 @@ from gateway.protocol.addressing import copy_source
 from gateway.protocol.conditions import Verdict
 from gateway.protocol.documents import answers as documents
 from gateway.protocol.errors import Code, S3Error
-from graveler.errors import NotFoundError
+from graveler.errors import BucketRefusedError, InvalidInputError, NotFoundError
 
 _COPY, _REPLACE = "COPY", "REPLACE"
 
@@ -25,6 +25,7 @@ def copy_object(call: Call) -> Answer:
     replaces_metadata = _replaces(call, "x-amz-metadata-directive")
     replaces_tags = _replaces(call, "x-amz-tagging-directive")
     repository, source = source_of(call)
+    call.lake.check_write(call.place)
     call.content.discard()
     is_itself = (repository, call.target.key) == (call.bucket, _key_of(call))
     if is_itself and not (replaces_metadata or replaces_tags):
@@ -52,7 +53,9 @@ def source_of(call: Call) -> tuple[str, Object]:
     named = copy_source(header)
     try:
         found = call.lake.stat(Place(named.bucket, named.ref, named.path))
-    except NotFoundError as error:
+    except BucketRefusedError:
+        raise
+    except (NotFoundError, InvalidInputError) as error:
         code = Code.NO_SUCH_KEY if call.lake.has_repository(named.bucket) else Code.NO_SUCH_BUCKET
         raise S3Error(code, str(error)) from error
     verdict = conditions.copy_verdict(call.head, found.checksum, found.last_modified_ns)

@@ -9,13 +9,16 @@ from gateway.protocol.addressing import split_key
 from gateway.protocol.documents import deletions
 from gateway.protocol.documents.deletions import DeletedObject, DeletionError
 from gateway.protocol.errors import Code, S3Error
-from graveler.errors import GravelerError
+from graveler.errors import GravelerError, InvalidInputError, NotFoundError
 from graveler.model import Requirement
 
 
 def delete_object(call: Call) -> Answer:
     """Delete the object; a missing one is no error."""
     if call.is_root:  # Spark deletes the folders that it made
+        branch = split_key(call.target.key).ref
+        for _, error in call.lake.delete_many(call.bucket, branch, [b""]):
+            raise error_of(error)
         return Answer(204)
     call.lake.delete(call.place, requirement_of(call))
     return Answer(204)
@@ -23,8 +26,6 @@ def delete_object(call: Call) -> Answer:
 
 def delete_objects(call: Call) -> Answer:
     """Delete up to 1,000 objects; report each of them."""
-    if not call.content.is_checked:
-        raise S3Error(Code.INVALID_REQUEST, "Missing required header for this request: Content-MD5")
     deletion = deletions.parse_delete(call.document())
     errors: dict[str, DeletionError] = {}
     by_branch: dict[str, list[tuple[bytes, str]]] = {}
@@ -52,7 +53,7 @@ def _delete_if(
     try:
         call.lake.delete(Place(call.bucket, ref, path), requirement)
     except GravelerError as error:
-        errors[wanted.key] = _of_key(wanted.key, error)
+        errors[wanted.key] = _of_key(call, wanted.key, error)
 
 
 def _delete_some(
@@ -67,9 +68,19 @@ def _delete_some(
     except GravelerError as error:
         failures = [(path, error) for path in paths]
     for path, failure in failures:
-        errors |= {key: _of_key(key, failure) for key in keys[path]}
+        errors |= {key: _of_key(call, key, failure) for key in keys[path]}
 
 
-def _of_key(key: str, error: GravelerError) -> DeletionError:
+def _of_key(call: Call, key: str, error: GravelerError) -> DeletionError:
+    """Return the key's error.
+
+    Raises:
+        GravelerError: there is no repository, which is no error of a key.
+    """
     refusal = error_of(error)
+    if isinstance(error, NotFoundError | InvalidInputError):
+        if not call.lake.has_repository(call.bucket):
+            raise error
+        if isinstance(error, NotFoundError):  # the branch: DeleteObject answers so as well
+            refusal = S3Error(Code.NO_SUCH_BUCKET, str(error))
     return DeletionError(key, refusal.code.text, refusal.message)

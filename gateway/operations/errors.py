@@ -8,6 +8,7 @@ from graveler import errors
 
 CODES: Mapping[type[errors.GravelerError], Code] = {
     errors.InvalidInputError: Code.INVALID_ARGUMENT,
+    errors.BucketRefusedError: Code.ACCESS_DENIED,
     errors.AuthenticationError: Code.ACCESS_DENIED,
     errors.ForbiddenError: Code.ACCESS_DENIED,
     errors.NotFoundError: Code.NO_SUCH_KEY,

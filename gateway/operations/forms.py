@@ -1,9 +1,154 @@
-"""PostObject: a browser's form with a file, allowed by a signed policy."""
+"""PostObject: a browser's form with a file, which a signed policy allows.
 
-from gateway.operations.answers import Answer
+The key pair is among the form's fields, so the fields are read first, up to 20 KB. The file is read
+only after all checks.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from gateway.lake.port import Description, Stored
+from gateway.operations.answers import XML, Answer, etag_of
 from gateway.operations.call import Call
+from gateway.operations.content import Arriving
+from gateway.operations.tags import with_tags
+from gateway.operations.writes import PUT_BYTES_MAX, SMALL_BYTES_MAX, UNSIGNED, requirement_of
+from gateway.protocol import metadata
+from gateway.protocol.addressing import Target
+from gateway.protocol.documents import parse_tagging, post_response
 from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.forms import FormParser
+from gateway.protocol.head import Head
+from gateway.protocol.policy import LengthRange, check_policy, form_access_key_id
+
+_CONTENT_TYPE = "multipart/form-data"
 
 
-def post_object(call: Call) -> Answer:
-    raise S3Error(Code.NOT_IMPLEMENTED, "forms come next")
+def is_form(head: Head, target: Target) -> bool:
+    """Whether the request is a form for a bucket."""
+    content_type = (head.header("content-type") or "").lower()
+    return head.method == "POST" and content_type.startswith(_CONTENT_TYPE) and not target.key
+
+
+class Form:
+    """A form on its way: the fields are here, and the file can be read once."""
+
+    def __init__(self, head: Head, arriving: Arriving) -> None:
+        """Read the fields.
+
+        Raises:
+            S3Error: the form is malformed, or has no file.
+        """
+        self._head = head
+        self._arriving = arriving
+        content_type = head.header("content-type") or ""
+        self._parser = FormParser(content_type)
+        self._read_bytes = 0
+        self._first = b""
+        while self._parser.fields is None:
+            self._first = self._parser.feed(self._more())
+        self.fields: Mapping[str, str] = self._parser.fields
+        self.lengths = LengthRange()
+
+    @property
+    def access_key_id(self) -> str | None:
+        """The key that signed the policy; None if the form is anonymous."""
+        return form_access_key_id(self.fields)
+
+    def check(self, secret: str, now_s: int, bucket: str) -> None:
+        """Check the policy's signature, and the form against the policy.
+
+        Raises:
+            S3Error: the policy does not allow the form.
+        """
+        self.lengths = check_policy(self.fields, secret, now_s, bucket)
+
+    @cached_property
+    def size_bytes(self) -> int:
+        """The size of the file, if the form ends as browsers end it.
+
+        Raises:
+            S3Error: the length of the form is unknown.
+        """
+        length = self._head.header("content-length") or ""
+        if not (length.isascii() and length.isdigit()):
+            raise S3Error(Code.MISSING_CONTENT_LENGTH)
+        return int(length[:19]) - self._parser.bytes_before_file - self._parser.bytes_after_file
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the file; the last piece comes after the whole form.
+
+        Raises:
+            S3Error: the form is incomplete, or the policy does not allow the file's size.
+        """
+        held, size_bytes = self._first, len(self._first)
+        while data := self._arriving.read():
+            piece = self._parser.feed(data)
+            if piece:
+                if held:
+                    yield held
+                held, size_bytes = piece, size_bytes + len(piece)
+        self._parser.finish()
+        self.lengths.check(size_bytes)
+        if held:
+            yield held
+
+    def _more(self) -> bytes:
+        data = self._arriving.read()
+        if not data:
+            raise S3Error(Code.INCOMPLETE_BODY, "The form ends before its file.")
+        return data
+
+
+def post_object(call: Call, form: Form) -> Answer:
+    """Store the form's file as the object that the field `key` names."""
+    key = form.fields.get("key", "")
+    if not key:
+        message = "Bucket POST must contain a field named 'key'."
+        raise S3Error(Code.INVALID_ARGUMENT, message, details={"ArgumentName": "key"})
+    call = replace(call, target=Target(call.bucket, key.encode()), head=_head_of(call.head, form))
+    writing = call.lake.write(call.place, _description(call, form), requirement_of(call))
+    content, size_bytes = _content(form)
+    headers = {"content-length": str(size_bytes)}
+    checksum = call.transfers.write(lambda: writing.request(headers, UNSIGNED), content).checksum
+    writing.finish(Stored(size_bytes, checksum))
+    return _answer(call, form, checksum)
+
+
+def _content(form: Form) -> tuple[bytes | Iterable[bytes], int]:
+    """Return the file and its size: of a small one, whatever follows it in the form."""
+    if form.size_bytes > PUT_BYTES_MAX:
+        raise S3Error(Code.ENTITY_TOO_LARGE)
+    if form.size_bytes > SMALL_BYTES_MAX:
+        form.lengths.check(form.size_bytes)
+        return form.pieces(), form.size_bytes
+    whole = b"".join(form.pieces())
+    return whole, len(whole)
+
+
+def _head_of(head: Head, form: Form) -> Head:
+    """Return a head with the fields as headers, as a PUT of the same object would have them."""
+    return Head("POST", head.raw_path, "", tuple(form.fields.items()))
+
+
+def _description(call: Call, form: Form) -> Description:
+    described = metadata.user_metadata(call.head)
+    tags = parse_tagging(form.fields["tagging"].encode()) if form.fields.get("tagging") else {}
+    return Description(metadata.content_type(call.head), with_tags(described, tags))
+
+
+def _answer(call: Call, form: Form, checksum: str) -> Answer:
+    headers = {"ETag": etag_of(checksum), "Location": f"/{call.bucket}/{call.key}"}
+    redirect = form.fields.get("success_action_redirect") or form.fields.get("redirect", "")
+    if urlsplit(redirect).scheme in {"http", "https"} and redirect.isprintable():
+        split = urlsplit(redirect)
+        told = {"bucket": call.bucket, "key": call.key, "etag": etag_of(checksum)}
+        query = urlencode([*parse_qsl(split.query, keep_blank_values=True), *told.items()])
+        return Answer(303, {**headers, "Location": split._replace(query=query).geturl()})
+    status = form.fields.get("success_action_status")
+    if status == "201":
+        document = post_response(headers["Location"], call.bucket, call.key, checksum)
+        return Answer(201, {**headers, "Content-Type": XML}, document)
+    return Answer(200 if status == "200" else 204, headers)

@@ -10,7 +10,7 @@ from gateway.operations.call import Call
 from gateway.protocol.documents import pages
 from gateway.protocol.documents.pages import ObjectRow, ObjectsPage
 from gateway.protocol.listings import ObjectsQuery, objects_query, token_of
-from graveler.errors import InvalidInputError, NotFoundError
+from graveler.errors import BucketRefusedError, InvalidInputError, NotFoundError
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
@@ -65,6 +65,8 @@ def _objects(call: Call, query: ObjectsQuery, ref: str) -> ObjectsPage:
                 delimiter=query.delimiter.encode("utf-8", "surrogateescape"),
             ),
         )
+    except BucketRefusedError:
+        raise  # it hides objects: an empty page would be a lie
     except (NotFoundError, InvalidInputError):
         # A prefix that no key has. A repository that does not exist is an error, as on S3.
         call.lake.repository(call.bucket)

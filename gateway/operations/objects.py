@@ -39,7 +39,6 @@ def _described(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
     Raises:
         S3Error: a condition does not hold, or there is no object.
     """
-    _check_version(call)
     found = call.lake.stat(call.place)
     headers = object_headers(found)
     verdict = conditions.read_verdict(call.head, found.checksum, found.last_modified_ns)
@@ -49,14 +48,6 @@ def _described(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
         kept = {name: headers[name] for name in ("ETag", "Last-Modified")}
         return found, headers, Answer(304, kept)
     return found, headers | metadata.response_overrides(call.parameters), None
-
-
-def _check_version(call: Call) -> None:
-    version = call.parameters.get("versionId", "null")
-    if version != "null":
-        raise S3Error(
-            Code.NO_SUCH_VERSION, "Objects have no versions here: read them at a commit's ID"
-        )
 
 
 def _wanted(call: Call, found: Object) -> ByteRange | None:

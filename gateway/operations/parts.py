@@ -28,6 +28,7 @@ def copy_part(call: Call) -> Answer:
     _, source = source_of(call)
     header = call.header("x-amz-copy-source-range")
     wanted = None if header is None else ranges.copy_range(header, source.size_bytes)
+    call.lake.check_write(call.place)
     call.content.discard()
     byte_range = None if wanted is None else (wanted.first, wanted.last)
     checksum = call.lake.copy_part(

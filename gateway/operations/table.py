@@ -9,7 +9,6 @@ from gateway.operations import (
     buckets,
     copies,
     deletions,
-    forms,
     listings,
     objects,
     parts,
@@ -81,7 +80,6 @@ OPERATIONS: tuple[Operation, ...] = (
     _row("ListObjects", "GET", _B, listings.list_objects),
     _row("HeadBucket", "HEAD", _B, buckets.head_bucket),
     _row("DeleteObjects", "POST", _B, deletions.delete_objects, "delete"),
-    _row("PostObject", "POST", _B, forms.post_object),
     _row("CreateBucket", "PUT", _B, buckets.create_bucket),
     _row("DeleteBucket", "DELETE", _B, buckets.delete_bucket),
 )

@@ -12,6 +12,7 @@ def get_object_tagging(call: Call) -> Answer:
 
 def put_object_tagging(call: Call) -> Answer:
     found = call.lake.stat(call.place)
+    call.lake.check_write(call.place)
     tags = documents.parse_tagging(call.document())
     call.lake.describe(call.place, with_tags(found.metadata, tags))
     return Answer()
@@ -19,6 +20,5 @@ def put_object_tagging(call: Call) -> Answer:
 
 def delete_object_tagging(call: Call) -> Answer:
     found = call.lake.stat(call.place)
-    if tags_of(found.metadata):
-        call.lake.describe(call.place, without_tags(found.metadata))
+    call.lake.describe(call.place, without_tags(found.metadata))
     return Answer(204)

@@ -17,6 +17,7 @@ def create_upload(call: Call) -> Answer:
     """Begin an upload."""
     check_storage_class(call)
     description = description_of(call)
+    call.lake.check_write(call.place)
     call.content.discard()
     upload_id = call.lake.create_upload(call.place, description)
     headers = {
@@ -33,6 +34,7 @@ def _given(headers: Mapping[str, str]) -> dict[str, str]:
 
 def complete_upload(call: Call) -> Answer:
     """Make the uploaded parts the object; a repetition answers the same."""
+    call.lake.check_write(call.place)
     parts = multipart.parse_completion(call.document())
     found = call.lake.complete_upload(
         call.place,

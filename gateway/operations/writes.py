@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterable
 
-from gateway.lake.port import Description, Sending, Stored, Writing
+from gateway.lake.port import Description, Place, Sending, Stored, Writing
 from gateway.operations.answers import Answer, etag_of
 from gateway.operations.call import Call
 from gateway.operations.tags import tags_of_header, with_tags
@@ -51,6 +51,7 @@ def put_object(call: Call) -> Answer:
 def _put_root(call: Call) -> Answer:
     """Take an empty `main/`, which clients make as a folder; the branch is there already."""
     branch = call.key.rstrip("/")
+    call.lake.check_write(Place(call.bucket, branch, b""))
     if not call.lake.has_branch(call.bucket, branch):
         raise S3Error(Code.NO_SUCH_BUCKET, f"There is no branch {branch!r}")
     if call.content.whole(SMALL_BYTES_MAX):

@@ -1,9 +1,23 @@
 """The head of a request, as it was sent: signatures cover its exact characters."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import unquote_to_bytes
+
+_HOISTED = "x-amz-"
+_OF_SIGNATURES = frozenset(
+    {
+        "x-amz-algorithm",
+        "x-amz-content-sha256",
+        "x-amz-credential",
+        "x-amz-date",
+        "x-amz-expires",
+        "x-amz-security-token",
+        "x-amz-signature",
+        "x-amz-signedheaders",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -11,7 +25,8 @@ class Head:
     """A request without its body.
 
     raw_path and raw_query are percent-encoded as the client sent them; raw_query has no "?".
-    headers have names in lower case, in the order in which they came; values are Latin-1 text.
+    headers have names in lower case, in the order in which they came. All text is Latin-1, a
+    character for each byte.
     """
 
     method: str
@@ -47,6 +62,24 @@ class Head:
             decoded.setdefault(_decoded(name), _decoded(value))
         return decoded
 
+    def with_hoisted_headers(self) -> "Head":
+        """Return the head of a presigned URL, whose query may hold what would be headers.
+
+        Some SDKs move `x-amz-*` headers into the query when they presign.
+        """
+        sent = {name for name, _ in self.headers}
+        hoisted = [
+            (name.lower(), value)
+            for name, value in self.parameters.items()
+            if name.lower().startswith(_HOISTED) and name.lower() not in sent | _OF_SIGNATURES
+        ]
+        return replace(self, headers=(*self.headers, *hoisted)) if hoisted else self
+
+
+def unquoted(text: str) -> bytes:
+    """Return the bytes of percent-encoded text, which is Latin-1: a character for each byte."""
+    return unquote_to_bytes(text.encode("latin-1", "replace"))
+
 
 def _decoded(text: str) -> str:
-    return unquote_to_bytes(text.replace("+", " ")).decode("utf-8", "surrogateescape")
+    return unquoted(text.replace("+", " ")).decode("utf-8", "surrogateescape")

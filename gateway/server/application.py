@@ -7,29 +7,31 @@ while it streams to S3.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from gateway.lake.port import Lakes
+from gateway.lake.port import KeyPair, Lakes
 from gateway.operations.answers import XML, Answer
 from gateway.operations.call import Call
 from gateway.operations.content import Arriving, Content
 from gateway.operations.errors import error_of
+from gateway.operations.forms import Form, is_form, post_object
 from gateway.operations.missing import missing
-from gateway.operations.table import Operation, operation_of
+from gateway.operations.table import operation_of
 from gateway.protocol.addressing import Target, bucket_of_host, target_of
+from gateway.protocol.bodies.payload import UNSIGNED
 from gateway.protocol.bodies.plan import body_plan
 from gateway.protocol.documents.answers import error as error_document
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import Verified
+from gateway.protocol.signatures.verified import Kind, Presented, Verified
 from gateway.server.log import Record
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import DataMissingError, Transfers
-from graveler.errors import CorruptDataError, GravelerError, NotFoundError
+from graveler.errors import CorruptDataError, GravelerError, InvalidInputError, NotFoundError
 
 _REQUEST_ID = "x-amz-request-id"
 
@@ -64,6 +66,10 @@ class Application:
             answer = self._answer(head, arriving, address, record)
         except S3Error as error:
             answer = _refusal(head, record, error)
+        except (GravelerError, DataMissingError) as error:
+            if isinstance(error, CorruptDataError):
+                record.failed(error)
+            answer = _refusal(head, record, error_of(error))
         except Exception as error:  # noqa: BLE001 - a bug: logged whole, and told in part
             record.failed(error)
             answer = _refusal(head, record, S3Error(Code.INTERNAL_ERROR))
@@ -75,64 +81,74 @@ class Application:
         """Return the operation's answer.
 
         Raises:
-            S3Error: the request is refused.
+            S3Error, GravelerError, DataMissingError: the request is refused, or fails.
         """
         target = target_of(head.raw_path, head.header("host") or "", self._settings.domains)
         record.repository = target.bucket
-        verified, user = self._verified(head)
-        record.user = user
-        operation = operation_of(head, target)
-        record.operation = operation.name
-        call = self._call(head, target, operation, verified, user, arriving, address, record)
+        presented = parse(head)
+        run: Callable[[Call], Answer]
+        if presented is not None:
+            pair = self._key_pair(presented.access_key_id)
+            verified = self._verified(presented, head, pair)
+            head = head.with_hoisted_headers() if presented.kind is Kind.VERSION_4_QUERY else head
+            operation = operation_of(head, target)
+            record.operation, run = operation.name, operation.run
+        elif is_form(head, target):
+            form = Form(head, arriving)
+            pair = self._key_pair(form.access_key_id)
+            form.check(pair.secret_access_key, self._lakes.now_s(), target.bucket)
+            verified = Verified(pair.access_key_id, UNSIGNED)
+            record.operation, run = "PostObject", partial(post_object, form=form)
+        else:
+            raise _anonymous()
+        record.user = pair.user
+        call = self._call(head, target, verified, pair.user, arriving, address, record)
         record.ref = call.key.partition("/")[0] if target.key else ""
         try:
-            return operation.run(call)
-        except NotFoundError as error:
+            return run(call)
+        except (NotFoundError, InvalidInputError) as error:
             raise missing(call, error) from error
-        except (GravelerError, DataMissingError) as error:
-            if isinstance(error, CorruptDataError):
-                record.failed(error)
-            raise error_of(error) from error
 
-    def _verified(self, head: Head) -> tuple[Verified, str]:
-        """Return what the request's signature proves, and the user who signed.
+    def _key_pair(self, access_key_id: str | None) -> KeyPair:
+        """Return the key pair that signed.
 
         Raises:
-            S3Error: nobody signed, or the signature is wrong.
+            S3Error: nobody signed, or the key does not exist.
         """
-        presented = parse(head)
-        if presented is None:
-            raise S3Error(Code.ACCESS_DENIED, "Anonymous access is not allowed: sign the request")
-        try:
-            pair = self._lakes.key_pair(presented.access_key_id)
-        except GravelerError as error:
-            raise error_of(error) from error
+        if access_key_id is None:
+            raise _anonymous()
+        pair = self._lakes.key_pair(access_key_id)
         if pair is None:
-            details = {"AWSAccessKeyId": presented.access_key_id}
+            details = {"AWSAccessKeyId": access_key_id}
             raise S3Error(Code.INVALID_ACCESS_KEY_ID, details=details)
-        verified = presented.verify(
+        return pair
+
+    def _verified(self, presented: Presented, head: Head, pair: KeyPair) -> Verified:
+        """Return what the request's signature proves.
+
+        Raises:
+            S3Error: the signature is wrong.
+        """
+        return presented.verify(
             head,
             pair.secret_access_key,
             self._lakes.now_s(),
             bucket_of_host=bucket_of_host(head.header("host") or "", self._settings.domains),
             signing_key=_signing_key,
         )
-        return verified, pair.user
 
     def _call(
         self,
         head: Head,
         target: Target,
-        operation: Operation,
         verified: Verified,
         user: str,
         arriving: Arriving,
         address: str,
         record: Record,
     ) -> Call:
-        plan = body_plan(
-            head, verified, has_checksum_of_body=operation.name != "CompleteMultipartUpload"
-        )
+        is_completion = record.operation == "CompleteMultipartUpload"
+        plan = body_plan(head, verified, has_checksum_of_body=not is_completion)
         record.bytes_in = plan.decoded_length_bytes or 0
         return Call(
             head=head,
@@ -145,6 +161,10 @@ class Application:
             user=user,
             is_signed_by_header=head.header("authorization") is not None,
         )
+
+
+def _anonymous() -> S3Error:
+    return S3Error(Code.ACCESS_DENIED, "Anonymous access is not allowed: sign the request")
 
 
 def _refusal(head: Head, record: Record, error: S3Error) -> Answer:

@@ -6,6 +6,7 @@ fill the memory: TCP makes it wait. The first read asks the client for the body 
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -16,6 +17,8 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 _AHEAD_BYTES = 1024 * 1024
+# A client that sends less holds a thread for too long.
+_BYTES_PER_S_MIN = 1024
 # What is read of the body of a refused request, so that its client gets the answer: one that still
 # sends when the connection closes would get an error instead.
 _DRAINED_BYTES_MAX = 64 * 1024 * 1024
@@ -48,6 +51,8 @@ class Streamed:
         self._pump: asyncio.Task[None] | None = None
         self._has_room = asyncio.Event()
         self._has_begun = False
+        self._began_s = 0.0
+        self._received_bytes = 0
 
     def read(self) -> bytes:
         """Return the bytes that have arrived, b"" at the end.
@@ -57,12 +62,14 @@ class Streamed:
         """
         if not self._has_begun:
             self._has_begun = True
+            self._began_s = time.monotonic()
             self._loop.call_soon_threadsafe(self._begin)
         with self._changed:
             arrived = self._changed.wait_for(
                 lambda: self._pieces or self._is_over or self._is_broken, self._idle_s
             )
-            if not arrived:
+            if not arrived or self._is_too_slow():
+                self._is_broken = True  # nothing more is read of it
                 raise S3Error(Code.REQUEST_TIMEOUT)
             if not self._pieces:
                 if self._is_broken:
@@ -73,6 +80,10 @@ class Streamed:
             self._waiting_bytes = 0
         self._loop.call_soon_threadsafe(self._has_room.set)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _is_too_slow(self) -> bool:
+        elapsed_s = time.monotonic() - self._began_s
+        return self._received_bytes < (elapsed_s - self._idle_s) * _BYTES_PER_S_MIN
 
     async def finish(self, *, drains: bool) -> None:
         """Stop reading; before that, read and drop what a client is sending, if asked to."""
@@ -117,6 +128,7 @@ class Streamed:
             if piece:
                 self._pieces.append(piece)
                 self._waiting_bytes += len(piece)
+                self._received_bytes += len(piece)
             self._is_over = not has_more
             self._changed.notify()
         return has_more

@@ -24,6 +24,9 @@ from graveler.errors import GravelerError
 # A body of this size takes one or two messages, and no thread waits for them.
 _SMALL_BYTES = 64 * 1024
 
+# No repository can have this name.
+HEALTH_PATH = "/_health"
+
 Scope = Mapping[str, Any]
 
 
@@ -32,7 +35,9 @@ class Asgi:
 
     def __init__(self, application: Application, *, threads: int, idle_s: float) -> None:
         self._application = application
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="gateway")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
+        # Slow readers wait for each other, and for nobody else.
+        self._readers = ThreadPoolExecutor(threads, thread_name_prefix="reader")
         self._idle_s = idle_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,6 +45,9 @@ class Asgi:
         if scope["type"] != "http":
             return
         head = head_of(scope)
+        if head.raw_path == HEALTH_PATH and head.method in {"GET", "HEAD"}:
+            await _send_health(send)
+            return
         loop = asyncio.get_running_loop()
         arriving: InMemory | Streamed
         small = await _small_body(head, receive, self._idle_s)
@@ -78,7 +86,7 @@ class Asgi:
             send_pieces, answer.reading.pieces(), send, loop, self._idle_s, is_gone=lambda: False
         )
         try:
-            served.record.bytes_out = await loop.run_in_executor(self._pool, work)
+            served.record.bytes_out = await loop.run_in_executor(self._readers, work)
         except ClientGoneError:
             served.record.code = "ClientGone"
             return
@@ -87,6 +95,12 @@ class Asgi:
             served.record.code, served.record.message = "CutOff", str(error)
             raise
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _send_health(send: Send) -> None:
+    headers = [(b"content-type", b"text/plain"), (b"content-length", b"6")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"alive!", "more_body": False})
 
 
 def head_of(scope: Scope) -> Head:

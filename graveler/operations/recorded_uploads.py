@@ -18,7 +18,7 @@ A collection does not delete the data of a record (`operations.garbage`). S3 dat
 parts by the start of its upload, so its age alone does not protect it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -39,11 +39,7 @@ from graveler.operations.protocol.staging import branch_for_staging, check_requi
 from graveler.operations.protocol.views import ObjectStat, object_stat, view_of_branch
 from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import UploadedPart
-from graveler.staging.listing import ListPage, PageQuery, list_page
 from graveler.uploads import Completion, Upload, digest_of_parts
-
-# No path that a client can name in S3 holds it before another character of the same key.
-_NUL = b"\0"
 
 
 def create(
@@ -109,37 +105,6 @@ def location(
     if upload.completed is not None:
         raise _not_found(upload_id)
     return f"{found.storage_namespace}/{upload.address}", upload.store_id
-
-
-def list_uploads(
-    engine: Engine, repository: str, query: PageQuery, after_id: str = ""
-) -> ListPage[Upload]:
-    """Return a page of the open uploads by key, `<branch>/<path>`, and ID.
-
-    The page begins after the key query.after; with after_id, after that upload to the key.
-
-    Raises:
-        InvalidInputError: the repository's name is malformed.
-        NotFoundError: the repository does not exist.
-    """
-    found = read_repository(engine, repository)
-
-    def items(start: bytes, end: bytes | None) -> Iterator[Upload]:
-        for upload in engine.refs.uploads(found, start.partition(_NUL)[0], end):
-            if upload.completed is None and _place(upload) >= start:
-                yield upload
-
-    after = query.after
-    if after_id:
-        after += _NUL + after_id.encode("utf-8", "replace")
-    elif after and query.folded(after) != after:
-        after += _NUL + b"\xff"  # every upload to the key
-    return list_page(items, _place, replace(query, after=after))
-
-
-def _place(upload: Upload) -> bytes:
-    """Return the upload's key and ID as one text that sorts like both."""
-    return upload.key + _NUL + upload.id.encode()
 
 
 def _recorded(

@@ -19,7 +19,7 @@ class UploadStore(Protocol):
         """Return the upload of that ID to that path; None if there is none."""
 
     def put_upload(self, repository: Repository, upload: Upload) -> None:
-        """Store a new upload.
+        """Store a new upload; an upload of that ID stays as it is.
 
         Raises:
             UnknownOutcomeError: it may have been stored.

@@ -8,7 +8,7 @@ from typing import Any
 from graveler.export.settings import ExportSettings
 from infra.settings.forms import PARSERS
 from infra.settings.places import Place
-from infra.settings.rules import AT_ONCE, CREATE, STAGES, default_name, problems_of
+from infra.settings.rules import AT_ONCE, CREATE, NONE, STAGES, default_name, problems_of
 
 # Where cdk.json has settings: by stage, and by the name of a deployment, which go first.
 STAGES_KEY = "stages"
@@ -50,6 +50,14 @@ class Settings:
     web_acl_arn: a web ACL of AWS WAF, of the region, in front of the API.
     vpc_subnets, vpc_security_groups: where the functions' connections begin; both or none.
     asset_key: the ARN of the KMS key of CDK's bootstrap bucket, if it has one.
+    gateway: `public` or `internal`: the S3 gateway on Fargate, behind a load balancer that the
+        internet reaches, or only networks; `none` deploys none.
+    gateway_domain: the host by which its clients reach it; repositories are its subdomains as well.
+    gateway_certificate_arn: with it, the load balancer speaks TLS.
+    gateway_vpc, gateway_subnets: an existing VPC for the gateway; both or none.
+    gateway_clients: networks that may connect to it; () allows all.
+    gateway_cpu: 1,024 are a processor of each task, which has two MB of memory for each.
+    gateway_tasks_min, gateway_tasks_max: between them, the load decides how many tasks run.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
     snap_start: new processes of the API resume a snapshot of one that has started.
     provisioned_concurrency: processes of the API that are kept ready; 0 keeps none.
@@ -128,6 +136,15 @@ class Settings:
     dump_schedule: str = ""
     dump_place: tuple[Place, ...] = ()
     iam_login_server_id: str = ""
+    gateway: str = NONE
+    gateway_domain: str = ""
+    gateway_certificate_arn: str = ""
+    gateway_vpc: str = ""
+    gateway_subnets: tuple[str, ...] = ()
+    gateway_clients: tuple[str, ...] = ()
+    gateway_cpu: int = 512
+    gateway_tasks_min: int = 2
+    gateway_tasks_max: int = 8
     ignore_actions: bool = False
     hook_functions: tuple[str, ...] = ()
     hook_buses: tuple[str, ...] = ()
@@ -147,6 +164,11 @@ class Settings:
     def has_rest_api(self) -> bool:
         """Whether a REST API serves: an HTTP API is never private, and takes no web ACL."""
         return bool(self.vpc_endpoints or self.web_acl_arn)
+
+    @property
+    def has_gateway(self) -> bool:
+        """Whether the S3 gateway is deployed."""
+        return self.gateway != NONE
 
     @property
     def is_traced(self) -> bool:

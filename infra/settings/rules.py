@@ -23,6 +23,14 @@ METRICS = ("none", "service", "operations")
 AT_ONCE = "at-once"
 ROLLOUTS = (AT_ONCE, "canary", "linear")
 
+# Who reaches the load balancer of the S3 gateway.
+PUBLIC = "public"
+INTERNAL = "internal"
+GATEWAYS = (NONE, PUBLIC, INTERNAL)
+
+# The sizes of Fargate's tasks that may have two MB of memory for each unit of a processor.
+GATEWAY_CPUS = (256, 512, 1024, 2048, 4096)
+
 # A role's name has at most 64 characters: this one, the longest role's, and the longest region's.
 NAME_LENGTH_MAX = 64 - len("-garbage-collection-job-") - len("us-isof-south-1")
 _NAME = re.compile(rf"(?=.{{1,{NAME_LENGTH_MAX}}}$)[a-z](-?[a-z0-9])*(?<!-storage)")
@@ -38,6 +46,7 @@ _FUNCTION = re.compile(r"(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-
 _BUS = re.compile(r"(arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus/)?[A-Za-z0-9_.-]{1,256}")
 _TOPIC = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}")
 _VPC_ENDPOINT = re.compile(r"vpce-[0-9a-f]{8,17}")
+_VPC = re.compile(r"vpc-[0-9a-f]{8,17}")
 _SUBNET = re.compile(r"subnet-[0-9a-f]{8,17}")
 _SECURITY_GROUP = re.compile(r"sg-[0-9a-f]{8,17}")
 _WEB_ACL = re.compile(
@@ -84,6 +93,10 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
         _SECURITY_GROUP,
         "set IDs of security groups, such as sg-0123456789abcdef0",
     ),
+    "gateway_domain": (_DOMAIN, "set it to a domain such as s3.lake.example.com"),
+    "gateway_certificate_arn": (_CERTIFICATE, "set it to the ARN of a certificate of ACM"),
+    "gateway_vpc": (_VPC, "set it to the ID of a VPC, such as vpc-0123456789abcdef0"),
+    "gateway_subnets": (_SUBNET, "set IDs of subnets, such as subnet-0123456789abcdef0"),
     "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
     "asset_key": (_KEY, "set it to the ARN of a KMS key: arn:aws:kms:region:account:key/id"),
@@ -114,12 +127,15 @@ _CHECKS: Mapping[str, tuple[Callable[[str], bool], str]] = {
     "gc_schedule": (is_schedule, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
     "dump_schedule": (is_schedule, "set it to `rate(1 day)`, `cron(0 2 * * ? *)` or nothing"),
     "hook_networks": (is_network, "set networks such as 10.0.0.0/8"),
+    "gateway_clients": (is_network, "set networks such as 10.0.0.0/8"),
 }
 
 _CHOICES: Mapping[str, tuple[object, ...]] = {
     "log_days": LOG_DAYS,
     "metrics": METRICS,
     "rollout": ROLLOUTS,
+    "gateway": GATEWAYS,
+    "gateway_cpu": GATEWAY_CPUS,
 }
 
 _BOUNDS: Mapping[str, tuple[int, int]] = {
@@ -140,6 +156,9 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "slices_at_once": (1, 100),
     "slices_reserved": (1, 10_000),
     "job_workers_max": (2, 299),
+    # One in each of two zones.
+    "gateway_tasks_min": (2, 100),
+    "gateway_tasks_max": (2, 100),
 }
 
 
@@ -189,7 +208,7 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
             "domain_name and certificate_arn go together: set both, the certificate in the "
             "region of the deployment, or neither"
         )
-    if values["hosted_zone_id"] and not values["domain_name"]:
+    if values["hosted_zone_id"] and not (values["domain_name"] or values["gateway_domain"]):
         problems.append("hosted_zone_id is set without a domain_name: set both, or neither")
     if bool(values["restored_refs"]) != bool(values["restored_staging"]):
         problems.append(
@@ -203,6 +222,7 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
     problems += _too_few_slices(values)
     problems += _recipients(values)
     problems += _network(values)
+    problems += _gateway(values)
     problems += _names(values)
     problems += _misplaced_dumps(values)
     if "*" in (values["cors_origins"] or ()) and len(values["cors_origins"]) > 1:
@@ -259,6 +279,28 @@ def _network(values: Mapping[str, Any]) -> Iterator[str]:
             "cors_origins needs the HTTP API, which is never private and takes no web ACL: remove "
             "it, or vpc_endpoints and web_acl_arn"
         )
+
+
+def _gateway(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the problems of the S3 gateway."""
+    if bool(values["gateway_vpc"]) != bool(values["gateway_subnets"]):
+        yield "gateway_vpc and gateway_subnets go together: set both, or neither"
+    if values["gateway_subnets"] and len(values["gateway_subnets"]) < 2:
+        yield "gateway_subnets has one subnet: set one in each of two zones or more"
+    if values["gateway"] == INTERNAL and not values["gateway_vpc"]:
+        yield "gateway is `internal`: set gateway_vpc and gateway_subnets, where its clients are"
+    if values["gateway"] == PUBLIC and not values["gateway_certificate_arn"]:
+        yield (
+            "gateway is `public`, and content would cross the internet unencrypted: set "
+            "gateway_domain and gateway_certificate_arn"
+        )
+    if values["gateway_certificate_arn"] and not values["gateway_domain"]:
+        yield "gateway_certificate_arn is set without its gateway_domain: set both"
+    if values["gateway_domain"] and values["gateway_domain"] == values["domain_name"]:
+        yield "gateway_domain is the domain_name of the API: set another"
+    least, most = values["gateway_tasks_min"], values["gateway_tasks_max"]
+    if None not in (least, most) and most < least:
+        yield f"gateway_tasks_max is {most}, less than gateway_tasks_min: set it to {least} or more"
 
 
 def _misplaced_dumps(values: Mapping[str, Any]) -> Iterator[str]:

@@ -189,6 +189,15 @@ def test_a_completion_stages_and_completes(
     assert read(stores, repository, upload) == completed
 
 
+def test_a_late_attempt_to_store_it_does_not_reopen_a_completed_upload(
+    stores: Stores, repository: Repository
+) -> None:
+    upload = stored(stores, repository)
+    completed = complete(stores, repository, upload)
+    stores.refs.put_upload(repository, upload)
+    assert read(stores, repository, upload) == completed
+
+
 @pytest.mark.parametrize("expected", [UNCONDITIONAL, None])
 @pytest.mark.parametrize("is_deleted", [True, False])
 def test_only_an_open_upload_is_completed(

@@ -54,6 +54,16 @@ PROD = {
     "permissions_boundary": "arn:aws:iam::123456789012:policy/company-boundary",
 }
 
+# The S3 gateway, with all that it may have in a VPC of its own.
+GATEWAY = {
+    "gateway": "public",
+    "gateway_domain": "s3.example.com",
+    "gateway_certificate_arn": "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-0000-0000-0000-000000000001",
+    "gateway_clients": "192.0.2.0/24,2001:db8::/32",
+    "gateway_cpu": "2048",
+    "gateway_tasks_min": "3",
+    "gateway_tasks_max": "12",
+}
 
 # Fixtures behind which a synth stands.
 _SYNTHS = {"deployment", "deployment_of"}
@@ -129,8 +139,8 @@ def dev(deployment_of) -> Deployment:
 
 @pytest.fixture(scope="session")
 def prod(deployment_of) -> Deployment:
-    """The stage prod with every setting set."""
-    return deployment_of("prod", **PROD)
+    """The stage prod with every setting set, and the S3 gateway."""
+    return deployment_of("prod", **PROD, **GATEWAY)
 
 
 @pytest.fixture(params=["dev", "prod"])

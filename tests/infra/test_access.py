@@ -24,6 +24,7 @@ ROLES = {
     "export": ("export",),
     "export-job": ("export-job",),
     "garbage_collection": ("garbage-collection-job",),
+    "gateway": ("gateway",),
     "slices": ("slices",),
     "tasks": ("tasks",),
     # Requests from threads of the process that has these four.
@@ -42,6 +43,7 @@ WITHOUT_RESOURCE = {
     "cloudwatch:DescribeAlarms",  # of a list of alarms
     "cloudwatch:PutMetricData",
     "dynamodb:ListStreams",
+    "ecr:GetAuthorizationToken",
     "glue:GetSecurityConfiguration",
     "xray:PutTelemetryRecords",
     "xray:PutTraceSegments",
@@ -105,6 +107,9 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
         ("FindObjects", "s3:ListBucket"): _MISSING,
         ("FindExports", "s3:ListBucket"): _MISSING,
         ("WriteExports", "s3:AbortMultipartUpload"): _UNFINISHED,
+    },
+    "gateway": {
+        ("FindObjects", "s3:ListBucket"): _MISSING,
     },
     "slices": {
         ("FindObjects", "s3:ListBucket"): _MISSING,
@@ -303,8 +308,38 @@ def test_slices_move_no_branch(prod):
         assert not can(prod, "slices", f"dynamodb:{action}", STAGING)
 
 
+def test_the_gateway_changes_no_account_and_deletes_no_object(prod):
+    data = "arn:aws:s3:::company-lake/lake/r/data/x/y"
+    assert can(prod, "gateway", "s3:PutObject", data)
+    assert not can(prod, "gateway", "s3:DeleteObject", data)
+    for folder in ("_lakefs/0a1b2c", "_lakefs/dummy", "other/x"):
+        assert not can(
+            prod, "gateway", "s3:PutObject", f"arn:aws:s3:::company-lake/lake/r/{folder}"
+        )
+    assert not can(prod, "gateway", "s3:PutObject", "arn:aws:s3:::company-published/exports/main/a")
+    for action in ("PutItem", "UpdateItem", "DeleteItem"):
+        assert can(prod, "gateway", f"dynamodb:{action}", REFS, "repository#lake#1")
+        for partition in ("accounts", "repositories", "ending-repositories", "exports"):
+            assert not can(prod, "gateway", f"dynamodb:{action}", REFS, partition)
+    assert not can(prod, "gateway", "dynamodb:Query", REFS, "accounts")
+    (secrets,) = (each for each in prod.statements("gateway") if each["Sid"] == "Secrets")
+    assert secrets["Action"] == ["kms:Decrypt"]
+
+
+def test_what_starts_the_gateways_tasks_loads_their_image_and_writes_their_log(prod):
+    allowed = {
+        action: each["Resource"]
+        for each in prod.statements("gateway-start")
+        for action in each["Action"]
+    }
+    assert {action.partition(":")[0] for action in allowed} == {"ecr", "logs"}
+    (repository,) = allowed["ecr:BatchGetImage"]
+    assert repository.endswith(":repository/cdk-hnb659fds-container-assets-123456789012-eu-west-1")
+    assert allowed["logs:PutLogEvents"] == ["<TaskLog2A1470CD.Arn>"]
+
+
 def test_what_may_be_read_is_not_written(prod):
-    for role in ("api", "export", "export-job", "garbage-collection-job", "tasks"):
+    for role in ("gateway", "api", "export", "export-job", "garbage-collection-job", "tasks"):
         assert can(prod, role, "s3:GetObject", "arn:aws:s3:::company-source/in/a")
         assert not can(prod, role, "s3:PutObject", "arn:aws:s3:::company-source/in/a")
         assert not can(prod, role, "s3:GetObject", "arn:aws:s3:::company-source/else/a")

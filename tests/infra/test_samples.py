@@ -7,7 +7,7 @@ import pytest
 
 from infra.samples import FOLDER, write_samples
 from infra.settings import Settings
-from tests.infra.conftest import PROD
+from tests.infra.conftest import GATEWAY, PROD
 
 ROLES = "arn:aws:iam::123456789012:role/graveler-prod-"
 HOME = {"CDK_DEFAULT_ACCOUNT": "123456789012", "CDK_DEFAULT_REGION": "eu-west-1"}
@@ -39,9 +39,10 @@ def written(prod, tmp_path, monkeypatch) -> Path:
     """Return a folder with the samples for the account and region that tests know."""
     for name, value in HOME.items():
         monkeypatch.setenv(name, value)
-    template = tmp_path / f"{prod.name}.template.json"
-    template.write_text((prod.folder / template.name).read_text())
-    context = {"stage": "prod", **PROD}
+    for stack in (prod.name, f"{prod.name}-gateway"):
+        template = tmp_path / f"{stack}.template.json"
+        template.write_text((prod.folder / template.name).read_text())
+    context = {"stage": "prod", **PROD, **GATEWAY}
     assert write_samples(tmp_path, Settings.of(context)) == []
     return tmp_path
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from graveler.errors import NotFoundError
 from graveler.export.model import ExportConfiguration, ExportRequest
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import (
@@ -56,6 +57,25 @@ def _upload(actor: "Actor", op: Op, *, requirement: Requirement = NO_REQUIREMENT
         requirement=requirement,
     )
     return _value(made)
+
+
+def _what_is_read(actor: "Actor", op: Op) -> Requirement:
+    """Read the object, and require it."""
+    try:
+        read = objects.stat(actor.engine, REPO, op.branch, op.path)
+    except NotFoundError:
+        return Requirement(checksums=frozenset())
+    actor.requires(read)
+    return Requirement(checksums=frozenset({read.entry.checksum}))
+
+
+def _upload_if_match(actor: "Actor", op: Op) -> Value:
+    return _upload(actor, op, requirement=_what_is_read(actor, op))
+
+
+def _delete_if_match(actor: "Actor", op: Op) -> None:
+    requirement = _what_is_read(actor, op)
+    writes.delete(actor.engine, REPO, op.branch, op.path, requirement=requirement)
 
 
 def _stage(actor: "Actor", op: Op, *, requirement: Requirement = NO_REQUIREMENT) -> Value:
@@ -262,6 +282,8 @@ class Action:
 ACTIONS: dict[str, Action] = {
     "upload": Action(_upload, "write"),
     "upload_if_absent": Action(lambda a, op: _upload(a, op, requirement=ABSENT), "write_if_absent"),
+    "upload_if_match": Action(_upload_if_match, "write_if_match"),
+    "delete_if_match": Action(_delete_if_match, "delete_if_match"),
     "stage": Action(_stage, "write"),
     "stage_if_absent": Action(lambda a, op: _stage(a, op, requirement=ABSENT), "write_if_absent"),
     "link": Action(_link, "write"),

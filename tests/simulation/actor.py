@@ -18,6 +18,7 @@ from graveler.errors import (
     GravelerError,
     InvalidInputError,
     NotFoundError,
+    ObjectMissingError,
     PreconditionFailedError,
     ThrottledError,
     UnknownOutcomeError,
@@ -40,6 +41,8 @@ from tests.support.linearizability import UNKNOWN, Operation, Value
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
 
+# What a requirement that does not hold is in histories, by the end of the action's name.
+_UNMET = {"absent": "exists", "match": "mismatch"}
 _UNKNOWN = (ContentionError, ThrottledError, UnknownOutcomeError)
 _BRANCHES = ("main", "dev")
 _LOOKS_MAX = 30
@@ -168,6 +171,10 @@ class Actor:
     def ref(self, op: Op) -> str:
         """What the operation refers to."""
         return self._simulation.start.commits.get(op.text, op.text)
+
+    def requires(self, found: ObjectStat) -> None:
+        """Write down the object that a conditional change requires."""
+        self._facts["required"] = found.physical_address
 
     def reads_content(self, found: ObjectStat) -> None:
         """Read an object's content, and see how much came of the object store."""
@@ -304,6 +311,7 @@ class Actor:
                 UNKNOWN,
                 key,
                 str(op),
+                facts.get("required"),
             )
             for key in keys
         ]
@@ -313,7 +321,7 @@ class Actor:
         history = ACTIONS[op.kind].history
         if op.kind == "list":
             return (result or {}).get(path)
-        if history in ("write", "write_if_absent") and outcome == "unknown":
+        if history in ("write", "write_if_absent", "write_if_match") and outcome == "unknown":
             return self._attempted(op)
         if outcome not in ("ok", "unknown"):
             return result
@@ -332,7 +340,8 @@ class Actor:
 
 def _outcome(op: Op, error: GravelerError) -> str:
     kinds: Mapping[type[GravelerError], str] = {
-        PreconditionFailedError: "exists" if op.kind.endswith("if_absent") else "refused",
+        PreconditionFailedError: _UNMET.get(op.kind.rpartition("_if_")[2], "refused"),
+        ObjectMissingError: "mismatch",
         AlreadyExistsError: "exists" if op.kind.startswith("create") else "refused",
     }
     if isinstance(error, _UNKNOWN):

@@ -119,6 +119,16 @@ def _take_equal_values_for_ones_own(world) -> None:
     world.staging.stage_if = careless
 
 
+def _replace_what_was_not_read(world) -> None:
+    """A conditional change does not mind what was staged since its writer looked."""
+    stage_if = world.staging.stage_if
+
+    def careless(repository, branch, path, value, expected):
+        stage_if(repository, branch, path, value, world.staging.get(branch.staging_token, path))
+
+    world.staging.stage_if = careless
+
+
 def _merge_over_edits(world) -> None:
     """A merge does not mind what was staged since it looked."""
     real = MemoryRefStore.move_branch
@@ -177,6 +187,7 @@ def _deliver_no_delayed_messages(world) -> None:
         (_stage_under_an_old_token, "writes", "linearizable"),
         (_stage_under_closed_tokens, "writes", "linearizable"),
         (_take_equal_values_for_ones_own, "described", "linearizable"),
+        (_replace_what_was_not_read, "matching", "linearizable"),
         (_merge_over_edits, "metadata", "linearizable"),
         (_forget_sealed_tokens, "commits", "linearizable"),
         (_raise_nonsense, "commits", "unexpected"),

@@ -33,6 +33,9 @@ MIXES: dict[str, Mix] = {
     "all_writes": Mix(f"{WRITES} stage link copy delete_many stage_if_absent commit commit get"),
     "overwrite": Mix("upload upload upload set_metadata commit get", same=0.5),
     "conditional": Mix("upload_if_absent upload_if_absent upload delete commit get"),
+    "matching": Mix(
+        "upload_if_match upload_if_match delete_if_match upload delete set_metadata commit get"
+    ),
     "described": Mix("stage_if_absent stage_if_absent delete commit get"),
     "metadata": Mix("set_metadata merge revert cherry_pick hard_reset get"),
     "resets": Mix(f"{RESETS} {WRITES} commit get"),
@@ -74,7 +77,7 @@ MIXES: dict[str, Mix] = {
 # The cheap ones more often: most that can go wrong is between writes and heads that move.
 DEFAULT_MIXES = (
     *MIXES,
-    *("writes", "all_writes", "conditional", "metadata", "resets", "commits") * 3,
+    *("writes", "all_writes", "conditional", "matching", "metadata", "resets", "commits") * 3,
     *("branches", "repository", "clean_up", "export", "reset_object") * 2,
 )
 # What operations refer to.

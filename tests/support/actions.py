@@ -25,6 +25,7 @@ Need = tuple[str, str]
 _MODULE = re.compile(
     r"(functions|glue_jobs)\.(api|cleanup|events|export|garbage_collection|slices|tasks)\b"
 )
+_GATEWAY = "gateway."
 # Folders of a namespace, the longest first.
 _FOLDERS = (
     "_lakefs/dummy",
@@ -48,6 +49,7 @@ _S3 = {
     "UploadPartCopy": "PutObject",
     "ListObjectsV2": "ListBucket",
     "ListMultipartUploads": "ListBucketMultipartUploads",
+    "ListParts": "ListMultipartUploadParts",
 }
 _WRITES = {
     "Put": "PutItem",
@@ -78,6 +80,8 @@ def _who() -> str:
         module = frame.f_globals.get("__name__", "")
         if module.startswith("tests.") and module != __name__:
             return _TESTS
+        if module.startswith(_GATEWAY):
+            return "gateway"
         if found := _MODULE.match(module):
             room, name = found.groups()
             return name if room == "functions" or name == "garbage_collection" else f"{name}-job"

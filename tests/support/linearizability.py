@@ -146,8 +146,10 @@ def _observed(operations: Sequence[Operation]) -> set[str] | None:
     """The addresses that anybody was told of; None if some answer depends on any value."""
     seen = set()
     for operation in operations:
-        if operation.outcome == "exists" or operation.kind == "set_metadata":
+        if operation.outcome in ("exists", "mismatch") or operation.kind == "set_metadata":
             return None
+        if operation.required is not None:
+            seen.add(operation.required)
         if operation.outcome == "ok" or operation.kind in ("commit", "move", "hard_reset"):
             for value in (operation.value, operation.parent):
                 if isinstance(value, Value):
@@ -157,7 +159,7 @@ def _observed(operations: Sequence[Operation]) -> set[str] | None:
 
 def _matters(operation: Operation, seen: set[str] | None) -> bool:
     """Whether an unanswered operation can explain anything: a write that nobody saw cannot."""
-    is_write = operation.kind in ("write", "write_if_absent")
+    is_write = operation.kind in ("write", "write_if_absent", "write_if_match")
     return not is_write or seen is None or operation.value.address in seen
 
 
@@ -183,7 +185,7 @@ def _steps(kind: str, outcome: str) -> tuple[Step, ...]:
         return (no_changes,)
     holds = REFUSALS.get((kind, outcome))
     if holds is not None:
-        return (lambda state, _: [state] if holds(state) else [],)
+        return (lambda state, asked: [state] if holds(state, asked) else [],)
     assert outcome in ("ok", "unknown"), (kind, outcome)
     return KINDS[kind]
 

@@ -32,7 +32,7 @@ class MemoryUploads:
 
     def put_upload(self, repository: Repository, upload: Upload) -> None:
         with self._lock:
-            self.uploads_of(repository)[upload.id] = upload
+            self.uploads_of(repository).setdefault(upload.id, upload)
 
     def delete_upload(self, repository: Repository, upload: Upload) -> bool:
         with self._lock:
@@ -65,4 +65,4 @@ class MemoryUploads:
             if current is None or current.completed is not None:
                 raise UploadNotFoundError(f"upload {completed.id} is not open")
             yield
-            self.put_upload(repository, completed)
+            self.uploads_of(repository)[completed.id] = completed

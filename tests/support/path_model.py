@@ -45,9 +45,10 @@ class Operation:
     """One request of a client to one path of a branch, and its answer.
 
     kind is one of KINDS. outcome is "ok", the reason of a definite refusal ("exists", "absent",
-    "no_branch", "no_changes", or "refused" for any other), or "unknown".
+    "no_branch", "no_changes", "mismatch", or "refused" for any other), or "unknown".
     value: the written value, what was read, the value in the commit that was made or reset to, or
     the new metadata of "set_metadata". parent: the value in the first parent of the commit made.
+    required: the address of the object that a write "if_match" requires.
     """
 
     client: str
@@ -59,6 +60,7 @@ class Operation:
     parent: Any = UNKNOWN
     key: Key = ("main", b"")
     label: str = ""
+    required: str | None = None
 
 
 class State(NamedTuple):
@@ -86,6 +88,18 @@ def _write(state: State, operation: Operation) -> list[State | None]:
 
 def _write_if_absent(state: State, operation: Operation) -> list[State | None]:
     return _write(state, operation) if state.visible is None else []
+
+
+def _meets(state: State, operation: Operation) -> bool:
+    return state.visible is not None and state.visible.address == operation.required
+
+
+def _write_if_match(state: State, operation: Operation) -> list[State | None]:
+    return _write(state, operation) if _meets(state, operation) else []
+
+
+def _delete_if_match(state: State, operation: Operation) -> list[State | None]:
+    return _tombstone(state, operation) if _meets(state, operation) else []
 
 
 def _delete(state: State, operation: Operation) -> list[State | None]:
@@ -168,6 +182,8 @@ def _delete_branch(state: State, operation: Operation) -> list[State | None]:
 KINDS: Mapping[str, tuple[Step, ...]] = {
     "write": (_write,),
     "write_if_absent": (_write_if_absent,),
+    "write_if_match": (_write_if_match,),
+    "delete_if_match": (_delete_if_match,),
     "delete": (_delete,),
     "tombstone": (_tombstone,),
     "set_metadata": (_set_metadata,),
@@ -189,7 +205,9 @@ READS = ("read", "read_head")
 # Whoever can tell a commit that is decided from one that is the head.
 SEE_BOTH = ("read_head", "reset_object")
 
-REFUSALS: Mapping[tuple[str, str], Callable[[State], bool]] = {
-    ("write_if_absent", "exists"): lambda state: state.visible is not None,
-    ("set_metadata", "absent"): lambda state: state.visible is None,
+REFUSALS: Mapping[tuple[str, str], Callable[[State, Operation], bool]] = {
+    ("write_if_absent", "exists"): lambda state, _: state.visible is not None,
+    ("write_if_match", "mismatch"): lambda state, asked: not _meets(state, asked),
+    ("delete_if_match", "mismatch"): lambda state, asked: not _meets(state, asked),
+    ("set_metadata", "absent"): lambda state, _: state.visible is None,
 }

@@ -19,7 +19,7 @@ PSEUDO = {
 
 @dataclass(frozen=True)
 class Deployment:
-    """The output of a synth: the templates of both stacks."""
+    """The output of a synth: the templates of its stacks."""
 
     folder: Path
     name: str
@@ -31,6 +31,13 @@ class Deployment:
     @cached_property
     def service(self) -> dict[str, Any]:
         return self._template(self.name)
+
+    @cached_property
+    def gateway(self) -> dict[str, Any]:
+        """The template of the S3 gateway; without resources if there is none."""
+        name = f"{self.name}-gateway"
+        is_made = (self.folder / f"{name}.template.json").exists()
+        return self._template(name) if is_made else {"Resources": {}, "Outputs": {}}
 
     def _template(self, stack: str) -> dict[str, Any]:
         template: dict[str, Any] = json.loads((self.folder / f"{stack}.template.json").read_text())
@@ -55,7 +62,8 @@ class Deployment:
 
     @cached_property
     def all_resources(self) -> dict[str, dict[str, Any]]:
-        return {**self.storage["Resources"], **self.service["Resources"]}
+        stacks = (self.storage, self.service, self.gateway)
+        return {name: each for stack in stacks for name, each in stack["Resources"].items()}
 
     def flat(self, value: Any) -> str:  # noqa: PLR0911 - one for each form
         """A value as text; a resource is `<logical ID>`, an attribute `<logical ID.attribute>`."""
@@ -82,7 +90,8 @@ class Deployment:
     def _exports(self) -> Mapping[str, Any]:
         return {
             output["Export"]["Name"]: output["Value"]
-            for output in self.storage["Outputs"].values()
+            for stack in (self.storage, self.service)
+            for output in stack["Outputs"].values()
             if "Export" in output
         }
 

@@ -10,16 +10,27 @@ from graveler.limits import REQUEST_S_MAX
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# S3 itself takes minutes to copy gigabytes, or to join thousands of parts.
+_COPY_S_MAX = 5 * 60.0
+
 
 def in_time(step: Callable[P, T]) -> Callable[P, T]:
     """Return the step, whose calls to the stores end within REQUEST_S_MAX seconds.
 
     A step that ends without time raises ThrottledError; after a write, UnknownOutcomeError.
     """
+    return _bounded(step, REQUEST_S_MAX)
 
+
+def in_time_of_copies(step: Callable[P, T]) -> Callable[P, T]:
+    """Return the step, in which the object store may move data for some minutes."""
+    return _bounded(step, _COPY_S_MAX)
+
+
+def _bounded(step: Callable[P, T], seconds: float) -> Callable[P, T]:
     @wraps(step)
     def bounded(*args: P.args, **kwargs: P.kwargs) -> T:
-        with deadlines.within(REQUEST_S_MAX):
+        with deadlines.within(seconds):
             return step(*args, **kwargs)
 
     return bounded

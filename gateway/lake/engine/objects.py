@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import compress
 
 from gateway.lake.engine import rights
-from gateway.lake.engine.deadline import in_time
+from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, Place, Stored
 from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.errors import GravelerError, InvalidInputError
@@ -125,6 +125,9 @@ class EngineObjects:
             {"response-content-type": found.content_type},
         )
 
+    def check_write(self, place: Place) -> None:
+        self._access.require(rights.writing(place.repository, place.path))
+
     @in_time
     def write(
         self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
@@ -140,7 +143,7 @@ class EngineObjects:
         )
         return EngineWriting(self._engine, self._requests, prepared, description, requirement)
 
-    @in_time
+    @in_time_of_copies
     def copy(
         self,
         source: Object,

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.lake.engine import rights
-from gateway.lake.engine.deadline import in_time
+from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.engine.objects import object_of, text_of
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.operations import recorded_uploads
+from graveler.operations import recorded_uploads, upload_listing
 from graveler.operations.engine import Engine
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
@@ -52,7 +52,7 @@ class EngineUploads:
     @in_time
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
         self._access.require(rights.listing_objects(repository))
-        page = recorded_uploads.list_uploads(self._engine, repository, query, after_id)
+        page = upload_listing.list_uploads(self._engine, repository, query, after_id=after_id)
         results: list[Upload | CommonPrefix] = [
             item
             if isinstance(item, CommonPrefix)
@@ -69,7 +69,7 @@ class EngineUploads:
         )
         return EngineSending(self._requests, uri, store_id, number)
 
-    @in_time
+    @in_time_of_copies
     def copy_part(
         self,
         place: Place,
@@ -103,7 +103,7 @@ class EngineUploads:
         ]
         return rows, page.has_more
 
-    @in_time
+    @in_time_of_copies
     def complete_upload(
         self,
         place: Place,

@@ -3,7 +3,6 @@
 import hashlib
 import zlib
 from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -55,7 +54,7 @@ def decode_exactly(text: str, length_bytes: int) -> bytes | None:
     """Return the bytes of canonical base64 of this length; None if the text is anything else."""
     try:
         value = b64decode(text, validate=True)
-    except (Base64Error, ValueError):
+    except ValueError:
         return None
     # Decoders ignore stray bits at the end; two texts of one value are not both right.
     return value if len(value) == length_bytes and encode(value) == text else None

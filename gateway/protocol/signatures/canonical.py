@@ -4,9 +4,9 @@ https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
 """
 
 from collections.abc import Iterable, Sequence
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import Head, unquoted
 from gateway.protocol.signatures.parameters import decoded_pairs
 
 
@@ -27,7 +27,7 @@ def canonical_request(head: Head, signed_headers: Sequence[str], content_sha256:
 
 def canonical_path(raw_path: str) -> str:
     """Return the path encoded once; S3 keeps empty and dot segments."""
-    return quote(unquote_to_bytes(raw_path), safe="/") or "/"
+    return quote(unquoted(raw_path), safe="/") or "/"
 
 
 def canonical_query(parameters: Iterable[tuple[bytes, bytes]]) -> str:

@@ -1,9 +1,8 @@
 """The query's parameters, decoded by name and value: an encoded name is the same name."""
 
 from collections.abc import Iterable
-from urllib.parse import unquote_to_bytes
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import Head, unquoted
 
 
 def decoded_pairs(head: Head) -> list[tuple[bytes, bytes]]:
@@ -20,4 +19,4 @@ def sole_values(head: Head, names: Iterable[str]) -> dict[str, str] | None:
 
 
 def _decoded(text: str) -> bytes:
-    return unquote_to_bytes(text.replace("+", " "))
+    return unquoted(text.replace("+", " "))

@@ -117,7 +117,7 @@ class Version2:
         bucket = f"/{bucket_of_host}" if bucket_of_host else ""
         # Headers are Latin-1 text, the rest is UTF-8.
         return "".join(f"{line}\n" for line in lines).encode("latin-1") + (
-            (bucket + head.raw_path).encode() + _sub_resources(head)
+            (bucket + head.raw_path).encode("latin-1", "replace") + _sub_resources(head)
         )
 
 

@@ -92,7 +92,8 @@ class UploadRecords(Records):
     def put_upload(self, repository: Repository, upload: Upload) -> None:
         item = _item_of(repository, upload)
         try:
-            self.tables.dynamodb.call("PutItem", self.tables.put(item))
+            # A late attempt must not reopen an upload that was completed meanwhile.
+            self._try_put(self.tables.put(item, UploadItem.sort.does_not_exist()))
         except UnknownOutcomeError:
             if not self._exists(item):
                 raise

@@ -31,7 +31,12 @@ from graveler.aws.errors import THROTTLING_CODES
 from graveler.aws.exchanges import silence_of
 from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
 from graveler.aws.usage import Counted
-from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
+from graveler.errors import (
+    BucketRefusedError,
+    InvalidInputError,
+    ThrottledError,
+    UnknownOutcomeError,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -132,7 +137,7 @@ class S3:
 
         Raises:
             S3Error: S3 refused the request for good.
-            InvalidInputError: the bucket does not exist or refuses us.
+            BucketRefusedError: the bucket does not exist or refuses us.
             ThrottledError: not done in time; it had no effect.
             UnknownOutcomeError: a write that may have had its effect.
         """
@@ -152,7 +157,7 @@ class S3:
                     continue
                 if refusal.code in _REFUSED_BUCKET:
                     reason = _REFUSED_BUCKET[refusal.code]
-                    raise InvalidInputError(f"bucket {location.bucket} {reason}") from error
+                    raise BucketRefusedError(f"bucket {location.bucket} {reason}") from error
                 if refusal.status < 500:
                     raise refusal from error
                 may_have_landed = True

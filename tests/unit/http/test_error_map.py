@@ -29,6 +29,7 @@ def test_codes_of_errors_never_change():
         "already_exists",
         "authentication",
         "bad_parts",
+        "bucket_refused",
         "conflict",
         "contention",
         "corrupt_data",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import pytest
 
@@ -271,7 +272,7 @@ def each_moment(world: MemoryWorld, meanwhile: Callable[[Engine], object]):
     """Yield a lake for each call of an operation, and its engine with `meanwhile` before it."""
     for number in range(1, CALLS_MAX):
         lake = world.fork()
-        hook = Meanwhile(number, lambda lake=lake: meanwhile(lake.engine()))
+        hook = Meanwhile(number, partial(meanwhile, lake.engine()))
         yield lake, engine_around(lake.engine(), hook), hook
 
 
@@ -294,7 +295,7 @@ def test_of_a_completion_and_an_abort_exactly_one_succeeds(
 
     for lake, hooked, hook in each_moment(world, try_abort):
         aborts.clear()
-        made = attempted(lambda hooked=hooked: complete(hooked, begun, parts, requirement))
+        made = attempted(partial(complete, hooked, begun, parts, requirement))
         if not hook.has_happened:
             return
         won = isinstance(made, ObjectStat)
@@ -316,7 +317,7 @@ def test_an_abort_and_a_completion_in_its_middle_agree(world, engine, begun, par
 
     for lake, hooked, hook in each_moment(world, try_complete):
         made.clear()
-        aborted = attempted(lambda hooked=hooked: abort(hooked, begun))
+        aborted = attempted(partial(abort, hooked, begun))
         if not hook.has_happened:
             return
         won = isinstance(made[0], ObjectStat)
@@ -349,7 +350,7 @@ def test_of_completions_with_other_parts_one_succeeds(world, engine, begun, part
 
     for lake, hooked, hook in each_moment(world, try_other):
         others.clear()
-        made = attempted(lambda hooked=hooked: complete(hooked, begun, parts))
+        made = attempted(partial(complete, hooked, begun, parts))
         if not hook.has_happened:
             return
         assert [made, others[0]].count(UploadNotFoundError) == 1
@@ -366,7 +367,7 @@ def test_a_completion_that_was_overwritten_is_not_staged_again(world, engine, be
         upload(other, PATH, b"later")
 
     for lake, hooked, hook in each_moment(world, complete_and_overwrite):
-        made = attempted(lambda hooked=hooked: complete(hooked, begun, parts))
+        made = attempted(partial(complete, hooked, begun, parts))
         if not hook.has_happened:
             return
         assert isinstance(made, ObjectStat)
@@ -421,7 +422,7 @@ def test_a_completion_that_crashed_can_be_aborted_or_was_done(world, engine, beg
             complete(engine_around(lake.engine(), CrashAt(number)), begun, parts)
         except Crash:
             crashed = True
-        aborted = attempted(lambda lake=lake: abort(lake.engine(), begun)) is None
+        aborted = attempted(partial(abort, lake.engine(), begun)) is None
         assert paths(lake.engine(), "main") == ([] if aborted else [PATH])
         if not crashed:
             return
@@ -456,11 +457,8 @@ def test_a_completion_whose_answer_was_lost_can_be_repeated(
     for number in range(1, CALLS_MAX):
         lake = world.fork()
         fault = FailAt(number, error, landed=landed)
-        attempted(
-            lambda lake=lake, fault=fault: complete(
-                engine_around(lake.engine(), fault), begun, parts, requirement
-            )
-        )
+        hindered = engine_around(lake.engine(), fault)
+        attempted(partial(complete, hindered, begun, parts, requirement))
         made = complete(lake.engine(), begun, parts, requirement)
         assert made == objects.stat(lake.engine(), REPO, "main", PATH)
         if not fault.has_failed:

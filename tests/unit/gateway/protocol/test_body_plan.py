@@ -66,6 +66,10 @@ def test_a_put_must_have_a_length():
     assert refusal(UNSIGNED_CHUNKS, content_length="5")[0] is Code.MISSING_CONTENT_LENGTH
 
 
+def test_a_copy_needs_no_length():
+    assert plan(method="PUT", x_amz_copy_source="/bucket/key").decoded_length_bytes == 0
+
+
 @pytest.mark.parametrize("text", ["", "-1", "1.0", "0x1", "1,1", "\u00b2", "9" * 20])
 def test_a_length_is_a_number(text):
     assert refusal(content_length=text)[0] is Code.INVALID_ARGUMENT

@@ -1,0 +1,60 @@
+"""Makes alarms that notify the recipient of a deployment's alarms."""
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.settings import Settings
+
+AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
+
+# The alarms that `economy` keeps: what users notice, what everybody overlooks, and what costs most
+# when it fails. An idle cleanup, stream or events function raises the second.
+_ECONOMY = frozenset(
+    {"api-server-errors", "events-silent", "gateway-down", "gateway-errors", "jobs-failed"}
+)
+
+
+class Alarms:
+    """The alarms below one construct; docs/operations.md says what each means."""
+
+    def __init__(self, scope: Construct, settings: Settings, topic: sns.ITopic) -> None:
+        self._scope = scope
+        self._settings = settings
+        self._topic = topic
+        self.made: list[cloudwatch.Alarm] = []
+
+    def add(
+        self,
+        construct_id: str,
+        description: str,
+        metric: cloudwatch.IMetric,
+        threshold: float,
+        periods: int = 1,
+        comparison: cloudwatch.ComparisonOperator = AT_LEAST,
+        *,
+        is_silence_fault: bool = False,
+    ) -> str | None:
+        """Make an alarm; return its name, or None if the settings do without it."""
+        if self._settings.economy and construct_id not in _ECONOMY:
+            return None
+        missing = cloudwatch.TreatMissingData
+        name = f"{self._settings.name}-{construct_id}"
+        alarm = cloudwatch.Alarm(
+            self._scope,
+            construct_id,
+            alarm_name=name,
+            alarm_description=f"{description}. See docs/operations.md.",
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=periods,
+            comparison_operator=comparison,
+            # Without requests there are no data, which is fine. What beats always has some.
+            treat_missing_data=missing.BREACHING if is_silence_fault else missing.NOT_BREACHING,
+        )
+        alarm.add_alarm_action(actions.SnsAction(self._topic))
+        alarm.add_ok_action(actions.SnsAction(self._topic))
+        self.made.append(alarm)
+        return name

@@ -1,0 +1,362 @@
+"""What CloudFormation needs for each kind of resource that templates may have."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Actions of a service on resources; `@` is the deployment's name.
+
+    A resource is what follows the account in an ARN; `arn:…` is a whole one, `*` is any.
+    """
+
+    service: str
+    actions: str
+    resources: str = "*"
+    condition: str = ""
+
+
+_TAGS = "ListTagsForResource TagResource UntagResource"
+_APIS = "arn:{partition}:apigateway:{region}::/*"
+_API = Need("apigateway", "DELETE GET PATCH POST PUT", _APIS)
+# API Gateway writes access logs by a delivery, and has a role of its own for domains.
+_API_LOG = Need(
+    "logs",
+    "CreateLogDelivery DeleteLogDelivery DescribeLogGroups DescribeResourcePolicies GetLogDelivery "
+    "ListLogDeliveries PutResourcePolicy UpdateLogDelivery",
+)
+_API_ROLE = Need(
+    "iam",
+    "CreateServiceLinkedRole",
+    "arn:{partition}:iam::{account}:role/aws-service-role/ops.apigateway.amazonaws.com/*",
+)
+_FUNCTION = Need(
+    "lambda",
+    "AddPermission CreateAlias CreateFunction DeleteAlias DeleteFunction DeleteFunctionConcurrency "
+    "GetAlias GetFunction GetFunctionCodeSigningConfig GetFunctionConfiguration "
+    "GetFunctionRecursionConfig GetPolicy GetProvisionedConcurrencyConfig "
+    "GetRuntimeManagementConfig ListTags ListVersionsByFunction PublishVersion "
+    "PutFunctionConcurrency PutFunctionRecursionConfig RemovePermission TagResource UntagResource "
+    "UpdateAlias UpdateFunctionCode UpdateFunctionConfiguration",
+    "function:@-*",
+)
+_BUCKET = Need(
+    "s3",
+    "CreateBucket DeleteBucket DeleteBucketPolicy GetBucketAcl GetBucketCORS GetBucketLogging "
+    "GetBucketOwnershipControls GetBucketPolicy GetBucketPublicAccessBlock GetBucketTagging "
+    "GetBucketVersioning GetEncryptionConfiguration GetLifecycleConfiguration ListBucket "
+    "PutBucketCORS PutBucketLogging PutBucketOwnershipControls PutBucketPolicy "
+    "PutBucketPublicAccessBlock PutBucketTagging PutBucketVersioning PutEncryptionConfiguration "
+    "PutLifecycleConfiguration",
+    "{buckets}",
+)
+_TOPIC = Need(
+    "sns",
+    "CreateTopic DeleteTopic GetSubscriptionAttributes GetTopicAttributes ListSubscriptionsByTopic "
+    "SetSubscriptionAttributes SetTopicAttributes Subscribe Unsubscribe " + _TAGS,
+    "@-*",
+)
+_QUEUE = Need(
+    "sqs",
+    "CreateQueue DeleteQueue GetQueueAttributes GetQueueUrl ListQueueTags SetQueueAttributes "
+    "TagQueue UntagQueue",
+    "@-*",
+)
+ROLE = Need(
+    "iam",
+    "AttachRolePolicy CreateRole DeleteRole DeleteRolePolicy DetachRolePolicy GetRole "
+    "GetRolePolicy ListAttachedRolePolicies ListRolePolicies PutRolePermissionsBoundary "
+    "PutRolePolicy TagRole UntagRole UpdateAssumeRolePolicy UpdateRole UpdateRoleDescription",
+    "arn:{partition}:iam::{account}:role/@-*",
+)
+_PASS_ROLE = Need("iam", "PassRole", "arn:{partition}:iam::{account}:role/@-*", "passed")
+
+
+def _service_role(service: str) -> Need:
+    """Return the need of the role by which a service acts, which an account makes once."""
+    role = f"arn:{{partition}}:iam::{{account}}:role/aws-service-role/{service}.amazonaws.com/*"
+    return Need("iam", "CreateServiceLinkedRole", role)
+
+
+# Of the S3 gateway. What is made in a VPC has no name, so its tags say whose it is; an action that
+# makes something there also asks for what it is made in, and no condition holds for both.
+_NETWORK = (
+    Need(
+        "ec2",
+        "CreateInternetGateway CreateRouteTable CreateSecurityGroup CreateSubnet "
+        "CreateTags CreateVpc CreateVpcEndpoint DescribeAccountAttributes "
+        "DescribeAvailabilityZones DescribeInternetGateways DescribePrefixLists "
+        "DescribeRouteTables DescribeSecurityGroupRules DescribeSecurityGroups DescribeSubnets "
+        "DescribeTags DescribeVpcAttribute DescribeVpcEndpoints DescribeVpcs",
+    ),
+    Need(
+        "ec2",
+        "AssociateRouteTable AttachInternetGateway AuthorizeSecurityGroupEgress "
+        "AuthorizeSecurityGroupIngress CreateRoute DeleteInternetGateway DeleteRoute "
+        "DeleteRouteTable DeleteSecurityGroup DeleteSubnet DeleteTags DeleteVpc "
+        "DeleteVpcEndpoints DetachInternetGateway DisassociateRouteTable ModifySubnetAttribute "
+        "ModifyVpcAttribute ModifyVpcEndpoint ReplaceRoute RevokeSecurityGroupEgress "
+        "RevokeSecurityGroupIngress UpdateSecurityGroupRuleDescriptionsEgress "
+        "UpdateSecurityGroupRuleDescriptionsIngress",
+        "*",
+        "ours",
+    ),
+)
+_BALANCER = (
+    Need(
+        "elasticloadbalancing",
+        "AddListenerCertificates AddTags CreateListener CreateLoadBalancer DeleteListener "
+        "DeleteLoadBalancer ModifyListener ModifyListenerAttributes ModifyLoadBalancerAttributes "
+        "RemoveListenerCertificates RemoveTags SetSecurityGroups SetSubnets",
+        "loadbalancer/net/@-s3/* listener/net/@-s3/*",
+    ),
+    # CloudFormation makes the names of target groups.
+    Need("elasticloadbalancing", "CreateTargetGroup", "*", "tagged"),
+    Need(
+        "elasticloadbalancing",
+        "AddTags DeleteTargetGroup ModifyTargetGroup ModifyTargetGroupAttributes RemoveTags",
+        "targetgroup/*",
+        "ours",
+    ),
+    Need(
+        "elasticloadbalancing",
+        "DescribeListenerAttributes DescribeListenerCertificates DescribeListeners "
+        "DescribeLoadBalancerAttributes DescribeLoadBalancers DescribeTags "
+        "DescribeTargetGroupAttributes DescribeTargetGroups DescribeTargetHealth",
+    ),
+    _service_role("elasticloadbalancing"),
+)
+_TASKS = (
+    Need(
+        "ecs",
+        "CreateCluster CreateService DeleteCluster DeleteService DescribeClusters "
+        f"DescribeServices RegisterTaskDefinition UpdateCluster UpdateService {_TAGS}",
+        "cluster/@-gateway service/@-gateway/@-gateway task-definition/@-gateway:*",
+    ),
+    Need("ecs", "DeregisterTaskDefinition DescribeTaskDefinition"),
+    _service_role("ecs"),
+    _PASS_ROLE,
+)
+_SCALING = (
+    Need(
+        "application-autoscaling",
+        "DeleteScalingPolicy DeregisterScalableTarget PutScalingPolicy RegisterScalableTarget "
+        + _TAGS,
+        "scalable-target/*",
+    ),
+    Need("application-autoscaling", "DescribeScalableTargets DescribeScalingPolicies"),
+    _service_role("ecs.application-autoscaling"),
+)
+
+NEEDS: Mapping[str, Sequence[Need]] = {
+    "ApplicationAutoScaling::ScalableTarget": _SCALING,
+    "ApplicationAutoScaling::ScalingPolicy": _SCALING,
+    "EC2::InternetGateway": _NETWORK,
+    "EC2::Route": _NETWORK,
+    "EC2::RouteTable": _NETWORK,
+    "EC2::SecurityGroup": _NETWORK,
+    "EC2::SecurityGroupEgress": _NETWORK,
+    "EC2::SecurityGroupIngress": _NETWORK,
+    "EC2::Subnet": _NETWORK,
+    "EC2::SubnetRouteTableAssociation": _NETWORK,
+    "EC2::VPC": _NETWORK,
+    "EC2::VPCEndpoint": _NETWORK,
+    "EC2::VPCGatewayAttachment": _NETWORK,
+    "ECS::Cluster": _TASKS,
+    "ECS::Service": _TASKS,
+    "ECS::TaskDefinition": _TASKS,
+    "ElasticLoadBalancingV2::Listener": _BALANCER,
+    "ElasticLoadBalancingV2::LoadBalancer": _BALANCER,
+    "ElasticLoadBalancingV2::TargetGroup": _BALANCER,
+    "ApiGateway::BasePathMapping": (_API,),
+    "ApiGateway::Deployment": (_API,),
+    "ApiGateway::DomainName": (_API, _API_ROLE),
+    "ApiGateway::Method": (_API,),
+    "ApiGateway::Resource": (_API,),
+    "ApiGateway::RestApi": (_API, Need("apigateway", "UpdateRestApiPolicy", _APIS)),
+    "ApiGateway::Stage": (_API, _API_LOG),
+    "ApiGatewayV2::Api": (_API,),
+    "ApiGatewayV2::ApiMapping": (_API,),
+    "ApiGatewayV2::DomainName": (_API, _API_ROLE),
+    "ApiGatewayV2::Integration": (_API,),
+    "ApiGatewayV2::Route": (_API,),
+    "ApiGatewayV2::Stage": (_API, _API_LOG),
+    "Budgets::Budget": (
+        Need(
+            "budgets",
+            f"ModifyBudget ViewBudget {_TAGS}",
+            "arn:{partition}:budgets::{account}:budget/@",
+        ),
+    ),
+    "CloudWatch::Alarm": (
+        Need("cloudwatch", f"DeleteAlarms PutMetricAlarm {_TAGS}", "alarm:@-*"),
+        Need("cloudwatch", "DescribeAlarms"),
+    ),
+    "CloudWatch::Dashboard": (
+        Need(
+            "cloudwatch",
+            f"DeleteDashboards GetDashboard PutDashboard {_TAGS}",
+            "arn:{partition}:cloudwatch::{account}:dashboard/@",
+        ),
+    ),
+    "CodeDeploy::Application": (
+        Need(
+            "codedeploy",
+            "CreateApplication DeleteApplication GetApplication ListTagsForResource TagResource "
+            "UntagResource UpdateApplication",
+            "application:@",
+        ),
+    ),
+    "CodeDeploy::DeploymentGroup": (
+        # CloudFormation also starts the deployments that move the alias, and waits for them.
+        Need(
+            "codedeploy",
+            "CreateDeployment CreateDeploymentGroup DeleteDeploymentGroup GetDeployment "
+            "GetDeploymentGroup ListTagsForResource RegisterApplicationRevision StopDeployment "
+            "TagResource UntagResource UpdateDeploymentGroup",
+            "application:@ deploymentgroup:@/*",
+        ),
+        Need("codedeploy", "GetDeploymentConfig"),
+        _PASS_ROLE,
+    ),
+    "DynamoDB::Table": (
+        Need(
+            "dynamodb",
+            "CreateTable DeleteTable DescribeContinuousBackups DescribeContributorInsights "
+            "DescribeKinesisStreamingDestination DescribeTable DescribeTimeToLive "
+            "GetResourcePolicy ListTagsOfResource TagResource UntagResource "
+            "UpdateContinuousBackups UpdateTable UpdateTimeToLive",
+            "table/@-storage-*",
+        ),
+    ),
+    # CloudFormation makes its name, which may be shortened.
+    "Events::Archive": (
+        Need("events", "CreateArchive DeleteArchive DescribeArchive UpdateArchive", "archive/*"),
+    ),
+    "Events::EventBus": (
+        Need(
+            "events",
+            f"CreateArchive CreateEventBus DeleteEventBus DescribeEventBus UpdateEventBus {_TAGS}",
+            "event-bus/@",
+        ),
+    ),
+    "Events::Rule": (
+        Need(
+            "events",
+            "DeleteRule DescribeRule DisableRule EnableRule ListTargetsByRule PutRule PutTargets "
+            "RemoveTargets " + _TAGS,
+            "rule/@-* rule/@/*",
+        ),
+    ),
+    "Glue::Job": (
+        Need(
+            "glue",
+            "CreateJob DeleteJob GetJob GetTags TagResource UntagResource UpdateJob",
+            "job/@-*",
+        ),
+        _PASS_ROLE,
+    ),
+    "Glue::SecurityConfiguration": (
+        Need(
+            "glue",
+            "CreateSecurityConfiguration DeleteSecurityConfiguration GetSecurityConfiguration",
+        ),
+    ),
+    "IAM::ManagedPolicy": (
+        Need(
+            "iam",
+            "CreatePolicy CreatePolicyVersion DeletePolicy DeletePolicyVersion GetPolicy "
+            "GetPolicyVersion ListEntitiesForPolicy ListPolicyVersions TagPolicy UntagPolicy",
+            "arn:{partition}:iam::{account}:policy/@-*",
+        ),
+    ),
+    "IAM::Role": (ROLE, _PASS_ROLE),
+    "KMS::Key": (
+        Need("kms", "CreateKey TagResource", "*", "tagged"),
+        Need(
+            "kms",
+            # The last six are for the tables, the secret and the functions' environment.
+            "DescribeKey DisableKey EnableKey EnableKeyRotation GetKeyPolicy GetKeyRotationStatus "
+            "ListResourceTags PutKeyPolicy ScheduleKeyDeletion UntagResource UpdateKeyDescription "
+            "CreateGrant Decrypt Encrypt GenerateDataKey ReEncryptFrom ReEncryptTo",
+            "key/*",
+            "ours",
+        ),
+    ),
+    "Lambda::Alias": (_FUNCTION,),
+    "Lambda::EventSourceMapping": (
+        Need(
+            "lambda",
+            "CreateEventSourceMapping DeleteEventSourceMapping GetEventSourceMapping ListTags "
+            "TagResource UntagResource UpdateEventSourceMapping",
+            "event-source-mapping:*",
+        ),
+        Need("lambda", "CreateEventSourceMapping ListEventSourceMappings"),
+    ),
+    "Lambda::Function": (
+        _FUNCTION,
+        _PASS_ROLE,
+        # Of functions in a VPC.
+        Need("ec2", "DescribeSecurityGroups DescribeSubnets DescribeVpcs"),
+    ),
+    "Lambda::LayerVersion": (
+        # CloudFormation makes its name.
+        Need("lambda", "DeleteLayerVersion GetLayerVersion PublishLayerVersion", "layer:*"),
+    ),
+    "Lambda::Permission": (_FUNCTION,),
+    "Lambda::Version": (_FUNCTION,),
+    "Logs::LogGroup": (
+        Need(
+            "logs",
+            "AssociateKmsKey CreateLogGroup DeleteLogGroup DeleteRetentionPolicy "
+            f"DisassociateKmsKey PutRetentionPolicy {_TAGS}",
+            "log-group:@-* log-group:/@-*",
+        ),
+        Need("logs", "DescribeLogGroups"),
+    ),
+    "Logs::MetricFilter": (
+        Need("logs", "DeleteMetricFilter DescribeMetricFilters PutMetricFilter", "log-group:/@-*"),
+    ),
+    "Route53::RecordSet": (
+        Need(
+            "route53",
+            "ChangeResourceRecordSets GetHostedZone ListResourceRecordSets",
+            "arn:{partition}:route53:::hostedzone/{zone}",
+        ),
+        Need("route53", "GetChange", "arn:{partition}:route53:::change/*"),
+    ),
+    "S3::Bucket": (_BUCKET,),
+    "S3::BucketPolicy": (_BUCKET,),
+    "SNS::Subscription": (_TOPIC,),
+    "SNS::Topic": (_TOPIC,),
+    "SNS::TopicPolicy": (_TOPIC,),
+    "SQS::Queue": (_QUEUE,),
+    "SQS::QueuePolicy": (_QUEUE,),
+    "Scheduler::Schedule": (
+        Need(
+            "scheduler",
+            "CreateSchedule DeleteSchedule GetSchedule UpdateSchedule",
+            "schedule/default/@-*",
+        ),
+        _PASS_ROLE,
+    ),
+    "SecretsManager::Secret": (
+        # CloudFormation makes its name, of the logical ID, which differs without a key.
+        Need(
+            "secretsmanager",
+            "CreateSecret DeleteSecret DescribeSecret GetResourcePolicy GetSecretValue "
+            "PutSecretValue TagResource UntagResource UpdateSecret",
+            "secret:{secret}-*",
+        ),
+        Need("secretsmanager", "GetRandomPassword"),
+    ),
+    "WAFv2::WebACLAssociation": (
+        Need(
+            "wafv2",
+            "AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource",
+            f"regional/webacl/* {_APIS}",
+        ),
+        Need("apigateway", "SetWebACL", _APIS),
+    ),
+}

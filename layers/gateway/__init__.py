@@ -1,0 +1,1 @@
+"""The image of the S3 gateway: what its Dockerfile builds."""
