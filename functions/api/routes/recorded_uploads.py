@@ -25,7 +25,7 @@ from graveler.http.query import bounded_integer
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
-from graveler.operations import objects, recorded_uploads
+from graveler.operations import objects, recorded_uploads, upload_listing
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 
@@ -70,7 +70,7 @@ def create_upload(request: Request) -> Answer:
 )
 def list_uploads(request: Request) -> Answer:
     query = request.query
-    page = recorded_uploads.list_uploads(
+    page = upload_listing.list_uploads(
         request.engine,
         request.repository,
         PageQuery(
@@ -79,7 +79,7 @@ def list_uploads(request: Request) -> Answer:
             after=query.text("after").encode(),
             delimiter=query.text("delimiter").encode(),
         ),
-        query.text("after_id"),
+        after_id=query.text("after_id"),
     )
     rows = [
         responses.prefix_of_uploads(item.path)
@@ -88,7 +88,7 @@ def list_uploads(request: Request) -> Answer:
         for item in page.results
     ]
     # The key alone: the ID after which the next page begins is that of the last row.
-    return answers.of_json(responses.listing(rows, rows[-1].key if page.next_after else ""))
+    return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
 
 
 @operations.add(

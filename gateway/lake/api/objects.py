@@ -141,6 +141,9 @@ class ApiObjects:
     ) -> str | None:
         return None
 
+    def check_write(self, place: Place) -> None:
+        """Return normally: the API checks the right before it says what exists."""
+
     def write(
         self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
     ) -> ApiWriting:
