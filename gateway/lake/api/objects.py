@@ -19,6 +19,7 @@ from graveler.aws.s3.requests import SignedRequest
 from graveler.errors import (
     AccessDeniedError,
     ContentionError,
+    ForbiddenError,
     GravelerError,
     InvalidInputError,
     NotFoundError,
@@ -142,7 +143,12 @@ class ApiObjects:
         return None
 
     def check_write(self, place: Place) -> None:
-        """Return normally: the API checks the right before it says what exists."""
+        try:
+            # The API has no empty path, which means the folder of the whole branch.
+            path = text_of(place.path) or "/"
+            self._requests.send("GET", branch_of(place, "objects", "stage_allowed"), {"path": path})
+        except (NotFoundError, ForbiddenError, InvalidInputError):
+            return  # the right is there, and the write itself says what is wrong
 
     def write(
         self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT

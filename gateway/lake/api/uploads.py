@@ -18,9 +18,21 @@ from gateway.lake.api.rows import (
 )
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import SignedRequest
+from graveler.errors import UploadNotFoundError
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.ports import UploadedPart
 from graveler.staging.listing import ListPage, PageQuery
+
+
+def _upload(place: Place, upload_id: str, *rest: str) -> tuple[str, ...]:
+    """Return the segments of a path below an upload.
+
+    Raises:
+        UploadNotFoundError: no ID is like this, and no path can have it.
+    """
+    if not upload_id.strip("."):
+        raise UploadNotFoundError(f"upload {upload_id!r} does not exist")
+    return branch_of(place, "uploads", upload_id, *rest)
 
 
 class ApiSending:
@@ -79,7 +91,7 @@ class ApiUploads:
         )
 
     def part(self, place: Place, upload_id: str, number: int) -> ApiSending:
-        names = branch_of(place, "uploads", upload_id, "parts", str(number))
+        names = _upload(place, upload_id, "parts", str(number))
         return ApiSending(self._requests, names, path_of(place))
 
     def copy_part(
@@ -100,7 +112,7 @@ class ApiUploads:
             copied["range"] = f"bytes={byte_range[0]}-{byte_range[1]}"
         reply = self._requests.send(
             "PUT",
-            branch_of(place, "uploads", upload_id, "parts", str(number), "copy"),
+            _upload(place, upload_id, "parts", str(number), "copy"),
             path_of(place),
             body={"copy_source": copied, "src_physical_address": source.physical_address},
         )
@@ -112,7 +124,7 @@ class ApiUploads:
         page = self._requests.ask(
             Listing[PartRow],
             "GET",
-            branch_of(place, "uploads", upload_id, "parts"),
+            _upload(place, upload_id, "parts"),
             {**path_of(place), "after": str(after), "amount": amount_of(amount)},
         )
         if amount == 0:
@@ -130,7 +142,7 @@ class ApiUploads:
         row = self._requests.ask(
             ObjectRow,
             "PUT",
-            branch_of(place, "uploads", upload_id),
+            _upload(place, upload_id),
             path_of(place),
             body={"parts": rows},
             headers=conditions_of(requirement),
@@ -138,4 +150,4 @@ class ApiUploads:
         return object_of(row, place.repository, place.ref)
 
     def abort_upload(self, place: Place, upload_id: str) -> None:
-        self._requests.send("DELETE", branch_of(place, "uploads", upload_id), path_of(place))
+        self._requests.send("DELETE", _upload(place, upload_id), path_of(place))
