@@ -49,7 +49,7 @@ def _show(api_url: str, user: str, host: str, port: int) -> None:
     typer.echo(f"S3 gateway of {api_url}, as user {user}")
     typer.echo(f"  endpoint    {endpoint} (path style)")
     typer.echo("  key pair    that of this configuration, and no other")
-    typer.echo("  region      us-east-1")
+    typer.echo("  region      any, such as us-east-1")
     typer.echo("  addresses   s3://REPOSITORY/REF/PATH")
     typer.echo(f"For example: aws s3 ls s3://REPOSITORY/main/ --endpoint-url {endpoint}")
     if host not in _LOOPBACK:

@@ -57,7 +57,7 @@ class SignedUrls:
         self._engine = engine
         self._credentials = Credentials(keys.access_key, keys.secret_key)
 
-    def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
+    def presign_get(self, uri: str, expires_s: int, *_: str) -> str:
         return self._presigned("GET", uri, expires_s)
 
     def presign_put(self, uri: str, expires_s: int) -> str:
