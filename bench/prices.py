@@ -33,10 +33,15 @@ PRICES: Mapping[str, float] = {
     "CloudWatch dashboard and month": 3.00,  # an account's first three cost nothing
     "X-Ray trace": 5.00 / _M,
     "Glue DPU-hour": 0.44,
-    # For the comparison with a server only.
+    # For the S3 gateway, and for the comparison with a server.
     "Fargate arm64 processor-hour": 0.03238,
     "Fargate arm64 GB-hour": 0.00356,
     "Load balancer hour": 0.0225 + 0.008,  # with one unit of capacity
+    "Network load balancer hour": 0.0225,
+    "Network load balancer GB": 0.006,  # as one unit of capacity, whose measure bytes are
+    "Public address hour": 0.005,
+    "VPC interface endpoint and zone, hour": 0.01,
+    "NAT gateway hour": 0.045,
 }
 
 MONTH_HOURS = 730
@@ -177,6 +182,37 @@ def idle_month(idle: Idle) -> dict[str, float]:
 def glue_run(workers: float, minutes: float) -> float:
     """Return USD of a job's run; Glue bills at least a minute, and each worker is one DPU."""
     return workers * max(minutes, 1) / 60 * PRICES["Glue DPU-hour"]
+
+
+# Alarms of the S3 gateway, and the zones of a VPC of its own.
+GATEWAY_ALARMS = 4
+_GATEWAY_ZONES = 2
+
+
+def gateway_month(tasks: int = 2, processors: float = 0.5, *, is_public: bool) -> dict[str, float]:
+    """Return USD of an idle month of the S3 gateway on Fargate, by purpose.
+
+    A task has 2 GB for each processor. A public one has an address, and its load balancer has one
+    in each zone.
+    """
+    task = PRICES["Fargate arm64 processor-hour"] + 2 * PRICES["Fargate arm64 GB-hour"]
+    addresses = tasks + _GATEWAY_ZONES if is_public else 0
+    return {
+        "tasks": MONTH_HOURS * tasks * processors * task,
+        "load balancer": MONTH_HOURS * PRICES["Network load balancer hour"],
+        "addresses": MONTH_HOURS * addresses * PRICES["Public address hour"],
+        "alarms": GATEWAY_ALARMS * PRICES["CloudWatch alarm on a metric, and month"],
+    }
+
+
+def ways_out_month(tasks: int = 2, endpoints: int = 4) -> dict[str, float]:
+    """Return USD of a month of the ways by which the gateway's tasks may reach AWS's services."""
+    hours = MONTH_HOURS * _GATEWAY_ZONES
+    return {
+        "addresses": MONTH_HOURS * tasks * PRICES["Public address hour"],
+        "endpoints": hours * endpoints * PRICES["VPC interface endpoint and zone, hour"],
+        "NAT gateways": hours * PRICES["NAT gateway hour"],
+    }
 
 
 def server_month() -> float:

@@ -45,6 +45,9 @@ def inspect(account: Account, name: str) -> Iterator[Finding]:
     stacks: list[Stack] = []
     for stack_name in (f"{name}-storage", name):
         yield from _guarded(f"stack {stack_name}", partial(_stack, account, stack_name, stacks))
+    gateway = f"{name}-gateway"
+    look_at_gateway = partial(_stack, account, gateway, stacks, is_optional=True)
+    yield from _guarded(f"stack {gateway}", look_at_gateway)
     outputs = {key: value for stack in stacks for key, value in stack.outputs.items()}
     # Before the first deployment, the name is all there is.
     production = outputs.get(_STAGE, name.rpartition("-")[2]) == _PRODUCTION
@@ -95,12 +98,15 @@ def _account(
             )
 
 
-def _stack(account: Account, name: str, found: list[Stack]) -> Iterator[Finding]:
+def _stack(
+    account: Account, name: str, found: list[Stack], *, is_optional: bool = False
+) -> Iterator[Finding]:
     """Yield the state of a stack, and add it to what was found."""
     stack = read_stack(account, name)
     subject = f"stack {name}"
     if stack is None:
-        yield missing(subject, "does not exist", "deploy it: docs/deploy.md")
+        if not is_optional:
+            yield missing(subject, "does not exist", "deploy it: docs/deploy.md")
         return
     found.append(stack)
     remedy = f'its state is {stack.status}: see "If a deployment fails" in docs/deploy.md'

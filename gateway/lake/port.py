@@ -35,7 +35,10 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """An object as readers see it; physical_address is the whole URI of its data."""
+    """An object as readers see it.
+
+    physical_address is the whole URI of its data, checksum its entity tag without quotes.
+    """
 
     path: bytes
     physical_address: str

@@ -5,13 +5,17 @@ from gateway.operations.call import Call
 from gateway.protocol.documents import answers as documents
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.listings import buckets_query, token_of
-from graveler.errors import NotFoundError
+from graveler.errors import InvalidInputError, NotFoundError
 
 
 def list_buckets(call: Call) -> Answer:
     """List the repositories that the user may list."""
     query = buckets_query(call.parameters)
-    page = call.lake.repositories(query.prefix, query.after, query.amount)
+    # Names are ASCII, and the stores take no halves of characters.
+    prefix, after = (
+        text.encode("ascii", "replace").decode() for text in (query.prefix, query.after)
+    )
+    page = call.lake.repositories(prefix, after, query.amount)
     rows = [(found.name, found.creation_date) for found in page.results]
     token = token_of(page.next_after.encode()) if page.has_more else ""
     return of_document(documents.buckets(call.user, rows, query.prefix, token))
@@ -39,6 +43,8 @@ def create_bucket(call: Call) -> Answer:
     call.lake.check_creation(call.bucket)
     try:
         call.lake.repository(call.bucket)
+    except InvalidInputError as error:
+        raise S3Error(Code.INVALID_BUCKET_NAME, str(error)) from error
     except NotFoundError:
         raise S3Error(
             Code.NOT_IMPLEMENTED,

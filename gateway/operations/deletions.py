@@ -1,15 +1,22 @@
 """DeleteObject and DeleteObjects."""
 
+from contextlib import suppress
+
 from gateway.lake.port import Place
 from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import Call
+from gateway.operations.call import NULL_VERSION, Call
 from gateway.operations.errors import error_of
 from gateway.operations.writes import requirement_of
 from gateway.protocol.addressing import split_key
 from gateway.protocol.documents import deletions
 from gateway.protocol.documents.deletions import DeletedObject, DeletionError
 from gateway.protocol.errors import Code, S3Error
-from graveler.errors import GravelerError, InvalidInputError, NotFoundError
+from graveler.errors import (
+    GravelerError,
+    InvalidInputError,
+    NotFoundError,
+    ObjectMissingError,
+)
 from graveler.model import Requirement
 
 
@@ -20,8 +27,17 @@ def delete_object(call: Call) -> Answer:
         for _, error in call.lake.delete_many(call.bucket, branch, [b""]):
             raise error_of(error)
         return Answer(204)
-    call.lake.delete(call.place, requirement_of(call))
+    _delete(call, call.place, requirement_of(call))
     return Answer(204)
+
+
+def _delete(call: Call, place: Place, requirement: Requirement) -> None:
+    """Delete the object; a missing one is no error, even if a requirement names its checksum.
+
+    So a client can repeat a conditional deletion whose answer it did not get.
+    """
+    with suppress(ObjectMissingError):
+        call.lake.delete(place, requirement)
 
 
 def delete_objects(call: Call) -> Answer:
@@ -31,7 +47,10 @@ def delete_objects(call: Call) -> Answer:
     by_branch: dict[str, list[tuple[bytes, str]]] = {}
     for wanted in deletion.objects:
         place = split_key(wanted.key.encode())
-        if wanted.etag is not None and place.path:
+        if (wanted.version_id or NULL_VERSION) != NULL_VERSION:
+            code = Code.NO_SUCH_VERSION
+            errors[wanted.key] = DeletionError(wanted.key, code.text, code.message)
+        elif wanted.etag is not None and place.path:
             _delete_if(call, place.ref, place.path, wanted, errors)
         else:
             by_branch.setdefault(place.ref, []).append((place.path, wanted.key))
@@ -51,7 +70,7 @@ def _delete_if(
         Requirement(is_present=True) if wanted.etag == "*" else Requirement(checksums=checksums)
     )
     try:
-        call.lake.delete(Place(call.bucket, ref, path), requirement)
+        _delete(call, Place(call.bucket, ref, path), requirement)
     except GravelerError as error:
         errors[wanted.key] = _of_key(call, wanted.key, error)
 

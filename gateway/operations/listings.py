@@ -30,6 +30,8 @@ def list_objects(call: Call) -> Answer:
 def _branches(call: Call, query: ObjectsQuery) -> ObjectsPage:
     """Return a page of branches, in the order of their names with the slash."""
     call.lake.repository(call.bucket)
+    if not query.prefix.isascii():
+        return _EMPTY  # as no branch's name is; the stores take no halves of characters
     names: list[str] = []
     after = ""
     while True:
@@ -45,7 +47,9 @@ def _branches(call: Call, query: ObjectsQuery) -> ObjectsPage:
     rest = [folder for folder in folders if folder > marker and not marker.startswith(folder)]
     shown = rest[: query.amount]
     is_truncated = 0 < len(shown) < len(rest)
-    return ObjectsPage((), shown, is_truncated, _marker(query, shown[-1]) if is_truncated else "")
+    # Even without a delimiter: a client finds no key on this page from which it could go on.
+    following = _marker(query, shown[-1], is_needed=True) if is_truncated else ""
+    return ObjectsPage((), shown, is_truncated, following)
 
 
 def _objects(call: Call, query: ObjectsQuery, ref: str) -> ObjectsPage:
@@ -89,8 +93,8 @@ def _page(query: ObjectsQuery, before: bytes, page: ListPage[Object]) -> Objects
     return ObjectsPage(rows, prefixes, is_truncated=True, next_marker=_marker(query, last))
 
 
-def _marker(query: ObjectsQuery, last: str) -> str:
+def _marker(query: ObjectsQuery, last: str, *, is_needed: bool = False) -> str:
     """Return what leads to the next page: S3's version 1 says it only with a delimiter."""
     if query.version == 2:
         return token_of(last.encode("utf-8", "surrogateescape"))
-    return last if query.delimiter else ""
+    return last if query.delimiter or is_needed else ""

@@ -69,8 +69,7 @@ def _part(number: str, found: Object) -> ByteRange | None:
             Code.INVALID_ARGUMENT, "Part number must be an integer between 1 and 10000, inclusive"
         )
     if int(number) != 1:
-        message = "The requested partnumber is not satisfiable"
-        raise S3Error(Code.INVALID_PART, message, status=416)
+        raise S3Error(Code.INVALID_PART_NUMBER)
     return ByteRange(0, found.size_bytes - 1) if found.size_bytes else None
 
 

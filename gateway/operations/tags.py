@@ -37,7 +37,7 @@ def tags_of_header(header: str | None) -> dict[str, str]:
     if not header:
         return {}
     try:
-        pairs = parse_qsl(header, keep_blank_values=True, strict_parsing=True, errors="strict")
+        pairs = parse_qsl(header, keep_blank_values=True, errors="strict")
     except ValueError as error:
         raise S3Error(
             Code.INVALID_ARGUMENT,

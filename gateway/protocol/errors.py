@@ -84,6 +84,11 @@ class Code(Enum):
             "uploaded, or the specified entity tag may not match the part's entity tag."
         ),
     )
+    INVALID_PART_NUMBER = (
+        "InvalidPartNumber",
+        416,
+        "The requested partnumber is not satisfiable",
+    )
     INVALID_PART_ORDER = (
         "InvalidPartOrder",
         400,
@@ -209,12 +214,10 @@ class S3Error(Exception):
         *,
         details: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
-        status: int | None = None,
     ) -> None:
-        """Details are further elements of the document; status is another one than the code's."""
+        """Details are further elements of the error document, headers those of the answer."""
         super().__init__(message or code.message)
         self.code = code
-        self.status = status or code.status
         self.message = message or code.message
         self.details: Mapping[str, str] = details or {}
         self.headers: Mapping[str, str] = headers or {}

@@ -33,7 +33,8 @@ class ObjectsQuery:
     # As they were sent, because the answer repeats them.
     marker: str = ""
     start_after: str = ""
-    continuation_token: str = ""
+    # None if it was not sent. An empty one begins at the beginning.
+    continuation_token: str | None = None
     fetch_owner: bool = False
 
 
@@ -84,12 +85,12 @@ def objects_query(parameters: Mapping[str, str]) -> ObjectsQuery:
         version=version,
         prefix=parameters.get("prefix", ""),
         delimiter=parameters.get("delimiter", ""),
-        after=marker or start_after if token is None else _text_of(token),
+        after=_text_of(token) if token else marker or start_after,
         amount=_amount(parameters, "max-keys"),
         url_encoded=_is_url_encoded(parameters),
         marker=marker,
         start_after=start_after,
-        continuation_token=token or "",
+        continuation_token=token,
         fetch_owner=version == 2 and parameters.get("fetch-owner", "").lower() == "true",
     )
 

@@ -59,7 +59,7 @@ def copy_range(header: str, size_bytes: int) -> ByteRange:
     """Return the range of x-amz-copy-source-range, which must be inside the source.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, as S3 answers for wrong syntax and for bytes past the end.
+        S3Error: INVALID_ARGUMENT for wrong syntax, INVALID_RANGE for bytes past the end.
     """
     found = _RANGE.fullmatch(header)
     if found is None or "" in found.groups() or int(found[1]) > int(found[2]):
@@ -70,9 +70,8 @@ def copy_range(header: str, size_bytes: int) -> ByteRange:
         )
     wanted = ByteRange(int(found[1]), int(found[2]))
     if wanted.last >= size_bytes:
-        raise _invalid_copy_range(
-            header, f"Range specified is not valid for source object of size: {size_bytes}"
-        )
+        message = f"Range specified is not valid for source object of size: {size_bytes}"
+        raise S3Error(Code.INVALID_RANGE, message, details={"RangeRequested": header})
     return wanted
 
 

@@ -179,4 +179,4 @@ def _refusal(head: Head, record: Record, error: S3Error) -> Answer:
         host_id=record.request_id,
     )
     headers: Mapping[str, str] = {"Content-Type": XML, **error.headers}
-    return Answer(error.status, headers, document)
+    return Answer(error.code.status, headers, document)

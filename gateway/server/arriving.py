@@ -25,13 +25,20 @@ _DRAINED_BYTES_MAX = 64 * 1024 * 1024
 
 
 class InMemory:
-    """A body that arrived with its head."""
+    """A body that arrived with its head, or why it did not arrive."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, refusal: Code | None = None) -> None:
         self._body = body
+        self._refusal = refusal
 
     def read(self) -> bytes:
-        """Return the whole body, then b""."""
+        """Return the whole body, then b"".
+
+        Raises:
+            S3Error: the client stopped sending, or the framing is broken.
+        """
+        if self._refusal is not None:
+            raise S3Error(self._refusal)
         body, self._body = self._body, b""
         return body
 
@@ -48,11 +55,17 @@ class Streamed:
         self._waiting_bytes = 0
         self._is_over = False
         self._is_broken = False
+        self._is_draining = False
         self._pump: asyncio.Task[None] | None = None
         self._has_room = asyncio.Event()
         self._has_begun = False
         self._began_s = 0.0
         self._received_bytes = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the client was asked for the body."""
+        return self._has_begun
 
     def read(self) -> bytes:
         """Return the bytes that have arrived, b"" at the end.
@@ -86,20 +99,21 @@ class Streamed:
         return self._received_bytes < (elapsed_s - self._idle_s) * _BYTES_PER_S_MIN
 
     async def finish(self, *, drains: bool) -> None:
-        """Stop reading; before that, read and drop what a client is sending, if asked to."""
+        """Stop reading; before that, read and drop what a client is sending, if asked to.
+
+        A message that arrives at a cancelled read would be lost, so the same task goes on.
+        """
+        if drains and not (self._is_over or self._is_broken):
+            self._is_draining = True
+            self._has_room.set()
+            if self._pump is None:
+                self._begin()
+            assert self._pump is not None
+            await asyncio.wait({self._pump}, timeout=self._idle_s)
         if self._pump is not None:
             self._pump.cancel()
-        if not drains or self._is_over or self._is_broken:
-            return
-        drained = 0
-        try:
-            while drained < _DRAINED_BYTES_MAX:
-                message = await asyncio.wait_for(self._receive(), self._idle_s)
-                drained += len(message.get("body", b""))
-                if message["type"] != "http.request" or not message.get("more_body"):
-                    return
-        except Exception:  # noqa: BLE001 - the client is gone, or sends nothing: so be it
-            return
+            # Servers have one receiver at a time.
+            await asyncio.wait([self._pump])
 
     def _begin(self) -> None:
         self._pump = self._loop.create_task(self._read_all())
@@ -107,7 +121,11 @@ class Streamed:
     async def _read_all(self) -> None:
         try:
             while await self._read_some():
-                if self._waiting_bytes >= _AHEAD_BYTES:
+                if self._is_draining:
+                    self._pieces.clear()
+                    if self._waiting_bytes >= _DRAINED_BYTES_MAX:
+                        return
+                elif self._waiting_bytes >= _AHEAD_BYTES:
                     self._has_room.clear()
                     if self._waiting_bytes >= _AHEAD_BYTES:
                         await self._has_room.wait()

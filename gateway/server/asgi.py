@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from gateway.operations.answers import Answer
-from gateway.protocol.errors import S3Error
+from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.server.application import Application, Served
 from gateway.server.arriving import InMemory, Receive, Streamed
@@ -23,6 +23,7 @@ from graveler.errors import GravelerError
 
 # A body of this size takes one or two messages, and no thread waits for them.
 _SMALL_BYTES = 64 * 1024
+_SMALL_DIGITS = len(str(_SMALL_BYTES))
 
 # No repository can have this name.
 HEALTH_PATH = "/_health"
@@ -49,17 +50,18 @@ class Asgi:
             await _send_health(send)
             return
         loop = asyncio.get_running_loop()
-        arriving: InMemory | Streamed
         small = await _small_body(head, receive, self._idle_s)
-        arriving = Streamed(receive, loop, self._idle_s) if small is None else InMemory(small)
+        arriving = small or Streamed(receive, loop, self._idle_s)
         address = scope["client"][0] if scope.get("client") else ""
         work = partial(copy_context().run, self._application.serve, head, arriving, address)
         served: Served = await loop.run_in_executor(self._pool, work)
         answer = served.answer
         try:
             if isinstance(arriving, Streamed):
-                await arriving.finish(drains=_drains(head, answer))
+                await arriving.finish(drains=_drains(head, arriving, answer))
             await self._send(head, served, send, loop)
+        except ClientGoneError:
+            served.record.code = "ClientGone"
         finally:
             if answer.reading is not None:
                 answer.reading.close()
@@ -68,33 +70,50 @@ class Asgi:
     async def _send(
         self, head: Head, served: Served, send: Send, loop: asyncio.AbstractEventLoop
     ) -> None:
+        """Send the answer.
+
+        Raises:
+            ClientGoneError: the client does not take it.
+        """
         answer = served.answer
         has_content = head.method != "HEAD" and answer.status not in {204, 304}
-        await send(
-            {
-                "type": "http.response.start",
-                "status": answer.status,
-                "headers": _headers_of(answer, has_content=has_content),
-            }
-        )
+        start = {
+            "type": "http.response.start",
+            "status": answer.status,
+            "headers": _headers_of(answer, has_content=has_content),
+        }
+        await _sent(send, start)
         if answer.reading is None or not has_content:
             content = answer.content if has_content else b""
             served.record.bytes_out = len(content)
-            await send({"type": "http.response.body", "body": content, "more_body": False})
+            await _sent(send, _last_piece(content))
             return
         work = partial(
             send_pieces, answer.reading.pieces(), send, loop, self._idle_s, is_gone=lambda: False
         )
         try:
             served.record.bytes_out = await loop.run_in_executor(self._readers, work)
-        except ClientGoneError:
-            served.record.code = "ClientGone"
-            return
         except (S3Error, DataMissingError, NoAnswerError, GravelerError) as error:
             # The answer has begun: only an early end tells the client.
             served.record.code, served.record.message = "CutOff", str(error)
             raise
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await _sent(send, _last_piece(b""))
+
+
+async def _sent(send: Send, message: dict[str, Any]) -> None:
+    """Send the message.
+
+    Raises:
+        ClientGoneError: the client does not take it; servers raise whatever they like then.
+    """
+    try:
+        await send(message)
+    except Exception as error:
+        raise ClientGoneError from error
+
+
+def _last_piece(content: bytes) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": content, "more_body": False}
 
 
 async def _send_health(send: Send) -> None:
@@ -117,33 +136,41 @@ def head_of(scope: Scope) -> Head:
     )
 
 
-async def _small_body(head: Head, receive: Receive, idle_s: float) -> bytes | None:
+async def _small_body(head: Head, receive: Receive, idle_s: float) -> InMemory | None:
     """Return the whole body if it is small and its client does not wait; None if not."""
-    length = head.header("content-length")
-    if length is None:
-        if head.header("transfer-encoding") is None:
-            return b""
-        return None
-    if head.header("expect") is not None or not (length.isascii() and length.isdigit()):
-        return None
-    if int(length[:10]) > _SMALL_BYTES:
+    is_chunked = head.header("transfer-encoding") is not None
+    length = head.header("content-length") or ("" if is_chunked else "0")
+    has_few_digits = length.isascii() and length.isdigit() and len(length) <= _SMALL_DIGITS
+    if not has_few_digits or int(length) > _SMALL_BYTES:
         return None
     if int(length) == 0:
-        return b""
+        return InMemory(b"")
+    if head.header("expect") is not None:
+        return None
+    try:
+        async with asyncio.timeout(idle_s):
+            return await _whole_body(receive)
+    except TimeoutError:
+        return InMemory(b"", Code.REQUEST_TIMEOUT)
+    except Exception:  # noqa: BLE001 - whatever the server raises of a broken body
+        return InMemory(b"", Code.INCOMPLETE_BODY)
+
+
+async def _whole_body(receive: Receive) -> InMemory:
     pieces = []
-    async with asyncio.timeout(idle_s):
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                raise ConnectionError("the client is gone")
-            pieces.append(message.get("body", b""))
-            if not message.get("more_body"):
-                return b"".join(pieces)
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return InMemory(b"", Code.INCOMPLETE_BODY)
+        pieces.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return InMemory(b"".join(pieces))
 
 
-def _drains(head: Head, answer: Answer) -> bool:
+def _drains(head: Head, arriving: Streamed, answer: Answer) -> bool:
     """Whether to take the rest of a body: its client may not listen before it has sent it."""
-    return answer.status >= 300 and head.header("expect") is None
+    is_sent = head.header("expect") is None or arriving.has_begun
+    return answer.status >= 300 and is_sent
 
 
 def _headers_of(answer: Answer, *, has_content: bool) -> list[tuple[bytes, bytes]]:

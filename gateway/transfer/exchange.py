@@ -36,6 +36,7 @@ class Answer:
         self._response = response
         self._connection = connection
         self._keep = keep
+        self._is_broken = False
         self.status = response.status
 
     def header(self, name: str) -> str | None:
@@ -57,6 +58,7 @@ class Answer:
         except BROKEN as error:
             raise NoAnswerError(f"S3's answer broke off: {error!r}") from error
         if left:
+            self._is_broken = True
             raise NoAnswerError(f"S3's answer ended {left} bytes early")
 
     def document(self) -> bytes:
@@ -68,7 +70,8 @@ class Answer:
 
     def close(self) -> None:
         """Keep the connection if the answer was read to its end, else close it."""
-        if self._response.isclosed() and not self._response.will_close:
+        is_read = self._response.isclosed() and not self._is_broken
+        if is_read and not self._response.will_close:
             self._keep(self._connection)
         else:
             self._connection.close()

@@ -152,9 +152,7 @@ class Reading:
             try:
                 if self._answer is None:
                     self.begin()
-                assert self._answer is not None
-                for piece in self._answer.pieces():
-                    self._next += len(piece)
+                for piece in self._of_answer():
                     failures = 0
                     yield piece
             except NoAnswerError as error:
@@ -163,6 +161,19 @@ class Reading:
                     raise S3Error(Code.SERVICE_UNAVAILABLE) from error
                 self.close()
                 self._transfers.pause(failures)
+
+    def _of_answer(self) -> Iterator[bytes]:
+        """Yield the rest of the bytes, which S3's answer must have.
+
+        Raises:
+            NoAnswerError: it broke off; without a length, only its end shows that.
+        """
+        assert self._answer is not None
+        for piece in self._answer.pieces():
+            self._next += len(piece)
+            yield piece
+        if self._next <= self._last:
+            raise NoAnswerError("S3's answer promised no length, and ended early")
 
     def close(self) -> None:
         """Let go of S3's answer."""

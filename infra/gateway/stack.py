@@ -202,5 +202,5 @@ class Gateway(Stack):
             zone_name=domain.partition(".")[2],
         )
         target = route53.RecordTarget.from_alias(route53_targets.LoadBalancerTarget(self._balancer))
-        for construct_id, host in (("Address", domain), ("Repositories", f"*.{domain}")):
+        for construct_id, host in (("Address", domain), ("Hosts", f"*.{domain}")):
             route53.ARecord(self, construct_id, zone=zone, record_name=f"{host}.", target=target)

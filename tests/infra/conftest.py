@@ -82,7 +82,7 @@ def make_archives(folder: Path, *, compiled: bool = True) -> None:
 
 
 def synthesize(
-    folder: Path, stage: str, *, compiled: bool = True, **given: str
+    folder: Path, stage: str, *, compiled: bool = True, module: str = "infra.synth", **given: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the app as `make synth` does, over archives that hold no more than this checkout's code."""
     environment = {
@@ -92,7 +92,7 @@ def synthesize(
     }
     make_archives(folder, compiled=compiled)
     pairs = [f"{name}={value}" for name, value in given.items()]
-    command = [sys.executable, "-m", "infra.synth", stage, *pairs]
+    command = [sys.executable, "-m", module, stage, *pairs]
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )

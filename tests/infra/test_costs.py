@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from bench.cost import MIX
-from bench.prices import ECONOMY, IDLE, PRICES, Idle, idle_month
+from bench.prices import (
+    ECONOMY,
+    GATEWAY_ALARMS,
+    IDLE,
+    PRICES,
+    Idle,
+    gateway_month,
+    idle_month,
+    ways_out_month,
+)
 from tests.infra.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "cost.md").read_text()
@@ -51,6 +60,37 @@ FREE_WHILE_IDLE = {
     "AWS::SQS::Queue",
     "AWS::SQS::QueuePolicy",
     "AWS::Scheduler::Schedule",
+}
+# Of the S3 gateway: `gateway_month` has what its tasks and its load balancer cost.
+COSTLY_OF_GATEWAY = {
+    "AWS::CloudWatch::Alarm",
+    "AWS::ECS::Service",
+    "AWS::ElasticLoadBalancingV2::LoadBalancer",
+}
+FREE_OF_GATEWAY = {
+    "AWS::ApplicationAutoScaling::ScalableTarget",
+    "AWS::ApplicationAutoScaling::ScalingPolicy",
+    "AWS::CDK::Metadata",
+    "AWS::EC2::InternetGateway",
+    "AWS::EC2::Route",
+    "AWS::EC2::RouteTable",
+    "AWS::EC2::SecurityGroup",
+    "AWS::EC2::SecurityGroupEgress",
+    "AWS::EC2::SecurityGroupIngress",
+    "AWS::EC2::Subnet",
+    "AWS::EC2::SubnetRouteTableAssociation",
+    "AWS::EC2::VPC",
+    "AWS::EC2::VPCEndpoint",  # a gateway endpoint; test_gateway.py has no other kind
+    "AWS::EC2::VPCGatewayAttachment",
+    "AWS::ECS::Cluster",
+    "AWS::ECS::TaskDefinition",
+    "AWS::ElasticLoadBalancingV2::Listener",
+    "AWS::ElasticLoadBalancingV2::TargetGroup",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::Role",
+    "AWS::Logs::LogGroup",
+    "AWS::Logs::MetricFilter",  # its metric reports in hours with failures only
+    "AWS::Route53::RecordSet",
 }
 
 
@@ -110,6 +150,31 @@ def test_the_page_says_what_the_templates_cost_idle(dev):
 def test_no_other_kind_of_resource_costs_money_while_it_is_idle(dev):
     kinds = {each["Type"] for each in dev.all_resources.values()}
     assert kinds <= COSTLY | FREE_WHILE_IDLE
+
+
+def test_the_gateway_costs_what_the_page_says_and_no_other_kind_of_it_costs_money(prod):
+    kinds = {each["Type"] for each in prod.gateway["Resources"].values()}
+    assert kinds <= COSTLY_OF_GATEWAY | FREE_OF_GATEWAY
+    alarms = [each for each in prod.gateway["Resources"].values() if "Alarm" in each["Type"]]
+    assert len(alarms) == GATEWAY_ALARMS
+    parts = gateway_month(is_public=True)
+    for told in (
+        f"costs {sum(parts.values()):.2f} USD a month while idle",
+        f"1 GB {parts['tasks']:.2f}, the load balancer {parts['load balancer']:.2f}",
+        f"four public addresses {parts['addresses']:.2f}, four alarms {parts['alarms']:.2f}",
+        f"there are no addresses: {sum(gateway_month(is_public=False).values()):.2f}",
+        f"A terabyte through the load balancer costs {1000 * PRICES['Network load balancer GB']:.2f}",
+        f"each further task {parts['tasks'] / 2:.2f}",
+    ):
+        assert told in COSTS
+
+
+def test_addresses_of_the_gateways_tasks_are_the_cheapest_way_out():
+    ways = ways_out_month()
+    assert min(ways, key=lambda way: ways[way]) == "addresses"
+    assert f"two tasks cost {ways['addresses']:.2f} USD" in COSTS
+    assert f"in two zones would cost {ways['endpoints']:.2f}" in COSTS
+    assert f"two NAT gateways {ways['NAT gateways']:.2f}" in COSTS
 
 
 def test_the_dashboard_is_named_with_its_price(dev):

@@ -59,8 +59,6 @@ ON_ANY = {
     "glue:CreateSecurityConfiguration",
     "glue:DeleteSecurityConfiguration",
     "glue:GetSecurityConfiguration",
-    "kms:CreateKey",
-    "kms:TagResource",
     "lambda:CreateEventSourceMapping",
     "lambda:ListEventSourceMappings",
     "logs:CreateLogDelivery",
@@ -131,10 +129,10 @@ def test_policies_fit_a_role(deployment):
 def test_a_deployer_changes_nothing_of_another_deployment(prod):
     for each in statements(prod.folder):
         assert not any("*" in action for action in each["Action"])
+        if "Condition" in each and "graveler:name" in json.dumps(each["Condition"]):
+            continue
         if each["Resource"] == ["*"]:
             assert set(each["Action"]) <= ON_ANY
-            continue
-        if "Condition" in each and "graveler:name" in json.dumps(each["Condition"]):
             continue
         for resource in each["Resource"]:
             # CloudFormation makes these names, or the service has none.

@@ -348,6 +348,46 @@ def test_an_api_is_private_or_has_a_domain():
     assert settings(web_acl_arn=WEB_ACL, **domain).has_rest_api
 
 
+VPC = {"gateway_vpc": "vpc-0123456789abcdef0", "gateway_subnets": f"{SUBNET},{SUBNET[:-1]}1"}
+DOMAIN = {"gateway_domain": "s3.example.com"}
+
+
+def test_no_gateway_is_deployed_unless_it_is_chosen():
+    assert not settings().has_gateway
+    assert settings(gateway="internal", **VPC).has_gateway
+    assert "gateway is 'yes': set it to one of" in refusal(gateway="yes")
+
+
+def test_a_public_gateway_speaks_tls():
+    assert "would cross the internet unencrypted" in refusal(gateway="public")
+    tls = {**DOMAIN, "gateway_certificate_arn": CERTIFICATE}
+    assert settings(gateway="public", **tls).gateway_certificate_arn == CERTIFICATE
+    assert "without its gateway_domain" in refusal(gateway_certificate_arn=CERTIFICATE)
+    api = {"domain_name": "s3.example.com", "certificate_arn": CERTIFICATE}
+    assert "gateway_domain is the domain_name of the API" in refusal(**DOMAIN, **api)
+
+
+def test_an_internal_gateway_is_in_a_vpc_with_clients():
+    assert "where its clients are" in refusal(gateway="internal")
+    assert "go together" in refusal(gateway_vpc=VPC["gateway_vpc"])
+    one = {**VPC, "gateway_subnets": SUBNET}
+    assert "gateway_subnets has one subnet" in refusal(gateway="internal", **one)
+    assert "ID of a VPC" in refusal(**{**VPC, "gateway_vpc": "10.0.0.0/8"})
+
+
+def test_a_gateway_survives_the_loss_of_a_zone():
+    assert "gateway_tasks_min is 1: set it to 2 to" in refusal(gateway_tasks_min=1)
+    told = refusal(gateway_tasks_min=9)
+    assert "gateway_tasks_max is 8, less than gateway_tasks_min: set it to 9 or more" in told
+    assert "gateway_cpu is 768: set it to one of" in refusal(gateway_cpu=768)
+
+
+def test_the_zone_of_the_domains_serves_either_of_them():
+    zone = {"hosted_zone_id": "Z0123456789ABC"}
+    assert settings(**zone, **DOMAIN).hosted_zone_id
+    assert "gateway_clients is '10.0.0.1/8'" in refusal(gateway_clients="10.0.0.1/8")
+
+
 def test_a_web_acl_is_regional():
     assert settings(web_acl_arn=WEB_ACL).has_rest_api
     of_cloudfront = WEB_ACL.replace("regional", "global")

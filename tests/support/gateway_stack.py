@@ -89,7 +89,7 @@ class Reply:
         return [element.text or "" for element in self.document.findall(steps)]
 
 
-class _Signer(S3SigV4Auth):  # type: ignore[misc]
+class _Signer(S3SigV4Auth):
     """botocore's signer, for any value of x-amz-content-sha256."""
 
     def __init__(self, credentials: Credentials, content_sha256: str) -> None:

@@ -23,6 +23,7 @@ from graveler.aws.s3.requests import SignedRequest
 from graveler.errors import GravelerError, UploadNotFoundError
 from graveler.ports import Clock
 from tests.support.memory_objects import MemoryObjectStore
+from tests.support.scripted_s3 import answer_of
 from tests.support.server_world import Keys
 
 ENDPOINT = "http://s3.memory:9000"
@@ -107,12 +108,6 @@ class MemoryS3:
         except GravelerError as error:
             raise S3Error(Code.NO_SUCH_BUCKET) from error
         return answer_of(200, b"", f'ETag: "{checksum}"')
-
-
-def answer_of(status: int, content: bytes, *headers: str) -> bytes:
-    """Return an answer as it is on the wire."""
-    lines = [f"HTTP/1.1 {status} Any", f"Content-Length: {len(content)}", *headers]
-    return "\r\n".join([*lines, "", ""]).encode() + content
 
 
 class MemorySocket:

@@ -130,7 +130,11 @@ class RawConnection:
         if receives_bytes:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receives_bytes)
         self.socket.settimeout(timeout_s)
-        self.socket.connect((str(address.hostname), int(address.port or 80)))
+        try:
+            self.socket.connect((str(address.hostname), int(address.port or 80)))
+        except OSError:
+            self.socket.close()
+            raise
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
@@ -169,7 +173,7 @@ class _Auth(S3SigV4Auth):
         super().__init__(credentials, "s3", _REGION)
         self._payload = payload
 
-    def payload(self, request: AWSRequest) -> str:
+    def payload(self, request: AWSRequest) -> str:  # noqa: ARG002 - botocore's
         return self._payload
 
 

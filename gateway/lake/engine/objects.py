@@ -12,6 +12,7 @@ from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
+from graveler.names import checksum_tag
 from graveler.operations import objects, writes
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import ObjectStat
@@ -26,7 +27,7 @@ def object_of(found: ObjectStat) -> Object:
         path=found.path,
         physical_address=found.physical_address,
         size_bytes=entry.size_bytes,
-        checksum=entry.checksum,
+        checksum=checksum_tag(entry.checksum),
         last_modified_ns=entry.last_modified_ns,
         content_type=entry.content_type,
         metadata=entry.metadata,

@@ -67,7 +67,9 @@ def objects_v2(bucket: str, query: ObjectsQuery, page: ObjectsPage, owner_id: st
             leaf("Name", bucket),
             leaf("Prefix", _encoded(query.prefix, query)),
             given("StartAfter", _encoded(query.start_after, query)),
-            given("ContinuationToken", query.continuation_token),
+            Markup("")
+            if query.continuation_token is None
+            else leaf("ContinuationToken", query.continuation_token),
             given("NextContinuationToken", page.next_marker),
             leaf("KeyCount", len(page.rows) + len(page.common_prefixes)),
             *_shape(query, page),

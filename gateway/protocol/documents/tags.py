@@ -15,7 +15,8 @@ _VALUE_CHARACTERS_MAX = 256
 def tagging(tags: Mapping[str, str]) -> bytes:
     """Return the document Tagging."""
     listed = (
-        branch("Tag", [leaf("Key", key), leaf("Value", value)]) for key, value in tags.items()
+        branch("Tag", [leaf("Key", key), leaf("Value", value)])
+        for key, value in sorted(tags.items())
     )
     return document("Tagging", [branch("TagSet", listed)])
 

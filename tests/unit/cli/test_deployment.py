@@ -163,6 +163,15 @@ def test_a_good_deployment_is_ok_and_what_cannot_be_looked_at_is_said(aws):
     } <= ok
 
 
+def test_the_stack_of_the_s3_gateway_is_looked_at_where_there_is_one(aws):
+    template = {"Resources": {"Waiting": {"Type": "AWS::SQS::Queue"}}}
+    aws("cloudformation").create_stack(
+        StackName=f"{NAME}-gateway", TemplateBody=json.dumps(template)
+    )
+    subjects = {subject for subject, _ in found("ok", "missing", "warn")}
+    assert {f"stack {NAME}-gateway", "queue Waiting"} <= subjects
+
+
 def break_recovery(aws):
     aws("dynamodb").update_continuous_backups(
         TableName="staging",

@@ -122,9 +122,7 @@ def test_a_token_holds_any_key(key):
     assert objects_query(asked).after.encode("utf-8", "surrogateescape") == key
 
 
-@pytest.mark.parametrize(
-    "token", ["", "a", "main/a", "bWFpbg==", "bWFpbh", "bWFp bg", "ü", "\udcff"]
-)
+@pytest.mark.parametrize("token", ["a", "main/a", "bWFpbg==", "bWFpbh", "bWFp bg", "ü", "\udcff"])
 def test_a_wrong_token_is_refused(token):
     for call in (objects_query, buckets_query):
         error = refusal(call, {"list-type": "2", "continuation-token": token})
