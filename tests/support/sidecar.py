@@ -77,8 +77,7 @@ class SignedUrls:
         now = datetime.fromtimestamp(self._engine.now_s(), UTC)
         with mock.patch("botocore.auth.get_current_datetime", return_value=now):
             S3SigV4QueryAuth(self._credentials, "s3", REGION, expires=expires_s).add_auth(request)
-        url: str = request.url
-        return url
+        return str(request.url)
 
 
 def api_lakes(engine: Engine, accounts: AccountStore, *_: Any) -> ApiLakes:

@@ -183,7 +183,8 @@ def _add_uploads(lake: Lake, table: _Table) -> None:
 
 
 def _add_recorded_uploads(lake: Lake, table: _Table) -> None:
-    names, path = {"upload_id": lake.recorded["id"]}, {"path": "recorded"}
+    names = {"upload_id": lake.recorded["id"]}
+    path: dict[str, Any] = {"path": "recorded"}
     described = {"content_type": "text/plain", "user_metadata": {"k": "v"}}
     table.add("createRecordedUpload", described, path="parts")
     table.add("listRecordedUploads", **_PAGE, delimiter="/", after_id="")

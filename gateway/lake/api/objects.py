@@ -128,7 +128,8 @@ class ApiObjects:
         def request(first: int, last: int) -> SignedRequest:
             # Anew for each request: a URL expires, and a slow reader may resume after that.
             row = self._stat(found.place, presign=True)
-            if (row.checksum, row.size_bytes) != (found.checksum, found.size_bytes):
+            seen = object_of(row, found.place.repository, found.place.ref)
+            if (seen.checksum, seen.size_bytes) != (found.checksum, found.size_bytes):
                 raise ContentionError("the object was replaced while it was read: read it again")
             return request_of("GET", row.physical_address, {"range": f"bytes={first}-{last}"})
 

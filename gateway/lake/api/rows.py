@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from gateway.lake.port import Object, Part, Place, Upload
+from graveler.names import checksum_tag
 from graveler.staging.listing import CommonPrefix
 from graveler.times import NS_PER_S
 
@@ -100,7 +101,7 @@ def object_of(row: ObjectRow, repository: str, ref: str) -> PlacedObject:
         path=path,
         physical_address=row.physical_address,
         size_bytes=row.size_bytes,
-        checksum=row.checksum,
+        checksum=checksum_tag(row.checksum),
         last_modified_ns=row.mtime * NS_PER_S,
         content_type=row.content_type,
         metadata=row.metadata or {},

@@ -41,11 +41,11 @@ def refusal(status, kind="", *, retry_after="", message="m", details=""):
 def asked(method, *answers):
     """Send a request with these answers; return its reply, the pauses and the tries."""
     pauses, transport = [], Scripted(*answers)
+    requests = Requests(transport, pauses.append)
     try:
-        outcome = Requests(transport, pauses.append).send(method, ("user",))
+        return requests.send(method, ("user",)), pauses, len(transport.targets)
     except errors.GravelerError as error:
-        outcome = error
-    return outcome, pauses, len(transport.targets)
+        return error, pauses, len(transport.targets)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
