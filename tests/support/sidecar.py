@@ -3,10 +3,12 @@
 import base64
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from unittest import mock
 from urllib.parse import quote
 
+import pytest
 from botocore.auth import S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
@@ -17,6 +19,8 @@ from functions.api.settings import Settings
 from gateway.lake.api.lakes import ApiLakes
 from gateway.lake.api.requests import Requests
 from gateway.lake.api.transport import Reply
+from gateway.operations.settings import OperationSettings
+from gateway.server.settings import GatewaySettings
 from graveler.operations.engine import Engine
 from graveler.ports import AccountStore
 from tests.support.api import ACCESS_KEY_ID, SECRET, event
@@ -88,3 +92,11 @@ def api_lakes(engine: Engine, accounts: AccountStore, *_: Any) -> ApiLakes:
         setattr(engine.objects, name, getattr(urls, name))
     requests = Requests(AppTransport(engine, accounts), sleep=lambda _: None)
     return ApiLakes(requests, ACCESS_KEY_ID, SECRET, now_s=engine.now_s)
+
+
+def serve_over_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each `GatewayStack` of the test be a gateway over the API of its engine."""
+    stack = "tests.support.gateway_stack"
+    operations = OperationSettings(hashed_bytes_max=0)
+    monkeypatch.setattr(f"{stack}.EngineLakes", api_lakes)
+    monkeypatch.setattr(f"{stack}.GatewaySettings", partial(GatewaySettings, operations=operations))

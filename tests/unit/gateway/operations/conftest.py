@@ -1,15 +1,8 @@
 """Each test runs in both homes of the gateway: beside the engine, and over the HTTP API."""
 
-from functools import partial
-
 import pytest
 
-from gateway.operations.settings import OperationSettings
-from gateway.server.settings import GatewaySettings
-from tests.support.sidecar import api_lakes
-
-STACK = "tests.support.gateway_stack"
-CHECKED_HERE = OperationSettings(hashed_bytes_max=0)
+from tests.support.sidecar import serve_over_the_api
 
 # What the API cannot do as the engine does; tests of the other home only, and why.
 OF_THE_ENGINE = {
@@ -32,8 +25,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def home(request, monkeypatch) -> str:
     """The home of the gateways that the test makes."""
     if request.param == "api":
-        monkeypatch.setattr(f"{STACK}.EngineLakes", api_lakes)
-        monkeypatch.setattr(
-            f"{STACK}.GatewaySettings", partial(GatewaySettings, operations=CHECKED_HERE)
-        )
+        serve_over_the_api(monkeypatch)
     return request.param
