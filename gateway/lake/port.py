@@ -139,7 +139,7 @@ class Lake(Protocol):
         """
 
     def objects(self, repository: str, ref: str, query: PageQuery) -> ListPage[Object]:
-        """Return a page of the objects at a ref.
+        """Return a page of the objects at a ref; they may lack their metadata.
 
         Raises:
             NotFoundError: the repository or the ref does not exist.
