@@ -5,18 +5,14 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from bench.torture.client import Http, Reply, UnsentError, put_presigned
+from bench.torture import gateway
+from bench.torture.client import Http, Reply, UnsentError, get_presigned, put_presigned
+from bench.torture.gateway import HOT, SOURCES
 from bench.torture.history import Record
-from bench.torture.ledger import Content, Row
+from bench.torture.ledger import EQUAL, Content, Row
 
 if TYPE_CHECKING:
     from bench.torture.world import World
-
-HOT = "hot/"
-SOURCES = "sources"
-
-# Equal content at different addresses: only for writes whose address the client knows.
-_EQUAL = tuple(f"equal content {number}".encode() for number in range(2))
 
 _OCTETS = {"Content-Type": "application/octet-stream"}
 
@@ -25,7 +21,7 @@ class Client:
     """One client: a thread of requests, one after the other."""
 
     def __init__(self, world: "World", name: str, chance: Random, *, slow: bool = False) -> None:
-        self._world, self.name, self._chance = world, name, chance
+        self.world, self.name, self.chance = world, name, chance
         self.http = Http(world.stack.port, *world.key_pair)
         self._count = self._contents = 0
         self.timeout_s = 2.5 if slow else 9.0
@@ -34,7 +30,7 @@ class Client:
     def act(self, name: str) -> Record | None:
         """Do one action; return None if it made no request for the history."""
         try:
-            return _ACTIONS[name](self)
+            return ACTIONS[name](self)
         except UnsentError:
             return None
 
@@ -50,18 +46,30 @@ class Client:
         headers: dict[str, str] | None = None,
     ) -> Reply:
         """Send the request of a record, and record the answer."""
+        url = self.world.url(path)
+        return self.carry_out(
+            record,
+            lambda: self.http.request(method, url, query, body, headers, self.timeout_s),
+            _outcome,
+        )
+
+    def carry_out(
+        self,
+        record: Record,
+        send: Callable[[], Reply],
+        outcome: Callable[[Record, Reply], str],
+    ) -> Reply:
+        """Send the request of a record, and record the effect that its answer implies."""
         record.invoked = time.monotonic_ns()
         try:
-            reply = self.http.request(
-                method, self._world.url(path), query, body, headers, self.timeout_s
-            )
+            reply = send()
         except UnsentError:
-            self._world.note_unsent()
+            self.world.note_unsent()
             raise
         self.records.append(record)
         record.returned = time.monotonic_ns()
-        record.outcome = _outcome(record, reply)
-        self._world.note(record, reply)
+        record.outcome = outcome(record, reply)
+        self.world.note(record, reply)
         return reply
 
     def record(
@@ -69,28 +77,28 @@ class Client:
     ) -> Record:
         """Return the record of a coming request; without a path it counts for all paths."""
         self._count += 1
-        paths = self._world.paths if path is None else (path,)
-        number = f"{self._world.round_name}.{self.name}.{self._count}"
+        paths = self.world.paths if path is None else (path,)
+        number = f"{self.world.round_name}.{self.name}.{self._count}"
         return Record(
             number, self.name, name, kind, branch or self.a_branch(), paths, commit_id=commit_id
         )
 
     def a_branch(self) -> str:
-        return self._chance.choice(("main", "main", "dev"))
+        return self.chance.choice(("main", "main", "dev"))
 
     def a_path(self) -> str:
-        return self._chance.choice(self._world.paths)
+        return self.chance.choice(self.world.paths)
 
     def a_commit(self, first: int = 0) -> tuple[str, bool]:
         """Return a known commit, and whether it is a merge; number 0 is the repository's first."""
-        known = self._world.known_commits()
+        known = self.world.known_commits()
         # The newest commits are the likeliest to be revertible and pickable.
-        return self._chance.choice((known[first:] or known)[-self._chance.choice((2, 20)) :])
+        return self.chance.choice((known[first:] or known)[-self.chance.choice((2, 20)) :])
 
     def unique(self) -> bytes:
         self._contents += 1
-        size = self._chance.choice((0, 0, 10, 1000))
-        return f"{self._world.round_name} {self.name} {self._contents}\n".encode() + b"x" * size
+        size = self.chance.choice((0, 0, 10, 1000))
+        return f"{self.world.round_name} {self.name} {self._contents}\n".encode() + b"x" * size
 
     # Writes
 
@@ -99,9 +107,9 @@ class Client:
         record = self.record(name, kind, path=self.a_path())
         data = self.unique()
         record.content = content = Content(data)
-        self._world.ledger.writes(content)
+        self.world.ledger.writes(content)
         headers = {"If-None-Match": "*"} if if_absent else {}
-        if self._chance.random() < 0.5:
+        if self.chance.random() < 0.5:
             body, headers = data, headers | _OCTETS
         else:
             body, headers = (
@@ -118,14 +126,14 @@ class Client:
 
     def stage(self) -> Record | None:
         record = self.record("stage", "write", path=self.a_path())
-        if self._chance.random() < 0.25:
+        if self.chance.random() < 0.25:
             record.name, record.kind = "stage_if_absent", "write_if_absent"
-        data = self._chance.choice((*_EQUAL, self.unique()))
-        address = self._world.put_outside(record.id, data)
+        data = self.chance.choice((*EQUAL, self.unique()))
+        address = self.world.put_outside(record.id, data)
         if address is None:
             return None
         record.content = Content(data, address)
-        self._world.ledger.writes(record.content)
+        self.world.ledger.writes(record.content)
         body = _described(data) | {"physical_address": address}
         headers = {"If-None-Match": "*"} if record.kind == "write_if_absent" else {}
         url = f"/branches/{record.branch}/objects"
@@ -138,12 +146,12 @@ class Client:
         reply = self.ask(got, "GET", url, {**_at(record), "presign": "true"})
         if reply.status != 200:
             return None
-        data = self._chance.choice((*_EQUAL, self.unique()))
+        data = self.chance.choice((*EQUAL, self.unique()))
         signed = reply.json["physical_address"]
         if not put_presigned(reply.json["presigned_url"], data):
             return None
-        record.content = Content(data, self._world.unsigned(reply.json["presigned_url"]))
-        self._world.ledger.writes(record.content)
+        record.content = Content(data, self.world.unsigned(reply.json["presigned_url"]))
+        self.world.ledger.writes(record.content)
         body = _described(data) | {"staging": {"physical_address": signed}}
         return self._wrote(record, self.ask(record, "PUT", url, _at(record), body))
 
@@ -155,7 +163,7 @@ class Client:
             return None
         record = self.record("copy", "write", path=self.a_path())
         record.content = Content(data)
-        self._world.ledger.writes(record.content)
+        self.world.ledger.writes(record.content)
         body = {"src_path": source.paths[0], "src_ref": SOURCES}
         url = f"/branches/{record.branch}/objects/copy"
         return self._wrote(
@@ -166,9 +174,9 @@ class Client:
         if record.outcome == "ok":
             row = Row.of(reply.json)
             assert record.content is not None
-            self._world.ledger.saw(row, f"answer to {record.id}")
+            self.world.ledger.saw(row, f"answer to {record.id}")
             if record.content.address != row.address:
-                self._world.ledger.problem(f"{record} was answered {row}")
+                self.world.ledger.problem(f"{record} was answered {row}")
         return record
 
     def set_metadata(self) -> Record:
@@ -202,7 +210,7 @@ class Client:
     def merge(self) -> Record:
         record = self._after_commit("merge")
         other = "dev" if record.branch == "main" else "main"
-        source = self._chance.choice((other, other, self.a_commit()[0]))
+        source = self.chance.choice((other, other, self.a_commit()[0]))
         body = {"message": f"#{record.id}", "strategy": "source-wins"}
         reply = self.ask(record, "POST", f"/refs/{source}/merge/{record.branch}", body=body)
         return self._made(record, reply, "reference")
@@ -233,14 +241,14 @@ class Client:
     def _after_commit(self, name: str) -> Record:
         """Usually commit first: merges, reverts and cherry-picks need a clean branch."""
         branch = self.a_branch()
-        if self._chance.random() < 0.8:
+        if self.chance.random() < 0.8:
             self.commit(branch)
         return self.record(name, "move", branch)
 
     def _made(self, record: Record, reply: Reply, name: str) -> Record:
         if record.outcome == "ok":
             record.commit_id = reply.json[name]
-            self._world.made(record)
+            self.world.made(record)
         return record
 
     # Branches
@@ -251,7 +259,7 @@ class Client:
         return record
 
     def reset_object(self) -> Record:
-        kind = self._chance.choice(("object", "common_prefix"))
+        kind = self.chance.choice(("object", "common_prefix"))
         record = self.record(f"reset_{kind}", "reset_object", path=self.a_path())
         body = {"type": kind, "path": record.paths[0]}
         self.ask(record, "PUT", f"/branches/{record.branch}", body=body)
@@ -259,7 +267,7 @@ class Client:
 
     def hard_reset(self) -> Record:
         branch = self.a_branch()
-        if self._chance.random() < 0.5:
+        if self.chance.random() < 0.5:
             self.commit(branch)
         record = self.record("hard_reset", "hard_reset", branch, commit_id=self.a_commit()[0])
         url = f"/branches/{record.branch}/hard_reset"
@@ -281,7 +289,7 @@ class Client:
         record = self.record("dump", "")
         reply = self.ask(record, "PUT", "/refs/dump")
         if record.outcome == "ok":
-            self._world.dumped(reply.json)
+            self.world.dumped(reply.json)
         return record
 
     # Reads
@@ -294,7 +302,7 @@ class Client:
         reply = self.ask(record, "GET", url, _at(record))
         if reply.status == 200:
             row = Row.of(reply.json)
-            self._world.ledger.saw(row, f"{record.id} {name}")
+            self.world.ledger.saw(row, f"{record.id} {name}")
             record.seen[record.paths[0]] = row
         return record
 
@@ -307,7 +315,7 @@ class Client:
         if reply.status == 200:
             for each in reply.json["results"]:
                 record.seen[each["path"]] = row = Row.of(each)
-                self._world.ledger.saw(row, f"{record.id} list")
+                self.world.ledger.saw(row, f"{record.id} list")
         return record
 
     def get(self) -> Record:
@@ -315,17 +323,21 @@ class Client:
         reply = self.ask(record, "GET", f"/refs/{record.branch}/objects", _at(record))
         if reply.status == 200:
             record.read_data = reply.body
+        elif reply.status == 302:  # large
+            record.read_data = get_presigned(reply.headers["location"])
+            if record.read_data is None:
+                record.outcome = "unknown"
         elif reply.status == 410:
-            self._world.ledger.problem(f"{record} was answered 410")
+            self.world.ledger.problem(f"{record} was answered 410")
         return record
 
 
-_HELPERS = ("act", "ask", "record", "a_branch", "a_path", "a_commit", "unique")
-_ACTIONS: dict[str, Callable[[Client], Record | None]] = {
+_HELPERS = ("act", "ask", "carry_out", "record", "a_branch", "a_path", "a_commit", "unique")
+ACTIONS: dict[str, Callable[[Client], Record | None]] = {
     name: value
     for name, value in vars(Client).items()
     if not name.startswith("_") and name not in _HELPERS
-}
+} | dict(gateway.ACTIONS)
 
 # With several names, the answer does not say which one is missing.
 _SEVERAL_NAMES = ("copy", "merge", "create_branch")

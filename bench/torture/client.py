@@ -2,7 +2,9 @@
 
 import base64
 import json
-from dataclasses import dataclass
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -20,6 +22,7 @@ class Reply:
 
     status: int
     body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)  # by names in lower case
 
     @property
     def is_unknown(self) -> bool:
@@ -32,7 +35,10 @@ class Reply:
 
     @property
     def message(self) -> str:
-        """What an error says, with its details."""
+        """What an error says, with its details; of S3's errors, first the code."""
+        if self.body.startswith(b"<?xml"):
+            document = ET.fromstring(self.body)
+            return ": ".join(document.findtext(name) or "" for name in ("Code", "Message"))
         try:
             body = self.json
         except ValueError:
@@ -41,10 +47,11 @@ class Reply:
 
 
 class Http:
-    """One connection to the API, for one thread, without retries."""
+    """One connection to the API and the S3 gateway, for one thread, without retries."""
 
     def __init__(self, port: int, access_key_id: str, secret_access_key: str) -> None:
         self._port = port
+        self.address = f"{HOST}:{port}"
         pair = base64.b64encode(f"{access_key_id}:{secret_access_key}".encode()).decode()
         self._headers = {"Authorization": f"Basic {pair}"}
         self._connection: HTTPConnection | None = None
@@ -58,7 +65,7 @@ class Http:
         headers: dict[str, str] | None = None,
         timeout_s: float = 12.0,
     ) -> Reply:
-        """Send one request.
+        """Send one request to the API.
 
         Raises:
             UnsentError: nobody listens.
@@ -69,11 +76,27 @@ class Http:
         else:
             data, sent["Content-Type"] = json.dumps(body).encode(), "application/json"
         url = f"/api/v1{path}" + (f"?{urlencode(query)}" if query else "")
+        return self.send(method, url, data, sent, timeout_s)
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+        timeout_s: float,
+    ) -> Reply:
+        """Send one request as it is.
+
+        Raises:
+            UnsentError: nobody listens.
+        """
         connection = self._connected(timeout_s)
         try:
-            connection.request(method, url, data, sent)
+            connection.request(method, url, data, headers)
             answer = connection.getresponse()
-            return Reply(answer.status, answer.read())
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            return Reply(answer.status, answer.read(), found)
         except (OSError, HTTPException):
             self.close()
             return Reply(0)
@@ -101,12 +124,23 @@ class Http:
 
 def put_presigned(url: str, data: bytes) -> bool:
     """Put data at a presigned URL; return whether it is stored."""
+    return _presigned("PUT", url, data).status == 200
+
+
+def get_presigned(url: str) -> bytes | None:
+    """Return the data at a presigned URL; None if they were not read."""
+    reply = _presigned("GET", url)
+    return reply.body if reply.status == 200 else None
+
+
+def _presigned(method: str, url: str, data: bytes | None = None) -> Reply:
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or HOST, parts.port, timeout=12)
     try:
-        connection.request("PUT", f"{parts.path}?{parts.query}", data)
-        return connection.getresponse().status == 200
+        connection.request(method, f"{parts.path}?{parts.query}", data)
+        answer = connection.getresponse()
+        return Reply(answer.status, answer.read())
     except (OSError, HTTPException):
-        return False
+        return Reply(0)
     finally:
         connection.close()

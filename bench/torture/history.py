@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.torture.ledger import Content, Ledger, Row
+from bench.torture.ledger import Content, Ledger, Row, Shown, short
 from tests.support.linearizability import UNKNOWN, Operation, Value
 
 # A commit's content at each path.
@@ -27,6 +27,8 @@ class _AnyText(str):
 
 ANY_METADATA = _AnyText("?")
 
+WRITES = ("write", "write_if_absent", "write_if_match")
+
 
 @dataclass(slots=True)
 class Record:
@@ -46,16 +48,12 @@ class Record:
     returned: int = 0
     outcome: str = "unknown"
     content: Content | None = None  # what a write writes
-    text: str = ""  # the metadata that are set
-    seen: dict[str, Row | None] = field(default_factory=dict)  # what a read was told
+    text: str = ""  # the metadata that are set, or written with the content
+    required: str = ""  # the checksum that an If-Match requires
+    seen: dict[str, Row | Shown | None] = field(default_factory=dict)  # what a read was told
     read_data: bytes | None = None  # the content that a read was given
     commit_id: str = ""  # that was made, or that the branch is set to
     failed: tuple[str, ...] = ()  # paths for which the answer was another
-
-
-def short(address: str) -> str:
-    """Return the distinguishing part of an address."""
-    return address.rpartition("/")[2]
 
 
 def value_of(row: Row | None) -> Value | None:
@@ -90,17 +88,14 @@ class Translator:
         parent: Any = UNKNOWN
         if path in record.failed:
             outcome = "unknown"
+        required: str | None = None
         if kind in ("read", "read_head") and outcome == "ok":
-            if record.read_data is not None:
-                address = self._ledger.address_of(record.read_data)
-                if address is None:
-                    return None  # content that several addresses may have
-                value = Value(short(address), ANY_METADATA)
-            else:
-                value = value_of(record.seen.get(path))
-        elif kind in ("write", "write_if_absent") and outcome in ("ok", "unknown"):
+            if self._is_of_several(record, path):
+                return None
+            value = self._read(record, path)
+        elif kind in WRITES and outcome in ("ok", "unknown"):
             assert record.content is not None
-            value = Value(short(record.content.address or f"never-seen/{record.id}"))
+            value = Value(record.content.token, record.text)
         elif kind == "set_metadata":
             value = record.text
         elif kind in ("hard_reset", "create_branch") and outcome in ("ok", "unknown"):
@@ -112,8 +107,38 @@ class Translator:
                 return None  # it made no commit
             value = value_of(self._holds(made[0]).get(path))
             parent = value_of(self._holds(made[1]).get(path))
-        key = (record.branch, path.encode())
-        label = f"{record.id} {record.name}"
+        if record.required:
+            content = self._ledger.with_checksum(record.required)
+            assert content is not None, record
+            required = content.token
         return Operation(
-            record.client, kind, record.invoked, record.returned, outcome, value, parent, key, label
+            record.client,
+            kind,
+            record.invoked,
+            record.returned,
+            outcome,
+            value,
+            parent,
+            (record.branch, path.encode()),
+            f"{record.id} {record.name}",
+            required,
         )
+
+    def _is_of_several(self, record: Record, path: str) -> bool:
+        """Return whether several addresses may have what was read: it says nothing then."""
+        seen = record.seen.get(path)
+        if record.read_data is not None:
+            return self._ledger.with_data(record.read_data) is None
+        return isinstance(seen, Shown) and self._ledger.with_checksum(seen.checksum) is None
+
+    def _read(self, record: Record, path: str) -> Value | None:
+        seen = record.seen.get(path)
+        if record.read_data is not None:
+            content = self._ledger.with_data(record.read_data)
+            assert content is not None
+            return Value(content.token, ANY_METADATA)
+        if isinstance(seen, Shown):
+            content = self._ledger.with_checksum(seen.checksum)
+            assert content is not None
+            return Value(content.token, ANY_METADATA if seen.metadata is None else seen.metadata)
+        return value_of(seen)

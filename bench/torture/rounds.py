@@ -3,6 +3,7 @@
 import argparse
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,17 +24,35 @@ _WRITES = (
     "upload upload upload_if_absent stage link copy set_metadata set_metadata delete delete_many"
 )
 _READS = "stat stat stat_head list get get"
+_S3_WRITES = (
+    "s3_put s3_put s3_put_if_absent s3_put_if_match s3_copy s3_multipart s3_multipart s3_delete "
+    "s3_delete_if_match s3_delete_objects"
+)
+_S3_READS = "s3_get s3_get s3_head s3_list"
 _MOVES = "merge merge revert cherry_pick"
 _RESETS = "reset reset_object reset_object"
 MIXES = {
-    "all": f"{_WRITES} {_READS} commit commit commit {_MOVES} {_RESETS} dump",
-    "writes": f"{_WRITES} {_WRITES} {_READS} commit commit commit",
+    "all": (
+        f"{_WRITES} {_READS} {_S3_WRITES} {_S3_READS} commit commit commit commit {_MOVES} "
+        f"{_RESETS} dump"
+    ),
+    "writes": f"{_WRITES} {_WRITES} {_READS} {_S3_WRITES} {_S3_READS} commit commit commit",
     "plain": "upload stat stat_head list get commit commit set_metadata",
     "conditional": f"upload_if_absent upload_if_absent stage delete {_READS} commit commit merge",
-    "moves": f"upload upload delete {_READS} commit commit {_MOVES} {_MOVES} dump",
+    "moves": f"upload s3_put delete {_READS} commit commit {_MOVES} {_MOVES} dump",
     "resets": f"{_WRITES} {_READS} commit commit {_MOVES} {_RESETS} {_RESETS} hard_reset",
     "hard": f"{_READS} upload upload set_metadata stage commit merge hard_reset hard_reset reset",
-    "branches": f"{_WRITES} {_READS} commit commit merge create_branch create_branch delete_branch",
+    "branches": (
+        f"{_WRITES} {_READS} {_S3_WRITES} {_S3_READS} commit commit commit merge create_branch "
+        f"create_branch create_branch delete_branch delete_branch"
+    ),
+    "s3": f"{_S3_WRITES} {_S3_READS} {_S3_READS} stat stat_head set_metadata commit commit",
+    "s3_conditional": (
+        "s3_put_if_absent s3_put_if_match s3_put_if_match s3_delete_if_match s3_multipart "
+        "upload_if_absent delete s3_delete s3_get s3_head s3_list stat stat_head commit commit "
+        "merge reset_object"
+    ),
+    "s3_multipart": f"s3_multipart s3_multipart s3_delete {_S3_READS} stat commit commit reset",
 }
 
 
@@ -73,6 +92,7 @@ def run_round(
     chance = Random(f"{world.seed} round {number}")
     world.round_name = f"r{number}"
     mix = chance.choice(options.mix.split(",") if options.mix else list(MIXES))
+    world.deleted_branches = ("dev",) if "delete_branch" in MIXES[mix] else ()
     blows = torment.plan(chance, options.blows)
     load_s = chance.uniform(3.0, 8.0)
     began = time.monotonic()
@@ -119,7 +139,7 @@ def _with_dev(world: World, begins: Beginning) -> Beginning:
 
 
 def _load(
-    world: World, chance: Random, mix: str, clients: int, meanwhile: Callable[[], None]
+    world: World, chance: Random, mix: str, clients: int, meanwhile: Callable[[], object]
 ) -> list[Record]:
     """Run clients during another action; return their requests."""
     over = threading.Event()
@@ -130,12 +150,18 @@ def _load(
     kinds = mix.split()
 
     def work(client: Client, chance: Random) -> None:
+        try:
+            repeat(client, chance)
+        except Exception:  # noqa: BLE001 - of a client, which must not end in silence
+            world.ledger.problem(f"client {client.name} broke:\n{traceback.format_exc()}")
+        client.http.close()
+
+    def repeat(client: Client, chance: Random) -> None:
         while not over.is_set() and len(client.records) < _REQUESTS_MAX:
             if client.act(chance.choice(kinds)) is None:
                 time.sleep(0.3)
             elif chance.random() < 0.3:
                 time.sleep(chance.expovariate(10))
-        client.http.close()
 
     threads = [
         threading.Thread(target=work, args=(client, Random(chance.random()))) for client in made

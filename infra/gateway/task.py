@@ -143,6 +143,6 @@ class Task(Construct):
         return {"GRAVELER_CIPHER_SECRET": ecs.Secret.from_secrets_manager(token)}
 
     @property
-    def errors(self) -> logs.FilterPattern:
+    def errors(self) -> logs.JsonPattern:
         """The lines of the log that report failures of our own."""
         return logs.FilterPattern.string_value("$.level", "=", "ERROR")

@@ -18,20 +18,23 @@ from botocore.credentials import Credentials
 from gateway.lake.engine.lakes import EngineLakes
 from gateway.protocol.head import Head
 from gateway.server.application import Application, Served
+from gateway.server.log import Record
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
 from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.http.access import RIGHTS_AGE_MAX_S
 from graveler.model import ProtectionRule
-from graveler.operations import branches, commits, repositories, tags
+from graveler.operations import branches, commits, objects, repositories, tags
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import Credential, User
+from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.access import EVERYTHING, USER, ScriptedAccounts
 from tests.support.api import ACCESS_KEY_ID, SECRET
 from tests.support.engines import MemoryWorld, memory_world
 from tests.support.memory_s3 import ENDPOINT, MemoryConnections, MemoryS3
-from tests.support.signed_heads import sent
+from tests.support.signed_heads import sent, signed_head
 
 HOST = "gateway.example:8000"
 REPO = "repo"
@@ -65,9 +68,17 @@ class Reply:
     headers: Mapping[str, str]  # names in lower case
     content: bytes
     reads: int
-    length_bytes: int | None = None
-    error: str = ""  # an unhandled exception
-    operation: str = ""
+    length_bytes: int | None
+    record: Record
+
+    @property
+    def error(self) -> str:
+        """The traceback of a fault of the gateway."""
+        return self.record.error
+
+    @property
+    def operation(self) -> str:
+        return self.record.operation
 
     @property
     def document(self) -> ET.Element:
@@ -118,9 +129,8 @@ class GatewayStack:
             self.accounts,
             S3Requests(Endpoint(ENDPOINT, REGION), lambda: self.s3.keys, now_s=lambda: self.now_s),
         )
-        self.application = Application(
-            self.lakes, Transfers(self.connections, sleep=lambda _: None), self.settings
-        )
+        self.transfers = Transfers(self.connections, sleep=lambda _: None)
+        self.application = Application(self.lakes, self.transfers, self.settings)
         self.credentials = Credentials(ACCESS_KEY_ID, SECRET)
         self.repository(REPO)
 
@@ -226,6 +236,30 @@ class GatewayStack:
             _Signer(self.credentials, content_sha256).add_auth(request)
         return sent(request)
 
+    def signed_raw(
+        self,
+        method: str,
+        raw_path: str,
+        raw_query: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        kind: str,
+    ) -> Head:
+        """Return a head that verifies, whatever it says; botocore would refuse to sign some.
+
+        kind is "hash" for the body's, "chunks" for signed chunks, or a x-amz-content-sha256.
+        """
+        digest = {"hash": sha256(body).hexdigest(), "chunks": SIGNED_CHUNKS}.get(kind, kind)
+        moment = datetime.fromtimestamp(int(self.now_s), UTC).strftime("%Y%m%dT%H%M%SZ")
+        sent_headers = {
+            "host": HOST,
+            **headers,
+            "x-amz-date": moment,
+            "x-amz-content-sha256": digest,
+        }
+        head = Head(method, raw_path, raw_query, tuple(sent_headers.items()))
+        return signed_head(head, self.credentials, REGION, moment, digest)
+
     def chunks(self, head: Head, content: bytes, chunk_bytes: int) -> bytes:
         """Return the content as chunks that continue the head's signature."""
         signer = _Signer(self.credentials, SIGNED_CHUNKS)
@@ -265,8 +299,7 @@ class GatewayStack:
             content,
             arriving.reads,
             answer.length_bytes,
-            record.error,
-            record.operation,
+            record,
         )
 
     @contextmanager
@@ -289,6 +322,11 @@ class GatewayStack:
         reply = self.ask("GET", f"/{REPO}/{key}")
         assert reply.status == 200, reply
         return reply.content
+
+    def listed_objects(self, ref: str) -> Sequence[ObjectStat]:
+        """Return the objects of a ref as the engine has them."""
+        page = objects.list_objects(self.engine, REPO, ref, PageQuery(1000))
+        return [item for item in page.results if not isinstance(item, CommonPrefix)]
 
     def keys(self, query: Mapping[str, str], repository: str = REPO) -> Sequence[str]:
         """Return the keys and common prefixes that a listing has."""

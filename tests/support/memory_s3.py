@@ -64,7 +64,7 @@ class MemoryS3:
             return self._read(head, uri) if head.method == "GET" else self._write(head, uri, body)
         except S3Error as error:
             document = f"<Error><Code>{error.code.text}</Code><Message>{error.message}</Message>"
-            return answer_of(error.status, document.encode() + b"</Error>")
+            return answer_of(error.code.status, document.encode() + b"</Error>")
 
     def _check(self, head: Head, body: bytes) -> None:
         presented = parse(head)

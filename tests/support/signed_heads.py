@@ -1,12 +1,17 @@
 """Heads of requests as clients sign them, and the time and key of AWS's published examples."""
 
+import hmac
+from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from urllib.parse import urlsplit
 
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from gateway.protocol.head import Head
+from gateway.protocol.signatures.canonical import canonical_request
+from graveler.aws.signing import ALGORITHM, authorization, derived_key
 
 ACCESS_KEY_ID = "AKIAIOSFODNN7EXAMPLE"
 SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
@@ -45,6 +50,20 @@ def example_head(target: str, signed_headers: str, signature: str, **headers: st
         x_amz_date=EXAMPLE_TIME,
         **headers,
     )
+
+
+def signed_head(
+    head: Head, credentials: Credentials, region: str, moment: str, content_sha256: str
+) -> Head:
+    """Return the head with a signature over all that it says, however odd it is."""
+    scope = f"{moment[:8]}/{region}/s3/aws4_request"
+    names = sorted({name for name, _ in head.headers})
+    canonical = canonical_request(head, names, content_sha256).encode("latin-1", "replace")
+    text = f"{ALGORITHM}\n{moment}\n{scope}\n{sha256(canonical).hexdigest()}"
+    key = derived_key(credentials.secret_key, scope)
+    made = hmac.digest(key, text.encode(), sha256).hex()
+    value = authorization(credentials.access_key, scope, ";".join(names), made)
+    return replace(head, headers=(*head.headers, ("authorization", value)))
 
 
 def sent(request: AWSRequest) -> Head:
