@@ -19,6 +19,7 @@ from functions.api.settings import Settings
 from gateway.lake.api.lakes import ApiLakes
 from gateway.lake.api.requests import Requests
 from gateway.lake.api.transport import Reply
+from gateway.lake.port import Lakes
 from gateway.operations.settings import OperationSettings
 from gateway.server.settings import GatewaySettings
 from graveler.operations.engine import Engine
@@ -100,3 +101,8 @@ def serve_over_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
     operations = OperationSettings(hashed_bytes_max=0)
     monkeypatch.setattr(f"{stack}.EngineLakes", api_lakes)
     monkeypatch.setattr(f"{stack}.GatewaySettings", partial(GatewaySettings, operations=operations))
+
+
+def is_over_the_api(lakes: Lakes) -> bool:
+    """Whether the gateway is over the API: the contract of lakes names what that home lacks."""
+    return isinstance(lakes, ApiLakes)
