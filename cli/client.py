@@ -72,6 +72,12 @@ class Server:
         sdk: LakeFSClient = self._client.sdk_client
         return sdk
 
+    @property
+    def key_pair(self) -> tuple[str, str, str]:
+        """The API's URL, the access key's ID and the secret, as configured."""
+        found = self._client.config
+        return str(found.host), str(found.username or ""), str(found.password or "")
+
     def ask(
         self,
         method: str,

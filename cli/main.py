@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import doctor, drill, export, fs, gc, tasks
+from cli.commands import doctor, drill, export, fs, gateway, gc, tasks
 from cli.grammar import Command, Program
 from cli.session import CONFIG_VARIABLE, Session
 
@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 app.command(cls=Command)(doctor.doctor)
 app.command(cls=Command)(drill.drill)
+app.command(cls=Command)(gateway.gateway)
 app.add_typer(export.app, name="export")
 app.add_typer(fs.app, name="fs")
 app.add_typer(gc.app, name="gc")

@@ -51,6 +51,7 @@ from functions.api.routes import (
     principals,
     protection,
     pulls,
+    recorded_uploads,
     refs,
     repositories,
     retention,
@@ -98,6 +99,7 @@ _RESOURCES = (
     refs,
     tags,
     uploads,
+    recorded_uploads,
     configuration,
     accounts,
     protection,
@@ -339,8 +341,7 @@ def _of_no_gateway(path: str) -> Answer:
         resource=path,
         request_id=request_id,
     )
-    headers = {"x-amz-request-id": request_id}
-    return answers.of_text(document, s3.CONTENT_TYPE, 501, headers)
+    return answers.of_text(document, s3.CONTENT_TYPE, 501, {"x-amz-request-id": request_id})
 
 
 def _drop_body(answer: dict[str, Any]) -> None:
@@ -351,11 +352,9 @@ def _drop_body(answer: dict[str, Any]) -> None:
 
 
 def _too_large() -> dict[str, Any]:
-    error = TooLargeError(
-        f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: request a smaller amount or fewer "
-        "parts, or accept gzip"
-    )
-    answer = _of_error(error)
+    remedy = "request a smaller amount or fewer parts, or accept gzip"
+    message = f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: {remedy}"
+    answer = _of_error(TooLargeError(message))
     return {
         "statusCode": answer.status_code,
         "headers": dict(answer.headers),
@@ -396,5 +395,5 @@ def _of_corruption(engine: Engine, error: CorruptDataError) -> Answer:
 def _of_bug(error: Exception) -> Answer:
     """Log an unexpected error in full, and give the client only the request's ID."""
     _record.get().error = error
-    request_id = request_id_of(_event.get().raw_event)
-    return answers.of_json(ErrorBody(f"internal error, request {request_id}"), 500)
+    body = ErrorBody(f"internal error, request {request_id_of(_event.get().raw_event)}")
+    return answers.of_json(body, 500)

@@ -1,8 +1,8 @@
 """The port from S3's operations to a lake.
 
 Two homes of the gateway implement it: beside the engine, over its stores (`gateway.lake.engine`),
-and on a client's machine, over the HTTP API. Every method checks the user's rights first, and
-raises the engine's errors (`graveler.errors`).
+and on a client's machine, over the HTTP API (`gateway.lake.api`). Every method checks the user's
+rights first, and raises the engine's errors (`graveler.errors`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -139,7 +139,7 @@ class Lake(Protocol):
         """
 
     def objects(self, repository: str, ref: str, query: PageQuery) -> ListPage[Object]:
-        """Return a page of the objects at a ref.
+        """Return a page of the objects at a ref; they may lack their metadata.
 
         Raises:
             NotFoundError: the repository or the ref does not exist.
@@ -148,8 +148,11 @@ class Lake(Protocol):
     def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
         """Return what makes requests for the bytes from first to last of the object."""
 
-    def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str:
-        """Return a URL that reads the object; its reader sends the signed headers."""
+    def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str | None:
+        """Return a URL that reads the object; its reader sends the signed headers.
+
+        None if the lake has no such URLs.
+        """
 
     # Writing
 

@@ -38,4 +38,6 @@ def redirect_of(call: Call, found: Object) -> Answer | None:
         if name.startswith("x-amz-") and name != "x-amz-security-token"
     }
     url = call.lake.reading_url(found, sent, _EXPIRES_S)
+    if url is None:
+        return None
     return Answer(307, {"Location": url, "Cache-Control": "no-store"})

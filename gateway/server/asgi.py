@@ -19,6 +19,7 @@ from gateway.server.arriving import InMemory, Receive, Streamed
 from gateway.server.departing import ClientGoneError, Send, send_pieces
 from gateway.transfer.exchange import NoAnswerError
 from gateway.transfer.store import DataMissingError
+from graveler.errors import GravelerError
 
 # A body of this size takes one or two messages, and no thread waits for them.
 _SMALL_BYTES = 64 * 1024
@@ -92,7 +93,7 @@ class Asgi:
         )
         try:
             served.record.bytes_out = await loop.run_in_executor(self._readers, work)
-        except (S3Error, DataMissingError, NoAnswerError) as error:
+        except (S3Error, DataMissingError, NoAnswerError, GravelerError) as error:
             # The answer has begun: only an early end tells the client.
             served.record.code, served.record.message = "CutOff", str(error)
             raise

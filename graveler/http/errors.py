@@ -25,6 +25,10 @@ STATUSES: Mapping[type[errors.GravelerError], int] = {
     errors.ThrottledError: 503,
 }
 
+# The class of the error, where a status has several. Of parts that cannot be joined, with the code
+# of S3's error behind a slash.
+KIND_HEADER = "X-Graveler-Error"
+
 # Clients back off by themselves, from about this on. Proxies and other tools need the number.
 RETRY_AFTER_S = 1
 
@@ -48,6 +52,12 @@ def status_of(error: errors.GravelerError) -> int:
 
 def headers_of(error: errors.GravelerError) -> dict[str, str]:
     """Return the headers of the error's answer."""
+    kind = f"{error.code}/{error.reason}" if isinstance(error, errors.BadPartsError) else error.code
+    return {KIND_HEADER: kind, **_advice_of(error)}
+
+
+def _advice_of(error: errors.GravelerError) -> dict[str, str]:
+    """Return what tells the client how to go on."""
     if isinstance(error, errors.TooManyAttemptsError):
         return {"Retry-After": str(error.retry_after_s)}
     if isinstance(error, errors.ThrottledError | errors.ContentionError):

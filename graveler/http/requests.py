@@ -207,6 +207,11 @@ class ObjectCopyCreation(Struct, frozen=True):
     src_ref: str | None = None
     force: bool = False
     shallow: bool = False
+    # Ours: another repository, the data that the source must still have, and a new description.
+    src_repository: str = ""
+    src_physical_address: str = ""
+    content_type: str | None = None
+    user_metadata: dict[str, str] | None = None
 
 
 class PrefixMove(Struct, frozen=True):
@@ -276,3 +281,20 @@ class CopyPartSource(Struct, frozen=True):
 class UploadPartCopy(Struct, frozen=True):
     physical_address: str
     copy_source: CopyPartSource
+
+
+# Recorded multipart uploads
+
+
+class RecordedUploadCreation(Struct, frozen=True):
+    content_type: str = ""
+    user_metadata: dict[str, str] = {}
+
+
+class RecordedPartCopy(Struct, frozen=True):
+    copy_source: CopyPartSource
+    src_physical_address: str = ""
+
+
+class RecordedUploadCompletion(Struct, frozen=True):
+    parts: Annotated[list[Part], Meta(max_length=UPLOAD_PARTS_MAX)]

@@ -14,7 +14,9 @@ from msgspec import Struct
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Commit, Entry, Repository, Tag
 from graveler.operations.writes import DEFAULT_CONTENT_TYPE
+from graveler.ports import PartInfo
 from graveler.times import NS_PER_S
+from graveler.uploads import Upload
 
 T = TypeVar("T")
 
@@ -331,3 +333,46 @@ class MultipartUploadRow(Struct, frozen=True, omit_defaults=True):
 
 class UploadTo(Struct, frozen=True):
     presigned_url: str
+
+
+class PartLocation(Struct, frozen=True):
+    presigned_url: str
+    presigned_url_expiry: int
+
+
+class RecordedUploadRow(Struct, frozen=True, omit_defaults=True):
+    path_type: str
+    key: str  # the branch, a slash and the path, or the beginning of several keys
+    upload_id: str | None = None
+    branch: str | None = None
+    path: str | None = None
+    creation_date: int | None = None
+
+
+def recorded_upload(upload: Upload) -> RecordedUploadRow:
+    return RecordedUploadRow(
+        "upload",
+        text_of(upload.key),
+        upload.id,
+        upload.branch,
+        text_of(upload.path),
+        upload.created_ns // NS_PER_S,
+    )
+
+
+def prefix_of_uploads(key: bytes) -> RecordedUploadRow:
+    """Return the common prefix of several uploads' keys."""
+    return RecordedUploadRow("common_prefix", text_of(key))
+
+
+class RecordedPartRow(Struct, frozen=True):
+    part_number: int
+    etag: str
+    size_bytes: int
+    mtime: int
+
+
+def recorded_part(part: PartInfo) -> RecordedPartRow:
+    return RecordedPartRow(
+        part.number, part.checksum, part.size_bytes, part.last_modified_ns // NS_PER_S
+    )

@@ -5,6 +5,7 @@ from graveler.messages import Refusal
 from graveler.model import Record, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import in_repository
+from graveler.operations.protocol.retries import contention
 from graveler.operations.protocol.views import ObjectStat, object_stat, read_value, view_with_staged
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, list_page
 
@@ -25,6 +26,21 @@ def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
     if seen is None:  # the repository has the ref, so it is not one that was deleted since
         raise object_not_found(path)
     return seen
+
+
+def stat_of_data(
+    engine: Engine, repository: str, ref: str, path: bytes, physical_address: str
+) -> ObjectStat:
+    """Return the object at the path, which has the data at that address unless it is "".
+
+    Raises:
+        GravelerError: as `stat`.
+        ContentionError: the object has other data now.
+    """
+    found = stat(engine, repository, ref, path)
+    if physical_address not in {"", found.physical_address}:
+        raise contention(f"path {path.decode('utf-8', 'replace')!r}")
+    return found
 
 
 def object_not_found(path: bytes) -> GravelerError:

@@ -27,8 +27,14 @@ ACCEPTED = {
         "complete_presign_multipart_upload has the parameter If-Match",
         "complete_presign_multipart_upload has the parameter If-None-Match",
         "diff_branch has the parameter include_right_stats",
-        "stage_object has the parameter If-Match",
-        "stage_object has the parameter If-None-Match",
+        *(
+            f"{operation} has the parameter {name}"
+            for operation in (
+                *("copy_object", "delete_object", "stage_object"),
+                "update_object_user_metadata",
+            )
+            for name in ("If-Match", "If-None-Match")
+        ),
         "setup has the parameter X-Graveler-Setup-Token",
     ],
     "a 409 has an error's message; all fields of the SDK's model are optional": [

@@ -58,6 +58,7 @@ def prepared() -> tuple[ApiClient, dict[str, str]]:
     started = api.ask("POST", f"{branch}/import", body)
     api.upload("staged")
     upload = api.ask("POST", f"{branch}/staging/pmpu", path="a/b", parts=1).json
+    recorded = api.ask("POST", f"{branch}/uploads", {}, path="a/b").json
     commit = api.ask("POST", f"{branch}/commits/async", {"message": "m"}).json["id"]
     merge = api.ask("POST", "/repositories/repo/refs/dev/merge/main/async", {}).json["id"]
     pull = {"title": "t", "source_branch": "dev", "destination_branch": "main"}
@@ -67,6 +68,7 @@ def prepared() -> tuple[ApiClient, dict[str, str]]:
     return api, {
         "upload": upload["upload_id"],
         "address": upload["physical_address"],
+        "recorded": recorded["upload_id"],
         "commit task": commit,
         "merge task": merge,
         "import task": started.json["id"],

@@ -37,6 +37,7 @@ _DUMP = (("fs:ListTags", REPO), ("fs:ListBranches", REPO), ("fs:ListCommits", RE
 _RESTORE = (("fs:CreateTag", REPO), ("fs:CreateBranch", REPO), ("fs:CreateCommit", REPO))
 _FILES = (("fs:ListObjects", REPO), ("fs:ReadRepository", REPO))
 _PART = f"{_B}/staging/pmpu/{{upload}}/parts/1"
+_RECORDED = f"{_B}/uploads/{{recorded}}"
 _IDS = {"dump": "0" * 64}
 _REFS = {
     "commits_meta_range_id": "0" * 64,
@@ -95,6 +96,23 @@ OF_OBJECTS = {
         (("fs:ReadObject", OBJECT), ("fs:WriteObject", f"{REPO}/object/c")),
         {"src_path": "a/b"},
     ),
+    "createRecordedUpload": _object("POST", f"{_B}/uploads?path=a/b", "fs:WriteObject", {}),
+    "presignRecordedPart": _object("PUT", f"{_RECORDED}/parts/1?path=a/b", "fs:WriteObject"),
+    "copyRecordedPart": Example(
+        "PUT",
+        f"{_RECORDED}/parts/1/copy?path=a/b",
+        (*_WRITE, ("fs:ReadObject", f"{REPO}/object/other")),
+        {"copy_source": {"repository": "repo", "ref": "main", "path": "other"}},
+    ),
+    "listRecordedParts": _object("GET", f"{_RECORDED}/parts?path=a/b", "fs:WriteObject"),
+    "completeRecordedUpload": _object(
+        "PUT",
+        f"{_RECORDED}?path=a/b",
+        "fs:WriteObject",
+        {"parts": [{"part_number": 1, "etag": "x"}]},
+    ),
+    "abortRecordedUpload": _object("DELETE", f"{_RECORDED}?path=a/b", "fs:WriteObject"),
+    "listRecordedUploads": _repository("GET", "/uploads", "fs:ListObjects"),
     "copyPrefix": Example(
         "POST",
         f"{_B}/objects/copy_prefix?dest_prefix=c/",

@@ -71,7 +71,8 @@ class MemoryS3:
         if presented is None or presented.access_key_id != self.keys.access_key:
             raise S3Error(Code.INVALID_ACCESS_KEY_ID)
         presented.verify(head, self.keys.secret_key, self.clock.now_ns() // 10**9)
-        sha256 = head.header("x-amz-content-sha256")
+        is_presigned = "X-Amz-Signature" in head.parameters
+        sha256 = head.header("x-amz-content-sha256") or (is_presigned and "UNSIGNED-PAYLOAD")
         if sha256 not in {"UNSIGNED-PAYLOAD", hashlib.sha256(body).hexdigest()}:
             raise S3Error(Code.CONTENT_SHA256_MISMATCH)
         md5 = head.header("content-md5")

@@ -38,7 +38,9 @@ class Lake:
     range_id: str
     tasks: Mapping[str, str]  # the ID of a running task of each kind
     address: str  # that getPhysicalAddress gave for `linked`
+    source: str  # the physical address of `a/1`
     upload: Mapping[str, str]  # of `parted`, with one part
+    recorded: Mapping[str, str]  # of `recorded`, with one part, by its record
     dump: Mapping[str, str]
     pull_id: str  # from `dev` into `spare`
     run: Mapping[str, str]  # of a hook, in the repository `hooked`
@@ -86,7 +88,11 @@ def prepared() -> Lake:
         _range_id(api, head["meta_range_id"]),
         _tasks(api, dump),
         _backing(api, "linked"),
+        _ask(api, "GET", "/repositories/repo/refs/main/objects/stat?path=a/1").json[
+            "physical_address"
+        ],
         _upload(api, "parted"),
+        _recorded(api, "recorded"),
         dump,
         _pull(api),
         _run(api),
@@ -171,6 +177,14 @@ def _upload(api: ApiClient, path: str) -> dict[str, str]:
     upload = _ask(api, "POST", f"{uploads}?path={path}&parts=1").json
     etag = api.world.objects.request_presigned(upload["presigned_urls"][0], CONTENT)
     return {"id": upload["upload_id"], "address": upload["physical_address"], "etag": etag.decode()}
+
+
+def _recorded(api: ApiClient, path: str) -> dict[str, str]:
+    uploads = "/repositories/repo/branches/main/uploads"
+    upload_id = _ask(api, "POST", f"{uploads}?path={path}", {}).json["upload_id"]
+    part = _ask(api, "PUT", f"{uploads}/{upload_id}/parts/1?path={path}").json
+    etag = api.world.objects.request_presigned(part["presigned_url"], CONTENT)
+    return {"id": upload_id, "etag": etag.decode()}
 
 
 def _pull(api: ApiClient) -> str:

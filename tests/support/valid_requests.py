@@ -117,6 +117,7 @@ def valid_requests() -> Mapping[str, Sent]:
     lake, table = prepared(), _Table()
     _add_objects(lake, table)
     _add_uploads(lake, table)
+    _add_recorded_uploads(lake, table)
     _add_commits(lake, table)
     _add_refs(lake, table)
     _add_repositories(table)
@@ -144,11 +145,15 @@ def _add_objects(lake: Lake, table: _Table) -> None:
     upload: dict[str, Any] = {"content-type": "text/plain", "x-lakefs-meta-k": "v", **absent}
     new: dict[str, Any] = {"path": "new", "force": "true", "storageClass": "STANDARD"}
     table.add("uploadObject", CONTENT, headers=upload, **new)
-    table.add("deleteObject", path="a/1", force="true")
+    present = {"if-match": "*"}
+    table.add("deleteObject", headers=present, path="a/1", force="true")
     table.add("deleteObjects", {"paths": ["a/1", "nothing"]}, force="true")
     copied = {"src_path": "a/1", "src_ref": "dev", "force": True, "shallow": False}
-    table.add("copyObject", copied, dest_path="copy")
-    table.add("updateObjectUserMetadata", {"set": {"k": "w"}}, path="a/1")
+    ours = {"src_repository": "repo", "content_type": "text/plain", "user_metadata": {"k": "w"}}
+    named = {"src_physical_address": lake.source}
+    table.add("copyObject", {**copied, **ours, **named}, headers=absent, dest_path="copy")
+    described = {"set": {"k": "w"}}
+    table.add("updateObjectUserMetadata", described, headers=present, path="a/1")
     staged: dict[str, Any] = {**stored, **details, "metadata": {"k": "v"}}
     table.add("stageObject", staged, headers=absent, path="put")
     table.add("uploadObjectPreflight", path="a/1")
@@ -175,6 +180,22 @@ def _add_uploads(lake: Lake, table: _Table) -> None:
     completed: dict[str, Any] = {"path": "parted", "force": "true"}
     table.add("completePresignMultipartUpload", done, names=names, headers=absent, **completed)
     table.add("abortPresignMultipartUpload", address, names=names, path="parted")
+
+
+def _add_recorded_uploads(lake: Lake, table: _Table) -> None:
+    names = {"upload_id": lake.recorded["id"]}
+    path: dict[str, Any] = {"path": "recorded"}
+    described = {"content_type": "text/plain", "user_metadata": {"k": "v"}}
+    table.add("createRecordedUpload", described, path="parts")
+    table.add("listRecordedUploads", **_PAGE, delimiter="/", after_id="")
+    table.add("presignRecordedPart", names=names, **path)
+    source = {"repository": "repo", "ref": "main", "path": "a/1", "range": "bytes=0-4"}
+    copied = {"copy_source": source, "src_physical_address": lake.source}
+    table.add("copyRecordedPart", copied, names=names, **path)
+    table.add("listRecordedParts", names=names, after="0", amount="10", **path)
+    parts = {"parts": [{"part_number": 1, "etag": lake.recorded["etag"]}]}
+    table.add("completeRecordedUpload", parts, names=names, headers={"if-none-match": "*"}, **path)
+    table.add("abortRecordedUpload", names=names, **path)
 
 
 def _add_commits(lake: Lake, table: _Table) -> None:

@@ -134,12 +134,13 @@ def _new_namespace(request: Request) -> str:
 
 NAMESPACE = _one(arns.namespace_arn("{storage namespace}"), _new_namespace)
 
-SOURCE_OBJECT = _one(
-    arns.object_arn("{repository}", "{source path}"),
-    lambda request: arns.object_arn(
-        request.repository, request.decode(requests.ObjectCopyCreation).src_path
-    ),
-)
+
+def _source_of_copy(request: Request) -> str:
+    body = request.decode(requests.ObjectCopyCreation)
+    return arns.object_arn(body.src_repository or request.repository, body.src_path)
+
+
+SOURCE_OBJECT = _one(arns.object_arn("{source repository}", "{source path}"), _source_of_copy)
 
 
 SOURCE_PREFIX = _one(
@@ -150,12 +151,16 @@ SOURCE_PREFIX = _one(
 )
 
 
-def _source_of_part(request: Request) -> str:
-    source = request.decode(requests.UploadPartCopy).copy_source
-    return arns.object_arn(source.repository, source.path)
+def _source_of_part(shape: type[requests.UploadPartCopy | requests.RecordedPartCopy]) -> Place:
+    def resource(request: Request) -> str:
+        source = request.decode(shape).copy_source
+        return arns.object_arn(source.repository, source.path)
+
+    return _one(arns.object_arn("{source repository}", "{source path}"), resource)
 
 
-SOURCE_OF_PART = _one(arns.object_arn("{source repository}", "{source path}"), _source_of_part)
+SOURCE_OF_PART = _source_of_part(requests.UploadPartCopy)
+SOURCE_OF_RECORDED_PART = _source_of_part(requests.RecordedPartCopy)
 
 
 def _deleted_objects(request: Request) -> list[str]:

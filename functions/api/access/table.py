@@ -79,6 +79,17 @@ NEEDS: Mapping[str, Row] = {
     ),
     "completePresignMultipartUpload": _on(Action.WRITE_OBJECT, places.OBJECT),
     "abortPresignMultipartUpload": _on(Action.WRITE_OBJECT, places.OBJECT),
+    # Ours: recorded multipart uploads
+    "createRecordedUpload": _on(Action.WRITE_OBJECT, places.OBJECT),
+    "presignRecordedPart": _on(Action.WRITE_OBJECT, places.OBJECT),
+    "copyRecordedPart": Needs(
+        On(Action.WRITE_OBJECT, places.OBJECT),
+        On(Action.READ_OBJECT, places.SOURCE_OF_RECORDED_PART),
+    ),
+    "listRecordedParts": _on(Action.WRITE_OBJECT, places.OBJECT),
+    "completeRecordedUpload": _on(Action.WRITE_OBJECT, places.OBJECT),
+    "abortRecordedUpload": _on(Action.WRITE_OBJECT, places.OBJECT),
+    "listRecordedUploads": _on(Action.LIST_OBJECTS, places.REPOSITORY),
     # Commits and refs
     "commit": _on(Action.CREATE_COMMIT, places.BRANCH),
     "commitAsync": _on(Action.CREATE_COMMIT, places.BRANCH),

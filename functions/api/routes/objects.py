@@ -27,6 +27,7 @@ from graveler.http.write_conditions import requirement_of
 from graveler.messages import Refusal
 from graveler.operations import links, objects, writes
 from graveler.operations.protocol import staging
+from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, PageQuery
 
 operations = Operations()
@@ -136,7 +137,12 @@ def upload_object(request: Request) -> Answer:
 
 
 @operations.add(
-    "DELETE", _WRITE, "deleteObject", parameters=(PATH, FORCE), answers={204: None}, errors=CHANGE
+    "DELETE",
+    _WRITE,
+    "deleteObject",
+    parameters=(PATH, FORCE, *WRITE_CONDITIONS),
+    answers={204: None},
+    errors=(403, 409, 412, 501),
 )
 def delete_object(request: Request) -> Answer:
     writes.delete(
@@ -144,6 +150,7 @@ def delete_object(request: Request) -> Answer:
         request.repository,
         request.branch,
         request.query.path(),
+        requirement=requirement_of(request.headers),
         force=request.query.flag("force"),
     )
     return answers.empty()
@@ -184,39 +191,61 @@ def delete_objects(request: Request) -> Answer:
     "POST",
     f"{_WRITE}/copy",
     "copyObject",
-    parameters=(Parameter("dest_path", Kind.PATH),),
+    parameters=(Parameter("dest_path", Kind.PATH), *WRITE_CONDITIONS),
     body=requests.ObjectCopyCreation,
     answers={201: responses.ObjectStats},
-    errors=(403, 410),
+    errors=(403, 410, 412, 501),
 )
 def copy_object(request: Request) -> Answer:
+    path = request.query.path("dest_path")
     body = request.decode(requests.ObjectCopyCreation)
     stat = writes.copy(
         request.engine,
         request.repository,
         request.branch,
-        request.query.path("dest_path"),
+        path,
         source_ref=body.src_ref or None,
         source_path=body.src_path.encode(),
+        source_repository=body.src_repository or None,
+        source=_source_of(request, body) if body.src_physical_address else None,
+        content_type=body.content_type,
+        metadata=body.user_metadata,
+        requirement=requirement_of(request.headers),
         force=body.force,
         shallow=body.shallow,
     )
     return answers.of_json(object_row(request, stat), 201)
 
 
+def _source_of(request: Request, body: requests.ObjectCopyCreation) -> ObjectStat:
+    return objects.stat_of_data(
+        request.engine,
+        body.src_repository or request.repository,
+        body.src_ref or request.branch,
+        body.src_path.encode(),
+        body.src_physical_address,
+    )
+
+
 @operations.add(
     "PUT",
     f"{_WRITE}/stat/user_metadata",
     "updateObjectUserMetadata",
-    parameters=(PATH,),
+    parameters=(PATH, *WRITE_CONDITIONS),
     body=requests.UserMetadataUpdate,
     answers={204: None},
-    errors=CHANGE,
+    errors=(403, 409, 412, 501),
 )
 def update_object_user_metadata(request: Request) -> Answer:
+    path = request.query.path()
     body = request.decode(requests.UserMetadataUpdate)
     writes.set_user_metadata(
-        request.engine, request.repository, request.branch, request.query.path(), body.set
+        request.engine,
+        request.repository,
+        request.branch,
+        path,
+        body.set,
+        requirement=requirement_of(request.headers),
     )
     # lakeFS's specification says 201, but its server sends 204, and lakectl accepts nothing else.
     return answers.empty(204)

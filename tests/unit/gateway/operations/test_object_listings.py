@@ -3,7 +3,7 @@
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.lake.engine.lakes import EngineLake
@@ -244,6 +244,7 @@ ODD_KEYS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(ODD_KEYS, st.sampled_from(["", "/", "a", "\n"]), st.sampled_from(["1", "2"]), st.booleans())
 def test_pages_of_any_keys_are_complete(names, delimiter, amount, is_first):
     stack = GatewayStack()

@@ -1,0 +1,57 @@
+"""`graveler gateway`: S3's API on this machine, for clients that cannot speak lakeFS's."""
+
+from typing import Annotated
+
+import typer
+
+from cli.errors import CommandError
+from cli.session import session_of
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def gateway(
+    context: typer.Context,
+    *,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than loopback reach the network.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8080,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that serve.")] = 1,
+) -> None:
+    """Serve S3's API on this machine: repositories are buckets, and keys are REF/PATH.
+
+    Clients sign with the key pair of this configuration. Metadata go to the deployment's API, and
+    bytes straight to the object store, by presigned URLs. Ctrl-C ends it.
+    """
+    server = session_of(context).server
+    # The gateway's packages are needed by this command only.
+    try:
+        from gateway.server import sidecar  # noqa: PLC0415
+    except ImportError as error:
+        raise CommandError(
+            f"the gateway's packages are not installed ({error.name} is missing): "
+            "run pip install 'graveler[cli,gateway]'"
+        ) from error
+    deployment = sidecar.Deployment(*server.key_pair)
+    try:
+        user = sidecar.check(deployment, host, port)
+        _show(deployment.url, user, host, port)
+        sidecar.serve(deployment, host, port, workers)
+    except sidecar.CannotServeError as error:
+        raise CommandError(str(error)) from error
+
+
+def _show(api_url: str, user: str, host: str, port: int) -> None:
+    """Print how clients reach the gateway."""
+    shown = f"[{host}]" if ":" in host else host
+    endpoint = f"http://{shown}:{port}"
+    typer.echo(f"S3 gateway of {api_url}, as user {user}")
+    typer.echo(f"  endpoint    {endpoint} (path style)")
+    typer.echo("  key pair    that of this configuration, and no other")
+    typer.echo("  region      any, such as us-east-1")
+    typer.echo("  addresses   s3://REPOSITORY/REF/PATH")
+    typer.echo(f"For example: aws s3 ls s3://REPOSITORY/main/ --endpoint-url {endpoint}")
+    if host not in _LOOPBACK:
+        typer.echo("The connection is not encrypted: let only machines that you trust reach it.")
+    typer.echo("Ctrl-C ends it.")

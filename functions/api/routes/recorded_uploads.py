@@ -1,0 +1,211 @@
+"""Recorded multipart uploads: any process completes, lists or aborts what another one began.
+
+lakeFS has no such operations: its uploads are known to the client only. The S3 gateway on a
+client's machine is built on these.
+"""
+
+from functions.api import answers
+from functions.api.answers import Answer
+from functions.api.contract import (
+    AFTER,
+    AMOUNT,
+    CHANGE,
+    PAGE,
+    PATH,
+    WRITE_CONDITIONS,
+    text,
+)
+from functions.api.request import Request
+from functions.api.routes.presigning import expiry_s, object_row
+from functions.api.routing import Operations
+from graveler.errors import InvalidInputError
+from graveler.http import requests, responses
+from graveler.http.byte_range import parse as parse_byte_range
+from graveler.http.query import bounded_integer
+from graveler.http.write_conditions import requirement_of
+from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
+from graveler.messages import Refusal
+from graveler.operations import objects, recorded_uploads, upload_listing
+from graveler.ports import UploadedPart
+from graveler.staging.listing import CommonPrefix, PageQuery
+
+operations = Operations()
+
+_OF_REPOSITORY = "/repositories/<repository>/uploads"
+_UPLOADS = "/repositories/<repository>/branches/<branch>/uploads"
+_UPLOAD = f"{_UPLOADS}/<upload_id>"
+_PARTS = f"{_UPLOAD}/parts"
+_PART = f"{_PARTS}/<part_number>"
+
+
+@operations.add(
+    "POST",
+    _UPLOADS,
+    "createRecordedUpload",
+    parameters=(PATH,),
+    body=requests.RecordedUploadCreation,
+    answers={201: responses.RecordedUploadRow},
+    errors=(403,),
+)
+def create_upload(request: Request) -> Answer:
+    path = request.query.path()
+    body = request.decode(requests.RecordedUploadCreation)
+    upload = recorded_uploads.create(
+        request.engine,
+        request.repository,
+        request.branch,
+        path,
+        content_type=body.content_type,
+        metadata=body.user_metadata,
+    )
+    return answers.of_json(responses.recorded_upload(upload), 201)
+
+
+@operations.add(
+    "GET",
+    _OF_REPOSITORY,
+    "listRecordedUploads",
+    parameters=(*PAGE, text("delimiter"), text("after_id")),
+    answers={200: responses.Listing[responses.RecordedUploadRow]},
+)
+def list_uploads(request: Request) -> Answer:
+    query = request.query
+    page = upload_listing.list_uploads(
+        request.engine,
+        request.repository,
+        PageQuery(
+            amount=query.amount(),
+            prefix=query.text("prefix").encode(),
+            after=query.text("after").encode(),
+            delimiter=query.text("delimiter").encode(),
+        ),
+        after_id=query.text("after_id"),
+    )
+    rows = [
+        responses.prefix_of_uploads(item.path)
+        if isinstance(item, CommonPrefix)
+        else responses.recorded_upload(item)
+        for item in page.results
+    ]
+    # The key alone: the ID after which the next page begins is that of the last row.
+    return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
+
+
+@operations.add(
+    "PUT",
+    _PART,
+    "presignRecordedPart",
+    parameters=(PATH,),
+    answers={200: responses.PartLocation},
+)
+def presign_part(request: Request) -> Answer:
+    path, number = request.query.path(), _part_number(request)
+    uri, store_id = recorded_uploads.location(
+        request.engine, request.repository, request.branch, path, request.name("upload_id")
+    )
+    url = request.engine.objects.presign_part(uri, store_id, number, PRESIGNED_URL_LIFE_S)
+    return answers.of_json(responses.PartLocation(url, expiry_s(request)))
+
+
+@operations.add(
+    "PUT",
+    f"{_PART}/copy",
+    "copyRecordedPart",
+    parameters=(PATH,),
+    body=requests.RecordedPartCopy,
+    answers={204: None},
+    errors=(410, 416),
+)
+def copy_part(request: Request) -> Answer:
+    path, number = request.query.path(), _part_number(request)
+    body = request.decode(requests.RecordedPartCopy)
+    source = body.copy_source
+    uri, store_id = recorded_uploads.location(
+        request.engine, request.repository, request.branch, path, request.name("upload_id")
+    )
+    found = objects.stat_of_data(
+        request.engine,
+        source.repository,
+        source.ref,
+        source.path.encode(),
+        body.src_physical_address,
+    )
+    wanted = None
+    if source.range:
+        wanted = parse_byte_range(source.range, found.entry.size_bytes)
+    checksum = request.engine.objects.copy_part(
+        uri, store_id, number, found.physical_address, wanted
+    )
+    return answers.empty(204, {"ETag": f'"{checksum}"'})
+
+
+@operations.add(
+    "GET",
+    _PARTS,
+    "listRecordedParts",
+    parameters=(PATH, AFTER, AMOUNT),
+    answers={200: responses.Listing[responses.RecordedPartRow]},
+)
+def list_parts(request: Request) -> Answer:
+    query = request.query
+    path, after = query.path(), query.text("after") or "0"
+    if not (after.isascii() and after.isdigit() and len(after) <= 5):
+        raise InvalidInputError(f"after {after!r} is not the number of a part")
+    uri, store_id = recorded_uploads.location(
+        request.engine, request.repository, request.branch, path, request.name("upload_id")
+    )
+    page = request.engine.objects.list_parts(uri, store_id, int(after), query.amount())
+    rows = [responses.recorded_part(part) for part in page.parts]
+    next_after = str(rows[-1].part_number) if page.has_more else ""
+    return answers.of_json(responses.listing(rows, next_after))
+
+
+@operations.add(
+    "PUT",
+    _UPLOAD,
+    "completeRecordedUpload",
+    parameters=(PATH, *WRITE_CONDITIONS),
+    body=requests.RecordedUploadCompletion,
+    answers={200: responses.ObjectStats},
+    errors=(403, 409, 412, 501),
+)
+def complete_upload(request: Request) -> Answer:
+    path = request.query.path()
+    body = request.decode(requests.RecordedUploadCompletion)
+    if not body.parts:
+        raise Refusal.NO_PARTS.error("list the uploaded parts")
+    stat = recorded_uploads.complete(
+        request.engine,
+        request.repository,
+        request.branch,
+        path,
+        request.name("upload_id"),
+        [UploadedPart(part.part_number, part.etag) for part in body.parts],
+        requirement_of(request.headers),
+    )
+    return answers.of_json(object_row(request, stat))
+
+
+@operations.add(
+    "DELETE",
+    _UPLOAD,
+    "abortRecordedUpload",
+    parameters=(PATH,),
+    answers={204: None},
+    errors=CHANGE,
+)
+def abort_upload(request: Request) -> Answer:
+    recorded_uploads.abort(
+        request.engine,
+        request.repository,
+        request.branch,
+        request.query.path(),
+        request.name("upload_id"),
+    )
+    return answers.empty()
+
+
+def _part_number(request: Request) -> int:
+    number = request.name("part_number")
+    refusal = Refusal.BAD_PATH_PARAMETER
+    return bounded_integer(number, 1, UPLOAD_PARTS_MAX, refusal, "partNumber")

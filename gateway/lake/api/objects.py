@@ -1,0 +1,250 @@
+"""Objects of the lake, over the API: reading, writing, copying and deleting them."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from gateway.lake.api.presigned import request_of
+from gateway.lake.api.refusals import error_of_status
+from gateway.lake.api.requests import Requests, amount_of, conditions_of, text_of
+from gateway.lake.api.rows import (
+    DeletionErrors,
+    Listing,
+    ObjectRow,
+    PlacedObject,
+    StorageLocation,
+    listed_object,
+    object_of,
+)
+from gateway.lake.port import Description, Object, Place, Stored
+from graveler.aws.s3.requests import SignedRequest
+from graveler.errors import (
+    AccessDeniedError,
+    ContentionError,
+    ForbiddenError,
+    GravelerError,
+    InvalidInputError,
+    NotFoundError,
+    ObjectMissingError,
+    PreconditionFailedError,
+    UnsupportedError,
+)
+from graveler.model import NO_REQUIREMENT, Requirement
+from graveler.staging.listing import ListPage, PageQuery
+
+
+def branch_of(place: Place, *rest: str) -> tuple[str, ...]:
+    """Return the segments of a path below the place's branch."""
+    return ("repositories", place.repository, "branches", place.ref, *rest)
+
+
+def path_of(place: Place) -> dict[str, str]:
+    """Return the query that names the place's path."""
+    return {"path": text_of(place.path)}
+
+
+class ApiWriting:
+    """A write that the API has allowed; each request stores its content at a new address."""
+
+    def __init__(
+        self, requests: Requests, place: Place, description: Description, requirement: Requirement
+    ) -> None:
+        self._requests = requests
+        self._place = place
+        self._description = description
+        self._requirement = requirement
+        self._address = ""
+
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:  # noqa: ARG002 - a presigned URL signs no hash
+        location = self._requests.ask(
+            StorageLocation,
+            "GET",
+            branch_of(self._place, "staging", "backing"),
+            {**path_of(self._place), "presign": "true"},
+        )
+        if not location.presigned_url:
+            raise UnsupportedError("the API does not presign URLs: the gateway needs them")
+        self._address = location.physical_address
+        return request_of("PUT", location.presigned_url, headers)
+
+    def finish(self, stored: Stored) -> Object:
+        row = self._requests.ask(
+            ObjectRow,
+            "PUT",
+            branch_of(self._place, "staging", "backing"),
+            path_of(self._place),
+            body={
+                "staging": {"physical_address": self._address},
+                "checksum": stored.checksum,
+                "size_bytes": stored.size_bytes,
+                "content_type": self._description.content_type,
+                "user_metadata": self._description.metadata,
+            },
+            headers=conditions_of(self._requirement),
+        )
+        return object_of(row, self._place.repository, self._place.ref)
+
+
+class ApiObjects:
+    """The part of the lake that has objects."""
+
+    _requests: Requests
+
+    def stat(self, place: Place) -> PlacedObject:
+        row = self._stat(place, presign=False)
+        return object_of(row, place.repository, place.ref)
+
+    def _stat(self, place: Place, *, presign: bool) -> ObjectRow:
+        """Return the object's row; with presign, its address is a URL that reads it."""
+        return self._requests.ask(
+            ObjectRow,
+            "GET",
+            ("repositories", place.repository, "refs", place.ref, "objects", "stat"),
+            {**path_of(place), "presign": "true" if presign else "false"},
+        )
+
+    def objects(self, repository: str, ref: str, query: PageQuery) -> ListPage[Object]:
+        page = self._requests.ask(
+            Listing[ObjectRow],
+            "GET",
+            ("repositories", repository, "refs", ref, "objects", "ls"),
+            {
+                "prefix": text_of(query.prefix),
+                "after": text_of(query.after),
+                "delimiter": text_of(query.delimiter),
+                "amount": amount_of(query.amount),
+                # They may be larger than an answer can be, and listings of S3 do not show them.
+                "user_metadata": "false",
+            },
+        )
+        if query.amount == 0:
+            return ListPage([], b"")
+        return ListPage(
+            [listed_object(row, repository, ref) for row in page.results],
+            page.pagination.next_offset.encode() if page.pagination.has_more else b"",
+        )
+
+    def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
+        assert isinstance(found, PlacedObject)
+
+        def request(first: int, last: int) -> SignedRequest:
+            # Anew for each request: a URL expires, and a slow reader may resume after that.
+            row = self._stat(found.place, presign=True)
+            seen = object_of(row, found.place.repository, found.place.ref)
+            if (seen.checksum, seen.size_bytes) != (found.checksum, found.size_bytes):
+                raise ContentionError("the object was replaced while it was read: read it again")
+            return request_of("GET", row.physical_address, {"range": f"bytes={first}-{last}"})
+
+        return request
+
+    def reading_url(
+        self,
+        found: Object,  # noqa: ARG002 - the API presigns no URL that signs further headers
+        signed: Mapping[str, str],  # noqa: ARG002 - the same
+        expires_s: int,  # noqa: ARG002 - the same
+    ) -> str | None:
+        return None
+
+    def check_write(self, place: Place) -> None:
+        try:
+            # The API has no empty path, which means the folder of the whole branch.
+            path = text_of(place.path) or "/"
+            self._requests.send("GET", branch_of(place, "objects", "stage_allowed"), {"path": path})
+        except (NotFoundError, ForbiddenError, InvalidInputError):
+            return  # the right is there, and the write itself says what is wrong
+
+    def write(
+        self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
+    ) -> ApiWriting:
+        self._requests.send("GET", branch_of(place, "objects", "stage_allowed"), path_of(place))
+        self._check(place, requirement)
+        return ApiWriting(self._requests, place, description, requirement)
+
+    def _check(self, place: Place, requirement: Requirement) -> None:
+        """Check the requirement before the content is sent; `finish` checks it again.
+
+        Raises:
+            PreconditionFailedError: it does not hold.
+        """
+        if requirement == NO_REQUIREMENT:
+            return
+        try:
+            found = self.stat(place)
+        except AccessDeniedError:
+            return  # who may only write learns it at the end
+        except NotFoundError as error:
+            if requirement.is_present or requirement.checksums is not None:
+                raise ObjectMissingError(
+                    f"there is no object at {text_of(place.path)!r}: leave If-Match out"
+                ) from error
+            return
+        if requirement.is_absent:
+            raise PreconditionFailedError("path already exists", repr(text_of(place.path)))
+        if requirement.checksums is not None and found.checksum not in requirement.checksums:
+            raise PreconditionFailedError(
+                f"the object at {text_of(place.path)!r} has the ETag {found.checksum!r}: read it "
+                "again before you write"
+            )
+
+    def copy(
+        self,
+        source: Object,
+        source_repository: str,
+        place: Place,
+        description: Description | None,
+        requirement: Requirement = NO_REQUIREMENT,
+    ) -> Object:
+        assert isinstance(source, PlacedObject)
+        body = {
+            "src_repository": source_repository,
+            "src_ref": source.place.ref,
+            "src_path": text_of(source.path),
+            "src_physical_address": source.physical_address,
+        }
+        described = (
+            {}
+            if description is None
+            else {
+                "content_type": description.content_type,
+                "user_metadata": description.metadata,
+            }
+        )
+        row = self._requests.ask(
+            ObjectRow,
+            "POST",
+            branch_of(place, "objects", "copy"),
+            {"dest_path": text_of(place.path)},
+            body={**body, **described},
+            headers=conditions_of(requirement),
+        )
+        return object_of(row, place.repository, place.ref)
+
+    def describe(self, place: Place, metadata: Mapping[str, str]) -> None:
+        names = branch_of(place, "objects", "stat", "user_metadata")
+        self._requests.send("PUT", names, path_of(place), body={"set": metadata})
+
+    def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
+        self._requests.send(
+            "DELETE",
+            branch_of(place, "objects"),
+            path_of(place),
+            headers=conditions_of(requirement),
+        )
+
+    def delete_many(
+        self, repository: str, branch: str, paths: Sequence[bytes]
+    ) -> Sequence[tuple[bytes, GravelerError]]:
+        failures: list[tuple[bytes, GravelerError]] = []
+        texts: list[str] = []
+        for path in paths:
+            try:
+                texts.append(text_of(path))
+            except InvalidInputError as error:
+                failures.append((path, error))
+        if not texts:
+            return failures
+        place = Place(repository, branch, b"")
+        names = branch_of(place, "objects", "delete")
+        answer = self._requests.ask(DeletionErrors, "POST", names, body={"paths": texts})
+        return failures + [
+            (row.path.encode(), error_of_status(row.status_code, row.message, is_change=True))
+            for row in answer.errors
+        ]

@@ -1,0 +1,155 @@
+"""Requests to the API: composed, repeated where that is safe, and their answers decoded.
+
+A request is repeated if the server says that it did nothing: it throttles, or other writers came
+first. A read is also repeated if the server fails. A change is not, because it may have been made.
+"""
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from gateway.lake.api.refusals import refusal_of
+from gateway.lake.api.transport import NoReplyError, NotSentError, Reply, Transport
+from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
+from graveler.limits import PAGE_AMOUNT_MAX
+from graveler.model import Requirement
+from graveler.names import is_checksum
+
+T = TypeVar("T")
+
+_TRIES_MAX = 4
+_PAUSE_FIRST_S = 0.2
+# A server that asks for more is left to the client of the gateway.
+_PAUSE_S_MAX = 5.0
+# No entity tag equals a weak one, so the condition never holds.
+_NEVER = 'W/""'
+
+
+class Requests:
+    """Sends requests to the API as one user; shared by threads."""
+
+    def __init__(self, transport: Transport, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._transport = transport
+        self._sleep = sleep
+
+    def ask(
+        self,
+        shape: type[T],
+        method: str,
+        names: Sequence[str],
+        query: Mapping[str, str] | None = None,
+        *,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> T:
+        """Return the document that the API answers; the arguments are those of `send`."""
+        reply = self.send(method, names, query, body=body, headers=headers)
+        try:
+            return msgspec.json.decode(reply.content, type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ThrottledError(f"the endpoint does not answer like the API: {error}") from error
+
+    def send(
+        self,
+        method: str,
+        names: Sequence[str],
+        query: Mapping[str, str] | None = None,
+        *,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return the API's answer to a request that it fulfilled.
+
+        Args:
+            method: the HTTP method.
+            names: the segments of the path below `/api/v1`.
+            query: the parameters; those with an empty value are left out.
+            body: what is sent as JSON.
+            headers: further headers.
+
+        Raises:
+            GravelerError: the API refused the request, or cannot be reached.
+        """
+        target = _target(names, query or {})
+        content = b"" if body is None else msgspec.json.encode(body)
+        sent = {**(headers or {}), **({"content-type": "application/json"} if content else {})}
+        is_change = method != "GET"
+        for number in range(1, _TRIES_MAX + 1):
+            pause_s: float | None = _PAUSE_FIRST_S * 2.0**number
+            try:
+                reply = self._transport.send(method, target, sent, content)
+                if reply.status < 300:
+                    return reply
+                error = refusal_of(reply, is_change=is_change)
+                pause_s = _pause_s(reply, number, is_change=is_change)
+            except NotSentError as failure:
+                error = ThrottledError(f"the API cannot be reached: {failure}")
+            except NoReplyError as failure:
+                message = f"the API did not answer: {failure}"
+                error = UnknownOutcomeError(message) if is_change else ThrottledError(message)
+                pause_s = None if is_change else pause_s
+            if pause_s is None or number == _TRIES_MAX:
+                raise error
+            self._sleep(pause_s)
+        raise AssertionError("the last try returns or raises")
+
+
+def _pause_s(reply: Reply, number: int, *, is_change: bool) -> float | None:
+    """Return the pause before the request is repeated; None if it must not be."""
+    given = reply.headers.get("retry-after", "")
+    if given:
+        pause_s = float(given) if re.fullmatch("[0-9]{1,6}", given) else _PAUSE_S_MAX + 1
+        return pause_s if reply.status in {429, 503} and pause_s <= _PAUSE_S_MAX else None
+    repeats = reply.status == 429 or (not is_change and reply.status in {502, 503, 504})
+    return _PAUSE_FIRST_S * 2.0**number if repeats else None
+
+
+def _target(names: Sequence[str], query: Mapping[str, str]) -> str:
+    given = {name: value for name, value in query.items() if value}
+    path = "".join(f"/{_segment(name)}" for name in names)
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _segment(name: str) -> str:
+    """Return the name as a segment of the path, encoded twice because the API decodes it twice.
+
+    Raises:
+        InvalidInputError: servers would take it for another path.
+    """
+    if not name.strip("."):
+        raise InvalidInputError(f"{name!r} is not a name")
+    return quote(quote(name, safe="", errors="surrogateescape"), safe="")
+
+
+def text_of(path: bytes) -> str:
+    """Return the path as text: the API has no other paths.
+
+    Raises:
+        InvalidInputError: it is not UTF-8.
+    """
+    try:
+        return path.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"path {path!r} is not UTF-8: encode it so") from error
+
+
+def conditions_of(requirement: Requirement) -> dict[str, str]:
+    """Return the headers that require the same."""
+    headers: dict[str, str] = {}
+    if requirement.is_absent:
+        headers["if-none-match"] = "*"
+    if requirement.is_present:
+        headers["if-match"] = "*"
+    if requirement.checksums is not None:
+        tags = [f'"{each}"' for each in sorted(requirement.checksums) if is_checksum(each)]
+        headers["if-match"] = ", ".join(tags) or _NEVER
+    return headers
+
+
+def amount_of(amount: int) -> str:
+    """Return how many rows to ask for: 0 would mean the API's default."""
+    return str(min(max(amount, 1), PAGE_AMOUNT_MAX))

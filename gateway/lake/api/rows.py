@@ -1,0 +1,128 @@
+"""The API's answers, as far as the gateway reads them, and what the port makes of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from gateway.lake.port import Object, Part, Place, Upload
+from graveler.names import checksum_tag
+from graveler.staging.listing import CommonPrefix
+from graveler.times import NS_PER_S
+
+T = TypeVar("T")
+
+
+class Pagination(Struct, frozen=True):
+    has_more: bool
+    next_offset: str
+
+
+class Listing(Struct, Generic[T], frozen=True):
+    pagination: Pagination
+    results: list[T]
+
+
+class User(Struct, frozen=True):
+    id: str
+
+
+class CurrentUser(Struct, frozen=True):
+    user: User
+
+
+class RepositoryRow(Struct, frozen=True):
+    id: str
+    creation_date: int
+
+
+class BranchRow(Struct, frozen=True):
+    id: str
+
+
+class ObjectRow(Struct, frozen=True):
+    path_type: str
+    path: str
+    physical_address: str
+    checksum: str
+    size_bytes: int = 0
+    mtime: int = 0
+    content_type: str = ""
+    metadata: Mapping[str, str] | None = None
+
+
+class StorageLocation(Struct, frozen=True):
+    physical_address: str
+    presigned_url: str | None = None
+
+
+class PartLocation(Struct, frozen=True):
+    presigned_url: str
+
+
+class UploadRow(Struct, frozen=True):
+    path_type: str
+    key: str
+    upload_id: str = ""
+    branch: str = ""
+    path: str = ""
+    creation_date: int = 0
+
+
+class PartRow(Struct, frozen=True):
+    part_number: int
+    etag: str
+    size_bytes: int
+    mtime: int
+
+
+class DeletionError(Struct, frozen=True):
+    status_code: int
+    message: str
+    path: str
+
+
+class DeletionErrors(Struct, frozen=True):
+    errors: list[DeletionError]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedObject(Object):
+    """An object with its place, by which the API reads and copies it."""
+
+    place: Place = field(kw_only=True)
+
+
+def object_of(row: ObjectRow, repository: str, ref: str) -> PlacedObject:
+    """Return the object that the row describes, at the ref."""
+    path = row.path.encode()
+    return PlacedObject(
+        path=path,
+        physical_address=row.physical_address,
+        size_bytes=row.size_bytes,
+        checksum=checksum_tag(row.checksum),
+        last_modified_ns=row.mtime * NS_PER_S,
+        content_type=row.content_type,
+        metadata=row.metadata or {},
+        place=Place(repository, ref, path),
+    )
+
+
+def listed_object(row: ObjectRow, repository: str, ref: str) -> PlacedObject | CommonPrefix:
+    """Return the object or the common prefix in a listing."""
+    if row.path_type == "common_prefix":
+        return CommonPrefix(row.path.encode())
+    return object_of(row, repository, ref)
+
+
+def listed_upload(row: UploadRow) -> Upload | CommonPrefix:
+    """Return the upload or the common prefix in a listing."""
+    if row.path_type == "common_prefix":
+        return CommonPrefix(row.key.encode())
+    return Upload(row.upload_id, row.branch, row.path.encode(), row.creation_date * NS_PER_S)
+
+
+def part_of(row: PartRow) -> Part:
+    """Return the part that the row describes."""
+    return Part(row.part_number, row.etag, row.size_bytes, row.mtime * NS_PER_S)

@@ -1,0 +1,153 @@
+"""Multipart uploads of the lake, over the API's recorded uploads."""
+
+from collections.abc import Mapping, Sequence
+
+from gateway.lake.api.objects import branch_of, path_of
+from gateway.lake.api.presigned import request_of
+from gateway.lake.api.requests import Requests, amount_of, conditions_of, text_of
+from gateway.lake.api.rows import (
+    Listing,
+    ObjectRow,
+    PartLocation,
+    PartRow,
+    PlacedObject,
+    UploadRow,
+    listed_upload,
+    object_of,
+    part_of,
+)
+from gateway.lake.port import Description, Object, Part, Place, Upload
+from graveler.aws.s3.requests import SignedRequest
+from graveler.errors import UploadNotFoundError
+from graveler.model import NO_REQUIREMENT, Requirement
+from graveler.ports import UploadedPart
+from graveler.staging.listing import ListPage, PageQuery
+
+
+def _upload(place: Place, upload_id: str, *rest: str) -> tuple[str, ...]:
+    """Return the segments of a path below an upload.
+
+    Raises:
+        UploadNotFoundError: no ID is like this, and no path can have it.
+    """
+    if not upload_id.strip("."):
+        raise UploadNotFoundError(f"upload {upload_id!r} does not exist")
+    return branch_of(place, "uploads", upload_id, *rest)
+
+
+class ApiSending:
+    """A part that the API has allowed, with a presigned URL for the first try."""
+
+    def __init__(self, requests: Requests, names: Sequence[str], query: Mapping[str, str]) -> None:
+        self._requests = requests
+        self._names = names
+        self._query = query
+        self._url = self._presigned()
+
+    def _presigned(self) -> str:
+        return self._requests.ask(PartLocation, "PUT", self._names, self._query).presigned_url
+
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:  # noqa: ARG002 - a presigned URL signs no hash
+        url, self._url = self._url or self._presigned(), ""
+        return request_of("PUT", url, headers)
+
+
+class ApiUploads:
+    """The part of the lake that has multipart uploads."""
+
+    _requests: Requests
+
+    def create_upload(self, place: Place, description: Description) -> str:
+        row = self._requests.ask(
+            UploadRow,
+            "POST",
+            branch_of(place, "uploads"),
+            path_of(place),
+            body={
+                "content_type": description.content_type,
+                "user_metadata": description.metadata,
+            },
+        )
+        return row.upload_id
+
+    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
+        page = self._requests.ask(
+            Listing[UploadRow],
+            "GET",
+            ("repositories", repository, "uploads"),
+            {
+                "prefix": text_of(query.prefix),
+                "after": text_of(query.after),
+                "after_id": after_id,
+                "delimiter": text_of(query.delimiter),
+                "amount": amount_of(query.amount),
+            },
+        )
+        if query.amount == 0:
+            return ListPage([], b"")
+        return ListPage(
+            [listed_upload(row) for row in page.results],
+            page.pagination.next_offset.encode() if page.pagination.has_more else b"",
+        )
+
+    def part(self, place: Place, upload_id: str, number: int) -> ApiSending:
+        names = _upload(place, upload_id, "parts", str(number))
+        return ApiSending(self._requests, names, path_of(place))
+
+    def copy_part(
+        self,
+        place: Place,
+        upload_id: str,
+        number: int,
+        source: Object,
+        byte_range: tuple[int, int] | None,
+    ) -> str:
+        assert isinstance(source, PlacedObject)
+        copied = {
+            "repository": source.place.repository,
+            "ref": source.place.ref,
+            "path": text_of(source.path),
+        }
+        if byte_range is not None:
+            copied["range"] = f"bytes={byte_range[0]}-{byte_range[1]}"
+        reply = self._requests.send(
+            "PUT",
+            _upload(place, upload_id, "parts", str(number), "copy"),
+            path_of(place),
+            body={"copy_source": copied, "src_physical_address": source.physical_address},
+        )
+        return reply.headers.get("etag", "").strip('"')
+
+    def parts(
+        self, place: Place, upload_id: str, after: int, amount: int
+    ) -> tuple[Sequence[Part], bool]:
+        page = self._requests.ask(
+            Listing[PartRow],
+            "GET",
+            _upload(place, upload_id, "parts"),
+            {**path_of(place), "after": str(after), "amount": amount_of(amount)},
+        )
+        if amount == 0:
+            return (), False
+        return [part_of(row) for row in page.results], page.pagination.has_more
+
+    def complete_upload(
+        self,
+        place: Place,
+        upload_id: str,
+        parts: Sequence[UploadedPart],
+        requirement: Requirement = NO_REQUIREMENT,
+    ) -> Object:
+        rows = [{"part_number": part.number, "etag": part.checksum} for part in parts]
+        row = self._requests.ask(
+            ObjectRow,
+            "PUT",
+            _upload(place, upload_id),
+            path_of(place),
+            body={"parts": rows},
+            headers=conditions_of(requirement),
+        )
+        return object_of(row, place.repository, place.ref)
+
+    def abort_upload(self, place: Place, upload_id: str) -> None:
+        self._requests.send("DELETE", _upload(place, upload_id), path_of(place))

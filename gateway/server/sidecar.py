@@ -1,0 +1,131 @@
+"""The gateway on a client's machine: `graveler gateway`, over the HTTP API of a deployment."""
+
+import os
+import socket
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+
+from gateway.lake.api.lakes import ApiLakes
+from gateway.lake.api.requests import Requests
+from gateway.lake.api.transport import HttpTransport
+from gateway.operations.settings import OperationSettings
+from gateway.server.application import Application
+from gateway.server.asgi import Asgi
+from gateway.server.settings import PREFIX, GatewaySettings
+from gateway.transfer.connections import Connections
+from gateway.transfer.store import Transfers
+from graveler.errors import GravelerError
+
+# As long as S3 may take for any byte of an exchange. S3 answers within seconds.
+_STORE_TIMEOUT_S = 30.0
+
+_API_URL = f"{PREFIX}API_URL"
+_ACCESS_KEY_ID = f"{PREFIX}ACCESS_KEY_ID"
+_SECRET_ACCESS_KEY = f"{PREFIX}SECRET_ACCESS_KEY"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Deployment:
+    """The API of a deployment, and the key pair of its user; never printed.
+
+    url ends in `/api/v1`.
+    """
+
+    url: str
+    access_key_id: str
+    secret_access_key: str
+
+    def lakes(self) -> ApiLakes:
+        """Return the lakes that the key pair opens."""
+        transport = HttpTransport(self.url, self.access_key_id, self.secret_access_key)
+        return ApiLakes(Requests(transport), self.access_key_id, self.secret_access_key)
+
+
+class CannotServeError(Exception):
+    """The gateway cannot begin; the message says why, and what to do."""
+
+
+def application() -> Asgi:
+    """Return the ASGI application of a process that Granian started."""
+    deployment = Deployment(
+        os.environ[_API_URL], os.environ[_ACCESS_KEY_ID], os.environ[_SECRET_ACCESS_KEY]
+    )
+    settings = GatewaySettings.from_environment(os.environ)
+    # A presigned URL signs no hash that S3 could check, so the gateway checks all of them.
+    operations = OperationSettings(region=settings.operations.region, hashed_bytes_max=0)
+    transfers = Transfers(Connections(timeout_s=_STORE_TIMEOUT_S))
+    served = GatewaySettings(settings.domains, operations, settings.threads, settings.idle_s)
+    return Asgi(
+        Application(deployment.lakes(), transfers, served),
+        threads=served.threads,
+        idle_s=served.idle_s,
+    )
+
+
+def check(deployment: Deployment, host: str, port: int) -> str:
+    """Return the name of the key pair's user, once everything is there to serve.
+
+    Raises:
+        CannotServeError: a package is missing, a setting is wrong, the address is not free, or the
+            API refuses the key pair.
+    """
+    try:
+        import granian  # noqa: F401, PLC0415 - an extra of the package, which may be missing
+    except ImportError as error:
+        raise CannotServeError(
+            "the gateway's packages are not installed: run pip install 'graveler[cli,gateway]'"
+        ) from error
+    _check_address(host, port)
+    try:
+        GatewaySettings.from_environment(os.environ)
+        user = deployment.lakes().user()
+    except (ValueError, GravelerError) as error:
+        raise CannotServeError(str(error)) from error
+    if not user:
+        raise CannotServeError("the API does not know the key pair: check the configuration")
+    return user
+
+
+def serve(deployment: Deployment, host: str, port: int, workers: int) -> None:
+    """Serve until a signal arrives; returns then."""
+    from granian import Granian  # noqa: PLC0415 - an extra of the package
+    from granian.constants import Interfaces  # noqa: PLC0415 - the same
+    from granian.log import LogLevels  # noqa: PLC0415 - the same
+
+    _hand_on(deployment, os.environ)
+    Granian(
+        f"{__name__}:application",
+        factory=True,
+        interface=Interfaces.ASGINL,
+        address=host,
+        port=port,
+        workers=workers,
+        respawn_failed_workers=True,
+        websockets=False,
+        log_level=LogLevels.warning,
+    ).serve()
+
+
+def _check_address(host: str, port: int) -> None:
+    """Check that the address is free: Granian would share it with another gateway.
+
+    Raises:
+        CannotServeError: it is not.
+    """
+    try:
+        with socket.create_server((host, port), family=_family_of(host)):
+            pass
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise CannotServeError(f"cannot listen on {host}:{port}: {reason}") from error
+
+
+def _family_of(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _hand_on(deployment: Deployment, environment: MutableMapping[str, str]) -> None:
+    """Put the deployment into the environment that Granian's processes inherit."""
+    environment[_API_URL] = deployment.url
+    environment[_ACCESS_KEY_ID] = deployment.access_key_id
+    environment[_SECRET_ACCESS_KEY] = deployment.secret_access_key
