@@ -170,6 +170,8 @@ def test_writes_on_conditions(s3: S3Client, bucket: str) -> None:
         with pytest.raises(ClientError) as error:
             s3.put_object(**place, Body=b"other", **condition)
         assert refusal(error) == ("PreconditionFailed", 412)
+        (name,) = condition
+        assert error.value.response["Error"]["Condition"].replace("-", "") == name  # type: ignore[typeddict-item]
     assert read(s3, bucket, "main/fox") == CONTENT
     s3.put_object(**place, Body=b"newer", IfMatch=ETAG)
     assert read(s3, bucket, "main/fox") == b"newer"
@@ -363,10 +365,8 @@ def test_an_upload_with_another_part_than_was_sent_is_refused(s3: S3Client, buck
 def test_tags_are_set_counted_and_removed(s3: S3Client, bucket: str) -> None:
     place = {"Bucket": bucket, "Key": "main/fox"}
     s3.put_object(**place, Body=CONTENT, Tagging="team=red&stage=1")
-    assert s3.get_object_tagging(**place)["TagSet"] == [
-        {"Key": "team", "Value": "red"},
-        {"Key": "stage", "Value": "1"},
-    ]
+    tags = s3.get_object_tagging(**place)["TagSet"]
+    assert {tag["Key"]: tag["Value"] for tag in tags} == {"team": "red", "stage": "1"}
     s3.put_object_tagging(**place, Tagging={"TagSet": [{"Key": "new", "Value": "ä"}]})
     assert s3.get_object_tagging(**place)["TagSet"] == [{"Key": "new", "Value": "ä"}]
     assert s3.get_object(**place)["TagCount"] == 1
@@ -398,3 +398,46 @@ def test_an_expired_presigned_url_is_refused(s3: S3Client, bucket: str) -> None:
     refused = requests.get(url, timeout=10)
     assert refused.status_code == 403
     assert "AccessDenied" in refused.text or "AuthorizationQueryParametersError" in refused.text
+
+
+@pytest.mark.parametrize("version", ["s3v4", "s3"])
+@pytest.mark.parametrize("size_bytes", [len(CONTENT), 3 * MB])
+def test_a_presigned_form_uploads_a_file(
+    stack: Stack, bucket: str, size_bytes: int, version: str
+) -> None:
+    s3 = boto3_client(stack, signature_version=version)
+    content = (CONTENT * (size_bytes // len(CONTENT) + 1))[:size_bytes]
+    form = s3.generate_presigned_post(
+        bucket,
+        "main/forms/${filename}",
+        Fields={"x-amz-meta-color": "red", "success_action_status": "201"},
+        Conditions=[
+            {"x-amz-meta-color": "red"},
+            {"success_action_status": "201"},
+            ["content-length-range", 1, 4 * MB],
+        ],
+    )
+    files = {"file": ("fox.txt", content)}
+    posted = requests.post(form["url"], data=form["fields"], files=files, timeout=30)
+    assert posted.status_code == 201, posted.text
+    assert read(s3, bucket, "main/forms/fox.txt") == content
+    assert s3.head_object(Bucket=bucket, Key="main/forms/fox.txt")["Metadata"] == {"color": "red"}
+
+
+@pytest.mark.parametrize(
+    ("version", "signature"), [("s3v4", "x-amz-signature"), ("s3", "signature")]
+)
+def test_a_form_that_its_policy_does_not_allow_stores_nothing(
+    stack: Stack, bucket: str, version: str, signature: str
+) -> None:
+    s3 = boto3_client(stack, signature_version=version)
+    limits = [["content-length-range", 1, 10]]
+    form = s3.generate_presigned_post(bucket, "main/form", Conditions=limits)
+    files = {"file": CONTENT}
+    too_large = requests.post(form["url"], data=form["fields"], files=files, timeout=30)
+    elsewhere = {**form["fields"], "key": "main/other"}
+    moved = requests.post(form["url"], data=elsewhere, files={"file": b"x"}, timeout=30)
+    altered = {**form["fields"], signature: form["fields"][signature][::-1]}
+    forged = requests.post(form["url"], data=altered, files={"file": b"x"}, timeout=30)
+    assert (too_large.status_code, moved.status_code, forged.status_code) == (400, 403, 403)
+    assert keys(s3, bucket, "main/") == []
