@@ -11,6 +11,16 @@ _NS_PER_S = 1_000_000_000
 _ANY = "*"
 _WEAK = "W/"
 _COPY_PREFIX = "x-amz-copy-source-"
+# The headers that a 412 can be about, as S3's documents name them; other headers answer 304.
+_READ_NAMES = ("If-Match", "If-Unmodified-Since")
+_WRITE_NAMES = (
+    "If-None-Match",
+    "If-Match",
+    f"{_COPY_PREFIX}If-Match",
+    f"{_COPY_PREFIX}If-Unmodified-Since",
+    f"{_COPY_PREFIX}If-None-Match",
+    f"{_COPY_PREFIX}If-Modified-Since",
+)
 
 
 class Verdict(Enum):
@@ -80,6 +90,18 @@ def _verdict(head: Head, prefix: str, etag: str, last_modified_s: int) -> Verdic
     if modified_since_s is not None and last_modified_s <= modified_since_s:
         return Verdict.NOT_MODIFIED
     return Verdict.PROCEED
+
+
+def details_of_refusal(head: Head, error: S3Error) -> dict[str, str]:
+    """Return the header that a 412 is about; nothing for other errors.
+
+    s3fs finds by it that a file exists.
+    """
+    if error.code is not Code.PRECONDITION_FAILED:
+        return {}
+    names = _READ_NAMES if head.method in {"GET", "HEAD"} else _WRITE_NAMES
+    sent = [name for name in names if head.header(name.lower()) is not None]
+    return {"Condition": sent[0]} if sent else {}
 
 
 def _strong_tags(header: str) -> frozenset[str]:

@@ -22,6 +22,7 @@ from gateway.operations.table import operation_of
 from gateway.protocol.addressing import Target, bucket_of_host, target_of
 from gateway.protocol.bodies.payload import UNSIGNED
 from gateway.protocol.bodies.plan import body_plan
+from gateway.protocol.conditions import details_of_refusal
 from gateway.protocol.documents.answers import error as error_document
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
@@ -175,7 +176,7 @@ def _refusal(head: Head, record: Record, error: S3Error) -> Answer:
         error.message,
         resource=head.raw_path,
         request_id=record.request_id,
-        details=error.details,
+        details={**details_of_refusal(head, error), **error.details},
         host_id=record.request_id,
     )
     headers: Mapping[str, str] = {"Content-Type": XML, **error.headers}

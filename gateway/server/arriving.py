@@ -67,6 +67,11 @@ class Streamed:
         """Whether the client was asked for the body."""
         return self._has_begun
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the body arrived whole."""
+        return self._is_over
+
     def read(self) -> bytes:
         """Return the bytes that have arrived, b"" at the end.
 

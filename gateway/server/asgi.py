@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -59,6 +60,7 @@ class Asgi:
         try:
             if isinstance(arriving, Streamed):
                 await arriving.finish(drains=_drains(head, arriving, answer))
+                served = served if arriving.is_over else _closing(served)
             await self._send(head, served, send, loop)
         except ClientGoneError:
             served.record.code = "ClientGone"
@@ -171,6 +173,15 @@ def _drains(head: Head, arriving: Streamed, answer: Answer) -> bool:
     """Whether to take the rest of a body: its client may not listen before it has sent it."""
     is_sent = head.header("expect") is None or arriving.has_begun
     return answer.status >= 300 and is_sent
+
+
+def _closing(served: Served) -> Served:
+    """Return the answer with an order to close the connection, for a body that did not come whole.
+
+    The server would take the client's next request for the rest of the body.
+    """
+    headers = {**served.answer.headers, "Connection": "close"}
+    return replace(served, answer=replace(served.answer, headers=headers))
 
 
 def _headers_of(answer: Answer, *, has_content: bool) -> list[tuple[bytes, bytes]]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import lakefs
 import pytest
-import requests
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
@@ -170,6 +169,8 @@ def test_writes_on_conditions(s3: S3Client, bucket: str) -> None:
         with pytest.raises(ClientError) as error:
             s3.put_object(**place, Body=b"other", **condition)
         assert refusal(error) == ("PreconditionFailed", 412)
+        (name,) = condition
+        assert error.value.response["Error"]["Condition"].replace("-", "") == name  # type: ignore[typeddict-item]
     assert read(s3, bucket, "main/fox") == CONTENT
     s3.put_object(**place, Body=b"newer", IfMatch=ETAG)
     assert read(s3, bucket, "main/fox") == b"newer"
@@ -363,38 +364,11 @@ def test_an_upload_with_another_part_than_was_sent_is_refused(s3: S3Client, buck
 def test_tags_are_set_counted_and_removed(s3: S3Client, bucket: str) -> None:
     place = {"Bucket": bucket, "Key": "main/fox"}
     s3.put_object(**place, Body=CONTENT, Tagging="team=red&stage=1")
-    assert s3.get_object_tagging(**place)["TagSet"] == [
-        {"Key": "team", "Value": "red"},
-        {"Key": "stage", "Value": "1"},
-    ]
+    tags = s3.get_object_tagging(**place)["TagSet"]
+    assert {tag["Key"]: tag["Value"] for tag in tags} == {"team": "red", "stage": "1"}
     s3.put_object_tagging(**place, Tagging={"TagSet": [{"Key": "new", "Value": "ä"}]})
     assert s3.get_object_tagging(**place)["TagSet"] == [{"Key": "new", "Value": "ä"}]
     assert s3.get_object(**place)["TagCount"] == 1
     assert read(s3, bucket, "main/fox") == CONTENT
     s3.delete_object_tagging(**place)
     assert s3.get_object_tagging(**place)["TagSet"] == []
-
-
-@pytest.mark.parametrize("version", ["s3v4", "s3"])
-def test_presigned_urls_read_and_write(stack: Stack, bucket: str, version: str) -> None:
-    s3 = boto3_client(stack, signature_version=version)
-    place = {"Bucket": bucket, "Key": "main/ä b+c"}
-    put = s3.generate_presigned_url("put_object", place, ExpiresIn=60)
-    assert requests.put(put, data=CONTENT, timeout=10).status_code == 200
-    get = s3.generate_presigned_url(
-        "get_object", {**place, "ResponseContentDisposition": "attachment"}, ExpiresIn=60
-    )
-    got = requests.get(get, timeout=10)
-    assert (got.content, got.headers["content-disposition"]) == (CONTENT, "attachment")
-    assert requests.put(get, data=b"other", timeout=10).status_code == 403
-    altered = get.replace("main/", "main/x", 1)
-    assert requests.get(altered, timeout=10).status_code == 403
-    assert read(s3, bucket, place["Key"]) == CONTENT
-
-
-def test_an_expired_presigned_url_is_refused(s3: S3Client, bucket: str) -> None:
-    s3.put_object(Bucket=bucket, Key="main/fox", Body=CONTENT)
-    url = s3.generate_presigned_url("get_object", {"Bucket": bucket, "Key": "main/fox"}, -1)
-    refused = requests.get(url, timeout=10)
-    assert refused.status_code == 403
-    assert "AccessDenied" in refused.text or "AuthorizationQueryParametersError" in refused.text

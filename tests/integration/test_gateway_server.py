@@ -301,6 +301,19 @@ def test_a_refused_client_that_sends_all_the_same_gets_its_answer(lake):
     assert (answer.status, answer.code) == (403, "SignatureDoesNotMatch")
 
 
+@pytest.mark.parametrize("size_bytes", [5, 3 * MB])
+def test_a_refused_client_that_waits_is_not_waited_for(lake, size_bytes):
+    wrong = Signer(lake.stack.endpoint, lake.stack.access_key_id, "x" * 40)
+    headers = {"Content-Length": str(size_bytes), "Expect": "100-continue"}
+    signed = wrong.signed("PUT", f"/{lake.name}/main/a", headers)
+    with lake.connect() as connection:
+        connection.send(signed.head)
+        answer = connection.answer("PUT")
+        # Else the next request on this connection would be read as the body.
+        assert (answer.status, answer.headers["connection"]) == (403, "close")
+        assert connection.line() == b""
+
+
 @pytest.mark.parametrize("method", ["PATCH", "OPTIONS", "TRACE", "BREW"])
 def test_an_unknown_method_is_refused(lake, method):
     lake.put("a", b"content")

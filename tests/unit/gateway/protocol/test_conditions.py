@@ -7,6 +7,7 @@ from gateway.protocol.conditions import (
     Verdict,
     WriteCondition,
     copy_verdict,
+    details_of_refusal,
     read_verdict,
     write_condition,
 )
@@ -144,3 +145,20 @@ def test_all_spellings_of_http_dates_are_read(text):
 @given(st.text() | st.text("0123456789 :,+-GMTNov"))
 def test_no_text_breaks_the_reading_of_dates(text):
     assert isinstance(dates.seconds_of_http(text), int | None)
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "named"),
+    [
+        ("PUT", {"if-none-match": "*"}, "If-None-Match"),
+        ("PUT", {"if-match": ETAG}, "If-Match"),
+        ("PUT", {"x-amz-copy-source-if-match": ETAG}, "x-amz-copy-source-If-Match"),
+        ("GET", {"if-none-match": "*", "if-unmodified-since": AT}, "If-Unmodified-Since"),
+        ("GET", {"if-match": ETAG, "if-unmodified-since": AT}, "If-Match"),
+    ],
+)
+def test_a_failed_condition_is_named(method, headers, named):
+    head = Head(method, "/", "", tuple(headers.items()))
+    failed, missing = S3Error(Code.PRECONDITION_FAILED), S3Error(Code.NO_SUCH_KEY)
+    assert details_of_refusal(head, failed) == {"Condition": named}
+    assert details_of_refusal(head, missing) == {}

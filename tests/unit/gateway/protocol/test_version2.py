@@ -247,3 +247,11 @@ def test_a_malformed_header_is_refused(authorization, code):
 )
 def test_a_malformed_query_is_refused(query, code):
     assert refusal(head("GET", f"/?{query}"), 0) is code
+
+
+def test_a_bucket_may_be_signed_with_a_slash_and_sent_without():
+    request = AWSRequest("GET", "http://gateway/bucket?list-type=2", auth_path="/bucket/")
+    HmacV1Auth(CREDENTIALS).add_auth(request)
+    listing = sent(request)
+    assert verify(listing, None).access_key_id == ACCESS_KEY_ID
+    assert refusal(replace(listing, raw_path="/other"), None) is Code.SIGNATURE_DOES_NOT_MATCH
