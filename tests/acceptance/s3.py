@@ -1,16 +1,14 @@
 """How clients of S3 reach the stack: one endpoint, path style, `<repository>/<ref>/<path>`."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import boto3
 from botocore.config import Config
 
 from tests.support.stack import Stack
 
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
+# The stubs of boto3 take no keyword arguments from a dict.
+S3Client = Any
 
 REGION = "us-east-1"
 

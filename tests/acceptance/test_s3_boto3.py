@@ -1,7 +1,5 @@
 """boto3 against a repository, unchanged: what S3's own SDK does with objects."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os
@@ -9,18 +7,15 @@ import zlib
 from base64 import b64encode
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import lakefs
 import pytest
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
-from tests.acceptance.s3 import boto3_client
+from tests.acceptance.s3 import S3Client, boto3_client
 from tests.support.stack import Stack
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
 
 pytestmark = pytest.mark.server
 
@@ -170,7 +165,8 @@ def test_writes_on_conditions(s3: S3Client, bucket: str) -> None:
             s3.put_object(**place, Body=b"other", **condition)
         assert refusal(error) == ("PreconditionFailed", 412)
         (name,) = condition
-        assert error.value.response["Error"]["Condition"].replace("-", "") == name  # type: ignore[typeddict-item]
+        answer: Any = error.value.response
+        assert answer["Error"]["Condition"].replace("-", "") == name
     assert read(s3, bucket, "main/fox") == CONTENT
     s3.put_object(**place, Body=b"newer", IfMatch=ETAG)
     assert read(s3, bucket, "main/fox") == b"newer"
@@ -195,12 +191,12 @@ def test_a_checksum_of_any_algorithm_is_checked(s3: S3Client, bucket: str, algor
         Bucket=bucket,
         Key="main/fox",
         Body=CONTENT,
-        ChecksumAlgorithm=algorithm,  # type: ignore[arg-type]
+        ChecksumAlgorithm=algorithm,
     )
-    assert put[name]  # type: ignore[literal-required]
+    assert put[name]
     wrong = b64encode(b"\0" * (4 if algorithm == "CRC32" else 20 if algorithm == "SHA1" else 32))
     with pytest.raises(ClientError) as error:
-        s3.put_object(Bucket=bucket, Key="main/other", Body=CONTENT, **{name: wrong.decode()})  # type: ignore[arg-type]
+        s3.put_object(Bucket=bucket, Key="main/other", Body=CONTENT, **{name: wrong.decode()})
     assert refusal(error) == ("BadDigest", 400)
     assert keys(s3, bucket, "main/") == ["main/fox"]
 
@@ -215,7 +211,7 @@ def test_copies_keep_or_replace_the_metadata(s3: S3Client, bucket: str) -> None:
         Bucket=bucket, Key="main/ä b", Body=CONTENT, Metadata={"k": "v"}, ContentType="text/x"
     )
     source = {"Bucket": bucket, "Key": "main/ä b"}
-    copied = s3.copy_object(Bucket=bucket, Key="main/copy", CopySource=source)  # type: ignore[arg-type]
+    copied = s3.copy_object(Bucket=bucket, Key="main/copy", CopySource=source)
     assert copied["CopyObjectResult"]["ETag"] == ETAG
     s3.copy_object(
         Bucket=bucket,
@@ -249,7 +245,7 @@ def test_deletions_of_one_and_of_many(s3: S3Client, bucket: str) -> None:
     s3.delete_object(Bucket=bucket, Key="main/a")
     s3.delete_object(Bucket=bucket, Key="main/a")
     objects = [{"Key": f"main/{name}"} for name in ("b", "c", "never")]
-    report = s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})  # type: ignore[typeddict-item]
+    report = s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})
     assert sorted(row["Key"] for row in report["Deleted"]) == ["main/b", "main/c", "main/never"]
     assert keys(s3, bucket, "main/") == ["main/d"]
 
@@ -259,7 +255,7 @@ def test_listings_of_both_versions_have_all_pages(s3: S3Client, bucket: str) -> 
     for name in names:
         s3.put_object(Bucket=bucket, Key=name, Body=CONTENT)
     for operation in ("list_objects", "list_objects_v2"):
-        paginator = s3.get_paginator(operation)  # type: ignore[call-overload]
+        paginator = s3.get_paginator(operation)
         pages = list(
             paginator.paginate(Bucket=bucket, Prefix="main/", PaginationConfig={"PageSize": 3})
         )
@@ -317,7 +313,7 @@ def test_a_multipart_upload_shows_its_parts_until_it_is_completed(
     open_uploads = s3.list_multipart_uploads(Bucket=bucket)["Uploads"]
     assert [(row["Key"], row["UploadId"]) for row in open_uploads] == [("main/parts", upload_id)]
     assert keys(s3, bucket, "main/") == []
-    s3.complete_multipart_upload(**place, UploadId=upload_id, MultipartUpload={"Parts": parts})  # type: ignore[typeddict-item]
+    s3.complete_multipart_upload(**place, UploadId=upload_id, MultipartUpload={"Parts": parts})
     assert read(s3, bucket, "main/parts") == b"".join(pieces)
     assert not s3.list_multipart_uploads(Bucket=bucket).get("Uploads")
 
@@ -337,7 +333,7 @@ def test_parts_are_copied_from_ranges(s3: S3Client, bucket: str) -> None:
             CopySourceRange=span,
         )
         parts.append({"PartNumber": number, "ETag": copied["CopyPartResult"]["ETag"]})
-    s3.complete_multipart_upload(**place, UploadId=upload_id, MultipartUpload={"Parts": parts})  # type: ignore[typeddict-item]
+    s3.complete_multipart_upload(**place, UploadId=upload_id, MultipartUpload={"Parts": parts})
     assert read(s3, bucket, "main/joined") == content
 
 
@@ -347,7 +343,7 @@ def test_an_aborted_upload_leaves_nothing(s3: S3Client, bucket: str) -> None:
     parts = parts_of(s3, bucket, "main/parts", upload_id, [CONTENT])
     s3.abort_multipart_upload(**place, UploadId=upload_id)
     with pytest.raises(s3.exceptions.NoSuchUpload):
-        s3.complete_multipart_upload(**place, UploadId=upload_id, MultipartUpload={"Parts": parts})  # type: ignore[typeddict-item]
+        s3.complete_multipart_upload(**place, UploadId=upload_id, MultipartUpload={"Parts": parts})
     assert keys(s3, bucket, "main/") == []
 
 
@@ -357,7 +353,7 @@ def test_an_upload_with_another_part_than_was_sent_is_refused(s3: S3Client, buck
     parts = parts_of(s3, bucket, "main/parts", upload_id, [CONTENT])
     wrong = [{**part, "ETag": '"0"'} for part in parts]
     with pytest.raises(ClientError) as error:
-        s3.complete_multipart_upload(**place, UploadId=upload_id, MultipartUpload={"Parts": wrong})  # type: ignore[typeddict-item]
+        s3.complete_multipart_upload(**place, UploadId=upload_id, MultipartUpload={"Parts": wrong})
     assert refusal(error) == ("InvalidPart", 400)
 
 

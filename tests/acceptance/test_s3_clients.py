@@ -6,6 +6,7 @@ import io
 import os
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import files
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import duckdb
@@ -27,6 +28,9 @@ from pyarrow.fs import FileSelector, S3FileSystem
 
 from tests.acceptance.s3 import REGION
 from tests.support.stack import Stack
+
+if TYPE_CHECKING:
+    from obstore import UpdateVersion
 
 pytestmark = pytest.mark.server
 
@@ -159,7 +163,7 @@ def test_obstore_writes_reads_lists_and_deletes(store: S3Store) -> None:
 
 
 def test_obstore_creates_only_what_is_absent_and_updates_what_it_read(store: S3Store) -> None:
-    first = {"e_tag": obstore.put(store, "main/a", b"1", mode="create")["e_tag"]}
+    first: UpdateVersion = {"e_tag": obstore.put(store, "main/a", b"1", mode="create")["e_tag"]}
     with pytest.raises(AlreadyExistsError):
         obstore.put(store, "main/a", b"2", mode="create")
     obstore.put(store, "main/a", b"3", mode=first)
@@ -237,7 +241,7 @@ def test_minio_uploads_in_parts_composes_and_deletes(stack: Stack, bucket: str) 
     answer.close()
     answer.release_conn()
     found = client.stat_object(bucket, "main/a b")
-    assert (found.size, found.metadata["x-amz-meta-k"]) == (11 * MB, "v")
+    assert (found.size, (found.metadata or {})["x-amz-meta-k"]) == (11 * MB, "v")
     client.copy_object(bucket, "main/copy", CopySource(bucket, "main/a b"))
     names = [row.object_name for row in client.list_objects(bucket, "main/", recursive=True)]
     assert names == ["main/a b", "main/copy"]

@@ -1,18 +1,11 @@
 """Signatures of boto3 in all forms: both versions, in headers, presigned URLs and forms."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import lakefs
 import pytest
 import requests
 
-from tests.acceptance.s3 import boto3_client
+from tests.acceptance.s3 import S3Client, boto3_client
 from tests.support.stack import Stack
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
 
 pytestmark = pytest.mark.server
 
@@ -49,7 +42,7 @@ def test_objects_are_put_read_listed_and_deleted(stack: Stack, bucket: str, vers
     assert read(s3, bucket, "main/copy") == CONTENT
     assert keys(s3, bucket, "main/") == ["main/copy", "main/ä b+c"]
     objects = [{"Key": name} for name in keys(s3, bucket, "main/")]
-    s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})  # type: ignore[typeddict-item]
+    s3.delete_objects(Bucket=bucket, Delete={"Objects": objects})
     assert keys(s3, bucket, "main/") == []
     assert bucket in [row["Name"] for row in s3.list_buckets()["Buckets"]]
 

@@ -83,7 +83,7 @@ def _scenario(spark: SparkSession, url: str) -> dict[str, Any]:
     files = spark.sparkContext._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
     system = files.FileSystem.get(
         spark.sparkContext._jvm.java.net.URI(url),  # type: ignore[union-attr]
-        spark.sparkContext._jsc.hadoopConfiguration(),  # type: ignore[union-attr]
+        spark.sparkContext._jsc.hadoopConfiguration(),
     )
     found["renamed"] = system.rename(files.Path(f"{url}/large"), files.Path(f"{url}/moved"))
     found["moved"] = spark.read.parquet(f"{url}/moved").count()
