@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from bench.torture import gateway
+from bench.torture import gateway_actions
 from bench.torture.client import Http, Reply, UnsentError, get_presigned, put_presigned
 from bench.torture.gateway import HOT, SOURCES
 from bench.torture.history import Record
@@ -337,7 +337,7 @@ ACTIONS: dict[str, Callable[[Client], Record | None]] = {
     name: value
     for name, value in vars(Client).items()
     if not name.startswith("_") and name not in _HELPERS
-} | dict(gateway.ACTIONS)
+} | dict(gateway_actions.ACTIONS)
 
 # With several names, the answer does not say which one is missing.
 _SEVERAL_NAMES = ("copy", "merge", "create_branch")

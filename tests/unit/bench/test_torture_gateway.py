@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench.torture import gateway, rounds
+from bench.torture import gateway, gateway_actions, gateway_uploads, rounds
 from bench.torture.actions import Client
 from bench.torture.client import Reply, UnsentError
 from bench.torture.history import Record, Translator
@@ -68,7 +68,7 @@ def _client(world: Any, *replies: Reply, seed: str = "1") -> tuple[Any, _Wire]:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    monkeypatch.setattr(gateway, "_PAUSES_S", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(gateway_uploads, "_PAUSES_S", (0.0, 0.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_an_answer_implies_an_effect(kind, reply, outcome):
 def test_requests_are_signed_as_the_gateway_expects(seed):
     world = _World()
     client, wire = _client(world, *[Reply(200, b"<R/>", {"etag": '""'})] * 3, seed=seed)
-    for action in (gateway.s3_put, gateway.s3_delete, gateway.s3_list):
+    for action in (gateway_actions.s3_put, gateway_actions.s3_delete, gateway_actions.s3_list):
         action(client)
     for method, url, _, headers in wire.sent:
         path, _, query = url.partition("?")
@@ -120,7 +120,7 @@ def _completing(*replies: Reply) -> tuple[_World, Record, _Wire]:
     record = Record("1", "c", "s3_complete", "write", "main", ("hot/a",))
     record.content = Content(b"data", checksum=checksum_of_parts([b"data"]))
     client.chance = Random("no repetition")
-    gateway._complete(client, record, "u", b"<x/>")
+    gateway_uploads._complete(client, record, "u", b"<x/>")
     return world, record, wire
 
 
@@ -244,7 +244,7 @@ def test_an_empty_listing_may_be_one_of_a_deleted_branch(deleted, outcome):
     world.deleted_branches = deleted
     client, _ = _client(world, Reply(200, b"<ListBucketResult/>"))
     client.a_branch = lambda: "dev"
-    assert gateway.s3_list(client).outcome == outcome
+    assert gateway_actions.s3_list(client).outcome == outcome
 
 
 def test_a_client_that_breaks_is_a_problem(monkeypatch):

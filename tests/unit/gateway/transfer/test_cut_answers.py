@@ -1,0 +1,62 @@
+"""Answers of S3 that stop in the middle of their document."""
+
+import socket
+import threading
+
+import pytest
+
+from gateway.protocol.errors import Code, S3Error
+from gateway.transfer.connections import Connections
+from gateway.transfer.store import Transfers
+from graveler.aws.s3.requests import SignedRequest
+
+_HOST = "127.0.0.1"
+
+
+@pytest.fixture
+def hanging():
+    """A server that promises 100 bytes, sends a few, and hangs; yield its port and its status."""
+    listener = socket.create_server((_HOST, 0))
+    status = [b"200 OK"]
+    connections = []
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            connections.append(connection)
+            connection.recv(10_000)
+            head = b"HTTP/1.1 " + status[0] + b"\r\nETag: x\r\nContent-Length: 100\r\n\r\n"
+            connection.sendall(head + b"<Error><Co")
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield listener.getsockname()[1], status
+    listener.shutdown(socket.SHUT_RDWR)
+    for each in (listener, *connections):
+        each.close()
+
+
+def _request(method: str, port: int) -> SignedRequest:
+    return SignedRequest(method, "http", _HOST, port, "/b/k", {"host": _HOST})
+
+
+@pytest.mark.parametrize("status", [b"200 OK", b"403 Forbidden", b"404 Not Found"])
+def test_a_write_whose_answer_stops_can_be_repeated(hanging, status):
+    port, statuses = hanging
+    statuses[0] = status
+    transfers = Transfers(Connections(timeout_s=0.3))
+    with pytest.raises(S3Error) as raised:
+        transfers.write(lambda: _request("PUT", port), b"")
+    assert raised.value.code is Code.SERVICE_UNAVAILABLE
+
+
+@pytest.mark.parametrize("status", [b"403 Forbidden", b"404 Not Found"])
+def test_a_read_whose_refusal_stops_can_be_repeated(hanging, status):
+    port, statuses = hanging
+    statuses[0] = status
+    transfers = Transfers(Connections(timeout_s=0.3))
+    with pytest.raises(S3Error) as raised:
+        transfers.read(lambda _first, _last: _request("GET", port), 0, 9)
+    assert raised.value.code is Code.SERVICE_UNAVAILABLE
