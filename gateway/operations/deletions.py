@@ -2,7 +2,7 @@
 
 from gateway.lake.port import Place
 from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import Call
+from gateway.operations.call import NULL_VERSION, Call
 from gateway.operations.errors import error_of
 from gateway.operations.writes import requirement_of
 from gateway.protocol.addressing import split_key
@@ -31,7 +31,9 @@ def delete_objects(call: Call) -> Answer:
     by_branch: dict[str, list[tuple[bytes, str]]] = {}
     for wanted in deletion.objects:
         place = split_key(wanted.key.encode())
-        if wanted.etag is not None and place.path:
+        if wanted.version_id not in {None, "", NULL_VERSION}:
+            errors[wanted.key] = _of_version(wanted.key)
+        elif wanted.etag is not None and place.path:
             _delete_if(call, place.ref, place.path, wanted, errors)
         else:
             by_branch.setdefault(place.ref, []).append((place.path, wanted.key))
@@ -40,6 +42,12 @@ def delete_objects(call: Call) -> Answer:
     deleted = [wanted.key for wanted in deletion.objects if wanted.key not in errors]
     listed = () if deletion.quiet else deleted
     return of_document(deletions.deletion_result(listed, list(errors.values())))
+
+
+def _of_version(key: str) -> DeletionError:
+    """Return the error of a version: the object at the key is another one."""
+    code = Code.NO_SUCH_VERSION
+    return DeletionError(key, code.text, code.message)
 
 
 def _delete_if(
