@@ -350,14 +350,44 @@ def set_user_metadata(
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the metadata may have been replaced.
     """
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
-    check_user_metadata(metadata)
+    change_user_metadata(
+        engine,
+        repository,
+        branch,
+        path,
+        lambda _: metadata,
+        requirement=requirement,
+        force=force,
+    )
 
-    def with_metadata(current: bytes | None) -> bytes:
+
+def change_user_metadata(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    change: Callable[[Mapping[str, str]], Mapping[str, str]],
+    *,
+    requirement: Requirement = NO_REQUIREMENT,
+    force: bool = False,
+) -> None:
+    """Replace the user metadata by what `change` makes of those that the object has then.
+
+    `change` is called again if another writer comes first.
+
+    Raises:
+        GravelerError: as `set_user_metadata`.
+    """
+    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+
+    def changed(current: bytes | None) -> bytes:
         check_requirement(path, current, requirement)
         if current is None:
             raise object_not_found(path)
-        return entry_value(replace(value_entry(current), metadata=metadata))
+        entry = value_entry(current)
+        metadata = change(entry.metadata)
+        check_user_metadata(metadata)
+        return entry_value(replace(entry, metadata=metadata))
 
     with within(f"update user metadata on {repository}/{branch}/{path.decode('utf-8', 'replace')}"):
-        stage_in_place(engine, found, current, path, with_metadata)
+        stage_in_place(engine, found, current, path, changed)

@@ -170,10 +170,12 @@ class EngineObjects:
         return object_of(copied)
 
     @in_time
-    def describe(self, place: Place, metadata: Mapping[str, str]) -> None:
+    def describe(
+        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+    ) -> None:
         self._access.require(rights.writing(place.repository, place.path))
-        writes.set_user_metadata(
-            self._engine, place.repository, place.ref, text_of(place.path), metadata
+        writes.change_user_metadata(
+            self._engine, place.repository, place.ref, text_of(place.path), change
         )
 
     @in_time
