@@ -159,24 +159,28 @@ class Reading:
         """
         failures = 0
         while self._next <= self._last:
+            began = self._next
             try:
-                if self._answer is None:
-                    self.begin()
-                assert self._answer is not None
-                for piece in self._answer.pieces():
-                    self._next += len(piece)
-                    if self._next > self._last + 1:
-                        raise DataMissingError("S3 sends more bytes than it was asked for")
-                    failures = 0
-                    yield piece
-                if self._next <= self._last:  # only an answer of unknown length can do this
-                    raise NoAnswerError("S3's answer ended early")
+                yield from self._rest()
             except NoAnswerError as error:
-                failures += 1
+                failures = 1 if self._next > began else failures + 1
                 if failures == _TRIES_MAX:
                     raise S3Error(Code.SERVICE_UNAVAILABLE) from error
                 self.close()
                 self._transfers.pause(failures)
+
+    def _rest(self) -> Iterator[bytes]:
+        """Yield what one answer has of the rest."""
+        if self._answer is None:
+            self.begin()
+        assert self._answer is not None
+        for piece in self._answer.pieces():
+            self._next += len(piece)
+            if self._next > self._last + 1:
+                raise DataMissingError("S3 sends more bytes than it was asked for")
+            yield piece
+        if self._next <= self._last:  # only an answer of unknown length can do this
+            raise NoAnswerError("S3's answer ended early")
 
     def close(self) -> None:
         """Let go of S3's answer."""
