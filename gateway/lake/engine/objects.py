@@ -14,8 +14,8 @@ from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
 from graveler.operations import objects, writes
 from graveler.operations.engine import Engine
+from graveler.operations.prepared import Prepared, finish, prepare
 from graveler.operations.protocol.views import ObjectStat
-from graveler.operations.writes import Prepared
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
@@ -75,7 +75,7 @@ class EngineWriting:
 
     @in_time
     def finish(self, stored: Stored) -> Object:
-        found = writes.finish(
+        found = finish(
             self.engine,
             self.prepared,
             size_bytes=stored.size_bytes,
@@ -133,7 +133,7 @@ class EngineObjects:
         self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
     ) -> EngineWriting:
         self._access.require(rights.writing(place.repository, place.path))
-        prepared = writes.prepare(
+        prepared = prepare(
             self._engine,
             place.repository,
             place.ref,
