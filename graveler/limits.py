@@ -72,6 +72,10 @@ PRESIGNED_URL_LIFE_S = 15 * 60
 # hours, and clocks may differ by an hour.
 CLAIM_LIFE_S = 2 * 24 * 60 * 60
 
+# A write must end before its data look old. A collection deletes data that are a day old and that
+# nobody names, and S3 may date data by the start of their write.
+WRITE_LIFE_S = 12 * 60 * 60
+
 # S3 copies up to 5 GiB in one request, but the time is unbounded. Larger objects than this are
 # copied in parts of this size, several at a time, while the caller waits.
 SINGLE_COPY_BYTES_MAX = 512 * 1024**2

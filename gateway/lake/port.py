@@ -180,8 +180,10 @@ class Lake(Protocol):
     ) -> Object:
         """Copy the object to the place; without a description, with its own."""
 
-    def describe(self, place: Place, metadata: Mapping[str, str]) -> None:
-        """Replace the object's user metadata."""
+    def describe(
+        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+    ) -> None:
+        """Replace the object's user metadata by what `change` makes of them."""
 
     def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
         """Delete the object at the place; a missing one is no error without a requirement."""

@@ -25,6 +25,14 @@ class Answer:
     length_bytes: int | None = None
 
 
+# The API may have the same origin: neither scripts nor forms of an object may use the session that
+# a reader has there, and a browser takes no other type for a script.
+_HARMLESS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'",
+}
+
+
 def of_document(content: bytes, headers: Mapping[str, str] | None = None) -> Answer:
     """Return an answer with an XML document."""
     return Answer(200, {"Content-Type": XML, **(headers or {})}, content)
@@ -42,6 +50,7 @@ def object_headers(found: Object) -> dict[str, str]:
         "Last-Modified": dates.http(found.last_modified_ns),
         "Content-Type": _header_text(found.content_type) or metadata.DEFAULT_CONTENT_TYPE,
         "Accept-Ranges": "bytes",
+        **_HARMLESS,
         **metadata.metadata_headers(without_tags(found.metadata)),
         **tag_count_headers(found.metadata),
     }

@@ -47,9 +47,8 @@ def delete_objects(call: Call) -> Answer:
     by_branch: dict[str, list[tuple[bytes, str]]] = {}
     for wanted in deletion.objects:
         place = split_key(wanted.key.encode())
-        if (wanted.version_id or NULL_VERSION) != NULL_VERSION:
-            code = Code.NO_SUCH_VERSION
-            errors[wanted.key] = DeletionError(wanted.key, code.text, code.message)
+        if wanted.version_id not in {None, "", NULL_VERSION}:
+            errors[wanted.key] = _of_version(wanted.key)
         elif wanted.etag is not None and place.path:
             _delete_if(call, place.ref, place.path, wanted, errors)
         else:
@@ -59,6 +58,12 @@ def delete_objects(call: Call) -> Answer:
     deleted = [wanted.key for wanted in deletion.objects if wanted.key not in errors]
     listed = () if deletion.quiet else deleted
     return of_document(deletions.deletion_result(listed, list(errors.values())))
+
+
+def _of_version(key: str) -> DeletionError:
+    """Return the error of a version: the object at the key is another one."""
+    code = Code.NO_SUCH_VERSION
+    return DeletionError(key, code.text, code.message)
 
 
 def _delete_if(

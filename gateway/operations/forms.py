@@ -18,6 +18,7 @@ from gateway.operations.writes import PUT_BYTES_MAX, SMALL_BYTES_MAX, UNSIGNED, 
 from gateway.protocol import metadata
 from gateway.protocol.addressing import Target
 from gateway.protocol.documents import parse_tagging, post_response
+from gateway.protocol.documents.markup import url_encoded
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.forms import FormParser
 from gateway.protocol.head import Head
@@ -26,10 +27,15 @@ from gateway.protocol.policy import LengthRange, check_policy, form_access_key_i
 _CONTENT_TYPE = "multipart/form-data"
 
 
+def has_form(head: Head) -> bool:
+    """Whether the body is a form."""
+    content_type = (head.header("content-type") or "").lower()
+    return head.method == "POST" and content_type.startswith(_CONTENT_TYPE)
+
+
 def is_form(head: Head, target: Target) -> bool:
     """Whether the request is a form for a bucket."""
-    content_type = (head.header("content-type") or "").lower()
-    return head.method == "POST" and content_type.startswith(_CONTENT_TYPE) and not target.key
+    return has_form(head) and not target.key
 
 
 class Form:
@@ -140,7 +146,8 @@ def _description(call: Call, form: Form) -> Description:
 
 
 def _answer(call: Call, form: Form, checksum: str) -> Answer:
-    headers = {"ETag": etag_of(checksum), "Location": f"/{call.bucket}/{call.key}"}
+    location = url_encoded(f"/{call.bucket}/{call.key}")
+    headers = {"ETag": etag_of(checksum), "Location": location}
     redirect = form.fields.get("success_action_redirect") or form.fields.get("redirect", "")
     if urlsplit(redirect).scheme in {"http", "https"} and redirect.isprintable():
         split = urlsplit(redirect)
@@ -149,6 +156,6 @@ def _answer(call: Call, form: Form, checksum: str) -> Answer:
         return Answer(303, {**headers, "Location": split._replace(query=query).geturl()})
     status = form.fields.get("success_action_status")
     if status == "201":
-        document = post_response(headers["Location"], call.bucket, call.key, checksum)
+        document = post_response(location, call.bucket, call.key, checksum)
         return Answer(201, {**headers, "Content-Type": XML}, document)
     return Answer(200 if status == "200" else 204, headers)

@@ -65,7 +65,8 @@ def _objects(call: Call, query: ObjectsQuery, ref: str) -> ObjectsPage:
             PageQuery(
                 amount=query.amount,
                 prefix=query.prefix.encode("utf-8", "surrogateescape")[len(before) :],
-                after=after[len(before) :],
+                # A marker before the ref's first key leaves nothing out.
+                after=after[len(before) :] if after > before else b"",
                 delimiter=query.delimiter.encode("utf-8", "surrogateescape"),
             ),
         )

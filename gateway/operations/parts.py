@@ -56,7 +56,7 @@ def list_parts(call: Call) -> Answer:
 
 def _number(call: Call) -> int:
     text = call.parameters["partNumber"]
-    if text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= UPLOAD_PARTS_MAX:
+    if text.isascii() and text.isdigit() and 1 <= int(text[:19]) <= UPLOAD_PARTS_MAX:
         return int(text)
     raise S3Error(
         Code.INVALID_ARGUMENT,

@@ -11,14 +11,14 @@ def get_object_tagging(call: Call) -> Answer:
 
 
 def put_object_tagging(call: Call) -> Answer:
-    found = call.lake.stat(call.place)
+    call.lake.stat(call.place)
     call.lake.check_write(call.place)
     tags = documents.parse_tagging(call.document())
-    call.lake.describe(call.place, with_tags(found.metadata, tags))
+    call.lake.describe(call.place, lambda metadata: with_tags(metadata, tags))
     return Answer()
 
 
 def delete_object_tagging(call: Call) -> Answer:
-    found = call.lake.stat(call.place)
-    call.lake.describe(call.place, without_tags(found.metadata))
+    call.lake.stat(call.place)
+    call.lake.describe(call.place, without_tags)
     return Answer(204)

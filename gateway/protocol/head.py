@@ -68,17 +68,22 @@ class Head:
         Some SDKs move `x-amz-*` headers into the query when they presign.
         """
         sent = {name for name, _ in self.headers}
-        hoisted = [
-            (name.lower(), value)
-            for name, value in self.parameters.items()
-            if name.lower().startswith(_HOISTED) and name.lower() not in sent | _OF_SIGNATURES
-        ]
-        return replace(self, headers=(*self.headers, *hoisted)) if hoisted else self
+        hoisted: dict[str, str] = {}
+        for name, value in self.raw_parameters:
+            lower = _decoded(name).lower()
+            if lower.startswith(_HOISTED) and lower not in sent | _OF_SIGNATURES:
+                hoisted.setdefault(lower, _header_of(value))
+        return replace(self, headers=(*self.headers, *hoisted.items())) if hoisted else self
 
 
 def unquoted(text: str) -> bytes:
     """Return the bytes of percent-encoded text, which is Latin-1: a character for each byte."""
     return unquote_to_bytes(text.encode("latin-1", "replace"))
+
+
+def _header_of(text: str) -> str:
+    """Return a parameter as a header has it: a character for each byte."""
+    return unquoted(text.replace("+", " ")).decode("latin-1")
 
 
 def _decoded(text: str) -> str:

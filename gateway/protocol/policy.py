@@ -84,7 +84,7 @@ def check_policy(fields: Mapping[str, str], secret: str, now_s: int, bucket: str
             parts = json.dumps([operator, f"${condition.field}", condition.value])
             raise _failed(f"Policy Condition failed: {parts}")
     covered = {condition.field for condition in conditions} | _UNCOVERED
-    extra = [name for name in fields if name not in covered and not name.startswith("x-ignore-")]
+    extra = [name for name in values if name not in covered and not name.startswith("x-ignore-")]
     if extra:
         raise _failed(f"Extra input fields: {', '.join(sorted(extra))}")
     return length_range

@@ -72,6 +72,18 @@ class Streamed:
         """Whether the body arrived whole."""
         return self._is_over
 
+    async def read_ahead(self, size_bytes: int) -> None:
+        """Take this much of the body, or all of it, while no thread waits; call it before `read`.
+
+        A body that does not arrive in time is broken.
+        """
+        try:
+            async with asyncio.timeout(self._idle_s):
+                while self._waiting_bytes < size_bytes and await self._read_some():
+                    pass
+        except Exception:  # noqa: BLE001 - whatever the server raises of a broken body
+            self._end(is_broken=True)
+
     def read(self) -> bytes:
         """Return the bytes that have arrived, b"" at the end.
 
@@ -121,6 +133,8 @@ class Streamed:
             await asyncio.wait([self._pump])
 
     def _begin(self) -> None:
+        if self._is_over or self._is_broken:
+            return
         self._pump = self._loop.create_task(self._read_all())
 
     async def _read_all(self) -> None:

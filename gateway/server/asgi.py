@@ -5,6 +5,7 @@ less CPU time than to await them (ADR 21). A small body is read before its reque
 """
 
 import asyncio
+import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -13,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from gateway.operations.answers import Answer
+from gateway.operations.forms import has_form
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.server.application import Application, Served
@@ -25,6 +27,9 @@ from graveler.errors import GravelerError
 # A body of this size takes one or two messages, and no thread waits for them.
 _SMALL_BYTES = 64 * 1024
 _SMALL_DIGITS = len(str(_SMALL_BYTES))
+
+# Of a header: the server refuses the whole answer. Checksums of the API are any text.
+_UNSENDABLE = re.compile("[\x00-\x1f\x7f]")
 
 # No repository can have this name.
 HEALTH_PATH = "/_health"
@@ -51,8 +56,7 @@ class Asgi:
             await _send_health(send)
             return
         loop = asyncio.get_running_loop()
-        small = await _small_body(head, receive, self._idle_s)
-        arriving = small or Streamed(receive, loop, self._idle_s)
+        arriving = await self._arriving(head, receive, loop)
         address = scope["client"][0] if scope.get("client") else ""
         work = partial(copy_context().run, self._application.serve, head, arriving, address)
         served: Served = await loop.run_in_executor(self._pool, work)
@@ -68,6 +72,17 @@ class Asgi:
             if answer.reading is not None:
                 answer.reading.close()
             served.record.write()
+
+    async def _arriving(
+        self, head: Head, receive: Receive, loop: asyncio.AbstractEventLoop
+    ) -> InMemory | Streamed:
+        small = await _small_body(head, receive, self._idle_s)
+        if small is not None:
+            return small
+        streamed = Streamed(receive, loop, self._idle_s)
+        if has_form(head):  # nobody knows who sends it before its fields are read
+            await streamed.read_ahead(_SMALL_BYTES)
+        return streamed
 
     async def _send(
         self, head: Head, served: Served, send: Send, loop: asyncio.AbstractEventLoop
@@ -192,6 +207,6 @@ def _headers_of(answer: Answer, *, has_content: bool) -> list[tuple[bytes, bytes
         headers["content-length"] = str(len(answer.content))
     headers.setdefault("server", "Graveler")
     return [
-        (name.encode("latin-1"), value.encode("latin-1", "replace"))
+        (name.encode("latin-1"), _UNSENDABLE.sub(" ", value).encode("latin-1", "replace"))
         for name, value in headers.items()
     ]

@@ -17,10 +17,10 @@ from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
 from graveler.names import READABLE_BUCKET, check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import Engine
+from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.protocol.staging import branch_for_staging, stage_entry
 from graveler.operations.protocol.views import ObjectStat
-from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.times import NS_PER_S
 
 # Any other address could not be read, and would break each listing that presigns URLs.

@@ -33,11 +33,11 @@ from graveler.errors import (
 from graveler.model import NO_REQUIREMENT, Repository, Requirement
 from graveler.names import check_branch_name, check_path
 from graveler.operations.engine import Engine
+from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.operations.protocol.completions import confirm_again, stage_upload
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, read_repository
 from graveler.operations.protocol.staging import branch_for_staging, check_requirement
 from graveler.operations.protocol.views import ObjectStat, object_stat, view_of_branch
-from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import UploadedPart
 from graveler.uploads import Completion, Upload, digest_of_parts
 

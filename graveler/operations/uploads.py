@@ -15,10 +15,10 @@ from graveler.operations.links import (
     stage_data,
 )
 from graveler.operations.objects import stat
+from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.protocol.staging import branch_for_staging
 from graveler.operations.protocol.views import ObjectStat
-from graveler.operations.writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import UploadedPart
 
 

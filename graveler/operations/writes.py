@@ -1,9 +1,8 @@
 """Changing objects of a branch: upload, delete, copy, set user metadata."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from graveler.addresses import new_address
 from graveler.entries import entry_value, value_entry
 from graveler.errors import (
     ForbiddenError,
@@ -12,14 +11,22 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
-from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
+from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.messages import Refusal, within
-from graveler.model import NO_REQUIREMENT, AddressType, Branch, Entry, Repository, Requirement
+from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
 from graveler.names import check_path
 from graveler.operations.engine import Engine
 from graveler.operations.objects import object_not_found, stat
+from graveler.operations.prepared import (
+    DEFAULT_CONTENT_TYPE,
+    Prepared,
+    branch_now,
+    check_user_metadata,
+    finish,
+    prepare,
+)
 from graveler.operations.protocol.claims import claimed_source
-from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
+from graveler.operations.protocol.lookup import current_branch
 from graveler.operations.protocol.protection import check_can_stage
 from graveler.operations.protocol.retries import contention
 from graveler.operations.protocol.staging import (
@@ -33,97 +40,6 @@ from graveler.operations.protocol.staging import (
 )
 from graveler.operations.protocol.views import ObjectStat, view_of_branch
 from graveler.ports import ObjectInfo
-
-DEFAULT_CONTENT_TYPE = "application/octet-stream"
-
-
-def check_user_metadata(metadata: Mapping[str, str]) -> None:
-    """Check that user metadata fit into one record.
-
-    Raises:
-        InvalidInputError: they are too large.
-    """
-    size_bytes = sum(len(key.encode()) + len(value.encode()) for key, value in metadata.items())
-    if size_bytes > USER_METADATA_BYTES_MAX:
-        raise InvalidInputError(
-            f"user metadata of {size_bytes} bytes are too large: "
-            f"shorten them to {USER_METADATA_BYTES_MAX} bytes"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A new address for the data of a path, on a branch that was checked."""
-
-    repository: Repository
-    branch: Branch
-    path: bytes
-    address: str  # relative to the storage namespace
-
-    @property
-    def uri(self) -> str:
-        """The whole URI of the address."""
-        return f"{self.repository.storage_namespace}/{self.address}"
-
-
-def prepare(
-    engine: Engine,
-    repository: str,
-    branch: str,
-    path: bytes,
-    *,
-    metadata: Mapping[str, str],
-    requirement: Requirement = NO_REQUIREMENT,
-    force: bool = False,
-) -> Prepared:
-    """Return where to store data for the path, so that `finish` makes them its object.
-
-    All checks are made here, so that the content of a refused write is not read.
-
-    Raises:
-        InvalidInputError: a name or the path is malformed, or the metadata are too large.
-        NotFoundError: the repository or the branch does not exist.
-        ForbiddenError: the branch is protected, or the repository is read-only.
-        PreconditionFailedError: the path does not meet the requirement.
-    """
-    found, current = branch_for_staging(
-        engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
-    )
-    check_user_metadata(metadata)
-    if requirement != NO_REQUIREMENT:
-        check_requirement(path, view_of_branch(engine, found, current).get(path), requirement)
-    return Prepared(found, current, path, new_address(engine.names.new_uid()))
-
-
-def finish(
-    engine: Engine,
-    prepared: Prepared,
-    *,
-    size_bytes: int,
-    checksum: str,
-    content_type: str,
-    metadata: Mapping[str, str],
-    requirement: Requirement,
-) -> ObjectStat:
-    """Make the data at the prepared address the object at the path.
-
-    Raises:
-        NotFoundError: the branch was deleted.
-        PreconditionFailedError: the path does not meet the requirement any more.
-        ContentionError: commits or other writers came first in each try.
-        UnknownOutcomeError: the object may have been written.
-    """
-    entry = Entry(
-        address=prepared.address,
-        address_type=AddressType.RELATIVE,
-        size_bytes=size_bytes,
-        checksum=checksum,
-        last_modified_ns=engine.clock.now_ns(),
-        content_type=content_type,
-        metadata=metadata,
-    )
-    found, current = prepared.repository, prepared.branch
-    return stage_entry(engine, found, current, prepared.path, entry, requirement)
 
 
 def upload(
@@ -299,7 +215,7 @@ def copy(
         content_type=entry.content_type if content_type is None else content_type,
         metadata=entry.metadata if metadata is None else metadata,
     )
-    return stage_entry(engine, found, prepared.branch, path, entry, requirement)
+    return stage_entry(engine, *branch_now(engine, prepared), path, entry, requirement)
 
 
 def _check_shallow(repository: str, source_repository: str) -> None:
@@ -350,14 +266,44 @@ def set_user_metadata(
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the metadata may have been replaced.
     """
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
-    check_user_metadata(metadata)
+    change_user_metadata(
+        engine,
+        repository,
+        branch,
+        path,
+        lambda _: metadata,
+        requirement=requirement,
+        force=force,
+    )
 
-    def with_metadata(current: bytes | None) -> bytes:
+
+def change_user_metadata(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    change: Callable[[Mapping[str, str]], Mapping[str, str]],
+    *,
+    requirement: Requirement = NO_REQUIREMENT,
+    force: bool = False,
+) -> None:
+    """Replace the user metadata by what `change` makes of those that the object has then.
+
+    `change` is called again if another writer comes first.
+
+    Raises:
+        GravelerError: as `set_user_metadata`.
+    """
+    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+
+    def changed(current: bytes | None) -> bytes:
         check_requirement(path, current, requirement)
         if current is None:
             raise object_not_found(path)
-        return entry_value(replace(value_entry(current), metadata=metadata))
+        entry = value_entry(current)
+        metadata = change(entry.metadata)
+        check_user_metadata(metadata)
+        return entry_value(replace(entry, metadata=metadata))
 
     with within(f"update user metadata on {repository}/{branch}/{path.decode('utf-8', 'replace')}"):
-        stage_in_place(engine, found, current, path, with_metadata)
+        stage_in_place(engine, found, current, path, changed)

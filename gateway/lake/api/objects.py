@@ -30,6 +30,9 @@ from graveler.errors import (
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.staging.listing import ListPage, PageQuery
 
+# A lost race takes two requests more.
+_DESCRIPTIONS_MAX = 5
+
 
 def branch_of(place: Place, *rest: str) -> tuple[str, ...]:
     """Return the segments of a path below the place's branch."""
@@ -217,9 +220,27 @@ class ApiObjects:
         )
         return object_of(row, place.repository, place.ref)
 
-    def describe(self, place: Place, metadata: Mapping[str, str]) -> None:
+    def describe(
+        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+    ) -> None:
+        """Replace the user metadata, if the content is still the one that was read.
+
+        The API has no condition for metadata: of two changes at the same time, one may be lost.
+
+        Raises:
+            ContentionError: others replaced the object in each try.
+        """
         names = branch_of(place, "objects", "stat", "user_metadata")
-        self._requests.send("PUT", names, path_of(place), body={"set": metadata})
+        for _ in range(_DESCRIPTIONS_MAX):
+            found = self.stat(place)
+            unchanged = conditions_of(Requirement(checksums=frozenset({found.checksum})))
+            body = {"set": dict(change(found.metadata))}
+            try:
+                self._requests.send("PUT", names, path_of(place), body=body, headers=unchanged)
+            except PreconditionFailedError:
+                continue
+            return
+        raise ContentionError(f"too many concurrent updates of {place.path!r}: retry")
 
     def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
         self._requests.send(

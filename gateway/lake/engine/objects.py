@@ -15,8 +15,8 @@ from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
 from graveler.names import checksum_tag
 from graveler.operations import objects, writes
 from graveler.operations.engine import Engine
+from graveler.operations.prepared import Prepared, finish, prepare
 from graveler.operations.protocol.views import ObjectStat
-from graveler.operations.writes import Prepared
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
@@ -76,7 +76,7 @@ class EngineWriting:
 
     @in_time
     def finish(self, stored: Stored) -> Object:
-        found = writes.finish(
+        found = finish(
             self.engine,
             self.prepared,
             size_bytes=stored.size_bytes,
@@ -134,7 +134,7 @@ class EngineObjects:
         self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
     ) -> EngineWriting:
         self._access.require(rights.writing(place.repository, place.path))
-        prepared = writes.prepare(
+        prepared = prepare(
             self._engine,
             place.repository,
             place.ref,
@@ -171,10 +171,12 @@ class EngineObjects:
         return object_of(copied)
 
     @in_time
-    def describe(self, place: Place, metadata: Mapping[str, str]) -> None:
+    def describe(
+        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+    ) -> None:
         self._access.require(rights.writing(place.repository, place.path))
-        writes.set_user_metadata(
-            self._engine, place.repository, place.ref, text_of(place.path), metadata
+        writes.change_user_metadata(
+            self._engine, place.repository, place.ref, text_of(place.path), change
         )
 
     @in_time

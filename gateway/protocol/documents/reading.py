@@ -8,6 +8,8 @@ from gateway.protocol.errors import Code, S3Error
 
 # S3's deepest request document has four levels.
 _DEPTH_MAX = 16
+# A completion of 10,000 parts has about 100,000. One takes 120 bytes here, but 4 in a document.
+_ELEMENTS_MAX = 200_000
 
 
 @dataclass(slots=True)
@@ -91,12 +93,14 @@ class _Builder:
     def __init__(self) -> None:
         # The first element is no element of the document: it receives the root as its child.
         self._open = [Element("")]
+        self._amount = 0
 
     def root(self) -> Element:
         return self._open[0].children[0]
 
     def start(self, name: str, _attributes: dict[str, str]) -> None:
-        if len(self._open) > _DEPTH_MAX:
+        self._amount += 1
+        if len(self._open) > _DEPTH_MAX or self._amount > _ELEMENTS_MAX:
             raise malformed()
         element = Element(name.rpartition(" ")[2])
         self._open[-1].children.append(element)

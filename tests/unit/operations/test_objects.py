@@ -9,20 +9,23 @@ import pytest
 from graveler.entries import entry_value
 from graveler.errors import (
     ContentionError,
+    ForbiddenError,
     GoneError,
     InvalidInputError,
     NotFoundError,
     ObjectMissingError,
     PreconditionFailedError,
+    ThrottledError,
 )
 from graveler.http import object_headers
-from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX
-from graveler.model import AddressType, Requirement
+from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX, WRITE_LIFE_S
+from graveler.model import NO_REQUIREMENT, AddressType, ProtectionRule, Requirement
 from graveler.operations import (
     branches,
     diffs,
     links,
     objects,
+    prepared,
     repositories,
     uploads,
     writes,
@@ -240,14 +243,14 @@ def test_a_conditional_delete_keeps_what_another_wrote_meanwhile(world):
 
 
 def test_a_prepared_address_becomes_the_object_when_its_data_are_stored(world, engine):
-    prepared = writes.prepare(engine, REPO, "main", b"p", metadata={}, requirement=ABSENT)
-    assert prepared.uri.startswith(f"{NAMESPACE}/data/")
-    info = world.objects.put(prepared.uri, b"streamed", "t")
+    made_room = prepared.prepare(engine, REPO, "main", b"p", metadata={}, requirement=ABSENT)
+    assert made_room.uri.startswith(f"{NAMESPACE}/data/")
+    info = world.objects.put(made_room.uri, b"streamed", "t")
 
     def finish():
-        return writes.finish(
+        return prepared.finish(
             engine,
-            prepared,
+            made_room,
             size_bytes=8,
             checksum=info.checksum,
             content_type="t",
@@ -260,6 +263,68 @@ def test_a_prepared_address_becomes_the_object_when_its_data_are_stored(world, e
     assert content(engine, "main", b"p") == b"streamed"
     with pytest.raises(PreconditionFailedError):
         finish()
+
+
+def _protect(world):
+    repositories.set_protection_rules(world.engine(), REPO, [ProtectionRule("main")])
+
+
+def _delete_branch(world):
+    branches.delete(world.engine(), REPO, "side")
+
+
+def _replace_repository(world):
+    repositories.delete(world.engine(), REPO)
+    repositories.create(world.engine(), name=REPO, storage_namespace="s3://bucket/another")
+    branches.create(world.engine(), REPO, name="side", source="main")
+
+
+@pytest.mark.parametrize(
+    ("branch", "change", "refused"),
+    [
+        ("main", _protect, ForbiddenError),
+        ("side", _delete_branch, NotFoundError),
+        ("side", _replace_repository, NotFoundError),
+    ],
+)
+def test_a_write_that_took_long_is_refused_by_what_changed_meanwhile(
+    world, engine, branch, change, refused
+):
+    branches.create(engine, REPO, name="side", source="main")
+    begun = prepared.prepare(engine, REPO, branch, b"p", metadata={})
+    change(world)
+    world.clock.tick(10)
+    with pytest.raises(refused):
+        _finish(engine, begun)
+
+
+def test_a_write_that_took_long_is_staged_on_the_branch_of_the_same_name(world, engine):
+    branches.create(engine, REPO, name="side", source="main")
+    begun = prepared.prepare(engine, REPO, "side", b"p", metadata={})
+    branches.delete(engine, REPO, "side")
+    branches.create(engine, REPO, name="side", source="main")
+    world.clock.tick(10)
+    made = _finish(engine, begun)
+    assert objects.stat(engine, REPO, "side", b"p") == made
+
+
+def test_a_write_that_took_as_long_as_a_collection_waits_is_refused(world, engine):
+    begun = prepared.prepare(engine, REPO, "main", b"p", metadata={})
+    world.clock.tick(WRITE_LIFE_S + 1)
+    with pytest.raises(ThrottledError):
+        _finish(engine, begun)
+
+
+def _finish(engine, begun):
+    return prepared.finish(
+        engine,
+        begun,
+        size_bytes=1,
+        checksum="c",
+        content_type="t",
+        metadata={},
+        requirement=NO_REQUIREMENT,
+    )
 
 
 # Staging and linking

@@ -129,16 +129,21 @@ def test_a_form_that_botocore_signs_verifies_until_it_expires(auth):
     ],
 )
 def test_every_field_must_be_as_the_policy_says(auth, conditions, fields, holds):
-    form = signed(auth, {"key": "a/b", **fields}, conditions)
+    form = signed(auth, {"key": "a/b", **fields}, [{"bucket": "repo"}, *conditions])
     if holds:
         assert check(form) == LengthRange()
     else:
         assert refusal(form) is Code.POST_POLICY_FAILED
 
 
+def test_a_policy_that_names_no_bucket_allows_none():
+    form = signed(S3SigV4PostAuth, {"key": "a/b"}, [{"key": "a/b"}])
+    assert refusal(form) is Code.POST_POLICY_FAILED
+
+
 def test_all_ranges_of_the_policy_limit_the_file():
     ranges = [["content-length-range", 3, 9], ["Content-Length-Range", "2", "5"]]
-    lengths = check(signed(S3SigV4PostAuth, {}, ranges))
+    lengths = check(signed(S3SigV4PostAuth, {}, [{"bucket": "repo"}, *ranges]))
     assert lengths == LengthRange(3, 5)
     lengths.check(3)
     lengths.check(5)

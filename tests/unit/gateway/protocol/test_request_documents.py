@@ -258,3 +258,9 @@ def test_a_tagging_needs_one_set():
     twice = b"<Tagging><TagSet/><TagSet/></Tagging>"
     assert code_of(documents.parse_tagging, twice) is Code.MALFORMED_XML
     assert tags("") == {}
+
+
+def test_a_document_of_very_many_elements_is_refused():
+    with pytest.raises(S3Error) as caught:
+        deletion("<Object><Key>a</Key></Object>" + "<a/>" * 200_000)
+    assert caught.value.code is Code.MALFORMED_XML

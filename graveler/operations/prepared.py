@@ -1,0 +1,144 @@
+"""Writes in two steps: an address for the data, and then their entry.
+
+Between the steps, a client may send its content for hours. So the last step checks again what the
+first one allowed, unless that was a moment ago.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graveler.addresses import new_address
+from graveler.errors import InvalidInputError, ThrottledError
+from graveler.limits import USER_METADATA_BYTES_MAX, WRITE_LIFE_S
+from graveler.model import NO_REQUIREMENT, AddressType, Branch, Entry, Repository, Requirement
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.lookup import branch_of_upload_not_found
+from graveler.operations.protocol.staging import (
+    branch_for_staging,
+    check_requirement,
+    stage_entry,
+)
+from graveler.operations.protocol.views import ObjectStat, view_of_branch
+from graveler.times import NS_PER_S
+
+# As old as what readers may remember of a repository.
+_CHECK_AGE_MAX_S = 5
+
+DEFAULT_CONTENT_TYPE = "application/octet-stream"
+
+
+def check_user_metadata(metadata: Mapping[str, str]) -> None:
+    """Check that user metadata fit into one record.
+
+    Raises:
+        InvalidInputError: they are too large.
+    """
+    size_bytes = sum(len(key.encode()) + len(value.encode()) for key, value in metadata.items())
+    if size_bytes > USER_METADATA_BYTES_MAX:
+        raise InvalidInputError(
+            f"user metadata of {size_bytes} bytes are too large: "
+            f"shorten them to {USER_METADATA_BYTES_MAX} bytes"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A new address for the data of a path, on a branch that was checked."""
+
+    repository: Repository
+    branch: Branch
+    path: bytes
+    address: str  # relative to the storage namespace
+    force: bool
+    since_ns: int
+
+    @property
+    def uri(self) -> str:
+        """The whole URI of the address."""
+        return f"{self.repository.storage_namespace}/{self.address}"
+
+
+def prepare(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    *,
+    metadata: Mapping[str, str],
+    requirement: Requirement = NO_REQUIREMENT,
+    force: bool = False,
+) -> Prepared:
+    """Return where to store data for the path, so that `finish` makes them its object.
+
+    All checks are made here, so that the content of a refused write is not read.
+
+    Raises:
+        InvalidInputError: a name or the path is malformed, or the metadata are too large.
+        NotFoundError: the repository or the branch does not exist.
+        ForbiddenError: the branch is protected, or the repository is read-only.
+        PreconditionFailedError: the path does not meet the requirement.
+    """
+    found, branch_found = branch_for_staging(
+        engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
+    )
+    check_user_metadata(metadata)
+    if requirement != NO_REQUIREMENT:
+        check_requirement(path, view_of_branch(engine, found, branch_found).get(path), requirement)
+    address = new_address(engine.names.new_uid())
+    return Prepared(found, branch_found, path, address, force, engine.clock.now_ns())
+
+
+def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch]:
+    """Return the repository and the branch on which a prepared write may be staged now.
+
+    Raises:
+        NotFoundError: the repository or the branch was deleted.
+        ForbiddenError: the branch is protected by now, or the repository is read-only.
+        ThrottledError: the write took too long.
+    """
+    age_s = (engine.clock.now_ns() - prepared.since_ns) / NS_PER_S
+    if age_s <= _CHECK_AGE_MAX_S:
+        return prepared.repository, prepared.branch
+    if age_s > WRITE_LIFE_S:
+        raise ThrottledError(f"the write took {age_s:.0f} s: send the content again, in parts")
+    found, branch = branch_for_staging(
+        engine,
+        prepared.repository.name,
+        prepared.branch.name,
+        prepared.path,
+        force=prepared.force,
+        not_found=branch_of_upload_not_found,
+    )
+    if found.uid != prepared.repository.uid:  # the name is another repository's now
+        raise branch_of_upload_not_found(prepared.branch.name)
+    return found, branch
+
+
+def finish(
+    engine: Engine,
+    prepared: Prepared,
+    *,
+    size_bytes: int,
+    checksum: str,
+    content_type: str,
+    metadata: Mapping[str, str],
+    requirement: Requirement,
+) -> ObjectStat:
+    """Make the data at the prepared address the object at the path.
+
+    Raises:
+        GravelerError: as `branch_now`.
+        PreconditionFailedError: the path does not meet the requirement any more.
+        ContentionError: commits or other writers came first in each try.
+        UnknownOutcomeError: the object may have been written.
+    """
+    entry = Entry(
+        address=prepared.address,
+        address_type=AddressType.RELATIVE,
+        size_bytes=size_bytes,
+        checksum=checksum,
+        last_modified_ns=engine.clock.now_ns(),
+        content_type=content_type,
+        metadata=metadata,
+    )
+    return stage_entry(engine, *branch_now(engine, prepared), prepared.path, entry, requirement)

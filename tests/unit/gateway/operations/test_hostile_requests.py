@@ -1,0 +1,115 @@
+"""Requests that once did more, less or something else than they say."""
+
+import base64
+import json
+
+import pytest
+
+from gateway.protocol.head import Head
+from gateway.protocol.signatures.version2 import sign
+from tests.support.api import ACCESS_KEY_ID, SECRET
+from tests.support.gateway_stack import HOST, REPO, CutBody, GatewayStack
+
+TAGGING = b"<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>"
+
+
+@pytest.fixture
+def stack():
+    made = GatewayStack()
+    for key in ("main/a", "main/b"):
+        made.put(key)
+    return made
+
+
+def form(stack, fields, content, *, covers_bucket=True, end=b"--\r\n"):
+    conditions = [["starts-with", "$key", ""], *([{"bucket": REPO}] if covers_bucket else [])]
+    document = {"expiration": "2099-01-01T00:00:00Z", "conditions": conditions}
+    policy = base64.b64encode(json.dumps(document).encode())
+    signed = {
+        "AWSAccessKeyId": ACCESS_KEY_ID,
+        "policy": policy.decode(),
+        "signature": sign(SECRET, policy),
+        **fields,
+    }
+    lead = '--B\r\nContent-Disposition: form-data; name="{}"\r\n\r\n'
+    parts = [lead.format(name) + value + "\r\n" for name, value in signed.items()]
+    body = "".join([*parts, lead.format("file")]).encode() + content + b"\r\n--B" + end
+    headers = {
+        "host": HOST,
+        "content-type": "multipart/form-data; boundary=B",
+        "content-length": str(len(body)),
+    }
+    return stack.send(Head("POST", f"/{REPO}", "", list(headers.items())), CutBody(body))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"list-type": "2", "prefix": "main/", "start-after": "a/zzzzzz"},
+        {"prefix": "main/", "marker": "lake/zzzzz"},
+        {"prefix": "main/", "marker": "main"},
+    ],
+)
+def test_a_marker_before_the_ref_leaves_no_object_out(stack, query):
+    assert stack.keys(query) == ["main/a", "main/b"]
+
+
+def test_deleting_a_version_that_does_not_exist_deletes_no_object(stack):
+    rows = "".join(
+        f"<Object><Key>main/{key}</Key><VersionId>{version}</VersionId></Object>"
+        for key, version in (("a", "another"), ("b", "null"))
+    )
+    reply = stack.ask("POST", f"/{REPO}", f"<Delete>{rows}</Delete>".encode(), query="delete")
+    assert (reply.text("Error/Key"), reply.text("Error/Code")) == ("main/a", "NoSuchVersion")
+    assert stack.keys({"prefix": "main/"}) == ["main/a"]
+
+
+@pytest.mark.parametrize(("method", "body"), [("PUT", TAGGING), ("DELETE", b"")])
+def test_changing_tags_keeps_the_metadata_of_an_object_that_is_written_meanwhile(
+    stack, method, body, monkeypatch
+):
+    stack.put("main/a", b"old", x_amz_meta_v="old")
+    stat = type(stack.lakes.lake("user", "")).stat
+
+    def overtaken(lake, place):
+        monkeypatch.undo()
+        found = stat(lake, place)
+        stack.put("main/a", b"new", x_amz_meta_v="new")
+        return found
+
+    monkeypatch.setattr(type(stack.lakes.lake("user", "")), "stat", overtaken)
+    assert stack.ask(method, f"/{REPO}/main/a", body, query="tagging").status < 300
+    reply = stack.ask("GET", f"/{REPO}/main/a")
+    assert (reply.content, reply.headers["x-amz-meta-v"]) == (b"new", "new")
+
+
+def test_a_form_whose_policy_names_no_bucket_is_refused(stack):
+    assert form(stack, {"key": "main/c"}, b"content").status == 204
+    assert form(stack, {"key": "main/d"}, b"content", covers_bucket=False).status == 403
+
+
+def test_a_large_form_without_its_last_line_break_stores_nothing(stack):
+    content = bytes(300_000)
+    assert form(stack, {"key": "main/c"}, content).status == 204
+    assert form(stack, {"key": "main/d"}, content, end=b"--").code == "IncompleteBody"
+    assert stack.keys({"prefix": "main/"}) == ["main/a", "main/b", "main/c"]
+
+
+def test_the_location_of_a_form_is_a_url_path(stack):
+    reply = form(stack, {"key": "main/é\r\nSet-Cookie: a"}, b"content")
+    assert reply.headers["location"] == f"/{REPO}/main/%C3%A9%0D%0ASet-Cookie%3A%20a"
+
+
+def test_scripts_of_an_object_do_not_run_in_the_origin_of_the_api(stack):
+    stack.put("main/page", b"<script>", content_type="text/html")
+    headers = stack.presigned("GET", f"/{REPO}/main/page").headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("sent", "header"), [("%FF", "\xff"), ("%C3%A9", "\xc3\xa9"), ("a+b", "a b"), ("%25", "%")]
+)
+def test_hoisted_headers_have_a_character_for_each_byte(sent, header):
+    head = Head("PUT", "/", f"X-Amz-Meta-a={sent}", ())
+    assert head.with_hoisted_headers().header("x-amz-meta-a") == header

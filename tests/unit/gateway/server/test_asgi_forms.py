@@ -1,0 +1,86 @@
+"""The ASGI application on an event loop: what clients that send strangely get, and cost."""
+
+import asyncio
+
+from gateway.operations.answers import Answer
+from gateway.protocol.head import Head
+from gateway.server.application import Served
+from gateway.server.asgi import Asgi
+from gateway.server.log import Record
+from tests.support.gateway_stack import HOST, REPO, GatewayStack
+
+
+def scope_of(head: Head) -> dict:
+    return {
+        "type": "http",
+        "method": head.method,
+        "raw_path": head.raw_path.encode("latin-1"),
+        "path": head.raw_path,
+        "query_string": head.raw_query.encode("latin-1"),
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in head.headers],
+        "client": ("127.0.0.1", 1),
+    }
+
+
+async def ask(asgi: Asgi, head: Head, messages: list[dict]) -> dict:
+    """Return the start of the answer; a body whose messages are over never goes on."""
+
+    async def receive() -> dict:
+        return messages.pop(0) if messages else await asyncio.Event().wait()
+
+    sent = []
+
+    async def send(message: dict) -> None:
+        sent.append(message)
+
+    await asgi(scope_of(head), receive, send)
+    return sent[0]
+
+
+FORM = Head(
+    "POST",
+    f"/{REPO}",
+    "",
+    [
+        ("host", HOST),
+        ("content-type", "multipart/form-data; boundary=B"),
+        ("content-length", "1000000"),
+    ],
+)
+
+
+def test_forms_that_do_not_arrive_hold_no_thread():
+    stack = GatewayStack()
+    stack.put("main/a")
+    head = stack.signed("GET", f"/{REPO}/main/a")
+
+    async def scenario() -> int:
+        asgi = Asgi(stack.application, threads=2, idle_s=30)
+        begun = {"type": "http.request", "body": b"--B\r\n", "more_body": True}
+        forms = [asyncio.create_task(ask(asgi, FORM, [dict(begun)])) for _ in range(4)]
+        await asyncio.sleep(0.1)
+        async with asyncio.timeout(10):
+            answer = await ask(asgi, head, [])
+        for task in forms:
+            task.cancel()
+        return answer["status"]
+
+    assert asyncio.run(scenario()) == 200
+
+
+def test_a_form_that_breaks_off_is_incomplete():
+    async def scenario() -> int:
+        asgi = Asgi(GatewayStack().application, threads=2, idle_s=0.05)
+        return (await ask(asgi, FORM, []))["status"]
+
+    assert asyncio.run(scenario()) == 400
+
+
+def test_a_header_that_cannot_be_sent_costs_only_its_control_characters():
+    class Scripted:
+        def serve(self, *_: object) -> Served:
+            return Served(Answer(200, {"ETag": '"a\r\nSet-Cookie: b"'}), Record("id", "GET"))
+
+    head = Head("GET", "/", "", [("host", HOST)])
+    answer = asyncio.run(ask(Asgi(Scripted(), threads=1, idle_s=1), head, []))
+    assert (b"etag", b'"a  Set-Cookie: b"') in answer["headers"]
