@@ -292,11 +292,11 @@ def test_a_copy_has_the_content_and_a_description(lakes, description, is_other):
 
 def test_metadata_are_replaced(lakes):
     stored = lakes.store()
-    lakes.lake.describe(A, {"new": "yes"})
+    lakes.lake.describe(A, lambda _: {"new": "yes"})
     found = lakes.lake.stat(A)
     assert (found.metadata, found.checksum) == ({"new": "yes"}, stored.checksum)
     with pytest.raises(NotFoundError):
-        lakes.lake.describe(replace(A, path=b"missing"), {})
+        lakes.lake.describe(replace(A, path=b"missing"), dict)
 
 
 def test_deletions_take_missing_objects(lakes):
@@ -316,7 +316,7 @@ def test_a_protected_branch_refuses(lakes):
     for act in (
         lambda: lakes.lake.write(A, PLAIN),
         lambda: lakes.lake.copy(lakes.lake.stat(A), REPO, A, PLAIN),
-        lambda: lakes.lake.describe(A, {}),
+        lambda: lakes.lake.describe(A, dict),
         lambda: lakes.lake.delete(A),
         lambda: lakes.lake.create_upload(A, PLAIN),
         lambda: lakes.lake.complete_upload(A, upload_id, parts),
@@ -460,7 +460,7 @@ def test_each_use_needs_its_permission(lakes):
             lambda: lakes.lake.check_write(A),
             lambda: lakes.lake.write(A, PLAIN),
             lambda: lakes.lake.copy(source, REPO, A, None),
-            lambda: lakes.lake.describe(A, {}),
+            lambda: lakes.lake.describe(A, dict),
             lambda: lakes.lake.create_upload(A, PLAIN),
             lambda: lakes.lake.part(A, upload_id, 1),
             lambda: lakes.lake.copy_part(A, upload_id, 1, source, None),

@@ -79,17 +79,30 @@ class S3Uploads:
                 MultipartUpload={"Parts": listed},
             )
         except S3Error as error:
+            joined = self._joined_before(uri, parts, error)
+            if joined is not None:
+                return joined
             if error.code in _BAD_PARTS:
                 raise BadPartsError(
                     f"the parts of {uri} are not those that were uploaded: {error}", error.code
                 ) from error
-            if error.code != "NoSuchUpload":
-                raise
-            stored = find(self._s3, Location.of(uri))
-            if stored is None or checksum_of(stored) != _checksum_of_parts(parts):
+            if error.code == "NoSuchUpload":
                 raise _no_upload(uri, upload_id) from error
-            return info_of(stored)  # an earlier attempt completed it
+            raise
         return info_of(find_existing(self._s3, uri))
+
+    def _joined_before(
+        self, uri: str, parts: Sequence[UploadedPart], error: S3Error
+    ) -> ObjectInfo | None:
+        """Return the object if an earlier attempt joined the parts; None if none did.
+
+        A store may refuse a repetition with any error while it still deletes the parts.
+        """
+        if error.code != "NoSuchUpload" and not error.may_have_landed:
+            return None
+        stored = find(self._s3, Location.of(uri))
+        is_joined = stored is not None and checksum_of(stored) == _checksum_of_parts(parts)
+        return info_of(stored) if is_joined and stored is not None else None
 
     def list_parts(self, uri: str, upload_id: str, after: int, amount: int) -> PartsPage:
         listed = {"UploadId": upload_id, "PartNumberMarker": after, "MaxParts": amount}

@@ -17,6 +17,7 @@ from graveler.aws.s3.client import S3, Location, S3Error
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.errors import (
+    BadPartsError,
     GoneError,
     InvalidInputError,
     NotFoundError,
@@ -199,6 +200,12 @@ def test_an_upload_that_an_earlier_attempt_completed_is_complete() -> None:
     found = Answer(200, {**FOUND.headers, "ETag": f'"{whole}"'})
     aws = ScriptedS3(TIMED_OUT, refusal(404, "NoSuchUpload"), found)
     assert aws.objects.complete_upload("s3://bucket/key", "u", parts).checksum == whole
+    # The store may refuse a repetition in any way while it deletes the parts that it joined.
+    aws = ScriptedS3(TIMED_OUT, refusal(400, "InvalidPart"), found)
+    assert aws.objects.complete_upload("s3://bucket/key", "u", parts).checksum == whole
+    aws = ScriptedS3(TIMED_OUT, refusal(400, "InvalidPart"), FOUND)
+    with pytest.raises(BadPartsError):
+        aws.objects.complete_upload("s3://bucket/key", "u", parts)
     aws = ScriptedS3(refusal(404, "NoSuchUpload"), FOUND)
     with pytest.raises(NotFoundError):
         aws.objects.complete_upload("s3://bucket/key", "u", parts)
