@@ -8,6 +8,7 @@ fails, the client gets a 503 and sends it again, to a new address.
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self
 
@@ -70,7 +71,7 @@ class Transfers:
                     return answer
                 answer.close()
                 raise DataMissingError(f"S3 has {length} bytes of {last - first + 1}")
-        with answer:
+        with answer, _answered():
             if answer.status in {404, 416}:
                 answer.document()
                 raise DataMissingError(f"S3 answers {answer.status}")
@@ -88,7 +89,7 @@ class Transfers:
             answer = self._retried(lambda: send(self._connections, request(), content))
         else:
             answer = self._sent_once(request, content)
-        with answer:
+        with answer, _answered():
             if answer.status != 200:
                 raise refusal_of(answer)
             answer.document()
@@ -123,6 +124,15 @@ class Transfers:
     def pause(self, number: int) -> None:
         """Wait before the try after this one; random, so that clients do not return together."""
         self._sleep(_PAUSE_FIRST_S * 2**number * random.uniform(0.5, 1))  # noqa: S311 - a pause
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    """Turn an answer that breaks off into the refusal that clients repeat."""
+    try:
+        yield
+    except NoAnswerError as error:
+        raise S3Error(Code.SERVICE_UNAVAILABLE) from error
 
 
 class Reading:
