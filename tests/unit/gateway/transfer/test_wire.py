@@ -133,3 +133,19 @@ def test_a_read_that_broke_off_goes_on_in_the_same_data() -> None:
     ]
     with wire(answers) as (made, _, transfers):
         assert b"".join(read(made, transfers, 6)) == b"abcdef"
+
+
+@pytest.mark.parametrize("status", [b"200 OK", b"403 Forbidden"])
+@pytest.mark.parametrize("content", [b"abcd", [b"abcd"]])
+def test_an_answer_to_a_write_that_hangs_is_a_passing_failure(status, content) -> None:
+    hanging = b"HTTP/1.1 " + status + b"\r\nContent-Length: 9\r\n\r\n<Err"
+    with wire([hanging], ends=False) as (made, _, transfers), pytest.raises(S3Error) as refused:
+        transfers.write(lambda: made.request("PUT", content_length="4"), content)
+    assert refused.value.status == 503
+
+
+def test_a_refused_read_whose_answer_hangs_is_a_passing_failure() -> None:
+    hanging = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 9\r\n\r\n<Err"
+    with wire([hanging], ends=False) as (made, _, transfers), pytest.raises(S3Error) as refused:
+        read(made, transfers, 3)
+    assert refused.value.status == 503
