@@ -141,11 +141,11 @@ def test_an_answer_to_a_write_that_hangs_is_a_passing_failure(status, content) -
     hanging = b"HTTP/1.1 " + status + b"\r\nContent-Length: 9\r\n\r\n<Err"
     with wire([hanging], ends=False) as (made, _, transfers), pytest.raises(S3Error) as refused:
         transfers.write(lambda: made.request("PUT", content_length="4"), content)
-    assert refused.value.status == 503
+    assert refused.value.code.status == 503
 
 
 def test_a_refused_read_whose_answer_hangs_is_a_passing_failure() -> None:
     hanging = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 9\r\n\r\n<Err"
     with wire([hanging], ends=False) as (made, _, transfers), pytest.raises(S3Error) as refused:
         read(made, transfers, 3)
-    assert refused.value.status == 503
+    assert refused.value.code.status == 503
