@@ -26,7 +26,9 @@ async def ask(asgi: Asgi, head: Head, messages: list[dict]) -> dict:
     """Return the start of the answer; a body whose messages are over never goes on."""
 
     async def receive() -> dict:
-        return messages.pop(0) if messages else await asyncio.Event().wait()
+        if not messages:
+            await asyncio.Event().wait()
+        return messages.pop(0)
 
     sent = []
 
@@ -82,5 +84,6 @@ def test_a_header_that_cannot_be_sent_costs_only_its_control_characters():
             return Served(Answer(200, {"ETag": '"a\r\nSet-Cookie: b"'}), Record("id", "GET"))
 
     head = Head("GET", "/", "", [("host", HOST)])
-    answer = asyncio.run(ask(Asgi(Scripted(), threads=1, idle_s=1), head, []))
+    asgi = Asgi(Scripted(), threads=1, idle_s=1)  # type: ignore[arg-type]
+    answer = asyncio.run(ask(asgi, head, []))
     assert (b"etag", b'"a  Set-Cookie: b"') in answer["headers"]
