@@ -89,7 +89,9 @@ def test_fields_are_there_once_the_file_begins():
     assert parser.feed(body[: begin - 1]) == b""
     assert parser.fields is None
     parser.feed(body[begin - 1 : begin])
-    assert dict(parser.fields or {})["acl"] == "public-read"
+    fields = parser.fields
+    assert fields is not None
+    assert fields["acl"] == "public-read"
 
 
 @pytest.mark.parametrize(
