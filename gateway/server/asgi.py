@@ -25,7 +25,7 @@ from gateway.transfer.store import DataMissingError
 # A body of this size takes one or two messages, and no thread waits for them.
 _SMALL_BYTES = 64 * 1024
 
-# Of a header: the server refuses the whole answer. Checksums of the API are any text.
+# Of a header: the server refuses the whole answer. Some answers repeat what a URL said.
 _UNSENDABLE = re.compile("[\x00-\x1f\x7f]")
 
 # No repository can have this name.
