@@ -28,7 +28,7 @@ from graveler.errors import GravelerError
 _SMALL_BYTES = 64 * 1024
 _SMALL_DIGITS = len(str(_SMALL_BYTES))
 
-# Of a header: the server refuses the whole answer. Checksums of the API are any text.
+# Of a header: the server refuses the whole answer. Some answers repeat what a URL said.
 _UNSENDABLE = re.compile("[\x00-\x1f\x7f]")
 
 # No repository can have this name.
