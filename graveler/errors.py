@@ -92,8 +92,10 @@ class BadPartsError(InvalidInputError):
 
     code = "bad_parts"
 
-    def __init__(self, message: str, reason: str = "InvalidPart") -> None:
-        super().__init__(message)
+    reason = "InvalidPart"
+
+    def __init__(self, message: str, details: str = "", *, reason: str = reason) -> None:
+        super().__init__(message, details)
         self.reason = reason
 
 

@@ -23,7 +23,7 @@ _OF_CLOUDWATCH = {"@timestamp", "@message"}
 
 @dataclass(frozen=True)
 class Query:
-    """A query: commands that are separated by bars, of which the first is a filter."""
+    """A query: commands that are separated by bars, of which the first may be a filter."""
 
     text: str
 
@@ -34,8 +34,8 @@ class Query:
 
     @property
     def condition(self) -> str:
-        (condition,) = (rest for name, rest in self._commands if name == "filter")
-        return condition
+        """The filter; "" if the query has none, and finds every line of the log."""
+        return next((rest for name, rest in self._commands if name == "filter"), "")
 
     @cached_property
     def fields(self) -> set[str]:
@@ -54,7 +54,9 @@ class Query:
 
     def selects(self, line: Mapping[str, Any]) -> bool:
         """Whether the filter lets the line through."""
-        return bool(eval(self._python, {"__builtins__": {}}, {"line": Line(line), "re": re}))
+        return not self.condition or bool(
+            eval(self._python, {"__builtins__": {}}, {"line": Line(line), "re": re})
+        )
 
     @cached_property
     def _python(self) -> str:

@@ -353,9 +353,9 @@ class MemoryObjectStore:
             upload = self._upload(uri, upload_id)
             numbers = [part.number for part in parts]
             if not parts:
-                raise BadPartsError("no parts are named", "MalformedXML")
+                raise BadPartsError("no parts are named", reason="MalformedXML")
             if numbers != sorted(set(numbers)):
-                raise BadPartsError("parts are not in ascending order", "InvalidPartOrder")
+                raise BadPartsError("parts are not in ascending order", reason="InvalidPartOrder")
             for part in parts:
                 if _md5(upload.parts.get(part.number, b"")) != part.checksum:
                     raise BadPartsError(f"part {part.number} is not what was uploaded")

@@ -30,7 +30,7 @@ def refusal_of(reply: Reply, *, is_change: bool) -> GravelerError:
     kind, _, reason = reply.headers.get(KIND_HEADER.lower(), "").partition("/")
     body = _body_of(reply)
     if kind == BadPartsError.code:
-        return BadPartsError(body.message, reason)
+        return BadPartsError(body.message, reason=reason)
     named = error_of_code(kind, body.message, body.details)
     if type(named) is not GravelerError:
         return named

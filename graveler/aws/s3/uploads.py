@@ -69,7 +69,9 @@ class S3Uploads:
     ) -> ObjectInfo:
         numbers = [part.number for part in parts]
         if numbers != sorted(set(numbers)):
-            raise BadPartsError(f"parts of {uri} are not in ascending order", "InvalidPartOrder")
+            raise BadPartsError(
+                f"parts of {uri} are not in ascending order", reason="InvalidPartOrder"
+            )
         listed = [{"PartNumber": part.number, "ETag": part.checksum} for part in parts]
         try:
             self._s3.call(
@@ -84,7 +86,8 @@ class S3Uploads:
                 return joined
             if error.code in _BAD_PARTS:
                 raise BadPartsError(
-                    f"the parts of {uri} are not those that were uploaded: {error}", error.code
+                    f"the parts of {uri} are not those that were uploaded: {error}",
+                    reason=error.code,
                 ) from error
             if error.code == "NoSuchUpload":
                 raise _no_upload(uri, upload_id) from error

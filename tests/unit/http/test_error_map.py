@@ -87,7 +87,7 @@ def test_a_busy_store_says_when_to_retry():
 
 def test_an_answer_names_the_class_of_its_error():
     assert headers_of(errors.NotFoundError("m")) == {"X-Graveler-Error": "not_found"}
-    assert headers_of(errors.BadPartsError("m", "EntityTooSmall")) == {
+    assert headers_of(errors.BadPartsError("m", reason="EntityTooSmall")) == {
         "X-Graveler-Error": "bad_parts/EntityTooSmall"
     }
 
