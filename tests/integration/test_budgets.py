@@ -8,27 +8,51 @@ what is measured, so that whoever saves a round trip lowers it.
 
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from http.client import HTTPConnection
 
 import pytest
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 
+from gateway.lake.engine.lakes import EngineLakes
+from gateway.server.application import Application
+from gateway.server.settings import GatewaySettings
+from gateway.transfer.connections import Connections
+from gateway.transfer.store import Transfers
 from graveler.access.needs import Permission
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
+from graveler.aws.s3.requests import Endpoint, S3Requests, SignedRequest
 from graveler.http.access import RIGHTS_AGE_MAX_S, Authorizer
 from graveler.http.auth import MEMORY_S, Authenticator
 from graveler.model import Commit
-from graveler.operations import branches, commits, links, merges, objects, tags, writes
+from graveler.operations import (
+    branches,
+    commits,
+    links,
+    merges,
+    objects,
+    recorded_uploads,
+    tags,
+    upload_listing,
+    writes,
+)
 from graveler.operations.accounts import set_up
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import new_commit
 from graveler.operations.protocol.lookup import current_branch
-from graveler.ports import Credential, User
+from graveler.ports import Credential, UploadedPart, User
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
 from tests.contract.accounts import ContextCipher
+from tests.support.access import EVERYTHING, USER, ScriptedAccounts
+from tests.support.api import ACCESS_KEY_ID, SECRET
+from tests.support.gateway_stack import CutBody
 from tests.support.memory_objects import FixedClock
-from tests.support.server_world import ServerWorld, open_world
+from tests.support.server_world import REGION, ServerWorld, open_world
+from tests.support.signed_heads import sent
 from tests.support.stack import BUCKET
 
 pytestmark = pytest.mark.server
@@ -171,6 +195,173 @@ def test_an_operation_keeps_its_budget(meter: Meter, budget: Budget) -> None:
     head(meter)
     cost = meter.cost(lambda: budget.run(meter))
     assert cost == (budget.dynamodb, budget.s3), meter.requests
+
+
+# Recorded uploads
+
+
+@dataclass
+class OpenUpload:
+    """An upload with one part, which another process began."""
+
+    meter: Meter
+    path: bytes = b"parted"
+
+    def __post_init__(self) -> None:
+        other, repo = self.meter.other, self.meter.repo
+        begun = recorded_uploads.create(other, repo, "main", self.path, metadata={})
+        self.id = begun.id
+        uri, store_id = recorded_uploads.location(other, repo, "main", self.path, self.id)
+        source = objects.stat(other, repo, "main", b"a").physical_address
+        self.parts: Sequence[UploadedPart] = [
+            UploadedPart(1, other.objects.copy_part(uri, store_id, 1, source, None))
+        ]
+
+    def location(self) -> tuple[str, str]:
+        return recorded_uploads.location(
+            self.meter.engine, self.meter.repo, "main", self.path, self.id
+        )
+
+    def list_parts(self) -> None:
+        self.meter.engine.objects.list_parts(*self.location(), 0, 100)
+
+    def complete(self, engine: Engine | None = None) -> None:
+        recorded_uploads.complete(
+            engine or self.meter.engine, self.meter.repo, "main", self.path, self.id, self.parts
+        )
+
+    def abort(self) -> None:
+        recorded_uploads.abort(self.meter.engine, self.meter.repo, "main", self.path, self.id)
+
+    def list_all(self) -> None:
+        upload_listing.list_uploads(self.meter.engine, self.meter.repo, PageQuery(100))
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        (OpenUpload.location, (2, {})),
+        (OpenUpload.list_parts, (2, {"GET": 1})),
+        (OpenUpload.complete, (5, {"POST": 1, "HEAD": 1})),
+        (OpenUpload.abort, (3, {"DELETE": 1})),
+        (OpenUpload.list_all, (2, {})),
+    ],
+)
+def test_an_operation_on_a_recorded_upload_keeps_its_budget(
+    meter: Meter, run: Callable[[OpenUpload], object], expected: tuple[int, dict[str, int]]
+) -> None:
+    upload = OpenUpload(meter)
+    assert meter.cost(lambda: run(upload)) == expected, meter.requests
+
+
+def test_beginning_a_recorded_upload_keeps_its_budget(meter: Meter) -> None:
+    cost = meter.cost(
+        lambda: recorded_uploads.create(meter.engine, meter.repo, "main", b"new", metadata={})
+    )
+    assert cost == (2, {"POST": 1}), meter.requests
+
+
+def test_a_repeated_completion_asks_the_object_store_for_nothing(meter: Meter) -> None:
+    upload = OpenUpload(meter)
+    upload.complete(meter.other)
+    assert meter.cost(upload.complete) == (3, {}), meter.requests
+
+
+# The S3 gateway
+
+
+class CountedConnections(Connections):
+    """Connections whose requests a meter counts."""
+
+    def __init__(self, requests: list[str]) -> None:
+        super().__init__(timeout_s=30)
+        self._requests = requests
+
+    def take(self, request: SignedRequest) -> tuple[HTTPConnection, bool]:
+        self._requests.append(f"S3 {request.method}")
+        return super().take(request)
+
+
+class Gateway:
+    """The gateway over a meter's engine, for a user whose rights cost nothing here."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        accounts = ScriptedAccounts()
+        accounts.set_up(User(USER, 1), Credential(ACCESS_KEY_ID, SECRET, USER, 1))
+        accounts.given = EVERYTHING
+        endpoint = Endpoint(meter.world.s3_endpoint or "", REGION)
+        requests = S3Requests(endpoint, lambda: meter.world.s3_keys)
+        self._connections = CountedConnections(meter.requests)
+        self._application = Application(
+            EngineLakes(meter.engine, accounts, requests),
+            Transfers(self._connections),
+            GatewaySettings(),
+        )
+
+    def ask(self, method: str, target: str, body: bytes = b"") -> bytes:
+        """Return the content of the answer, which is a success."""
+        url = f"http://gateway.example/{self._meter.repo}/{target}"
+        length = {"content-length": str(len(body))} if method in {"PUT", "POST"} else {}
+        request = AWSRequest(method, url, headers=length, data=body)
+        S3SigV4Auth(Credentials(ACCESS_KEY_ID, SECRET), "s3", REGION).add_auth(request)
+        answer = self._application.serve(sent(request), CutBody(body), "127.0.0.1").answer
+        assert answer.status < 300, answer.content
+        if answer.reading is None:
+            return answer.content
+        with answer.reading:
+            return b"".join(answer.reading.pieces())
+
+    def close(self) -> None:
+        self._connections.close()
+
+
+@pytest.fixture
+def gateway(meter: Meter) -> Iterator[Gateway]:
+    made = Gateway(meter)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "expected"),
+    [
+        ("GET", "main/a", (1, {"GET": 1})),
+        ("GET", "main/staged", (1, {"GET": 1})),
+        ("GET", "ID/a", (0, {"GET": 1})),
+        ("HEAD", "main/a", (1, {})),
+        ("HEAD", "ID/a", (0, {})),
+        ("PUT", "main/new", (3, {"PUT": 1})),
+        ("DELETE", "main/a", (4, {})),
+        ("GET", "?list-type=2&prefix=main%2F", (1, {})),
+        ("GET", "?list-type=2&prefix=ID%2F", (0, {})),
+        ("GET", "?list-type=2&delimiter=%2F", (3, {})),
+    ],
+)
+def test_a_request_to_the_gateway_keeps_its_budget(
+    meter: Meter, gateway: Gateway, method: str, target: str, expected: tuple[int, dict[str, int]]
+) -> None:
+    named = target.replace("ID", head(meter))
+    cost = meter.cost(lambda: gateway.ask(method, named, b"x" if method == "PUT" else b""))
+    assert cost == expected, meter.requests
+
+
+def test_an_upload_through_the_gateway_keeps_its_budget(meter: Meter, gateway: Gateway) -> None:
+    begun: list[bytes] = []
+    costs = [meter.cost(lambda: begun.append(gateway.ask("POST", "main/big?uploads=")))]
+    upload_id = begun[0].partition(b"<UploadId>")[2].partition(b"<")[0].decode()
+    part = f"main/big?partNumber=1&uploadId={upload_id}"
+    costs.append(meter.cost(lambda: gateway.ask("PUT", part, b"x")))
+    row = "<Part><PartNumber>1</PartNumber><ETag>9dd4e461268c8034f5c8564e155c67a6</ETag></Part>"
+    document = f"<CompleteMultipartUpload>{row}</CompleteMultipartUpload>".encode()
+    whole = f"main/big?uploadId={upload_id}"
+    costs.append(meter.cost(lambda: gateway.ask("POST", whole, document)))
+    assert costs == [
+        (2, {"POST": 1}),
+        (2, {"PUT": 1}),
+        (5, {"POST": 1, "HEAD": 1}),
+    ]
+    assert gateway.ask("GET", "main/big") == b"x"
 
 
 def test_link_keeps_its_budget(meter: Meter) -> None:

@@ -1,0 +1,231 @@
+"""`graveler gateway`: what it checks before it serves, and what it says."""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import granian
+import pytest
+
+from gateway.lake.api.requests import Requests
+from gateway.server import sidecar
+from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET, FakeServer, Graveler
+
+USER = {"user": {"id": "ada", "creation_date": 1_600_000_000}}
+HANDED_ON = tuple(
+    f"GRAVELER_GATEWAY_{name}" for name in ("API_URL", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY")
+)
+
+
+@dataclass
+class FakeGranian:
+    """Takes the place of Granian's server; serving ends at once."""
+
+    begun: list[dict[str, Any]] = field(default_factory=list)
+    served: int = 0
+
+    def __call__(self, target: str, **settings: Any) -> "FakeGranian":
+        self.begun.append({"target": target, **settings})
+        return self
+
+    def serve(self) -> None:
+        self.served += 1
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> FakeGranian:
+    fake = FakeGranian()
+    monkeypatch.setattr(granian, "Granian", fake)
+    monkeypatch.setattr(sidecar, "Requests", partial(Requests, sleep=lambda _: None))
+    for name in HANDED_ON:  # the program sets them, for the processes that it starts
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    return fake
+
+
+@pytest.fixture
+def port() -> str:
+    """A port that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return str(found.getsockname()[1])
+
+
+def test_clients_learn_how_to_reach_it(
+    graveler: Graveler, server: FakeServer, started: FakeGranian, port: str
+) -> None:
+    server.will_answer(USER)
+    endpoint = f"http://127.0.0.1:{port}"
+    assert graveler.prints("gateway", "--port", port).splitlines() == [
+        f"S3 gateway of {server.endpoint}/api/v1, as user ada",
+        f"  endpoint    {endpoint} (path style)",
+        "  key pair    that of this configuration, and no other",
+        "  region      any, such as us-east-1",
+        "  addresses   s3://REPOSITORY/REF/PATH",
+        f"For example: aws s3 ls s3://REPOSITORY/main/ --endpoint-url {endpoint}",
+        "Ctrl-C ends it.",
+    ]
+    assert started.served == 1
+    (asked,) = server.asked
+    assert (asked.method, asked.path) == ("GET", "/api/v1/user")
+    assert asked.authorization == "Basic QUtJQUVYQU1QTEU6c2VjcmV0"
+
+
+@pytest.mark.parametrize(("arguments", "workers"), [((), 1), (("--workers", "3"), 3)])
+def test_it_serves_on_this_machine_with_the_wanted_processes(
+    graveler: Graveler,
+    server: FakeServer,
+    started: FakeGranian,
+    port: str,
+    arguments: tuple[str, ...],
+    workers: int,
+) -> None:
+    server.will_answer(USER)
+    graveler.prints("gateway", "--port", port, *arguments)
+    (begun,) = started.begun
+    assert begun["target"] == "gateway.server.sidecar:application"
+    assert (begun["address"], begun["port"], begun["workers"]) == ("127.0.0.1", int(port), workers)
+
+
+def test_its_processes_get_the_deployment_and_nothing_shows_the_secret(
+    graveler: Graveler, server: FakeServer, started: FakeGranian, port: str
+) -> None:
+    server.will_answer(USER)
+    shown = graveler.prints("gateway", "--port", port, **{SECRET: "hidden-text"})
+    handed_on = [os.environ[name] for name in HANDED_ON]
+    assert handed_on == [f"{server.endpoint}/api/v1", "AKIAEXAMPLE", "hidden-text"]
+    assert "hidden-text" not in shown + str(started.begun)
+
+
+def test_an_address_that_others_reach_comes_with_a_warning(
+    graveler: Graveler, server: FakeServer, started: FakeGranian, port: str
+) -> None:
+    server.will_answer(USER)
+    shown = graveler.prints("gateway", "--host", "0.0.0.0", "--port", port)
+    assert "The connection is not encrypted: let only machines that you trust" in shown
+    assert "not encrypted" not in graveler.prints("gateway", "--host", "localhost", "--port", port)
+    assert [begun["address"] for begun in started.begun] == ["0.0.0.0", "localhost"]
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_an_ipv6_address_is_an_endpoint_in_brackets(
+    graveler: Graveler, server: FakeServer, started: FakeGranian, port: str
+) -> None:
+    server.will_answer(USER)
+    assert f"http://[::1]:{port} " in graveler.prints("gateway", "--host", "::1", "--port", port)
+    assert started.begun[0]["address"] == "::1"
+
+
+# What is refused before anything is served
+
+
+@pytest.fixture
+def serves_nothing(started: FakeGranian) -> Iterator[None]:
+    yield
+    assert started.begun == []
+
+
+@pytest.mark.usefixtures("serves_nothing")
+class TestItDoesNotBegin:
+    def test_with_a_wrong_key_pair(self, graveler: Graveler, server: FakeServer, port: str) -> None:
+        server.will_answer({"message": "error authenticating request"}, status=401)
+        assert graveler.fails("gateway", "--port", port) == "error authenticating request"
+        assert len(server.asked) == 1
+
+    def test_without_a_key_pair(
+        self, graveler: Graveler, server: FakeServer, tmp_path: Path
+    ) -> None:
+        empty = tmp_path / "lakectl.yaml"
+        empty.write_text("{}")
+        told = graveler.fails("-c", str(empty), "gateway", **{ACCESS_KEY_ID: None, SECRET: None})
+        assert told.startswith("no credentials are configured: set ")
+        assert server.asked == []
+
+    def test_with_an_api_that_cannot_be_reached(self, graveler: Graveler, port: str) -> None:
+        nowhere = {ENDPOINT: "http://127.0.0.1:1"}
+        told = graveler.fails("gateway", "--port", port, **nowhere)
+        assert told.startswith("the API cannot be reached: ")
+        assert "127.0.0.1" in told
+
+    def test_with_an_endpoint_that_is_no_api(
+        self, graveler: Graveler, server: FakeServer, port: str
+    ) -> None:
+        server.will_say(200, "<html>welcome</html>")
+        told = graveler.fails("gateway", "--port", port)
+        assert told.startswith("the endpoint does not answer like the API: ")
+
+    def test_with_an_api_that_fails(
+        self, graveler: Graveler, server: FakeServer, port: str
+    ) -> None:
+        server.will_say(502, "<html>Bad Gateway</html>")
+        assert graveler.fails("gateway", "--port", port) == "the API answered 502"
+        assert len(server.asked) == 4
+
+    def test_on_a_port_in_use(self, graveler: Graveler, server: FakeServer) -> None:
+        used = str(server.port)
+        told = graveler.fails("gateway", "--port", used)
+        assert told.startswith(f"cannot listen on 127.0.0.1:{used}: address already in use")
+        assert server.asked == []
+
+    def test_on_an_address_of_another_machine(
+        self, graveler: Graveler, server: FakeServer, port: str
+    ) -> None:
+        told = graveler.fails("gateway", "--host", "192.0.2.1", "--port", port)
+        assert told.startswith(f"cannot listen on 192.0.2.1:{port}: ")
+        assert server.asked == []
+
+    @pytest.mark.parametrize(
+        ("option", "value"),
+        [
+            ("--port", "0"),
+            ("--port", "-1"),
+            ("--port", "65536"),
+            ("--port", "http"),
+            ("--port", "80.5"),
+            ("--workers", "0"),
+            ("--workers", "65"),
+            ("--workers", "many"),
+        ],
+    )
+    def test_with_a_number_that_makes_no_sense(
+        self, graveler: Graveler, server: FakeServer, option: str, value: str
+    ) -> None:
+        told = graveler.fails("gateway", option, value, code=2)
+        assert told.startswith(f"invalid value for '{option}': ")
+        assert server.asked == []
+
+    def test_with_a_wrong_setting_of_the_environment(
+        self, graveler: Graveler, server: FakeServer, port: str
+    ) -> None:
+        wrong = {"GRAVELER_GATEWAY_THREADS": "many"}
+        told = graveler.fails("gateway", "--port", port, **wrong)
+        assert told.startswith("GRAVELER_GATEWAY_THREADS is 'many': set it to a number from 1 to ")
+        assert server.asked == []
+
+    def test_without_the_package_of_its_server(
+        self, graveler: Graveler, server: FakeServer, port: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "granian", None)
+        told = graveler.fails("gateway", "--port", port)
+        assert told == (
+            "the gateway's packages are not installed: run pip install 'graveler[cli,gateway]'"
+        )
+        assert server.asked == []
+
+    def test_without_a_package_that_it_computes_with(
+        self, graveler: Graveler, server: FakeServer, port: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # All of it was imported above, so all of it comes back after the test.
+        for name in [each for each in sys.modules if each.partition(".")[0] == "gateway"]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, "google_crc32c", None)
+        told = graveler.fails("gateway", "--port", port)
+        assert told == (
+            "the gateway's packages are not installed (google_crc32c is missing): "
+            "run pip install 'graveler[cli,gateway]'"
+        )
+        assert server.asked == []
