@@ -58,7 +58,8 @@ class Asgi:
         try:
             if isinstance(arriving, Streamed):
                 await arriving.finish(drains=_drains(head, arriving, answer))
-            await self._send(head, served, send, loop)
+            ends_connection = _is_waiting(head, arriving)
+            await self._send(head, served, send, loop, ends_connection=ends_connection)
         except ClientGoneError:
             served.record.code = "ClientGone"
         finally:
@@ -67,7 +68,13 @@ class Asgi:
             served.record.write()
 
     async def _send(
-        self, head: Head, served: Served, send: Send, loop: asyncio.AbstractEventLoop
+        self,
+        head: Head,
+        served: Served,
+        send: Send,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        ends_connection: bool,
     ) -> None:
         """Send the answer.
 
@@ -79,7 +86,9 @@ class Asgi:
         start = {
             "type": "http.response.start",
             "status": answer.status,
-            "headers": _headers_of(answer, has_content=has_content),
+            "headers": _headers_of(
+                answer, has_content=has_content, ends_connection=ends_connection
+            ),
         }
         await _sent(send, start)
         if answer.reading is None or not has_content:
@@ -168,17 +177,29 @@ async def _whole_body(receive: Receive) -> InMemory:
 
 def _drains(head: Head, arriving: Streamed, answer: Answer) -> bool:
     """Whether to take the rest of a body: its client may not listen before it has sent it."""
-    is_sent = head.header("expect") is None or arriving.has_begun
-    return answer.status >= 300 and is_sent
+    return answer.status >= 300 and not _is_waiting(head, arriving)
 
 
-def _headers_of(answer: Answer, *, has_content: bool) -> list[tuple[bytes, bytes]]:
+def _is_waiting(head: Head, arriving: InMemory | Streamed) -> bool:
+    """Whether the client still waits for 100 Continue.
+
+    Its connection must end: botocore up to 1.43.62 misreads the next answer on it.
+    """
+    has_begun = isinstance(arriving, Streamed) and arriving.has_begun
+    return head.header("expect") is not None and not has_begun
+
+
+def _headers_of(
+    answer: Answer, *, has_content: bool, ends_connection: bool
+) -> list[tuple[bytes, bytes]]:
     headers = {name.lower(): value for name, value in answer.headers.items()}
     if answer.length_bytes is not None:
         headers["content-length"] = str(answer.length_bytes)
     elif has_content:
         headers["content-length"] = str(len(answer.content))
     headers.setdefault("server", "Graveler")
+    if ends_connection:
+        headers["connection"] = "close"
     return [
         (name.encode("latin-1"), value.encode("latin-1", "replace"))
         for name, value in headers.items()
