@@ -64,7 +64,8 @@ class Asgi:
         try:
             if isinstance(arriving, Streamed):
                 await arriving.finish(drains=_drains(head, arriving, answer))
-                served = served if arriving.is_over else _closing(served)
+            if _must_close(head, arriving):
+                served = _closing(served)
             await self._send(head, served, send, loop)
         except ClientGoneError:
             served.record.code = "ClientGone"
@@ -186,15 +187,27 @@ async def _whole_body(receive: Receive) -> InMemory:
 
 def _drains(head: Head, arriving: Streamed, answer: Answer) -> bool:
     """Whether to take the rest of a body: its client may not listen before it has sent it."""
-    is_sent = head.header("expect") is None or arriving.has_begun
-    return answer.status >= 300 and is_sent
+    return answer.status >= 300 and not _is_waiting(head, arriving)
+
+
+def _is_waiting(head: Head, arriving: InMemory | Streamed) -> bool:
+    """Whether the client still waits for 100 Continue."""
+    has_begun = isinstance(arriving, Streamed) and arriving.has_begun
+    return head.header("expect") is not None and not has_begun
+
+
+def _must_close(head: Head, arriving: InMemory | Streamed) -> bool:
+    """Whether the connection must end with the answer.
+
+    The server would take the client's next request for the rest of a body that did not come whole.
+    And botocore up to 1.43.62 misreads the next answer if it got no 100 Continue.
+    """
+    is_partial = isinstance(arriving, Streamed) and not arriving.is_over
+    return is_partial or _is_waiting(head, arriving)
 
 
 def _closing(served: Served) -> Served:
-    """Return the answer with an order to close the connection, for a body that did not come whole.
-
-    The server would take the client's next request for the rest of the body.
-    """
+    """Return the answer with an order to close the connection."""
     headers = {**served.answer.headers, "Connection": "close"}
     return replace(served, answer=replace(served.answer, headers=headers))
 

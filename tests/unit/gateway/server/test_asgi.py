@@ -168,6 +168,19 @@ def test_a_client_that_waits_to_send_is_asked_after_all_checks(stack):
     assert (server.status, server.received) == (403, 0)
 
 
+@pytest.mark.parametrize(
+    ("path", "content", "expected"),
+    [
+        ("/repo/main/empty", b"", (200, "close")),
+        ("/repo/nowhere/b", b"refused", (404, "close")),
+        ("/repo/main/b", b"asked for", (200, None)),
+    ],
+)
+def test_the_connection_of_a_client_that_was_not_asked_to_send_ends(stack, path, content, expected):
+    server = put(stack, content, path=path, expect="100-continue")
+    assert (server.status, server.headers.get("connection")) == expected
+
+
 @pytest.mark.parametrize("size_bytes", [100, len(LARGE)])
 def test_a_refused_client_that_sends_gets_its_answer(stack, size_bytes):
     stack.may()
