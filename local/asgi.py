@@ -21,6 +21,7 @@ from gateway.server.routing import is_for_gateway
 from graveler.limits import GATEWAY_BODY_BYTES_MAX
 from local.gateway import Application
 
+_SIGNED = (b"AWS4-", b"AWS ")
 _BROKEN = "the body is incomplete or its chunks are malformed: send the whole request again"
 _UNPREFIXED = ("CONTENT_LENGTH", "CONTENT_TYPE")
 _BODY_HEADERS = (*_UNPREFIXED, "TRANSFER_ENCODING")
@@ -50,7 +51,12 @@ def one_port(api: Asgi, gateway: Asgi, domains: Iterable[str]) -> Asgi:
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        chosen = gateway if is_for_gateway(head_of(scope), hosts) else api
+        # Most requests of S3's clients are told by one header, without reading the others.
+        is_signed = any(
+            name == b"authorization" and value.startswith(_SIGNED)
+            for name, value in scope["headers"]
+        )
+        chosen = gateway if is_signed or is_for_gateway(head_of(scope), hosts) else api
         await chosen(scope, receive, send)
 
     return serve
