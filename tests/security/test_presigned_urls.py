@@ -111,4 +111,6 @@ def test_every_url_that_the_api_hands_out_lives_for_a_quarter_of_an_hour(monkeyp
     api.ask("GET", f"{read}/ls", presign="true")
     api.ask("GET", f"{main}/staging/backing", path="b", presign="true")
     api.ask("POST", f"{main}/staging/pmpu", path="b", parts=2)
-    assert lives == [15 * 60] * 5
+    upload_id = api.ask("POST", f"{main}/uploads", {}, path="b").json["upload_id"]
+    api.ask("PUT", f"{main}/uploads/{upload_id}/parts/1", path="b")
+    assert lives == [15 * 60] * 6
