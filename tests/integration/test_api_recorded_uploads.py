@@ -42,7 +42,7 @@ class RecordedUpload:
         self.row: dict[str, Any] = begun.json
         self.target = f"{UPLOADS}/{self.row['upload_id']}"
 
-    def ask(self, method: str, below: str = "", body: object = None, **parameters: str) -> Reply:
+    def ask(self, method: str, below: str = "", body: object = None, **parameters: Any) -> Reply:
         return self.api.ask(method, self.target + below, body, path=self.path, **parameters)
 
     def put(self, number: int, content: bytes) -> str:
@@ -58,7 +58,7 @@ class RecordedUpload:
         return self.api.ask("PUT", self.target, body, headers=named, path=self.path)
 
 
-def listed(api: ApiClient, **parameters: object) -> Reply:
+def listed(api: ApiClient, **parameters: Any) -> Reply:
     return api.ask("GET", f"{REPO}/uploads", **parameters)
 
 
@@ -174,7 +174,7 @@ def test_a_bad_source_of_a_part_copies_nothing(
 
 
 def test_parts_become_an_object_with_its_type_and_metadata(api: ApiClient) -> None:
-    described = {"content_type": "text/csv", "user_metadata": {"k": "v"}}
+    described: dict[str, Any] = {"content_type": "text/csv", "user_metadata": {"k": "v"}}
     upload = RecordedUpload(api, **described)
     etags = [upload.put(number, content) for number, content in ((1, b"one"), (2, b"two"))]
     done = upload.complete([f'"{etag}"' for etag in etags])

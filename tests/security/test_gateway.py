@@ -46,11 +46,16 @@ def put_head(stack: GatewayStack, content: bytes, path: str = KEY, **headers: st
 
 
 def presigned_url(stack: GatewayStack, monkeypatch: pytest.MonkeyPatch, expires_s: int) -> Head:
-    """Return the head of a presigned GET, without sending it."""
+    """Return the head of a presigned GET, which was sent once."""
     kept: list[Head] = []
+    send = stack.send
+
+    def keep(head: Head, body: CutBody | None = None) -> Reply:
+        kept.append(head)
+        return send(head, body)
+
     with monkeypatch.context() as patch:
-        send = stack.send
-        patch.setattr(stack, "send", lambda head, body: kept.append(head) or send(head, body))
+        patch.setattr(stack, "send", keep)
         stack.presigned("GET", KEY, expires_s=expires_s)
     return kept[0]
 

@@ -16,6 +16,7 @@ from gateway.lake.api.requests import Requests
 from gateway.server import sidecar
 from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET, FakeServer, Graveler
 
+NO_KEY_PAIR: dict[str, Any] = {ACCESS_KEY_ID: None, SECRET: None}
 USER = {"user": {"id": "ada", "creation_date": 1_600_000_000}}
 HANDED_ON = tuple(
     f"GRAVELER_GATEWAY_{name}" for name in ("API_URL", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY")
@@ -141,12 +142,12 @@ class TestItDoesNotBegin:
     ) -> None:
         empty = tmp_path / "lakectl.yaml"
         empty.write_text("{}")
-        told = graveler.fails("-c", str(empty), "gateway", **{ACCESS_KEY_ID: None, SECRET: None})
+        told = graveler.fails("-c", str(empty), "gateway", **NO_KEY_PAIR)
         assert told.startswith("no credentials are configured: set ")
         assert server.asked == []
 
     def test_with_an_api_that_cannot_be_reached(self, graveler: Graveler, port: str) -> None:
-        nowhere = {ENDPOINT: "http://127.0.0.1:1"}
+        nowhere: dict[str, Any] = {ENDPOINT: "http://127.0.0.1:1"}
         told = graveler.fails("gateway", "--port", port, **nowhere)
         assert told.startswith("the API cannot be reached: ")
         assert "127.0.0.1" in told
@@ -201,7 +202,7 @@ class TestItDoesNotBegin:
     def test_with_a_wrong_setting_of_the_environment(
         self, graveler: Graveler, server: FakeServer, port: str
     ) -> None:
-        wrong = {"GRAVELER_GATEWAY_THREADS": "many"}
+        wrong: dict[str, Any] = {"GRAVELER_GATEWAY_THREADS": "many"}
         told = graveler.fails("gateway", "--port", port, **wrong)
         assert told.startswith("GRAVELER_GATEWAY_THREADS is 'many': set it to a number from 1 to ")
         assert server.asked == []
