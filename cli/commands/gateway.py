@@ -31,7 +31,7 @@ def gateway(
     except ImportError as error:
         raise CommandError(
             f"the gateway's packages are not installed ({error.name} is missing): "
-            "run pip install 'graveler[cli,gateway]'"
+            "install Graveler with its extra `gateway`"
         ) from error
     deployment = sidecar.Deployment(*server.key_pair)
     try:

@@ -70,10 +70,12 @@ def check(deployment: Deployment, host: str, port: int) -> str:
             API refuses the key pair.
     """
     try:
-        import granian  # noqa: F401, PLC0415 - an extra of the package, which may be missing
+        # An extra of the package, which may be missing.
+        import anycrc  # noqa: F401, PLC0415
+        import granian  # noqa: F401, PLC0415
     except ImportError as error:
         raise CannotServeError(
-            "the gateway's packages are not installed: run pip install 'graveler[cli,gateway]'"
+            "the gateway's packages are not installed: install Graveler with its extra `gateway`"
         ) from error
     _check_address(host, port)
     try:
@@ -116,7 +118,7 @@ def _check_address(host: str, port: int) -> None:
         with socket.create_server((host, port), family=_family_of(host)):
             pass
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = (error.strerror or str(error)).partition(" (")[0].lower()
         raise CannotServeError(f"cannot listen on {host}:{port}: {reason}") from error
 
 

@@ -213,7 +213,7 @@ class TestItDoesNotBegin:
         monkeypatch.setitem(sys.modules, "granian", None)
         told = graveler.fails("gateway", "--port", port)
         assert told == (
-            "the gateway's packages are not installed: run pip install 'graveler[cli,gateway]'"
+            "the gateway's packages are not installed: install Graveler with its extra `gateway`"
         )
         assert server.asked == []
 
@@ -227,6 +227,6 @@ class TestItDoesNotBegin:
         told = graveler.fails("gateway", "--port", port)
         assert told == (
             "the gateway's packages are not installed (google_crc32c is missing): "
-            "run pip install 'graveler[cli,gateway]'"
+            "install Graveler with its extra `gateway`"
         )
         assert server.asked == []
