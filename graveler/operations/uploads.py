@@ -142,7 +142,9 @@ def complete(
     found, current = branch_for_staging(engine, repository, branch, path, force=force)
     check_user_metadata(metadata)
     check_issued(engine, found, branch, path, physical_address)
-    info = engine.objects.complete_upload(physical_address, upload_id, parts)
+    # Clients send parts in the order in which they ended, and lakeFS takes them.
+    ordered = sorted(parts, key=lambda part: part.number)
+    info = engine.objects.complete_upload(physical_address, upload_id, ordered)
     data = StoredData(physical_address, info.checksum, info.size_bytes, metadata, content_type)
     return stage_data(engine, found, current, path, data, requirement=requirement)
 

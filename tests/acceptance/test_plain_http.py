@@ -2,14 +2,10 @@
 
 import gzip
 from collections.abc import Iterator
-from functools import partial
 from urllib.parse import quote
 
-import boto3
 import pytest
 import requests
-from botocore.config import Config
-from botocore.exceptions import ClientError
 
 pytestmark = pytest.mark.server
 
@@ -147,23 +143,6 @@ def test_an_error_of_a_head_request_has_neither_body_nor_type(session, api, hell
         answer = requests.head(url, headers=headers, auth=auth, timeout=10)
         assert (answer.status_code, answer.content) == (status, b"")
         assert "Content-Type" not in answer.headers
-
-
-def test_a_client_of_s3_gets_an_error_that_it_understands(stack, repository):
-    client = boto3.client(
-        "s3",
-        endpoint_url=stack.endpoint,
-        aws_access_key_id=stack.access_key_id,
-        aws_secret_access_key=stack.secret_access_key,
-        region_name="us-east-1",
-        config=Config(s3={"addressing_style": "path"}),
-    )
-    key = {"Bucket": repository.id, "Key": "main/a"}
-    for ask in (client.list_buckets, partial(client.put_object, **key, Body=b"x")):
-        with pytest.raises(ClientError, match=r"NotImplemented.*S3 gateway is not served"):
-            ask()
-    presigned = requests.get(client.generate_presigned_url("get_object", key), timeout=10)
-    assert (presigned.status_code, presigned.headers["Content-Type"]) == (501, "application/xml")
 
 
 def test_a_body_of_unknown_length_is_stored_whole(session, objects, hello):

@@ -308,10 +308,11 @@ from graveler.aws.settings import Settings
 settings = Settings(region="eu-west-1", refs_table="refs", staging_table="staging")
 connect.dynamodb(settings)
 connect.s3_client(settings, None)
+connect.regional_s3_client(settings, "eu-west-2")
 connect.hook_lambda_client(settings, 1.0)
 connect.secrets_client(settings, "secretsmanager")
 connect.secrets_client(settings, "ssm")
-given_more = {"s3_client", "hook_lambda_client", "secrets_client"}
+given_more = {"s3_client", "regional_s3_client", "hook_lambda_client", "secrets_client"}
 for name in dir(connect):
     if name.endswith("_client") and not name.startswith("_") and name not in given_more:
         getattr(connect, name)(settings)
