@@ -9,7 +9,7 @@ from gateway.transfer.connections import Connections
 from graveler.aws.s3.requests import SignedRequest
 
 # A piece of an answer. Smaller ones cost more calls, larger ones more memory for each client.
-PIECE_BYTES = 256 * 1024
+PIECE_BYTES = 512 * 1024
 # What is read of an error's document.
 _DOCUMENT_BYTES_MAX = 64 * 1024
 
@@ -49,13 +49,11 @@ class Answer:
         Raises:
             NoAnswerError: the connection broke, or content is missing.
         """
-        buffer = bytearray(PIECE_BYTES)
-        view = memoryview(buffer)
         left = self._response.length
         try:
-            while count := self._response.readinto(view):
-                left = None if left is None else left - count
-                yield bytes(view[:count])
+            while piece := self._response.read(PIECE_BYTES):
+                left = None if left is None else left - len(piece)
+                yield piece
         except BROKEN as error:
             raise NoAnswerError(f"S3's answer broke off: {error!r}") from error
         if left:
