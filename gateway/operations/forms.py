@@ -51,7 +51,6 @@ class Form:
         self._arriving = arriving
         content_type = head.header("content-type") or ""
         self._parser = FormParser(content_type)
-        self._read_bytes = 0
         self._first = b""
         while self._parser.fields is None:
             self._first = self._parser.feed(self._more())

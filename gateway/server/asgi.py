@@ -106,9 +106,7 @@ class Asgi:
             served.record.bytes_out = len(content)
             await _sent(send, _last_piece(content))
             return
-        work = partial(
-            send_pieces, answer.reading.pieces(), send, loop, self._idle_s, is_gone=lambda: False
-        )
+        work = partial(send_pieces, answer.reading.pieces(), send, loop, self._idle_s)
         try:
             served.record.bytes_out = await loop.run_in_executor(self._readers, work)
         except (S3Error, DataMissingError, NoAnswerError, GravelerError) as error:

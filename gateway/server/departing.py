@@ -20,7 +20,6 @@ def send_pieces(
     send: Send,
     loop: asyncio.AbstractEventLoop,
     idle_s: float,
-    is_gone: Callable[[], bool],
 ) -> int:
     """Send the pieces, whose answer has begun, from a thread that is not the loop's.
 
@@ -35,8 +34,6 @@ def send_pieces(
     sent = 0
     for piece in pieces:
         _settle(pending, idle_s)
-        if is_gone():
-            raise ClientGoneError
         message = {"type": "http.response.body", "body": piece, "more_body": True}
         pending = asyncio.run_coroutine_threadsafe(_sent(send, message), loop)
         sent += len(piece)

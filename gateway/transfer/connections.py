@@ -29,17 +29,17 @@ class Connections:
         self._lock = threading.Lock()
         self._idle: dict[_Host, list[http.client.HTTPConnection]] = defaultdict(list)
 
-    def take(self, request: SignedRequest) -> tuple[http.client.HTTPConnection, bool]:
-        """Return a connection to the request's host, and whether it was used before."""
+    def take(self, request: SignedRequest) -> http.client.HTTPConnection:
+        """Return a connection to the request's host; an idle one if there is any."""
         host = _host_of(request)
         while True:
             with self._lock:
                 idle = self._idle[host]
                 connection = idle.pop() if idle else None
             if connection is None:
-                return self._connected(host), False
+                return self._connected(host)
             if not _is_stale(connection):
-                return connection, True
+                return connection
             connection.close()
 
     def keep(self, request: SignedRequest, connection: http.client.HTTPConnection) -> None:

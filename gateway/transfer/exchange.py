@@ -96,7 +96,7 @@ def send(
         S3Error: the content is longer or shorter than the request says.
     """
     try:
-        connection, _ = connections.take(request)
+        connection = connections.take(request)
     except OSError as error:
         raise NotSentError(f"{request.host} cannot be reached: {error}") from error
     try:

@@ -87,9 +87,7 @@ def find(engine: Engine, repository: str, branch: str, path: bytes, upload_id: s
         NotFoundError: the repository does not exist.
         UploadNotFoundError: the path has no such upload, or it was completed.
     """
-    _, upload = _recorded(engine, repository, branch, path, upload_id)
-    if upload.completed is not None:
-        raise _not_found(upload_id)
+    _, upload = _open(engine, repository, branch, path, upload_id)
     return upload
 
 
@@ -101,10 +99,22 @@ def location(
     Raises:
         GravelerError: as `find`.
     """
+    found, upload = _open(engine, repository, branch, path, upload_id)
+    return f"{found.storage_namespace}/{upload.address}", upload.store_id
+
+
+def _open(
+    engine: Engine, repository: str, branch: str, path: bytes, upload_id: str
+) -> tuple[Repository, Upload]:
+    """Return the repository and the open upload.
+
+    Raises:
+        GravelerError: as `find`.
+    """
     found, upload = _recorded(engine, repository, branch, path, upload_id)
     if upload.completed is not None:
         raise _not_found(upload_id)
-    return f"{found.storage_namespace}/{upload.address}", upload.store_id
+    return found, upload
 
 
 def _recorded(

@@ -277,7 +277,7 @@ class CountedConnections(Connections):
         super().__init__(timeout_s=30)
         self._requests = requests
 
-    def take(self, request: SignedRequest) -> tuple[HTTPConnection, bool]:
+    def take(self, request: SignedRequest) -> HTTPConnection:
         self._requests.append(f"S3 {request.method}")
         return super().take(request)
 

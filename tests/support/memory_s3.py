@@ -170,10 +170,10 @@ class MemoryConnections(Connections):
         self._s3 = s3
         self.kept = 0
 
-    def take(self, request: SignedRequest) -> tuple[http.client.HTTPConnection, bool]:
+    def take(self, request: SignedRequest) -> http.client.HTTPConnection:
         connection = http.client.HTTPConnection(request.host, request.port)
         connection.sock = cast("Any", MemorySocket(self._s3))
-        return connection, False
+        return connection
 
     def keep(self, _: SignedRequest, connection: http.client.HTTPConnection) -> None:
         self.kept += 1

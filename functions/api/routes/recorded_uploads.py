@@ -17,13 +17,13 @@ from functions.api.contract import (
 )
 from functions.api.request import Request
 from functions.api.routes.presigning import expiry_s, object_row
+from functions.api.routes.uploads import number_of_part
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
 from graveler.http import requests, responses
 from graveler.http.byte_range import parse as parse_byte_range
-from graveler.http.query import bounded_integer
 from graveler.http.write_conditions import requirement_of
-from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
+from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.messages import Refusal
 from graveler.operations import objects, recorded_uploads, upload_listing
 from graveler.ports import UploadedPart
@@ -99,7 +99,7 @@ def list_uploads(request: Request) -> Answer:
     answers={200: responses.PartLocation},
 )
 def presign_part(request: Request) -> Answer:
-    path, number = request.query.path(), _part_number(request)
+    path, number = request.query.path(), number_of_part(request)
     uri, store_id = recorded_uploads.location(
         request.engine, request.repository, request.branch, path, request.name("upload_id")
     )
@@ -117,7 +117,7 @@ def presign_part(request: Request) -> Answer:
     errors=(410, 416),
 )
 def copy_part(request: Request) -> Answer:
-    path, number = request.query.path(), _part_number(request)
+    path, number = request.query.path(), number_of_part(request)
     body = request.decode(requests.RecordedPartCopy)
     source = body.copy_source
     uri, store_id = recorded_uploads.location(
@@ -203,9 +203,3 @@ def abort_upload(request: Request) -> Answer:
         request.name("upload_id"),
     )
     return answers.empty()
-
-
-def _part_number(request: Request) -> int:
-    number = request.name("part_number")
-    refusal = Refusal.BAD_PATH_PARAMETER
-    return bounded_integer(number, 1, UPLOAD_PARTS_MAX, refusal, "partNumber")

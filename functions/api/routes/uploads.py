@@ -51,7 +51,7 @@ def create_upload(request: Request) -> Answer:
 )
 def upload_part(request: Request) -> Answer:
     path = request.query.path()
-    part_number = _part_number(request)
+    part_number = number_of_part(request)
     url = uploads.presign_part(
         request.engine,
         request.repository,
@@ -75,7 +75,7 @@ def upload_part(request: Request) -> Answer:
 )
 def upload_part_copy(request: Request) -> Answer:
     path = request.query.path()
-    part_number = _part_number(request)
+    part_number = number_of_part(request)
     body = request.decode(requests.UploadPartCopy)
     source = body.copy_source
     if source.repository != request.repository:
@@ -153,7 +153,8 @@ def abort_upload(request: Request) -> Answer:
     return answers.empty()
 
 
-def _part_number(request: Request) -> int:
+def number_of_part(request: Request) -> int:
+    """Return the number of the part that the path names."""
     number = request.name("part_number")
     refusal = Refusal.BAD_PATH_PARAMETER
     return bounded_integer(number, 1, UPLOAD_PARTS_MAX, refusal, "partNumber")
