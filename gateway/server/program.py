@@ -7,18 +7,15 @@ from gateway.lake.engine.lakes import EngineLakes
 from gateway.server.application import Application
 from gateway.server.asgi import Asgi
 from gateway.server.settings import GatewaySettings
-from gateway.transfer.connections import Connections
+from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
 from graveler.aws import wiring
-
-# As long as S3 may take for any byte of an exchange. S3 answers within seconds.
-_STORE_TIMEOUT_S = 30.0
 
 
 def gateway(settings: GatewaySettings) -> Asgi:
     """Return the ASGI application of one process, over the deployment's stores."""
     lakes = EngineLakes(wiring.engine(), wiring.accounts(), wiring.s3_requests())
-    transfers = Transfers(Connections(timeout_s=_STORE_TIMEOUT_S))
+    transfers = Transfers(store_pool())
     application = Application(lakes, transfers, settings)
     return Asgi(application, threads=settings.threads, idle_s=settings.idle_s)
 

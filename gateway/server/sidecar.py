@@ -12,12 +12,9 @@ from gateway.operations.settings import OperationSettings
 from gateway.server.application import Application
 from gateway.server.asgi import Asgi
 from gateway.server.settings import PREFIX, GatewaySettings
-from gateway.transfer.connections import Connections
+from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
 from graveler.errors import GravelerError
-
-# As long as S3 may take for any byte of an exchange. S3 answers within seconds.
-_STORE_TIMEOUT_S = 30.0
 
 _API_URL = f"{PREFIX}API_URL"
 _ACCESS_KEY_ID = f"{PREFIX}ACCESS_KEY_ID"
@@ -53,7 +50,7 @@ def application() -> Asgi:
     settings = GatewaySettings.from_environment(os.environ)
     # A presigned URL signs no hash that S3 could check, so the gateway checks all of them.
     operations = OperationSettings(region=settings.operations.region, hashed_bytes_max=0)
-    transfers = Transfers(Connections(timeout_s=_STORE_TIMEOUT_S))
+    transfers = Transfers(store_pool())
     served = GatewaySettings(settings.domains, operations, settings.threads, settings.idle_s)
     return Asgi(
         Application(deployment.lakes(), transfers, served),

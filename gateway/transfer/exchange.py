@@ -1,20 +1,24 @@
 """One request to S3: its body is streamed out, and its answer is streamed in."""
 
-import http.client
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Self
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.connections import Connections
+from graveler.aws.exchanges import connection
+from graveler.aws.exchanges.connection import Connection, Host
+from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.pool import Pool
 from graveler.aws.s3.requests import SignedRequest
+
+# S3 may take so long for any byte of an exchange. It answers within seconds.
+_SILENCE_S = 30.0
+# Clients of a sidecar may be far away.
+_CONNECT_S = 10.0
 
 # A piece of an answer. Smaller ones cost more calls, larger ones more memory for each client.
 PIECE_BYTES = 512 * 1024
 # What is read of an error's document.
 _DOCUMENT_BYTES_MAX = 64 * 1024
-
-# What a connection raises when the other side is gone, or hangs.
-BROKEN = (OSError, http.client.HTTPException)
 
 
 class NotSentError(Exception):
@@ -28,20 +32,15 @@ class NoAnswerError(Exception):
 class Answer:
     """S3's answer, whose content is read once."""
 
-    def __init__(
-        self,
-        response: http.client.HTTPResponse,
-        connection: http.client.HTTPConnection,
-        keep: Callable[[http.client.HTTPConnection], None],
-    ) -> None:
-        self._response = response
-        self._connection = connection
-        self._keep = keep
-        self._is_broken = False
-        self.status = response.status
+    def __init__(self, answer: connection.Answer, used: Connection, pool: Pool) -> None:
+        self._answer = answer
+        self._connection = used
+        self._pool = pool
+        self.status = answer.status
 
     def header(self, name: str) -> str | None:
-        return self._response.getheader(name)
+        """Return a header by its lower-case name; None if it is absent."""
+        return self._answer.headers.get(name)
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the content in pieces of at most PIECE_BYTES.
@@ -49,31 +48,26 @@ class Answer:
         Raises:
             NoAnswerError: the connection broke, or content is missing.
         """
-        left = self._response.length
         try:
-            while piece := self._response.read(PIECE_BYTES):
-                left = None if left is None else left - len(piece)
+            while piece := self._answer.read(PIECE_BYTES):
                 yield piece
-        except BROKEN as error:
+        except OSError as error:
             raise NoAnswerError(f"S3's answer broke off: {error!r}") from error
-        if left:
-            self._is_broken = True
-            raise NoAnswerError(f"S3's answer ended {left} bytes early")
 
     def document(self) -> bytes:
-        """Return the beginning of the content, which is all of an error's document."""
+        """Return the beginning of the content, which is all of an error's document.
+
+        Raises:
+            NoAnswerError: the connection broke, or content is missing.
+        """
         try:
-            return self._response.read(_DOCUMENT_BYTES_MAX)
-        except BROKEN as error:
+            return self._answer.read_all(_DOCUMENT_BYTES_MAX)
+        except OSError as error:
             raise NoAnswerError(f"S3's answer broke off: {error!r}") from error
 
     def close(self) -> None:
         """Keep the connection if the answer was read to its end, else close it."""
-        is_read = self._response.isclosed() and not self._is_broken
-        if is_read and not self._response.will_close:
-            self._keep(self._connection)
-        else:
-            self._connection.close()
+        self._pool.give_back(self._connection)
 
     def __enter__(self) -> Self:
         return self
@@ -82,9 +76,12 @@ class Answer:
         self.close()
 
 
-def send(
-    connections: Connections, request: SignedRequest, content: bytes | Iterable[bytes] = b""
-) -> Answer:
+def store_pool(silence_s: float = _SILENCE_S) -> Pool:
+    """Return a pool of connections to S3, which may send nothing for so long."""
+    return Pool(lambda: Patience(silence_s, is_silence=True), _CONNECT_S)
+
+
+def send(pool: Pool, request: SignedRequest, content: bytes | Iterable[bytes] = b"") -> Answer:
     """Send the request with its content; return the answer.
 
     If the iterable raises, the connection is closed, so S3 stores nothing of a content whose
@@ -96,40 +93,35 @@ def send(
         S3Error: the content is longer or shorter than the request says.
     """
     try:
-        connection = connections.take(request)
+        used = pool.take(Host(request.scheme, request.host, request.port))
     except OSError as error:
         raise NotSentError(f"{request.host} cannot be reached: {error}") from error
     try:
-        is_whole = _sent(connection, request, content)
-        response = _response(connection)
+        is_whole = _sent(used, request, content)
+        answer = _answer_of(used)
     except BaseException:
-        connection.close()
+        used.close()
         raise
-    # S3 would take the next request for the rest of this one.
-    response.will_close = response.will_close or not is_whole
-    return Answer(response, connection, lambda used: connections.keep(request, used))
+    if not is_whole:
+        # S3 would take the next request for the rest of this one.
+        used.is_spoiled = True
+    return Answer(answer, used, pool)
 
 
-def _sent(
-    connection: http.client.HTTPConnection,
-    request: SignedRequest,
-    content: bytes | Iterable[bytes],
-) -> bool:
+def _sent(used: Connection, request: SignedRequest, content: bytes | Iterable[bytes]) -> bool:
     """Send the request; return whether S3 took all of it."""
-    connection.putrequest(request.method, request.target, skip_host=True, skip_accept_encoding=True)
-    for name, value in request.headers.items():
-        connection.putheader(name, value)
+    # A small content goes out together with the headers.
+    first = content if isinstance(content, bytes) else b""
     try:
-        # A small content goes out together with the headers.
-        connection.endheaders(content if isinstance(content, bytes) and content else None)
-    except BROKEN as error:
+        used.send(request.method, request.target, request.headers, first)
+    except OSError as error:
         raise NoAnswerError(f"S3 did not take the request: {error!r}") from error
     if isinstance(content, bytes):
         return True
     for piece in _of_length(content, int(request.headers["content-length"])):
         try:
-            connection.send(piece)
-        except BROKEN:
+            used.send_more(piece)
+        except OSError:
             return False  # S3 may have refused the request, and says why
     return True
 
@@ -146,8 +138,8 @@ def _of_length(content: Iterable[bytes], length_bytes: int) -> Iterator[bytes]:
         raise S3Error(Code.INCOMPLETE_BODY)
 
 
-def _response(connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
+def _answer_of(used: Connection) -> connection.Answer:
     try:
-        return connection.getresponse()
-    except BROKEN as error:
+        return used.answer()
+    except OSError as error:
         raise NoAnswerError(f"S3 did not answer: {error!r}") from error

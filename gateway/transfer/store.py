@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.connections import Connections
 from gateway.transfer.exchange import Answer, NoAnswerError, NotSentError, send
 from gateway.transfer.refusals import is_passing, refusal_of
+from graveler.aws.exchanges.pool import Pool
 from graveler.aws.s3.requests import SignedRequest
 
 _TRIES_MAX = 5
@@ -39,10 +39,8 @@ class Written:
 class Transfers:
     """Reads and writes over one pool of connections; shared by threads."""
 
-    def __init__(
-        self, connections: Connections, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
-        self._connections = connections
+    def __init__(self, pool: Pool, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._pool = pool
         self._sleep = sleep
 
     def read(self, request_of: RangeRequest, first: int, last: int) -> "Reading":
@@ -63,7 +61,7 @@ class Transfers:
             DataMissingError: S3 does not have them.
             S3Error: S3 refuses, or does not answer in several tries.
         """
-        answer = self._retried(lambda: send(self._connections, request_of(first, last)))
+        answer = self._retried(lambda: send(self._pool, request_of(first, last)))
         if answer.status in {200, 206}:
             length = answer.header("content-length")
             if answer.status == 206 or first == 0:
@@ -86,7 +84,7 @@ class Transfers:
             S3Error: S3 refuses, or does not answer.
         """
         if isinstance(content, bytes):
-            answer = self._retried(lambda: send(self._connections, request(), content))
+            answer = self._retried(lambda: send(self._pool, request(), content))
         else:
             answer = self._sent_once(request, content)
         with _whole(answer):
@@ -112,7 +110,7 @@ class Transfers:
     def _sent_once(self, request: Callable[[], SignedRequest], content: Iterable[bytes]) -> Answer:
         for number in range(1, _TRIES_MAX + 1):
             try:
-                return send(self._connections, request(), content)
+                return send(self._pool, request(), content)
             except NotSentError as error:
                 if number == _TRIES_MAX:
                     raise S3Error(Code.SERVICE_UNAVAILABLE) from error

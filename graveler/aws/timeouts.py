@@ -2,7 +2,7 @@
 
 boto3 fixes a client's time-outs when the client is made, and they bound the silence between bytes
 only. Below it, urllib3 makes connections by classes that botocore names: here they are ours
-(`exchanges.py`). Proxies, certificates and pools stay botocore's.
+(`exchanges/for_urllib3.py`). Proxies, certificates and pools stay botocore's.
 """
 
 import socket
@@ -16,7 +16,8 @@ from botocore.awsrequest import (
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
-from graveler.aws.exchanges import Connection, connected
+from graveler.aws.exchanges.connecting import connected
+from graveler.aws.exchanges.for_urllib3 import Connection
 
 if TYPE_CHECKING:
     from botocore.client import BaseClient

@@ -6,11 +6,11 @@ own. A budget is a maximum; here it is also
 what is measured, so that whoever saves a round trip lowers it.
 """
 
+import socket
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from http.client import HTTPConnection
 
 import pytest
 from botocore.auth import S3SigV4Auth
@@ -20,11 +20,14 @@ from botocore.credentials import Credentials
 from gateway.lake.engine.lakes import EngineLakes
 from gateway.server.application import Application
 from gateway.server.settings import GatewaySettings
-from gateway.transfer.connections import Connections
 from gateway.transfer.store import Transfers
 from graveler.access.needs import Permission
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
-from graveler.aws.s3.requests import Endpoint, S3Requests, SignedRequest
+from graveler.aws.exchanges.connecting import connected
+from graveler.aws.exchanges.connection import Connection, Host
+from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.pool import Pool
+from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.http.access import RIGHTS_AGE_MAX_S, Authorizer
 from graveler.http.auth import MEMORY_S, Authenticator
 from graveler.model import Commit
@@ -270,16 +273,32 @@ def test_a_repeated_completion_asks_the_object_store_for_nothing(meter: Meter) -
 # The S3 gateway
 
 
-class CountedConnections(Connections):
-    """Connections whose requests a meter counts."""
+class CountedConnection(Connection):
+    """A connection whose requests a meter counts."""
 
-    def __init__(self, requests: list[str]) -> None:
-        super().__init__(timeout_s=30)
+    def __init__(self, host: Host, made: socket.socket, requests: list[str]) -> None:
+        super().__init__(host, made)
         self._requests = requests
 
-    def take(self, request: SignedRequest) -> HTTPConnection:
-        self._requests.append(f"S3 {request.method}")
-        return super().take(request)
+    def send(
+        self, method: str, target: str, headers: Mapping[str, str], content: bytes = b""
+    ) -> None:
+        self._requests.append(f"S3 {method}")
+        super().send(method, target, headers, content)
+
+
+class CountedPool(Pool):
+    """A pool that keeps no connection, and a meter counts the requests over its own."""
+
+    def __init__(self, requests: list[str]) -> None:
+        super().__init__(lambda: Patience(30))
+        self._requests = requests
+
+    def take(self, host: Host) -> Connection:
+        return CountedConnection(host, connected(host.name, host.port), self._requests)
+
+    def give_back(self, connection: Connection) -> None:
+        connection.close()
 
 
 class Gateway:
@@ -292,10 +311,10 @@ class Gateway:
         accounts.given = EVERYTHING
         endpoint = Endpoint(meter.world.s3_endpoint or "", REGION)
         requests = S3Requests(endpoint, lambda: meter.world.s3_keys)
-        self._connections = CountedConnections(meter.requests)
+        self._pool = CountedPool(meter.requests)
         self._application = Application(
             EngineLakes(meter.engine, accounts, requests),
-            Transfers(self._connections),
+            Transfers(self._pool),
             GatewaySettings(),
         )
 
@@ -313,7 +332,7 @@ class Gateway:
             return b"".join(answer.reading.pieces())
 
     def close(self) -> None:
-        self._connections.close()
+        self._pool.close()
 
 
 @pytest.fixture

@@ -11,8 +11,10 @@ import pytest
 
 from functions.api import app
 from functions.api.app import build_app
-from graveler.aws import exchanges, retries
+from graveler.aws import retries
 from graveler.aws.dynamodb import http_client
+from graveler.aws.exchanges import for_urllib3
+from graveler.aws.exchanges.patience import Patience
 from graveler.aws.s3 import client as s3_module
 from graveler.limits import REQUEST_S_MAX
 from tests.support.api import ApiClient, Reply
@@ -78,9 +80,9 @@ def lake(servers: tuple[FaultyServer, ...], monkeypatch: pytest.MonkeyPatch) -> 
         made = Lake(api, world.new_repository(BUCKET), tables, objects)
         assert made.branch("main").status == 200  # the access key is known from now on
         monkeypatch.setattr(http_client, "DYNAMODB_ATTEMPT_S", ATTEMPT_S)
-        monkeypatch.setattr(exchanges, "READ_TIMEOUT_S", ATTEMPT_S)
+        monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", ATTEMPT_S)
         monkeypatch.setattr(s3_module, "LONG_READ_TIMEOUT_S", ATTEMPT_S)
-        monkeypatch.setattr(exchanges, "_patience_of", lambda _: exchanges.Patience(ATTEMPT_S))
+        monkeypatch.setattr(for_urllib3, "_patience_of", lambda _: Patience(ATTEMPT_S))
         yield made
         made.recover()
 

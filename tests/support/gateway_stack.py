@@ -33,7 +33,7 @@ from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.access import EVERYTHING, USER, ScriptedAccounts
 from tests.support.api import ACCESS_KEY_ID, SECRET
 from tests.support.engines import MemoryWorld, memory_world
-from tests.support.memory_s3 import ENDPOINT, MemoryConnections, MemoryS3
+from tests.support.memory_s3 import ENDPOINT, MemoryPool, MemoryS3
 from tests.support.signed_heads import sent, signed_head
 
 HOST = "gateway.example:8000"
@@ -122,7 +122,7 @@ class GatewayStack:
         self.accounts.given = EVERYTHING
         self.engine: Engine = self.world.engine()
         self.s3 = MemoryS3(self.world.objects, self.world.clock)
-        self.connections = MemoryConnections(self.s3)
+        self.connections = MemoryPool(self.s3)
         self.settings = settings or GatewaySettings()
         self.lakes = EngineLakes(
             self.engine,

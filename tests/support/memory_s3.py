@@ -1,4 +1,4 @@
-"""S3's HTTP side in memory: what a client of it sends over real `http.client` connections.
+"""S3's HTTP side in memory: what a client of it sends over the real code of connections.
 
 It is as weak as S3: a request without a right signature, with an unsigned `x-amz-*` header, a wrong
 length, hash or MD5 stores nothing.
@@ -6,7 +6,6 @@ length, hash or MD5 stores nothing.
 
 import base64
 import hashlib
-import http.client
 import io
 import re
 from collections import deque
@@ -18,8 +17,9 @@ from gateway.protocol.addressing import target_of
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.protocol.signatures.presented import parse
-from gateway.transfer.connections import Connections
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.exchanges.connection import Answer, Connection, Host
+from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.pool import Pool
 from graveler.errors import GravelerError, UploadNotFoundError
 from graveler.ports import Clock
 from tests.support.memory_objects import MemoryObjectStore
@@ -110,36 +110,37 @@ class MemoryS3:
         return answer_of(200, b"", f'ETag: "{checksum}"')
 
 
-class MemorySocket:
-    """What `http.client` needs of a socket; S3 answers as soon as a request is whole."""
+class MemoryConnection(Connection):
+    """A connection to an S3 in memory, which answers as soon as a request is whole."""
 
-    def __init__(self, s3: MemoryS3) -> None:
+    def __init__(self, host: Host, s3: MemoryS3) -> None:
+        super().__init__(host, cast("Any", None))
         self._s3 = s3
         self._sent = bytearray()
+        self._answer = io.BytesIO()
 
-    def sendall(self, data: bytes) -> None:
-        self._sent += data
+    def send_more(self, content: bytes) -> None:
+        self._sent += content
 
-    def makefile(self, *_: Any) -> io.BytesIO:
-        """Return the answer to what was sent.
-
-        Raises:
-            TimeoutError: the body has not ended, so S3 waits.
-        """
+    def answer(self) -> Answer:
         parsed = self._parsed()
         if parsed is None:
             raise TimeoutError("S3 waits for the rest of the body")
         self._sent.clear()
-        return io.BytesIO(self._s3.answer(*parsed))
+        self._answer = io.BytesIO(self._s3.answer(*parsed))
+        return super().answer()
+
+    def receive(self, most_bytes: int) -> bytes:
+        return self._answer.read(most_bytes)
+
+    def receive_all(self, size_bytes: int) -> bytes:
+        return self._answer.read(size_bytes)
 
     def close(self) -> None:
         parsed_head = self._head()
         if parsed_head is not None:
             self._s3.incomplete.append(parsed_head)
         self._sent.clear()
-
-    def setsockopt(self, *_: Any) -> None:
-        """Ignore it."""
 
     def _head(self) -> Head | None:
         head, end, _ = bytes(self._sent).partition(b"\r\n\r\n")
@@ -162,19 +163,17 @@ class MemorySocket:
         return (head, body) if len(body) == int(head.header("content-length") or 0) else None
 
 
-class MemoryConnections(Connections):
+class MemoryPool(Pool):
     """Connections to an S3 in memory; `kept` counts those that could be used again."""
 
     def __init__(self, s3: MemoryS3) -> None:
-        super().__init__(timeout_s=1)
+        super().__init__(lambda: Patience(1))
         self._s3 = s3
         self.kept = 0
 
-    def take(self, request: SignedRequest) -> http.client.HTTPConnection:
-        connection = http.client.HTTPConnection(request.host, request.port)
-        connection.sock = cast("Any", MemorySocket(self._s3))
-        return connection
+    def take(self, host: Host) -> Connection:
+        return MemoryConnection(host, self._s3)
 
-    def keep(self, _: SignedRequest, connection: http.client.HTTPConnection) -> None:
-        self.kept += 1
+    def give_back(self, connection: Connection) -> None:
+        self.kept += connection.is_reusable
         connection.close()

@@ -1,28 +1,20 @@
-"""Keep-alive HTTP to one endpoint: a pool of the standard library's connections.
+"""Requests to one endpoint, over kept connections.
 
-A connection carries one exchange at a time. After a complete answer it goes back to the pool. After
-anything else it is closed, because the rest of an old answer could be read as the next one.
+After a complete answer a connection goes back to the pool. After anything else it is closed.
 `begin` sends and `Pending.finish` reads, so that two requests can be in flight together.
 
 An exchange has DYNAMODB_ATTEMPT_S beside the time for its bytes, or less if the work in hand ends
 earlier (`graveler.aws.exchanges`).
 """
 
-import select
-import ssl
-import time
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.client import HTTPException
 from urllib.parse import urlsplit
 
-from graveler.aws.exchanges import Connection, Patience, opened
+from graveler.aws.exchanges.connection import Connection, Host
+from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.pool import Pool
 from graveler.aws.retries import DYNAMODB_ATTEMPT_S
-
-# The service closes idle connections after a minute or less. A request sent while it closes may or
-# may not have been read, so old connections are not used.
-IDLE_S_MAX = 20.0
 
 
 class NotSentError(OSError):
@@ -45,8 +37,8 @@ class Answer:
 class Pending:
     """A request that was sent; `finish` reads its answer, once."""
 
-    def __init__(self, client: "HttpClient", connection: Connection) -> None:
-        self._client = client
+    def __init__(self, pool: Pool, connection: Connection) -> None:
+        self._pool = pool
         self._connection = connection
         self._is_finished = False
 
@@ -58,21 +50,20 @@ class Pending:
         """
         self._is_finished = True
         try:
-            response = self._connection.getresponse()
-            if response.length is None and not response.chunked:
+            answer = self._connection.answer()
+            if not answer.has_end:
                 # Without a length, a whole body and a truncated one look the same.
-                raise HTTPException("the answer has no length")  # noqa: TRY301 - handled as such
-            body = response.read()
-        except (OSError, HTTPException, ValueError) as error:
+                raise OSError("the answer has no length")  # noqa: TRY301 - handled as such
+            body = answer.read_all()
+        except OSError as error:
             self._connection.close()
-            raise NoAnswerError(f"{self._client.host} did not answer: {error!r}") from error
+            host = self._connection.host.header
+            raise NoAnswerError(f"{host} did not answer: {error!r}") from error
         except BaseException:  # an interrupt must not put a half-read connection into the pool
             self._connection.close()
             raise
-        if not response.will_close:
-            self._client.give_back(self._connection)
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, headers, body)
+        self._pool.give_back(self._connection)
+        return Answer(answer.status, answer.headers, body)
 
     def abandon(self) -> None:
         """Close the connection without reading the answer; does nothing after `finish`."""
@@ -82,18 +73,15 @@ class Pending:
 
 
 class HttpClient:
-    """A pool of connections to one endpoint, shared by all threads."""
+    """Sends to one endpoint; shared by all threads."""
 
     def __init__(self, endpoint: str) -> None:
-        self._idle: deque[tuple[Connection, float]] = deque()  # with the time it became idle
         parts = urlsplit(endpoint)
-        # One for all connections: creating it reads all certificates of the system.
-        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
-        default_port = 80 if self._tls is None else 443
-        self._address = (parts.hostname or "", parts.port or default_port)
+        default_port = 443 if parts.scheme == "https" else 80
+        self._host = Host(parts.scheme, parts.hostname or "", parts.port or default_port)
+        self._pool = Pool(lambda: Patience(DYNAMODB_ATTEMPT_S))
         # The value of the Host header, which is signed.
-        at_default = self._address[1] == default_port
-        self.host = self._address[0] if at_default else f"{self._address[0]}:{self._address[1]}"
+        self.host = self._host.header
 
     def begin(self, headers: Mapping[str, str], body: bytes) -> Pending:
         """Post the body to `/`; headers include Host.
@@ -102,48 +90,20 @@ class HttpClient:
             NotSentError: no connection could be made.
             NoAnswerError: the connection failed while sending.
         """
-        connection = self._connection()
-        connection.patience = Patience(DYNAMODB_ATTEMPT_S)
         try:
-            connection.request("POST", "/", body, headers)
+            connection = self._pool.take(self._host)
+        except OSError as error:
+            raise NotSentError(f"cannot connect to {self.host}: {error}") from error
+        try:
+            connection.send("POST", "/", {**headers, "content-length": str(len(body))}, body)
         except OSError as error:
             connection.close()
             raise NoAnswerError(f"{self.host} closed the connection: {error}") from error
-        return Pending(self, connection)
-
-    def _connection(self) -> Connection:
-        # deque's pop and append are atomic. The connection used last is the most likely alive.
-        while self._idle:
-            try:
-                connection, idle_since_s = self._idle.pop()
-            except IndexError:
-                break
-            if time.monotonic() - idle_since_s < IDLE_S_MAX and _is_open_and_silent(connection):
-                return connection
-            connection.close()
-        return self._connect()
-
-    def _connect(self) -> Connection:
-        try:
-            return opened(*self._address, self._tls)
-        except OSError as error:
-            raise NotSentError(f"cannot connect to {self.host}: {error}") from error
-
-    def give_back(self, connection: Connection) -> None:
-        """Put the connection into the pool for the next request."""
-        self._idle.append((connection, time.monotonic()))
+        return Pending(self._pool, connection)
 
     def close(self) -> None:
         """Close the idle connections."""
-        while self._idle:
-            self._idle.pop()[0].close()
+        self._pool.close()
 
     def __del__(self) -> None:
         self.close()
-
-
-def _is_open_and_silent(connection: Connection) -> bool:
-    """Whether the server left the idle connection open and sent nothing."""
-    poll = select.poll()
-    poll.register(connection.sock, select.POLLIN)
-    return not poll.poll(0)

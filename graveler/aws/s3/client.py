@@ -28,7 +28,7 @@ from botocore.parsers import ResponseParserError
 
 from graveler.aws import traces, usage
 from graveler.aws.errors import THROTTLING_CODES
-from graveler.aws.exchanges import silence_of
+from graveler.aws.exchanges.patience import silence_of
 from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
 from graveler.aws.usage import Counted
 from graveler.errors import (

@@ -9,12 +9,14 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from graveler.aws import connect, deadlines, exchanges, retries
+from graveler.aws import connect, deadlines, retries
 from graveler.aws.dynamodb import http_client
 from graveler.aws.dynamodb.client import Call, DynamoDB
 from graveler.aws.dynamodb.http_client import HttpClient
 from graveler.aws.errors import repeated
-from graveler.aws.exchanges import Patience
+from graveler.aws.exchanges import for_urllib3
+from graveler.aws.exchanges import patience as patience_module
+from graveler.aws.exchanges.patience import BYTES_PER_S_MIN, Patience
 from graveler.aws.retries import Retries
 from graveler.aws.s3 import client as s3_module
 from graveler.aws.s3.client import S3, Location
@@ -41,7 +43,7 @@ FAULTS = [fault for fault in Fault if fault is not Fault.CUT]
 def short_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_client, "DYNAMODB_ATTEMPT_S", ATTEMPT_S)
     monkeypatch.setattr(s3_module, "LONG_READ_TIMEOUT_S", ATTEMPT_S)
-    monkeypatch.setattr(exchanges, "READ_TIMEOUT_S", ATTEMPT_S)
+    monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", ATTEMPT_S)
 
 
 @pytest.fixture
@@ -205,7 +207,7 @@ def test_a_server_that_takes_no_bytes_is_given_up(monkeypatch: pytest.MonkeyPatc
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         client = HttpClient(f"http://127.0.0.1:{port}")
-        monkeypatch.setattr(exchanges, "BYTES_PER_S_MIN", 10**12)
+        monkeypatch.setattr(patience_module, "BYTES_PER_S_MIN", 10**12)
         with pytest.raises(http_client.NoAnswerError):
             client.begin({"host": client.host}, content)
 
@@ -280,7 +282,7 @@ def test_patience_is_filled_by_bytes_that_pass(monkeypatch: pytest.MonkeyPatch) 
     clock = Time(monkeypatch)
     patience = Patience(2.0)
     clock.now_s += 1.5
-    patience.passed(exchanges.BYTES_PER_S_MIN)
+    patience.passed(BYTES_PER_S_MIN)
     assert patience.left_s() == pytest.approx(1.5)
     patience.passed(10**9)
     assert patience.left_s() == pytest.approx(2.0)

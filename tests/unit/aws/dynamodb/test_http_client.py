@@ -10,6 +10,7 @@ import pytest
 
 from graveler.aws.dynamodb import http_client
 from graveler.aws.dynamodb.http_client import Answer, HttpClient, NoAnswerError, NotSentError
+from graveler.aws.exchanges import pool
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -103,7 +104,7 @@ def test_a_request_arrives_whole_and_so_does_its_answer(server: Server, client: 
     first, *headers = head.decode().split("\r\n")
     assert (first, body) == ("POST / HTTP/1.1", b"body")
     host = server.endpoint.removeprefix("http://")
-    assert {f"host: {host}", "x-name: value", "Content-Length: 4"} <= set(headers)
+    assert {f"host: {host}", "x-name: value", "content-length: 4"} <= set(headers)
     assert len([line for line in headers if line.lower().startswith("host:")]) == 1
 
 
@@ -197,8 +198,8 @@ def test_a_connection_that_was_closed_while_idle_is_not_used(
     server.answers.append((OK, True))
     assert exchange(client).body == b"ok"
     # The closing arrives a moment after the answer.
-    ((idle, _),) = client._idle
-    assert select.select([idle.sock], [], [], 5.0)[0]
+    (((idle, _),),) = client._pool._idle.values()
+    assert select.select([idle._socket], [], [], 5.0)[0]
     assert exchange(client).body == b"ok"
     assert (server.connections, len(server.requests)) == (2, 2)
 
@@ -207,7 +208,7 @@ def test_a_connection_that_idled_too_long_is_not_used(
     server: Server, client: HttpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exchange(client)
-    monkeypatch.setattr(http_client, "IDLE_S_MAX", 0.0)
+    monkeypatch.setattr(pool, "IDLE_S_MAX", 0.0)
     exchange(client)
     assert server.connections == 2
 

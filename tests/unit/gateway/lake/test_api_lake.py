@@ -14,7 +14,7 @@ from graveler.ports import Credential, User
 from tests.support.access import EVERYTHING, USER, ScriptedAccounts, allowing
 from tests.support.api import ACCESS_KEY_ID, SECRET
 from tests.support.engines import memory_world
-from tests.support.memory_s3 import MemoryConnections, MemoryS3
+from tests.support.memory_s3 import MemoryPool, MemoryS3
 from tests.support.sidecar import api_lakes
 
 A = Place("repo", "main", b"a")
@@ -33,7 +33,7 @@ class World:
         self.accounts.given = EVERYTHING
         repositories.create(self.engine, name="repo", storage_namespace="s3://bucket/repo")
         self.s3 = MemoryS3(self.world.objects, self.world.clock)
-        self.transfers = Transfers(MemoryConnections(self.s3), sleep=lambda _: None)
+        self.transfers = Transfers(MemoryPool(self.s3), sleep=lambda _: None)
         self.lakes = api_lakes(self.engine, self.accounts)
         self.lake = self.lakes.lake(USER, "")
 

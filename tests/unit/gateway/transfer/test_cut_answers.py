@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.connections import Connections
+from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
 from graveler.aws.s3.requests import SignedRequest
 
@@ -46,7 +46,7 @@ def _request(method: str, port: int) -> SignedRequest:
 def test_a_write_whose_answer_stops_can_be_repeated(hanging, status):
     port, statuses = hanging
     statuses[0] = status
-    transfers = Transfers(Connections(timeout_s=0.3))
+    transfers = Transfers(store_pool(0.3))
     with pytest.raises(S3Error) as raised:
         transfers.write(lambda: _request("PUT", port), b"")
     assert raised.value.code is Code.SERVICE_UNAVAILABLE
@@ -56,7 +56,7 @@ def test_a_write_whose_answer_stops_can_be_repeated(hanging, status):
 def test_a_read_whose_refusal_stops_can_be_repeated(hanging, status):
     port, statuses = hanging
     statuses[0] = status
-    transfers = Transfers(Connections(timeout_s=0.3))
+    transfers = Transfers(store_pool(0.3))
     with pytest.raises(S3Error) as raised:
         transfers.read(lambda _first, _last: _request("GET", port), 0, 9)
     assert raised.value.code is Code.SERVICE_UNAVAILABLE

@@ -13,8 +13,7 @@ from gateway.protocol.bodies.algorithms import ALGORITHMS
 from gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind
 from gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.connections import Connections
-from gateway.transfer.exchange import NoAnswerError, NotSentError, send
+from gateway.transfer.exchange import NoAnswerError, NotSentError, send, store_pool
 from gateway.transfer.store import DataMissingError, Transfers
 from tests.support.gateway_stack import CutBody
 from tests.support.scripted_s3 import Act, ScriptedS3, answer_of, refusal
@@ -32,7 +31,7 @@ def s3():
 
 @pytest.fixture
 def pool():
-    made = Connections(timeout_s=5)
+    made = store_pool(5)
     yield made
     made.close()
 
@@ -58,7 +57,7 @@ def refused(transfers, call):
     return caught.value.code
 
 
-# Connections
+# Pool
 
 
 def test_a_connection_whose_answer_was_read_is_used_again(transfers, s3):
@@ -97,12 +96,10 @@ def test_a_connection_is_dropped_if_s3_says_so(transfers, s3):
 
 @pytest.mark.parametrize("cut_bytes", [0, 10, 60, 500])
 def test_a_connection_whose_answer_was_cut_is_not_kept(pool, s3, cut_bytes):
-    kept = []
-    pool.keep = lambda _, connection: kept.append(connection)
     s3.acts.append(Act(cut_bytes=cut_bytes))
     with pytest.raises(NoAnswerError), send(pool, s3.request(0, 4095)) as answer:
         b"".join(answer.pieces())
-    assert kept == []
+    assert not any(pool._idle.values())
 
 
 def test_each_request_has_a_connection_of_its_own(transfers, s3):

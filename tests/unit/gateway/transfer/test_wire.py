@@ -8,8 +8,9 @@ from contextlib import contextmanager
 import pytest
 
 from gateway.protocol.errors import S3Error
-from gateway.transfer.connections import Connections
+from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import DataMissingError, Transfers
+from graveler.aws.exchanges.pool import Pool
 from graveler.aws.s3.requests import SignedRequest
 
 _STORED = b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 0\r\n\r\n'
@@ -55,11 +56,9 @@ class Wire:
 
 
 @contextmanager
-def wire(
-    answers: list[bytes], *, ends: bool = True
-) -> Iterator[tuple[Wire, Connections, Transfers]]:
+def wire(answers: list[bytes], *, ends: bool = True) -> Iterator[tuple[Wire, Pool, Transfers]]:
     made = Wire(answers, ends=ends)
-    connections = Connections(timeout_s=0.5)
+    connections = store_pool(0.5)
     try:
         yield made, connections, Transfers(connections, sleep=lambda _: None)
     finally:

@@ -1,0 +1,268 @@
+"""A connection for one exchange at a time, at a fraction of the processor time of `http.client`.
+
+A request and the beginning of its content leave together. httptools reads the answer's head. The
+bytes of a body with a length come straight from the socket.
+"""
+
+import re
+import select
+import socket
+import sys
+from collections.abc import Mapping
+from io import BufferedReader, RawIOBase
+from typing import Any, NamedTuple, Self
+
+from graveler.aws.exchanges.connecting import connected, tls
+from graveler.aws.exchanges.heads import Head
+from graveler.aws.exchanges.patience import Patience
+from graveler.aws.retries import CONNECT_TIMEOUT_S
+
+_OPTIONS = (
+    (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+)
+
+# Most answers arrive whole in one piece of this size.
+_RECEIVED_BYTES = 64 * 1024
+
+_TARGET = re.compile("[!-~]+")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Host(NamedTuple):
+    """Where a connection leads."""
+
+    scheme: str
+    name: str
+    port: int
+
+    @property
+    def header(self) -> str:
+        """The value of the Host header, which names a port only if it is not the scheme's own."""
+        is_default = self.port == _DEFAULT_PORTS[self.scheme]
+        return self.name if is_default else f"{self.name}:{self.port}"
+
+
+class Connection:
+    """A connection to a host. The patience of each exchange is set before it begins."""
+
+    def __init__(self, host: Host, opened: socket.socket) -> None:
+        self.host = host
+        self.patience = Patience(CONNECT_TIMEOUT_S)
+        self._socket = opened
+        # Set if the server did not take a request whole: it would take the next one for its rest.
+        self.is_spoiled = False
+        self._last: Answer | None = None
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the last answer was read to its end, and another request may follow."""
+        return self._last is not None and self._last.is_reusable and not self.is_spoiled
+
+    def is_open_and_silent(self) -> bool:
+        """Whether the server left the idle connection open and sent nothing."""
+        # Not select(): it fails for descriptors above 1,023.
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return not poll.poll(0)
+
+    def send(
+        self, method: str, target: str, headers: Mapping[str, str], content: bytes = b""
+    ) -> None:
+        """Send a request, and its content or the beginning of it.
+
+        headers include Host, and Content-Length if there is any content.
+
+        Raises:
+            OSError: the server may have got some of it.
+            ValueError: it would be another request than it says.
+        """
+        self._last = None
+        self.send_more(_head_of(method, target, headers) + content)
+
+    def send_more(self, content: bytes) -> None:
+        """Send more of the request's content.
+
+        Raises:
+            OSError: the server may have got some of it.
+        """
+        rest = memoryview(content)
+        while rest:
+            self._socket.settimeout(self.patience.left_s())
+            sent = self._socket.send(rest)
+            self.patience.passed(sent)
+            rest = rest[sent:]
+
+    def answer(self) -> "Answer":
+        """Return the answer to the request, once its head has arrived.
+
+        Raises:
+            OSError: it did not arrive.
+        """
+        head = Head()
+        while not head.is_complete:
+            received = self.receive(_RECEIVED_BYTES)
+            if not received:
+                raise ConnectionError("the connection ended before an answer's headers did")
+            head.feed(received)
+        self._last = Answer(self, head)
+        return self._last
+
+    def receive(self, most_bytes: int) -> bytes:
+        """Return the next bytes that arrive; b"" if the server sends no more.
+
+        Raises:
+            OSError: nothing arrived in time, or the connection is gone.
+        """
+        self._socket.settimeout(self.patience.left_s())
+        received = self._socket.recv(most_bytes)
+        self.patience.passed(len(received))
+        return received
+
+    def receive_all(self, size_bytes: int) -> bytes:
+        """Return so many bytes; fewer if the server ends the connection.
+
+        Raises:
+            OSError: they did not arrive in time, or the connection is gone.
+        """
+        # It reads into the bytes that it returns: a copy would cost as much as the rest.
+        return BufferedReader(_Incoming(self._socket, self.patience), 1).read(size_bytes)
+
+    def close(self) -> None:
+        """End the connection; a request under way may have had its effect."""
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Answer:
+    """A status, headers with names in lower case, and a body that is read once.
+
+    length_bytes: of the whole body; None if the server does not say.
+    """
+
+    def __init__(self, connection: Connection, head: Head) -> None:
+        self.status = head.status
+        self.headers = head.headers
+        self._connection = connection
+        self._head = head
+        self._pieces = head.pieces
+        length = None if "transfer-encoding" in head.headers else head.headers.get("content-length")
+        self.length_bytes = 0 if length is None and head.is_over else _number(length)
+        # What the connection still brings of a body with a length.
+        self._left_bytes = 0
+        if self.length_bytes is not None and not head.is_over:
+            self._left_bytes = self.length_bytes - sum(map(len, self._pieces))
+
+    @property
+    def has_end(self) -> bool:
+        """Whether a body that breaks off can be told from a whole one."""
+        return self.length_bytes is not None or "transfer-encoding" in self.headers
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the body was read to its end."""
+        return self._head.is_over and not self._pieces
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the connection may carry another request."""
+        return self.is_over and self._head.is_reusable
+
+    def read(self, most_bytes: int) -> bytes:
+        """Return the next bytes of the body; b"" at its end.
+
+        Raises:
+            OSError: the body breaks off.
+        """
+        while not self._pieces and not self._head.is_over:
+            self._receive(most_bytes)
+        if not self._pieces:
+            return b""
+        piece = self._pieces[0]
+        if len(piece) <= most_bytes:
+            return self._pieces.pop(0)
+        self._pieces[0] = piece[most_bytes:]
+        return piece[:most_bytes]
+
+    def read_all(self, most_bytes: int = sys.maxsize) -> bytes:
+        """Return the rest of the body, or so much of it.
+
+        Raises:
+            OSError: the body breaks off.
+        """
+        pieces = []
+        while most_bytes and (piece := self.read(min(most_bytes, _RECEIVED_BYTES))):
+            pieces.append(piece)
+            most_bytes -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _receive(self, most_bytes: int) -> None:
+        if self._left_bytes:
+            self._pieces.append(self._straight(min(most_bytes, self._left_bytes)))
+            return
+        received = self._connection.receive(_RECEIVED_BYTES)
+        if received:
+            self._head.feed(received)
+        elif self.has_end:
+            raise ConnectionError("the connection ended before the answer did")
+        else:
+            self._head.is_over, self._head.is_reusable = True, False
+
+    def _straight(self, size_bytes: int) -> bytes:
+        piece = self._connection.receive_all(size_bytes)
+        if len(piece) < size_bytes:
+            raise ConnectionError(f"the answer ended {self._left_bytes - len(piece)} bytes early")
+        self._left_bytes -= size_bytes
+        self._head.is_over = not self._left_bytes
+        return piece
+
+
+class _Incoming(RawIOBase):
+    """What a socket receives in time."""
+
+    def __init__(self, connected: socket.socket, patience: Patience) -> None:
+        self._socket = connected
+        self._patience = patience
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any buffer
+        self._socket.settimeout(self._patience.left_s())
+        received = self._socket.recv_into(buffer)
+        self._patience.passed(received)
+        return received
+
+
+def opened(host: Host, limit_s: float = CONNECT_TIMEOUT_S) -> Connection:
+    """Return a connection to the host; limit_s is for each of its addresses.
+
+    Raises:
+        OSError: no connection could be made in time.
+    """
+    made = connected(host.name, host.port, _OPTIONS, limit_s)
+    try:
+        # The handshake as a whole has as much time as the connection had.
+        if host.scheme == "https":
+            made = tls().wrap_socket(made, server_hostname=host.name)
+    except BaseException:
+        made.close()
+        raise
+    return Connection(host, made)
+
+
+def _head_of(method: str, target: str, headers: Mapping[str, str]) -> bytes:
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    is_safe = lines.count("\n") == lines.count("\r") == len(headers)
+    if not is_safe or not _TARGET.fullmatch(target):
+        raise ValueError("a target or a header holds what ends it")
+    return f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1")
+
+
+def _number(length: str | None) -> int | None:
+    return None if length is None else int(length)

@@ -1,0 +1,81 @@
+"""The head of an answer, as httptools reports it: the parser of Node.js, which is strict."""
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+# Stores send a few hundred bytes.
+_HEAD_BYTES_MAX = 64 * 1024
+
+
+class MalformedAnswerError(OSError):
+    """What arrived is not an answer of HTTP/1.1."""
+
+
+class Head:
+    """An answer's status and headers, and what came with them; `feed` takes what arrives.
+
+    is_complete: status and headers are whole; names are in lower case.
+    is_over: the answer is whole, its body included.
+    pieces: of the body.
+    is_reusable: another answer may follow this one on its connection.
+    """
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.pieces: list[bytes] = []
+        self.is_complete = False
+        self.is_over = False
+        self.is_reusable = False
+        self._is_interim = False
+        self._fed_bytes = 0
+        self._parser = HttpResponseParser(self)
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes of the answer.
+
+        Raises:
+            MalformedAnswerError: they are none.
+        """
+        self._fed_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade) as error:
+            if not self.is_over:
+                raise MalformedAnswerError(f"malformed answer: {error}") from error
+            self.is_reusable = False
+        if not self.is_complete and self._fed_bytes > _HEAD_BYTES_MAX:
+            raise MalformedAnswerError("malformed answer: its headers are too long")
+
+    # httptools calls what follows.
+
+    def on_message_begin(self) -> None:
+        if self.is_over:  # nobody asked for a second answer
+            self.is_reusable = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.is_complete:
+            return  # a trailer, or a second answer
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1").rstrip()
+        earlier = self.headers.get(key)
+        self.headers[key] = text if earlier is None else f"{earlier}, {text}"
+
+    def on_headers_complete(self) -> None:
+        if self.is_complete:
+            return
+        self.status = self._parser.get_status_code()
+        self._is_interim = self.status < 200
+        if self._is_interim:
+            self.headers.clear()
+            return
+        self.is_complete = True
+        self.is_reusable = self._parser.should_keep_alive()
+
+    def on_body(self, piece: bytes) -> None:
+        if not self.is_over:
+            self.pieces.append(piece)
+
+    def on_message_complete(self) -> None:
+        if self._is_interim:
+            self._is_interim = False
+        else:
+            self.is_over = True

@@ -1,0 +1,63 @@
+"""How long an exchange may still take."""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from graveler.aws import deadlines
+
+# A connection that is slower than this is of no use.
+BYTES_PER_S_MIN = 50_000
+
+_silence_s: ContextVar[float | None] = ContextVar("silence_s", default=None)
+
+
+class Patience:
+    """How long an exchange may still take: limit_s at most, in which no byte passes.
+
+    An exchange that is slower than BYTES_PER_S_MIN uses up its limit even if bytes do pass, unless
+    is_silence: then every byte begins the limit anew.
+    """
+
+    def __init__(self, limit_s: float, *, is_silence: bool = False) -> None:
+        self._limit_s = limit_s
+        self._is_silence = is_silence
+        self._until_s = time.monotonic() + limit_s
+
+    def left_s(self) -> float:
+        """Return the seconds that are left, more than none.
+
+        Raises:
+            TimeoutError: no time is left.
+        """
+        left_s = min(self._until_s - time.monotonic(), deadlines.left_s())
+        if left_s <= 0:
+            raise TimeoutError("timed out")
+        return left_s
+
+    def passed(self, size_bytes: int) -> None:
+        """Note that so many bytes were sent or received."""
+        latest_s = time.monotonic() + self._limit_s
+        earned_s = math.inf if self._is_silence else size_bytes / BYTES_PER_S_MIN
+        self._until_s = min(self._until_s + earned_s, latest_s)
+
+
+@contextmanager
+def silence_of(limit_s: float) -> Iterator[None]:
+    """Wait so long for each byte of the answers in the block.
+
+    S3 sends blanks while it copies: the whole answer may take long, and the blanks prove that it
+    works.
+    """
+    token = _silence_s.set(limit_s)
+    try:
+        yield
+    finally:
+        _silence_s.reset(token)
+
+
+def silence_s() -> float | None:
+    """Return the limit of the block of `silence_of`; None outside of one."""
+    return _silence_s.get()

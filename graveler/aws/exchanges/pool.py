@@ -1,0 +1,72 @@
+"""Connections that are kept open between exchanges, shared by threads."""
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+
+from graveler.aws.exchanges.connection import Connection, Host, opened
+from graveler.aws.exchanges.patience import Patience
+from graveler.aws.retries import CONNECT_TIMEOUT_S
+
+# Stores close idle connections after some time. A request sent while they close may or may not
+# have been read, so old connections are not used.
+IDLE_S_MAX = 20.0
+# Of one host. More would hardly be used again before the store closes them.
+_IDLE_MAX = 64
+
+
+class Pool:
+    """Idle connections by host. The one used last, which is the most likely alive, is taken first.
+
+    A connection carries one exchange at a time. It comes back only if its answer was read to its
+    end: the rest of an old answer could be read as the next one.
+    """
+
+    def __init__(
+        self, patience: Callable[[], Patience], connect_s: float = CONNECT_TIMEOUT_S
+    ) -> None:
+        """Patience makes that of an exchange; connect_s is for a connection to one address."""
+        self._patience = patience
+        self._connect_s = connect_s
+        self._lock = threading.Lock()
+        # With the time at which each became idle.
+        self._idle: dict[Host, list[tuple[Connection, float]]] = defaultdict(list)
+
+    def take(self, host: Host) -> Connection:
+        """Return a connection to the host for an exchange that begins now.
+
+        Raises:
+            OSError: no connection can be made.
+        """
+        connection = self._idle_one(host) or opened(host, self._connect_s)
+        connection.patience = self._patience()
+        return connection
+
+    def _idle_one(self, host: Host) -> Connection | None:
+        while True:
+            with self._lock:
+                idle = self._idle[host]
+                if not idle:
+                    return None
+                connection, since_s = idle.pop()
+            if time.monotonic() - since_s < IDLE_S_MAX and connection.is_open_and_silent():
+                return connection
+            connection.close()
+
+    def give_back(self, connection: Connection) -> None:
+        """Keep the connection for the next exchange, or close it if none may follow."""
+        if connection.is_reusable:
+            with self._lock:
+                idle = self._idle[connection.host]
+                if len(idle) < _IDLE_MAX:
+                    idle.append((connection, time.monotonic()))
+                    return
+        connection.close()
+
+    def close(self) -> None:
+        """Close the connections that carry no exchange."""
+        with self._lock:
+            idle, self._idle = self._idle, defaultdict(list)
+        for connection in (each for some in idle.values() for each, _ in some):
+            connection.close()
