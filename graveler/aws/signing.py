@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-re
 
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from hmac import digest
 from typing import Protocol
@@ -46,7 +47,7 @@ class Signer:
         Header names are in lower case and include Host. The request is a POST to `/`.
         """
         credentials = self._credentials()
-        moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._now_s()))
+        moment = moment_of(int(self._now_s()))
         result = {**headers, "x-amz-date": moment}
         if credentials.token:
             result["x-amz-security-token"] = credentials.token
@@ -64,6 +65,12 @@ class Signer:
             key = derived_key(secret, f"{date}/{self._scope_suffix}")
             self._derived = ((secret, date), key)
         return key
+
+
+@lru_cache(maxsize=8)
+def moment_of(now_s: int) -> str:
+    """Return a Unix time as signatures have it: YYYYMMDDTHHMMSSZ."""
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_s))
 
 
 def signature(key: bytes, moment: str, scope: str, canonical: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 from gateway.protocol.errors import Code, S3Error
 
@@ -11,6 +12,8 @@ MAX_SKEW_S = 15 * 60
 _BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z", re.ASCII)
 
 
+# A client signs many requests in one second.
+@lru_cache(maxsize=1024)
 def parse_basic(text: str) -> datetime | None:
     """Return the time of YYYYMMDDTHHMMSSZ; None if the text is no such time."""
     match = _BASIC.fullmatch(text)
@@ -35,6 +38,7 @@ def parse_time(text: str) -> datetime | None:
         return None
 
 
+@lru_cache(maxsize=1024)
 def format_basic(time: datetime) -> str:
     """Return the time as YYYYMMDDTHHMMSSZ."""
     return f"{time.year:04}{time:%m%dT%H%M%SZ}"

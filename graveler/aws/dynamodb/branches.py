@@ -53,16 +53,17 @@ def branch_item(repository: Repository, branch: Branch) -> BranchItem:
 
 def branch_of(raw: Raw) -> Branch:
     """Return the branch that the raw item stores."""
-    item = BranchItem.from_raw_data(dict(raw))
+    # Every request reads a branch, and PynamoDB takes a tenth of its processor time for that.
+    sealed = raw["sealed_tokens"]["L"]
     return Branch(
-        name=item.sort.removeprefix(BRANCH),
-        commit_id=CommitID(item.commit_id),
-        staging_token=StagingToken(item.staging_token),
-        sealed_tokens=tuple(reversed(item.sealed_tokens)),
-        version=int(item.version),
-        hidden=item.hidden,
-        edits=int(item.edits),
-        restored_token=StagingToken(item.restored_token),
+        name=raw["sort"]["S"].removeprefix(BRANCH),
+        commit_id=CommitID(raw["commit_id"]["S"]),
+        staging_token=StagingToken(raw["staging_token"]["S"]),
+        sealed_tokens=tuple([StagingToken(token["S"]) for token in reversed(sealed)]),
+        version=int(raw["version"]["N"]),
+        hidden=raw["hidden"]["BOOL"],
+        edits=int(raw["edits"]["N"]) if "edits" in raw else 0,
+        restored_token=StagingToken(raw["restored_token"]["S"] if "restored_token" in raw else ""),
     )
 
 

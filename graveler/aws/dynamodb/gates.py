@@ -14,6 +14,8 @@ from graveler.model import StagingToken
 # and make a commit more expensive: docs/adr/0012-gates.md has figures.
 COUNT = 25
 
+_IS_ABSENT = with_condition({}, StagedItem.token.does_not_exist())
+
 
 def gate_of(path: bytes) -> int:
     """Return the number of the gate that a write of the path checks."""
@@ -27,8 +29,7 @@ def keys(token: StagingToken) -> list[Raw]:
 
 def is_open(table: str, token: StagingToken, gate: int) -> Request:
     """Return the parameters of a transaction's check that the gate is open."""
-    request = {"TableName": table, "Key": _key(token, gate)}
-    return with_condition(request, StagedItem.token.does_not_exist())
+    return {"TableName": table, "Key": _key(token, gate), **_IS_ABSENT}
 
 
 def _key(token: StagingToken, gate: int) -> Raw:

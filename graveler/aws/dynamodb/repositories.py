@@ -59,16 +59,16 @@ def _repository_item(repository: Repository, partition: str = REPOSITORIES) -> R
 
 def repository_of(raw: Raw) -> Repository:
     """Return the repository that the raw item stores."""
-    item = RepositoryItem.from_raw_data(dict(raw))
+    # As branch_of: every write reads it.
     return Repository(
-        name=item.sort,
-        uid=RepositoryUID(item.uid),
-        storage_namespace=item.storage_namespace,
-        default_branch=item.default_branch,
-        creation_date=int(item.creation_date),
-        read_only=item.read_only,
-        protection_rules=_RULES.decode(item.protection_rules),
-        restoring=item.restoring,
+        name=raw["sort"]["S"],
+        uid=RepositoryUID(raw["uid"]["S"]),
+        storage_namespace=raw["storage_namespace"]["S"],
+        default_branch=raw["default_branch"]["S"],
+        creation_date=int(raw["creation_date"]["N"]),
+        read_only=raw["read_only"]["BOOL"],
+        protection_rules=_RULES.decode(raw["protection_rules"]["S"]),
+        restoring=raw["restoring"].get("S") if "restoring" in raw else None,
     )
 
 

@@ -16,7 +16,14 @@ from hashlib import sha256
 from urllib.parse import quote, urlsplit
 
 from graveler.aws.s3.client import Location
-from graveler.aws.signing import ALGORITHM, Credentials, authorization, derived_key, signature
+from graveler.aws.signing import (
+    ALGORITHM,
+    Credentials,
+    authorization,
+    derived_key,
+    moment_of,
+    signature,
+)
 
 UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 _NO_PAYLOAD = sha256(b"").hexdigest()
@@ -29,6 +36,8 @@ _UNSIGNED_HEADERS = frozenset({"expect", "transfer-encoding", "user-agent", "x-a
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
+# Of buckets whose addresses are kept.
+_SITES_MAX = 1024
 # Of derived keys: one for each region and day, and for each new secret key.
 _KEYS_MAX = 64
 
@@ -60,36 +69,58 @@ class Endpoint:
     region: str
     region_of: Callable[[str], str] | None = None
 
-    def place(self, location: Location) -> "_Place":
-        """Return where the location's requests go."""
+    def site(self, bucket: str) -> "_Site":
+        """Return where the bucket's requests go."""
         if self.region_of is None:
-            return self._on_path(self.url, location, self.region)
-        region = self.region_of(location.bucket)
+            return _site_on_path(self.url, bucket, self.region)
+        region = self.region_of(bucket)
         url = self.url.replace(self.region, region)
-        if not _HOST_LABEL.fullmatch(location.bucket):
-            return self._on_path(url, location, region)
-        scheme, _, host = url.partition("://")
-        return _Place(f"{scheme}://{location.bucket}.{host}", f"/{_path(location.key)}", region)
-
-    def _on_path(self, url: str, location: Location, region: str) -> "_Place":
-        parts = urlsplit(url)
-        path = f"{parts.path.rstrip('/')}/{location.bucket}/{_path(location.key)}"
-        return _Place(f"{parts.scheme}://{parts.netloc}", path, region)
+        if not _HOST_LABEL.fullmatch(bucket):
+            return _site_on_path(url, bucket, region)
+        return _site_of_host(url, bucket, region)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """An object's address: origin is scheme and host, path is percent-encoded."""
+class _Site:
+    """A bucket's address: the paths of its keys begin with prefix.
 
-    origin: str
-    path: str
+    host_header names a port only if it is not the scheme's own.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    host_header: str
+    prefix: str
     region: str
 
-    @property
-    def host(self) -> str:
-        """The Host header, which names a port only if it is not the scheme's own."""
-        parts = urlsplit(self.origin)
-        return parts.netloc.removesuffix(f":{_DEFAULT_PORTS[parts.scheme]}")
+    def path_of(self, key: str) -> str:
+        """Return the path of a key, percent-encoded."""
+        return self.prefix + quote(key, safe="/~", errors="surrogatepass")
+
+    def url_of(self, target: str) -> str:
+        """Return the URL of a path and its query."""
+        return f"{self.scheme}://{self.host_header}{target}"
+
+
+@lru_cache(_SITES_MAX)
+def _site_on_path(url: str, bucket: str, region: str) -> _Site:
+    parts = urlsplit(url)
+    return _site(f"{parts.scheme}://{parts.netloc}", f"{parts.path.rstrip('/')}/{bucket}/", region)
+
+
+@lru_cache(_SITES_MAX)
+def _site_of_host(url: str, bucket: str, region: str) -> _Site:
+    scheme, _, host = url.partition("://")
+    return _site(f"{scheme}://{bucket}.{host}", "/", region)
+
+
+def _site(origin: str, prefix: str, region: str) -> _Site:
+    parts = urlsplit(origin)
+    default_port = _DEFAULT_PORTS[parts.scheme]
+    header = parts.netloc.removesuffix(f":{default_port}")
+    port = parts.port or default_port
+    return _Site(parts.scheme, parts.hostname or "", port, header, prefix, region)
 
 
 class S3Requests:
@@ -143,11 +174,13 @@ class S3Requests:
         headers: Mapping[str, str],
         payload_hash: str,
     ) -> SignedRequest:
-        place = self._endpoint.place(Location.of(uri))
+        location = Location.of(uri)
+        site = self._endpoint.site(location.bucket)
+        path = site.path_of(location.key)
         credentials, moment = self._credentials(), self._moment()
         sent = {
             **headers,
-            "host": place.host,
+            "host": site.host_header,
             "x-amz-content-sha256": payload_hash,
             "x-amz-date": moment,
         }
@@ -155,17 +188,16 @@ class S3Requests:
             sent["x-amz-security-token"] = credentials.token
         covered = {name: sent[name] for name in sent if name not in _UNSIGNED_HEADERS}
         query = _query(parameters)
-        canonical = _canonical(method, place.path, query, covered, payload_hash)
-        scope = _scope(moment, place.region)
+        canonical = _canonical(method, path, query, covered, payload_hash)
+        scope = _scope(moment, site.region)
         made = signature(self._key(credentials.secret_key, scope), moment, scope, canonical)
         sent["authorization"] = authorization(credentials.access_key, scope, _names(covered), made)
-        parts = urlsplit(place.origin)
         return SignedRequest(
             method,
-            parts.scheme,
-            parts.hostname or "",
-            parts.port or _DEFAULT_PORTS[parts.scheme],
-            f"{place.path}?{query}" if query else place.path,
+            site.scheme,
+            site.host,
+            site.port,
+            f"{path}?{query}" if query else path,
             sent,
         )
 
@@ -180,10 +212,12 @@ class S3Requests:
 
         response_parameters are S3's, such as `response-content-type`.
         """
-        place = self._public.place(Location.of(uri))
+        location = Location.of(uri)
+        site = self._public.site(location.bucket)
+        path = site.path_of(location.key)
         credentials, moment = self._credentials(), self._moment()
-        scope = _scope(moment, place.region)
-        covered = {**headers_signed, "host": place.host}
+        scope = _scope(moment, site.region)
+        covered = {**headers_signed, "host": site.host_header}
         parameters = {
             **response_parameters,
             "X-Amz-Algorithm": ALGORITHM,
@@ -197,20 +231,16 @@ class S3Requests:
         query = _query(parameters)
         # S3 takes the hash that the reader sends, if it sends one.
         payload_hash = covered.get("x-amz-content-sha256", UNSIGNED_PAYLOAD)
-        canonical = _canonical("GET", place.path, query, covered, payload_hash)
+        canonical = _canonical("GET", path, query, covered, payload_hash)
         made = signature(self._key(credentials.secret_key, scope), moment, scope, canonical)
-        return f"{place.origin}{place.path}?{query}&X-Amz-Signature={made}"
+        return site.url_of(f"{path}?{query}&X-Amz-Signature={made}")
 
     def _moment(self) -> str:
-        return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._now_s()))
+        return moment_of(int(self._now_s()))
 
 
 def _scope(moment: str, region: str) -> str:
     return f"{moment[:8]}/{region}/s3/aws4_request"
-
-
-def _path(key: str) -> str:
-    return quote(key, safe="/~", errors="surrogatepass")
 
 
 def _query(parameters: Mapping[str, str]) -> str:
