@@ -151,8 +151,7 @@ class Answer:
         self._connection = connection
         self._head = head
         self._pieces = head.pieces
-        length = None if "transfer-encoding" in head.headers else head.headers.get("content-length")
-        self.length_bytes = 0 if length is None and head.is_over else _number(length)
+        self.length_bytes = _length_of(head)
         # What the connection still brings of a body with a length.
         self._left_bytes = 0
         if self.length_bytes is not None and not head.is_over:
@@ -264,5 +263,11 @@ def _head_of(method: str, target: str, headers: Mapping[str, str]) -> bytes:
     return f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1")
 
 
-def _number(length: str | None) -> int | None:
+def _length_of(head: Head) -> int | None:
+    """Return the length of the body; None if it is in chunks, or ends with the connection."""
+    if "transfer-encoding" in head.headers:
+        return None
+    if head.is_over:
+        return sum(map(len, head.pieces))
+    length = head.headers.get("content-length")
     return None if length is None else int(length)
