@@ -72,6 +72,11 @@ def branch_key(repository: Repository, name: str) -> Raw:
     return key(partition_of(repository), BRANCH + name)
 
 
+def meeting_at(repository: Repository, branch: str) -> str:
+    """Return the subject of reads of the branch and of what belongs to it."""
+    return f"{partition_of(repository)}/{branch}"
+
+
 def restored_item(branch: Branch, path: bytes, value: bytes | None) -> StagedItem:
     """Return the staged item of a restored entry: the head's value at the path, or a tombstone."""
     return StagedItem(branch.staging_token, path, value=value, restored=True)
@@ -102,7 +107,8 @@ class BranchRecords(Records):
     __slots__ = ()
 
     def branch(self, repository: Repository, name: str) -> Branch | None:
-        raw = self.tables.get(partition_of(repository), BRANCH + name)
+        wanted = [(self.tables.refs, branch_key(repository, name))]
+        (raw,) = self.tables.get_together(meeting_at(repository, name), wanted)
         return None if raw is None else branch_of(raw)
 
     def branches(

@@ -1,6 +1,6 @@
 """The RefStore on DynamoDB, put together from the stores of each kind of record."""
 
-from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of
+from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of, meeting_at
 from graveler.aws.dynamodb.claims import ClaimRecords
 from graveler.aws.dynamodb.commits import CommitRecords
 from graveler.aws.dynamodb.hook_runs import HookRunRecords
@@ -32,12 +32,13 @@ class DynamoRefStore(
     def repository_and_branch(
         self, repository: Repository, name: str
     ) -> tuple[Repository | None, Branch | None]:
-        keys = [key(REPOSITORIES, repository.name), branch_key(repository, name)]
-        found_repository: Repository | None = None
-        found_branch: Branch | None = None
-        for raw in self.tables.get_batch(self.tables.refs, keys):
-            if raw["partition"]["S"] == REPOSITORIES:
-                found_repository = repository_of(raw)
-            else:
-                found_branch = branch_of(raw)
-        return found_repository, found_branch
+        refs = self.tables.refs
+        wanted = [
+            (refs, key(REPOSITORIES, repository.name)),
+            (refs, branch_key(repository, name)),
+        ]
+        found, branch = self.tables.get_together(meeting_at(repository, name), wanted)
+        return (
+            None if found is None else repository_of(found),
+            None if branch is None else branch_of(branch),
+        )

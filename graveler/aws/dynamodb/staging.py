@@ -3,8 +3,9 @@
 Theory of operation. In DynamoDB, only a transaction can make a write depend on another item. And
 DynamoDB cancels transactions that touch one item at the same time, even if they only check it. So
 a token has several gates (`dynamodb.gates`). A write is a transaction that puts its entry and
-checks one gate, which the path's hash selects. Closing a token closes its gates one after the
-other. Writes at different gates do not conflict; a write that conflicts is sent again.
+checks one gate, which a path's hash selects. Closing a token closes its gates one after the other,
+so each of them tells whether it is closed. Writes at different gates do not conflict; a write that
+conflicts is sent again. Writes of threads that meet share a transaction (`dynamodb.meetings`).
 
 A transaction carries a client request token, so a repeated request has no second effect.
 
@@ -13,10 +14,8 @@ DynamoDB Local reads everything before an ExclusiveStartKey and everything up to
 a scan of a million entries would take it an hour.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 from uuid import uuid4
 
@@ -24,8 +23,16 @@ from pynamodb.expressions.condition import Condition
 
 from graveler.aws import deadlines
 from graveler.aws.dynamodb import gates
-from graveler.aws.dynamodb.branches import branch_key, branch_of, is_unchanged, restored_item
+from graveler.aws.dynamodb.batches import batches_of, fits
+from graveler.aws.dynamodb.branches import (
+    branch_key,
+    branch_of,
+    is_unchanged,
+    meeting_at,
+    restored_item,
+)
 from graveler.aws.dynamodb.client import Call, binary
+from graveler.aws.dynamodb.meetings import Kind
 from graveler.aws.dynamodb.models import BranchItem, StagedItem, partition_of
 from graveler.aws.dynamodb.staged_pages import (
     CHANGES,
@@ -53,9 +60,6 @@ from graveler.uploads import Upload
 _FIRST_PAGE_ITEMS = 1_000
 _PAGE_ITEMS = 4_000
 
-# A transaction has at most 4 MB and 100 parts; one part is the check of the gate.
-_CHANGES_MAX = 99
-_CHANGES_BYTES_MAX = 3 * 1024**2
 _TRANSACTIONS_AT_ONCE = 8
 
 
@@ -82,40 +86,56 @@ class DynamoStagingStore:
     def get_with_branch(
         self, repository: Repository, branch: str, token: StagingToken, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
-        refs, staging = self._tables.refs, self._tables.staging
-        wanted = {
-            refs: {"Keys": [branch_key(repository, branch)], "ConsistentRead": True},
-            staging: {"Keys": [_key(token, path)], "ConsistentRead": True},
-        }
-        found = self._tables.get_requests(wanted)
-        branches, staged = found.get(refs), found.get(staging)
+        wanted = [
+            (self._tables.refs, branch_key(repository, branch)),
+            (self._tables.staging, _key(token, path)),
+        ]
+        found, staged = self._tables.get_together(meeting_at(repository, branch), wanted)
         return (
-            branch_of(branches[0]) if branches else None,
-            _staged_of(staged[0]) if staged else None,
+            None if found is None else branch_of(found),
+            None if staged is None else _staged_of(staged),
         )
 
     def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
-        by_gate: dict[int, list[Change]] = defaultdict(list)
-        for change in changes:
-            by_gate[gates.gate_of(change[0])].append(change)
-        batches = [(gate, batch) for gate, some in by_gate.items() for batch in _batches(some)]
-        if len(batches) == 1:  # most writes change one path, and need no threads
-            return self._stage_at(token, *batches[0])
+        if len(changes) == 1:
+            return self._stage_together(token, changes[0])
+        batches = list(batches_of(changes))
         with ContextThreads(_TRANSACTIONS_AT_ONCE) as pool:
-            refused = pool.map(lambda batch: self._stage_at(token, *batch), batches)
-            return list(chain.from_iterable(refused))
+            is_staged = pool.map(lambda batch: self._stage_at_once(token, batch), batches)
+            return [
+                change
+                for batch, is_done in zip(batches, is_staged, strict=True)
+                if not is_done
+                for change in batch
+            ]
 
-    def _stage_at(
-        self, token: StagingToken, gate: int, batch: Sequence[Change]
-    ) -> Sequence[Change]:
-        """Stage changes of one gate in one transaction; return them if the gate is closed."""
+    def _stage_together(self, token: StagingToken, change: Change) -> Sequence[Change]:
+        """Stage the change, with those of other threads that meet; return it if it is refused."""
+
+        def send(changes: Sequence[Change]) -> Sequence[bool]:
+            return [self._stage_at_once(token, changes)] * len(changes)
+
+        subject = (self._tables.staging, token)
+        try:
+            is_staged = self._tables.meetings.join(subject, Kind(send, fits), change)
+        except UnknownOutcomeError:
+            deadlines.write_landed()
+            raise
+        if not is_staged:
+            return (change,)
+        deadlines.write_landed()  # the thread that sent it noted that for itself only
+        return ()
+
+    def _stage_at_once(self, token: StagingToken, changes: Sequence[Change]) -> bool:
+        """Stage changes of distinct paths in one transaction; return whether the token is open."""
+        gate = gates.gate_of(changes[0][0])
         check = gates.is_open(self._tables.staging, token, gate)
-        puts = [self._put(_item(token, path, value)) for path, value in batch]
+        puts = [self._put(_item(token, path, value)) for path, value in changes]
         try:
             self._tables.transact([*puts, {"ConditionCheck": check}])
         except TransactionCancelledError:
-            return batch
-        return ()
+            return False
+        return True
 
     def _put(self, item: Request) -> Request:
         return {"Put": {"TableName": self._tables.staging, "Item": item}}
@@ -221,7 +241,7 @@ class DynamoStagingStore:
         return False
 
     def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
-        for batch in _batches(changes):
+        for batch in batches_of(changes):
             update = self._tables.update(
                 branch_key(repository, branch.name),
                 [
@@ -347,21 +367,6 @@ class DynamoStagingStore:
 
 def _key(token: StagingToken, path: bytes) -> Request:
     return {"token": {"S": token}, "path": {"B": path}}
-
-
-def _batches(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
-    """Yield the changes in batches that each fit into a transaction."""
-    batch: list[Change] = []
-    size_bytes = 0
-    for path, value in changes:
-        change_bytes = len(path) + len(value or b"")
-        if batch and (len(batch) == _CHANGES_MAX or size_bytes + change_bytes > _CHANGES_BYTES_MAX):
-            yield batch
-            batch, size_bytes = [], 0
-        batch.append((path, value))
-        size_bytes += change_bytes
-    if batch:
-        yield batch
 
 
 def _says(expected: Staged | None) -> Condition:

@@ -1,7 +1,7 @@
 """The two tables and the requests to them, built from PynamoDB's items, conditions and actions."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
@@ -9,17 +9,22 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action, Update
 from pynamodb.models import Model
 
-from graveler.aws.dynamodb.client import DynamoDB
+from graveler.aws.dynamodb.client import DynamoDB, binary
+from graveler.aws.dynamodb.meetings import Kind, Meetings
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION, RefsItem
 from graveler.aws.errors import RequestRefusedError
-from graveler.errors import ThrottledError
+from graveler.errors import ThrottledError, UnknownOutcomeError
 from graveler.threads import ContextThreads
 
 # A raw item or key, as DynamoDB writes it; a request's parameters.
 Raw = Mapping[str, Any]
 Request = dict[str, Any]
+# Tables and keys of items to read.
+Wanted = Sequence[tuple[str, Raw]]
 
 _BATCH_READ_MAX = 100
+# Of keys that requests which meet read at once: more would wait long for their items.
+_MET_MAX = 50
 _BATCH_WRITE_MAX = 25
 _BATCHES_AT_ONCE = 8
 
@@ -36,6 +41,7 @@ class Tables:
     refs: str
     staging: str
     dynamodb: DynamoDB
+    meetings: Meetings = field(default_factory=Meetings, compare=False)
 
     # Parts of requests
 
@@ -95,6 +101,47 @@ class Tables:
         request = {"TableName": self.refs, "Key": key(partition, sort), "ConsistentRead": True}
         answer: Raw = self.dynamodb.call("GetItem", request)
         return answer.get("Item")
+
+    def get_together(self, subject: str, wanted: Wanted) -> Sequence[Raw | None]:
+        """Return the current items of the keys, None for each that does not exist.
+
+        Reads of the same subject that meet share a request.
+
+        Raises:
+            ThrottledError: DynamoDB does not answer in time.
+        """
+        kind = Kind(
+            self._get_each, lambda asked, more: sum(map(len, asked)) + len(more) <= _MET_MAX
+        )
+        try:
+            return self.meetings.join((self.refs, subject), kind, wanted)
+        except UnknownOutcomeError as error:
+            raise ThrottledError(f"a read was not answered: retry later ({error})") from error
+
+    def _get_each(self, asked: Sequence[Wanted]) -> Sequence[Sequence[Raw | None]]:
+        """Return the current items for each sequence of keys; keys that are equal are read once."""
+        keys = {self._identity(table, key): (table, key) for each in asked for table, key in each}
+        found: dict[Hashable, Raw] = {}
+        if len(keys) == 1:
+            ((identity, (table, key)),) = keys.items()
+            request = {"TableName": table, "Key": key, "ConsistentRead": True}
+            item = self.dynamodb.call("GetItem", request).get("Item")
+            found = {} if item is None else {identity: item}
+        else:
+            wanted: dict[str, Request] = {}
+            for table, key in keys.values():
+                wanted.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(key)
+            for table, items in self.get_requests(wanted).items():
+                found |= {self._identity(table, item): item for item in items}
+        return [[found.get(self._identity(*one)) for one in each] for each in asked]
+
+    def _identity(self, table: str, item: Raw) -> Hashable:
+        """Return what tells the item of a key from those of other keys."""
+        if table == self.refs:
+            return item["partition"]["S"], item["sort"]["S"]
+        path = item["path"]["B"]
+        # Ours are bytes, and DynamoDB's arrive as base64.
+        return item["token"]["S"], path if isinstance(path, bytes) else binary(item["path"])
 
     def get_batch(self, table: str, keys: Sequence[Raw]) -> list[Raw]:
         """Return the current items that exist among the keys, in any order."""
