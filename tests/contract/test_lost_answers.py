@@ -5,11 +5,14 @@ first one did; with DynamoDB's own memory of transactions switched off besides; 
 lost for as long as the client tries. In the last two only reading back can tell.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
 from graveler import tasks
+from graveler.aws.dynamodb.meetings import Meetings
+from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, CommitID, Repository, Tag
 from graveler.ports import Staged
@@ -258,8 +261,9 @@ def test_close(stores: DynamoDBStores, lose: Losing, request: pytest.FixtureRequ
 def test_a_repeated_change_has_no_second_effect(stores: DynamoDBStores) -> None:
     token = new_token()
     stores.http.to_lose["TransactWriteItems"] = 1
-    # Another client reads it, and writes over it, before the answer is missed.
-    stores.http.meanwhile = lambda: stores.staging.stage(token, [(b"a", b"theirs")])
+    # Another process reads it, and writes over it, before the answer is missed.
+    other = DynamoStagingStore(replace(stores.tables, meetings=Meetings()))
+    stores.http.meanwhile = lambda: other.stage(token, [(b"a", b"theirs")])
     try:
         assert not stores.staging.stage(token, [(b"a", b"ours")])
     finally:
@@ -345,3 +349,32 @@ def test_a_move_that_ends_a_task(
     assert moved.commit_id == commit.id
     assert stores.refs.task(repository, TASK.id) == replace(ended, version=2)
     assert {event.id for event in events} <= stores.event_ids(repository)
+
+
+def test_threads_whose_shared_write_has_no_answer_know_that_they_do_not_know(
+    stores: DynamoDBStores, lose: Losing
+) -> None:
+    """Each thread learns either that its write is there, or that nobody knows."""
+    token = new_token()
+    lose("TransactWriteItems")
+
+    def stage(number: int) -> bool:
+        try:
+            return not stores.staging.stage(token, [(b"%04d" % number, b"v")])
+        except UnknownOutcomeError:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        is_staged = list(pool.map(stage, range(24)))
+    staged = dict(stores.staging.scan(token, b"", None))
+    assert all(b"%04d" % number in staged for number in range(24) if is_staged[number])
+
+
+def test_threads_whose_shared_read_has_no_answer_read_again(
+    stores: DynamoDBStores, repository: Repository, main: Branch
+) -> None:
+    stores.http.to_lose.update({"GetItem": 1, "BatchGetItem": 2})
+    with ThreadPoolExecutor(8) as pool:
+        read = pool.map(lambda _: stores.refs.repository_and_branch(repository, "main"), range(24))
+        assert set(read) == {(repository, main)}
+    stores.http.to_lose.clear()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graveler.aws.dynamodb.branches import branch_key
-from graveler.errors import StaleVersionError
+from graveler.errors import InvalidInputError, StaleVersionError
 from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
 from graveler.model import Branch, Repository, StagingToken
 from graveler.ports import Staged
@@ -87,6 +87,77 @@ def test_of_changes_beside_a_close_those_that_were_not_refused_are_there(
         pool.submit(stores.staging.close, token).result()
         refused = set(staged.result())
     assert list(stores.staging.scan(token, b"", None)) == [c for c in changes if c not in refused]
+
+
+def test_threads_that_write_at_once_lose_nothing(stores: Stores) -> None:
+    token = new_token()
+    changes = {b"%04d" % n: b"value %d" % n for n in range(200)}
+    with ThreadPoolExecutor(16) as pool:
+        refused = pool.map(lambda change: stores.staging.stage(token, [change]), changes.items())
+        assert not any(refused)
+    assert dict(stores.staging.scan(token, b"", None)) == changes
+
+
+def test_threads_that_write_one_path_at_once_leave_one_of_their_values(stores: Stores) -> None:
+    token = new_token()
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda n: stores.staging.stage(token, [(b"a", b"%d" % n)]), range(64)))
+    (left,) = stores.staging.scan(token, b"", None)
+    assert left in [(b"a", b"%d" % n) for n in range(64)]
+
+
+def test_a_write_that_is_too_large_fails_no_other_thread(stores: Stores) -> None:
+    token, too_large = new_token(), bytes(500 * 1024)
+
+    def stage(number: int) -> bool:
+        value = too_large if number % 10 == 0 else b"%d" % number
+        try:
+            return not stores.staging.stage(token, [(b"%04d" % number, value)])
+        except InvalidInputError:
+            return number % 10 == 0
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(stage, range(60)))
+    staged = dict(stores.staging.scan(token, b"", None))
+    assert {path: v for path, v in staged.items() if v != too_large} == {
+        b"%04d" % n: b"%d" % n for n in range(60) if n % 10
+    }
+
+
+def test_of_writes_of_threads_beside_a_close_those_that_were_not_refused_are_there(
+    stores: Stores,
+) -> None:
+    token = new_token()
+    changes = [(b"%04d" % n, VALUE) for n in range(160)]
+    with ThreadPoolExecutor(16) as pool:
+        staged = [pool.submit(stores.staging.stage, token, [change]) for change in changes]
+        stores.staging.close(token)
+        refused = {change for each in staged for change in each.result()}
+    # Nothing lands after the close: what is there then, stays so.
+    assert list(stores.staging.scan(token, b"", None)) == [c for c in changes if c not in refused]
+
+
+def test_threads_that_read_a_branch_at_once_see_what_was_written_before(
+    stores: Stores, repository: Repository
+) -> None:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    token = branch.staging_token
+
+    def write_and_read(number: int) -> bool:
+        path, value = b"%04d" % number, b"%d" % number
+        stores.staging.stage(token, [(path, value)])
+        read = stores.staging.get_with_branch(repository, "main", token, path)
+        both = stores.refs.repository_and_branch(repository, "main")
+        absent = stores.staging.get_with_branch(repository, "main", token, path + b"?")
+        return (read, both, absent) == (
+            (branch, Staged(value)),
+            (repository, branch),
+            (branch, None),
+        )
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(write_and_read, range(120)))
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ class DynamoStagingStore:
             deadlines.write_landed()
             raise
         if not is_staged:
-            return (change,)
+            return [change]
         deadlines.write_landed()  # the thread that sent it noted that for itself only
         return ()
 
