@@ -1,7 +1,7 @@
 """PostObject: a browser's form with a file, which a signed policy allows.
 
 The key pair is among the form's fields, so the fields are read first, up to 20 KB. The file is read
-only after all checks.
+only after all checks, and checked against the checksums among the fields.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,19 +12,24 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from gateway.lake.port import Description, Stored
 from gateway.operations.answers import XML, Answer, etag_of
 from gateway.operations.call import Call
-from gateway.operations.content import Arriving
+from gateway.operations.content import Arriving, Content
 from gateway.operations.tags import with_tags
 from gateway.operations.writes import PUT_BYTES_MAX, SMALL_BYTES_MAX, UNSIGNED, requirement_of
 from gateway.protocol import metadata
 from gateway.protocol.addressing import Target
+from gateway.protocol.bodies import payload
+from gateway.protocol.bodies.algorithms import ALGORITHMS
+from gateway.protocol.bodies.plan import BodyPlan, body_plan
 from gateway.protocol.documents import parse_tagging, post_response
 from gateway.protocol.documents.markup import url_encoded
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.forms import FormParser
 from gateway.protocol.head import Head
 from gateway.protocol.policy import LengthRange, check_policy, form_access_key_id
+from gateway.protocol.signatures.verified import Verified
 
 _CONTENT_TYPE = "multipart/form-data"
+_CHECKSUMS = frozenset({"content-md5", *ALGORITHMS})
 
 
 def has_form(head: Head) -> bool:
@@ -114,22 +119,45 @@ def post_object(call: Call, form: Form) -> Answer:
         message = "Bucket POST must contain a field named 'key'."
         raise S3Error(Code.INVALID_ARGUMENT, message, details={"ArgumentName": "key"})
     call = replace(call, target=Target(call.bucket, key.encode()), head=_head_of(call.head, form))
+    file = Content(_plan(call.head), _File(form))
     writing = call.lake.write(call.place, _description(call, form), requirement_of(call))
-    content, size_bytes = _content(form)
+    content, size_bytes = _content(form, file)
     headers = {"content-length": str(size_bytes)}
     checksum = call.transfers.write(lambda: writing.request(headers, UNSIGNED), content).checksum
     writing.finish(Stored(size_bytes, checksum))
     return _answer(call, form, checksum)
 
 
-def _content(form: Form) -> tuple[bytes | Iterable[bytes], int]:
+class _File:
+    """A form's file as it arrives."""
+
+    def __init__(self, form: Form) -> None:
+        self._pieces = form.pieces()
+
+    def read(self) -> bytes:
+        return next(self._pieces, b"")
+
+
+def _plan(fields: Head) -> BodyPlan:
+    """Return what the fields promise of the file: the form tells its size, they its checksums.
+
+    Raises:
+        S3Error: a checksum is malformed, or there is more than one.
+    """
+    given = [each for each in fields.headers if each[0] in _CHECKSUMS]
+    head = Head(fields.method, fields.raw_path, "", tuple(given))
+    return replace(body_plan(head, Verified("", payload.UNSIGNED)), decoded_length_bytes=None)
+
+
+def _content(form: Form, file: Content) -> tuple[bytes | Iterable[bytes], int]:
     """Return the file and its size: of a small one, whatever follows it in the form."""
     if form.size_bytes > PUT_BYTES_MAX:
         raise S3Error(Code.ENTITY_TOO_LARGE)
+    pieces = file.pieces(checks_digests=True)
     if form.size_bytes > SMALL_BYTES_MAX:
         form.lengths.check(form.size_bytes)
-        return form.pieces(), form.size_bytes
-    whole = b"".join(form.pieces())
+        return pieces, form.size_bytes
+    whole = b"".join(pieces)
     return whole, len(whole)
 
 

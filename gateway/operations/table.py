@@ -130,13 +130,15 @@ _SUB_RESOURCES = frozenset(
     ]
 )
 # Headers of requests for what is not served: ignoring them would store an object in another way
-# than the client was promised.
+# than the client was promised, or delete one that the client wants to keep.
 _UNSERVED_HEADERS: Mapping[str, str] = {
     "x-amz-server-side-encryption-customer-algorithm": "encryption with the client's keys",
     "x-amz-object-lock-mode": "object locks",
     "x-amz-object-lock-legal-hold": "object locks",
     "x-amz-object-lock-retain-until-date": "object locks",
     "x-amz-write-offset-bytes": "appending to objects",
+    "x-amz-if-match-size": "conditions on the size",
+    "x-amz-if-match-last-modified-time": "conditions on the time of the last change",
     "x-amz-rename-source": "renaming objects",
 }
 

@@ -130,14 +130,16 @@ def _parse(document: bytes) -> tuple[int, list[_Condition], LengthRange]:
     lengths = LengthRange()
     for item in policy["conditions"]:
         match item:
-            case dict():
+            case dict() if item:
                 conditions += [_condition("eq", f"${name}", value) for name, value in item.items()]
             case [str(operator), least, most] if operator.lower() == "content-length-range":
                 lengths = _narrowed(lengths, least, most)
             case [str(operator), str(field), value]:
                 conditions.append(_condition(operator.lower(), field, value))
             case _:
-                raise _invalid("A condition is neither an object nor a list of three.")
+                raise _invalid(
+                    "A condition is neither an object with properties nor a list of three."
+                )
     return _expiration_s(policy.get("expiration")), conditions, lengths
 
 

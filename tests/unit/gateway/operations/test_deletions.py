@@ -57,6 +57,21 @@ def test_a_deletion_may_require_the_object(stack, key, header, status):
     assert (f"main/{key}" in left(stack)) == (status == 412)
 
 
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("x-amz-if-match-size", "7"),
+        ("x-amz-if-match-last-modified-time", "Wed, 01 Jan 2015 00:00:00 GMT"),
+    ],
+)
+def test_an_object_is_not_deleted_by_conditions_that_only_directory_buckets_have(
+    stack, header, value
+):
+    reply = stack.ask("DELETE", "/repo/main/a", headers={header: value})
+    assert (reply.status, reply.code) == (501, "NotImplemented")
+    assert "main/a" in left(stack)
+
+
 def test_many_are_deleted_and_reported(stack):
     reply = delete(stack, "main/a", "main/dir/c", "main/missing")
     assert reply.status == 200

@@ -1,7 +1,9 @@
 """Requests that once did more, less or something else than they say."""
 
 import base64
+import hashlib
 import json
+import zlib
 
 import pytest
 
@@ -11,6 +13,12 @@ from tests.support.api import ACCESS_KEY_ID, SECRET
 from tests.support.gateway_stack import HOST, REPO, CutBody, GatewayStack
 
 TAGGING = b"<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>"
+
+DIGESTS = {
+    "content-md5": lambda data: hashlib.md5(data).digest(),
+    "x-amz-checksum-sha256": lambda data: hashlib.sha256(data).digest(),
+    "x-amz-checksum-crc32": lambda data: zlib.crc32(data).to_bytes(4, "big"),
+}
 
 
 @pytest.fixture
@@ -22,7 +30,8 @@ def stack():
 
 
 def form(stack, fields, content, *, covers_bucket=True, end=b"--\r\n"):
-    conditions = [["starts-with", "$key", ""], *([{"bucket": REPO}] if covers_bucket else [])]
+    covered = [["starts-with", f"${name}", ""] for name in fields]
+    conditions = [*covered, *([{"bucket": REPO}] if covers_bucket else [])]
     document = {"expiration": "2099-01-01T00:00:00Z", "conditions": conditions}
     policy = base64.b64encode(json.dumps(document).encode())
     signed = {
@@ -93,6 +102,20 @@ def test_a_large_form_without_its_last_line_break_stores_nothing(stack):
     assert form(stack, {"key": "main/c"}, content).status == 204
     assert form(stack, {"key": "main/d"}, content, end=b"--").code == "IncompleteBody"
     assert stack.keys({"prefix": "main/"}) == ["main/a", "main/b", "main/c"]
+
+
+@pytest.mark.parametrize("size_bytes", [5, 300_000])
+@pytest.mark.parametrize(("name", "new_digest"), DIGESTS.items())
+def test_a_form_is_stored_if_its_file_has_the_checksum_of_its_fields(
+    stack, size_bytes, name, new_digest
+):
+    content = b"c" * size_bytes
+    right, wrong = (base64.b64encode(new_digest(data)).decode() for data in (content, b"other"))
+    assert form(stack, {"key": "main/c", name: right}, content).status == 204
+    assert form(stack, {"key": "main/d", name: wrong}, content).code == "BadDigest"
+    assert form(stack, {"key": "main/e", name: "wrong"}, content).status == 400
+    assert stack.keys({"prefix": "main/"}) == ["main/a", "main/b", "main/c"]
+    assert stack.get("main/c") == content
 
 
 def test_the_location_of_a_form_is_a_url_path(stack):

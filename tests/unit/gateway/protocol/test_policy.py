@@ -234,6 +234,7 @@ def test_any_document_is_allowed_or_refused_with_an_error_of_s3(document):
         [["eq", "$key", 1]],
         [["eq", "$key"]],
         ["key"],
+        [{}],
         [["content-length-range", "a", 1]],
     ],
 )
