@@ -136,6 +136,9 @@ _UNSERVED_HEADERS: Mapping[str, str] = {
     "x-amz-object-lock-mode": "object locks",
     "x-amz-object-lock-legal-hold": "object locks",
     "x-amz-object-lock-retain-until-date": "object locks",
+    **dict.fromkeys(
+        (f"x-amz-checksum-xxhash{kind}" for kind in ("3", "64", "128")), "checksums by xxHash"
+    ),
     "x-amz-write-offset-bytes": "appending to objects",
     "x-amz-if-match-size": "conditions on the size",
     "x-amz-if-match-last-modified-time": "conditions on the time of the last change",

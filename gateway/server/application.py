@@ -101,7 +101,7 @@ class Application:
             verified = Verified(pair.access_key_id, UNSIGNED)
             record.operation, run = "PostObject", partial(post_object, form=form)
         else:
-            raise _anonymous()
+            raise self._anonymous()
         record.user = pair.user
         call = self._call(head, target, verified, pair.user, arriving, address, record)
         record.ref = call.key.partition("/")[0] if target.key else ""
@@ -110,6 +110,15 @@ class Application:
         except (NotFoundError, InvalidInputError) as error:
             raise missing(call, error) from error
 
+    def _anonymous(self) -> S3Error:
+        """Return the refusal of an unsigned request.
+
+        It names the region, as S3 does: clients ask for a bucket's region without a signature.
+        """
+        region = {"x-amz-bucket-region": self._settings.operations.region}
+        message = "Anonymous access is not allowed: sign the request"
+        return S3Error(Code.ACCESS_DENIED, message, headers=region)
+
     def _key_pair(self, access_key_id: str | None) -> KeyPair:
         """Return the key pair that signed.
 
@@ -117,7 +126,7 @@ class Application:
             S3Error: nobody signed, or the key does not exist.
         """
         if access_key_id is None:
-            raise _anonymous()
+            raise self._anonymous()
         pair = self._lakes.key_pair(access_key_id)
         if pair is None:
             details = {"AWSAccessKeyId": access_key_id}
@@ -162,10 +171,6 @@ class Application:
             user=user,
             is_signed_by_header=head.header("authorization") is not None,
         )
-
-
-def _anonymous() -> S3Error:
-    return S3Error(Code.ACCESS_DENIED, "Anonymous access is not allowed: sign the request")
 
 
 def _refusal(head: Head, record: Record, error: S3Error) -> Answer:

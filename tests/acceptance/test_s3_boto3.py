@@ -184,7 +184,7 @@ def test_a_missing_key_and_a_missing_bucket_differ(s3: S3Client, bucket: str) ->
     assert refusal(error) == ("404", 404)
 
 
-@pytest.mark.parametrize("algorithm", ["CRC32", "SHA1", "SHA256"])
+@pytest.mark.parametrize("algorithm", ["CRC32", "SHA1", "SHA256", "SHA512"])
 def test_a_checksum_of_any_algorithm_is_checked(s3: S3Client, bucket: str, algorithm: str) -> None:
     name = f"Checksum{algorithm}"
     put = s3.put_object(
@@ -194,7 +194,8 @@ def test_a_checksum_of_any_algorithm_is_checked(s3: S3Client, bucket: str, algor
         ChecksumAlgorithm=algorithm,
     )
     assert put[name]
-    wrong = b64encode(b"\0" * (4 if algorithm == "CRC32" else 20 if algorithm == "SHA1" else 32))
+    lengths_bytes = {"CRC32": 4, "SHA1": 20, "SHA256": 32, "SHA512": 64}
+    wrong = b64encode(b"\0" * lengths_bytes[algorithm])
     with pytest.raises(ClientError) as error:
         s3.put_object(Bucket=bucket, Key="main/other", Body=CONTENT, **{name: wrong.decode()})
     assert refusal(error) == ("BadDigest", 400)

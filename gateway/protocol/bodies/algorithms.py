@@ -101,6 +101,8 @@ ALGORITHMS = {
             lambda: hashlib.sha1(usedforsecurity=False),
         ),
         Algorithm("SHA256", "x-amz-checksum-sha256", 32, new_sha256),
+        Algorithm("SHA512", "x-amz-checksum-sha512", 64, hashlib.sha512),
+        Algorithm("MD5", "x-amz-checksum-md5", 16, new_md5),
     )
 }
 """By header. S3 names a trailer as it names the header."""

@@ -3,9 +3,10 @@
 import pytest
 
 from gateway.operations.settings import OperationSettings
+from gateway.protocol.head import Head
 from gateway.server.settings import GatewaySettings
 from tests.support.access import allowing
-from tests.support.gateway_stack import GatewayStack
+from tests.support.gateway_stack import HOST, CutBody, GatewayStack
 
 
 @pytest.fixture
@@ -65,6 +66,13 @@ def test_a_bucket_is_in_the_region_of_the_gateway(region, constraint):
     reply = stack.ask("GET", "/repo", query={"location": ""})
     assert (reply.document.text or "") == constraint
     assert stack.ask("HEAD", "/repo").headers["x-amz-bucket-region"] == region
+
+
+@pytest.mark.parametrize("bucket", ["repo", "nothing"])
+def test_who_does_not_sign_is_told_the_region_and_nothing_else(bucket):
+    stack = GatewayStack(GatewaySettings(operations=OperationSettings(region="eu-central-1")))
+    reply = stack.send(Head("HEAD", f"/{bucket}", "", [("host", HOST)]), CutBody(b""))
+    assert (reply.status, reply.headers["x-amz-bucket-region"]) == (403, "eu-central-1")
 
 
 def test_a_bucket_has_no_versions(stack):

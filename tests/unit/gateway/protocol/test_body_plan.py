@@ -96,7 +96,15 @@ def test_an_md5_is_sixteen_bytes_of_base64():
 
 @pytest.mark.parametrize(
     ("name", "length_bytes"),
-    [("crc32", 4), ("crc32c", 4), ("crc64nvme", 8), ("sha1", 20), ("sha256", 32)],
+    [
+        ("crc32", 4),
+        ("crc32c", 4),
+        ("crc64nvme", 8),
+        ("sha1", 20),
+        ("sha256", 32),
+        ("sha512", 64),
+        ("md5", 16),
+    ],
 )
 def test_a_checksum_is_read_from_its_header(name, length_bytes):
     header = f"x-amz-checksum-{name}"

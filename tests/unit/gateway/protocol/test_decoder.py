@@ -266,7 +266,7 @@ def test_a_chunk_of_another_body_does_not_verify():
     assert refusal(plan(kind, 3), other.body([b"abc"])) is Code.SIGNATURE_DOES_NOT_MATCH
 
 
-# Checksums of "123456789", from the catalogue of CRCs and from FIPS 180.
+# Checksums of "123456789", from the catalogue of CRCs, FIPS 180 and RFC 1321.
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -275,6 +275,8 @@ def test_a_chunk_of_another_body_does_not_verify():
         ("crc64nvme", bytes.fromhex("ae8b14860a799888")),
         ("sha1", bytes.fromhex("f7c3bc1d808e04732adf679965ccc34ca7ae3441")),
         ("sha256", hashlib.sha256(b"123456789").digest()),
+        ("sha512", hashlib.sha512(b"123456789").digest()),
+        ("md5", bytes.fromhex("25f9e794323b453885f5181f1b624d0b")),
     ],
 )
 def test_a_checksum_in_a_header_is_checked_and_repeated(name, value):
