@@ -5,27 +5,35 @@
 
 Each target needs a repository `bench` with the branch main. `--pid` names a process whose
 processor time, with that of its descendants, is the target's. A round measures all targets, one
-after the other; the medians of the rounds count. Compare only figures of one run.
+after the other; the medians of the rounds count. Compare only figures of one run. The objects of
+`--listed` are staged and committed through the API, on a branch of their own, before the rounds.
 """
 
 import argparse
 import http.client
+import json
 import os
+import re
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
+from bench.figures import Figure
+from bench.report import Results
+
 REPOSITORY = "bench"
 _PIECE_BYTES = 256 * 1024
 _SMALL_BYTES = 4096
+_LISTED = "listed"
 
 
 class _Unsigned(S3SigV4Auth):
@@ -57,17 +65,46 @@ class Target:
         size_bytes: int | None = None,
     ) -> int:
         """Send a signed request; return the size of the answer's body."""
+        return sum(map(len, self._pieces(connection, method, target, body, size_bytes)))
+
+    def answer(self, connection: http.client.HTTPConnection, method: str, target: str) -> bytes:
+        """Send a signed request; return the answer's body."""
+        return b"".join(self._pieces(connection, method, target, b"", None))
+
+    def call(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        target: str,
+        document: Mapping[str, object] | None = None,
+    ) -> int:
+        """Send a request of the API; return the answer's status."""
+        pair = f"{self.credentials.access_key}:{self.credentials.secret_key}"
+        headers = {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+        body = None if document is None else json.dumps(document)
+        headers |= {} if body is None else {"Content-Type": "application/json"}
+        connection.request(method, target, body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+
+    def _pieces(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        target: str,
+        body: bytes | Iterator[bytes],
+        size_bytes: int | None,
+    ) -> Iterator[bytes]:
         length = len(body) if isinstance(body, bytes) else size_bytes
         request = AWSRequest(method, f"{self.url}{target}", headers={"Content-Length": str(length)})
         _Unsigned(self.credentials, "s3", "us-east-1").add_auth(request)
         connection.request(method, target, body=body, headers=dict(request.headers.items()))
         answer = connection.getresponse()
-        read = 0
-        while piece := answer.read(_PIECE_BYTES):
-            read += len(piece)
         if answer.status not in {200, 204}:
             raise RuntimeError(f"{self.name} answered {answer.status} to {method} {target}")
-        return read
+        while piece := answer.read(_PIECE_BYTES):
+            yield piece
 
     def cpu_s(self) -> float:
         """Return the processor time of the process and its descendants, 0 if it is not known."""
@@ -157,16 +194,43 @@ def _large(size_mb: int, times: int) -> list[Work]:
     ]
 
 
-def _listing() -> Work:
+def _listing(size: int) -> Work:
+    """Return a listing of the whole branch that `_prepare_listing` made."""
+
     def run(target: Target) -> None:
         connection = target.connection()
-        for _ in range(20):
-            target.request(
-                connection, "GET", f"/{REPOSITORY}?list-type=2&max-keys=1000&prefix=main%2Fsmall%2F"
-            )
+        listed, after = 0, ""
+        while listed < size:
+            query = f"list-type=2&prefix={_LISTED}%2F&start-after={quote(after, safe='')}"
+            page = target.answer(connection, "GET", f"/{REPOSITORY}?{query}")
+            keys = re.findall(rb"<Key>([^<]+)</Key>", page)
+            if not keys:
+                raise RuntimeError(f"{target.name} listed {listed} of {size} objects")
+            listed, after = listed + len(keys), keys[-1].decode()
         connection.close()
 
-    return Work("ListObjectsV2, a page", "pages/s", 20, "ms/page", 1000, run)
+    return Work(f"ListObjectsV2 of {size:,}", "objects/s", size, "s/100,000", 100_000, run)
+
+
+def _prepare_listing(target: Target, size: int) -> None:
+    """Stage and commit so many objects on a branch of their own, unless it is there."""
+    base = f"/api/v1/repositories/{REPOSITORY}/branches"
+    connection = target.connection()
+    if target.call(connection, "GET", f"{base}/{_LISTED}") == 200:
+        return
+    target.call(connection, "POST", base, {"name": _LISTED, "source": "main"})
+    described = {"checksum": "0" * 32, "size_bytes": 4096}
+
+    def work(connection: http.client.HTTPConnection, key: str) -> None:
+        body = {**described, "physical_address": f"s3://graveler/{target.name}/{key}"}
+        status = target.call(connection, "PUT", f"{base}/{_LISTED}/objects?path={key}", body)
+        if status != 201:
+            raise RuntimeError(f"{target.name} answered {status} to a staged object")
+
+    keys = [f"part={number // 1000:03}/{number:06}" for number in range(size)]
+    _in_threads(target, 16, keys, work)
+    target.call(connection, "POST", f"{base}/{_LISTED}/commits", {"message": "listed"})
+    connection.close()
 
 
 def _measure(target: Target, work: Work) -> tuple[float, float]:
@@ -194,12 +258,18 @@ def main() -> None:
     parser.add_argument("--secret", required=True)
     parser.add_argument("--small", type=int, default=500, help="requests of 4 KB")
     parser.add_argument("--large-mb", type=int, action="append", help="sizes of large objects")
+    parser.add_argument("--listed", type=int, default=2_000, help="objects to list")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--results", type=Path, help="folder of the results")
     arguments = parser.parse_args()
-    works = [*_small(arguments.small, 8), *_small(arguments.small // 4, 1), _listing()]
+    works = [*_small(arguments.small, 8), *_small(arguments.small // 4, 1)]
+    works.append(_listing(arguments.listed))
     for size_mb in arguments.large_mb or [64]:
         works += _large(size_mb, max(1, 256 // size_mb))
     targets = _targets(arguments)
+    for target in targets:
+        _prepare_listing(target, arguments.listed)
+    kept: dict[str, list[Figure]] = {target.name: [] for target in targets}
     for work in works:
         found: dict[str, list[tuple[float, float]]] = {target.name: [] for target in targets}
         for _ in range(arguments.rounds):
@@ -208,7 +278,13 @@ def main() -> None:
         for name, figures in found.items():
             rate, cpu = (statistics.median(column) for column in zip(*figures, strict=True))
             shown = f"{rate:9.1f} {work.unit:10} {cpu:8.2f} CPU {work.cpu_unit}"
-            print(f"{work.name:24} {name:10} {shown}")
+            print(f"{work.name:24} {name:10} {shown}", flush=True)
+            kept[name] += [Figure(work.name, rate, work.unit)]
+            kept[name] += [Figure(f"{work.name}, processor", cpu, work.cpu_unit)]
+    if arguments.results is not None:
+        results = Results(arguments.results, "gateway", "S3 gateways")
+        for name, figures in kept.items():
+            results.keep(name, {"Medians of rounds, in turns": figures})
 
 
 if __name__ == "__main__":
