@@ -2,12 +2,19 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import md5
 
 from graveler.aws.s3.answers import checksum_of, find, find_existing, gone, info_of, time_ns
 from graveler.aws.s3.client import S3, Location, S3Error, range_header
 from graveler.aws.s3.descriptions import content_type_parameters
-from graveler.errors import BadPartsError, InvalidInputError, UploadNotFoundError
+from graveler.errors import (
+    BadPartsError,
+    GravelerError,
+    InvalidInputError,
+    UnknownOutcomeError,
+    UploadNotFoundError,
+)
 from graveler.ports import ObjectInfo, PartInfo, PartsPage, UploadedPart
 
 _BAD_PARTS = frozenset(
@@ -80,9 +87,14 @@ class S3Uploads:
                 UploadId=upload_id,
                 MultipartUpload={"Parts": listed},
             )
+        except UnknownOutcomeError:
+            with suppress(GravelerError, S3Error):
+                if (joined := self._joined(uri, parts)) is not None:
+                    return joined
+            raise
         except S3Error as error:
-            joined = self._joined_before(uri, parts, error)
-            if joined is not None:
+            has_cause = error.code == "NoSuchUpload" or error.may_have_landed
+            if has_cause and (joined := self._joined(uri, parts)) is not None:
                 return joined
             if error.code in _BAD_PARTS:
                 raise BadPartsError(
@@ -94,15 +106,11 @@ class S3Uploads:
             raise
         return info_of(find_existing(self._s3, uri))
 
-    def _joined_before(
-        self, uri: str, parts: Sequence[UploadedPart], error: S3Error
-    ) -> ObjectInfo | None:
+    def _joined(self, uri: str, parts: Sequence[UploadedPart]) -> ObjectInfo | None:
         """Return the object if an earlier attempt joined the parts; None if none did.
 
         A store may refuse a repetition with any error while it still deletes the parts.
         """
-        if error.code != "NoSuchUpload" and not error.may_have_landed:
-            return None
         stored = find(self._s3, Location.of(uri))
         is_joined = stored is not None and checksum_of(stored) == _checksum_of_parts(parts)
         return info_of(stored) if is_joined and stored is not None else None

@@ -3,6 +3,7 @@
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from graveler.aws.exchanges import connecting
+from graveler.aws.exchanges import connecting, pool
 from graveler.aws.exchanges.connection import Connection, Host, opened
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
@@ -282,18 +283,51 @@ def test_a_pool_keeps_a_connection_for_each_host_and_gives_each_exchange_its_pat
             made.append(Patience(5))
             return made[-1]
 
-        pool = Pool(patience)
+        tested = Pool(patience)
         host = Host("http", "localhost", port)
-        first = pool.take(host)
+        first = tested.take(host)
         first.send("GET", "/", HOST)
         first.answer().read_all()
-        pool.give_back(first)
-        again = pool.take(host)
+        tested.give_back(first)
+        again = tested.take(host)
         assert again is first
         assert again.patience is made[1]
         again.send("GET", "/", HOST)
-        pool.give_back(again)  # its answer was not read
-        other = pool.take(Host("http", "127.0.0.1", port))
+        tested.give_back(again)  # its answer was not read
+        other = tested.take(Host("http", "127.0.0.1", port))
         assert other is not first
-        pool.give_back(other)  # it carried nothing
-        pool.close()
+        tested.give_back(other)  # it carried nothing
+        tested.close()
+
+
+def test_a_pool_closes_what_nobody_takes_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    servers: list[socket.socket] = []
+
+    def connected(host: Host, _: float) -> Connection:
+        ours, theirs = socket.socketpair()
+        theirs.settimeout(5)
+        servers.append(theirs)
+        return Connection(host, ours)
+
+    monkeypatch.setattr(pool, "opened", connected)
+    monkeypatch.setattr(pool, "IDLE_S_MAX", 0.1)
+    tested = Pool(lambda: Patience(5))
+    busy, quiet = (Host("http", name, 80) for name in ("busy", "quiet"))
+
+    def exchange(connections: list[Connection]) -> None:
+        for connection, server in zip(connections, servers[-len(connections) :], strict=True):
+            connection.send("GET", "/", HOST)
+            assert _whole_request(server)
+            server.sendall(answer_of(b""))
+            connection.answer().read_all()
+            tested.give_back(connection)
+
+    exchange([tested.take(host) for host in (busy, busy, quiet, quiet)])
+    time.sleep(0.2)
+    kept = tested.take(busy)
+    exchange([kept])
+    assert tested.take(busy) is kept
+    kept.close()
+    for server in servers:
+        assert server.recv(1) == b""
+        server.close()

@@ -1,5 +1,6 @@
 """Behaviour of S3 that the local endpoint lacks: regions, slowness, errors with status 200."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import md5
 from urllib.parse import urlsplit
@@ -203,6 +204,18 @@ def test_an_upload_that_an_earlier_attempt_completed_is_complete() -> None:
     # The store may refuse a repetition in any way while it deletes the parts that it joined.
     aws = ScriptedS3(TIMED_OUT, refusal(400, "InvalidPart"), found)
     assert aws.objects.complete_upload("s3://bucket/key", "u", parts).checksum == whole
+
+    def by_method(get: Answer) -> Callable[[ScriptedS3], Answer]:
+        failed = refusal(500, "InternalError")
+        return lambda aws: failed if aws.requests[-1].method == "POST" else get
+
+    aws = ScriptedS3(TIMED_OUT, by_method(found))
+    assert aws.objects.complete_upload("s3://bucket/key", "u", parts).checksum == whole
+    for other in (FOUND, Answer(404), Answer(403), refusal(503, "SlowDown")):
+        with pytest.raises(UnknownOutcomeError):
+            ScriptedS3(TIMED_OUT, by_method(other)).objects.complete_upload(
+                "s3://bucket/key", "u", parts
+            )
     aws = ScriptedS3(TIMED_OUT, refusal(400, "InvalidPart"), FOUND)
     with pytest.raises(BadPartsError):
         aws.objects.complete_upload("s3://bucket/key", "u", parts)
