@@ -32,6 +32,7 @@ class Pool:
         self._lock = threading.Lock()
         # With the time at which each became idle.
         self._idle: dict[Host, list[tuple[Connection, float]]] = defaultdict(list)
+        self._swept_s = time.monotonic()
 
     def take(self, host: Host) -> Connection:
         """Return a connection to the host for an exchange that begins now.
@@ -56,6 +57,7 @@ class Pool:
 
     def give_back(self, connection: Connection) -> None:
         """Keep the connection for the next exchange, or close it if none may follow."""
+        self._sweep()
         if connection.is_reusable:
             with self._lock:
                 idle = self._idle[connection.host]
@@ -63,6 +65,22 @@ class Pool:
                     idle.append((connection, time.monotonic()))
                     return
         connection.close()
+
+    def _sweep(self) -> None:
+        """Close connections that are too old; those below the one used last are never taken."""
+        now_s = time.monotonic()
+        with self._lock:
+            if now_s - self._swept_s < IDLE_S_MAX:
+                return
+            self._swept_s = now_s
+            old = []
+            for host, idle in list(self._idle.items()):
+                old += [each for each, since_s in idle if now_s - since_s >= IDLE_S_MAX]
+                self._idle[host] = [each for each in idle if now_s - each[1] < IDLE_S_MAX]
+                if not self._idle[host]:
+                    del self._idle[host]
+        for connection in old:
+            connection.close()
 
     def close(self) -> None:
         """Close the connections that carry no exchange."""
