@@ -139,9 +139,7 @@ class Meetings:
                     member.error = error
                 member.woken.set()
 
-    def _gather(
-        self, subject: Hashable, kind: Kind[A, R], members: list[_Member[A, R]]
-    ) -> None:
+    def _gather(self, subject: Hashable, kind: Kind[A, R], members: list[_Member[A, R]]) -> None:
         """Add those who wait and fit to the members."""
         asked = [member.asked for member in members]
         with self._lock:
