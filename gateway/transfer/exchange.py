@@ -51,6 +51,7 @@ class Answer:
         try:
             while piece := self._answer.read(PIECE_BYTES):
                 yield piece
+                self._connection.patience.begin_anew()  # the client took its time
         except OSError as error:
             raise NoAnswerError(f"S3's answer broke off: {error!r}") from error
 
@@ -119,9 +120,11 @@ def _sent(used: Connection, request: SignedRequest, content: bytes | Iterable[by
     if isinstance(content, bytes):
         return True
     for piece in _of_length(content, int(request.headers["content-length"])):
+        used.patience.begin_anew()  # the client took its time
         try:
             used.send_more(piece)
         except OSError:
+            used.patience.begin_anew()
             return False  # S3 may have refused the request, and says why
     return True
 

@@ -44,7 +44,9 @@ from tests.support.server_world import REGION, Keys
 Losing = Callable[[str], None]
 
 
-class _LostAnswer(Pending):
+class LostAnswer(Pending):
+    """A request that had its effect; meanwhile is called before its answer is missed."""
+
     def __init__(self, pending: Pending, meanwhile: Callable[[], object]) -> None:
         self._pending = pending
         self._meanwhile = meanwhile
@@ -77,7 +79,7 @@ class LossyHttp(HttpClient):
         if self.to_lose[operation] == 0:
             return pending
         self.to_lose[operation] -= 1
-        return _LostAnswer(pending, self.meanwhile)
+        return LostAnswer(pending, self.meanwhile)
 
 
 @dataclass(frozen=True)

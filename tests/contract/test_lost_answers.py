@@ -5,16 +5,21 @@ first one did; with DynamoDB's own memory of transactions switched off besides; 
 lost for as long as the client tries. In the last two only reading back can tell.
 """
 
+import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count
+from typing import Any
 
 import pytest
 
 from graveler import tasks
+from graveler.aws.dynamodb.http_client import Answer
 from graveler.aws.dynamodb.meetings import Meetings
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
-from graveler.model import Branch, CommitID, Repository, Tag
+from graveler.model import Branch, Change, CommitID, Repository, Tag
 from graveler.ports import Staged
 from graveler.tasks import Task, TaskEnd, TaskKind
 from tests.contract.conftest import (
@@ -22,6 +27,7 @@ from tests.contract.conftest import (
     OTHER_ID,
     DynamoDBStores,
     Losing,
+    LostAnswer,
     create,
     new_commit,
     new_event,
@@ -378,3 +384,55 @@ def test_threads_whose_shared_read_has_no_answer_read_again(
         read = pool.map(lambda _: stores.refs.repository_and_branch(repository, "main"), range(24))
         assert set(read) == {(repository, main)}
     stores.http.to_lose.clear()
+
+
+class _Refused:
+    def finish(self) -> Answer:
+        return Answer(400, {}, b'{"__type":"x#UnrecognizedClientException"}')
+
+    def abandon(self) -> None:
+        """It holds nothing."""
+
+
+def test_threads_whose_shared_write_is_refused_after_a_lost_answer_do_not_send_it_again(
+    stores: DynamoDBStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Credentials can expire between two attempts, of which the first one had its effect."""
+    token = new_token()
+    other = DynamoStagingStore(replace(stores.tables, meetings=Meetings()))
+    begin = stores.http.begin
+    requests = count(1)
+
+    def wait_for(waiting: int) -> None:
+        while len(stores.tables.meetings._waiting["staging", token]) < waiting:
+            time.sleep(0.001)
+
+    def overwrite() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(stores.http, "begin", begin)
+            other.stage(token, [(b"b", b"theirs")])
+
+    def scripted(headers: Mapping[str, str], body: bytes) -> Any:
+        number = next(requests)
+        if number == 1:
+            wait_for(2)
+        if number == 2:
+            return LostAnswer(begin(headers, body), overwrite)
+        return _Refused() if number == 3 else begin(headers, body)
+
+    monkeypatch.setattr(stores.http, "begin", scripted)
+
+    def stage(path: bytes) -> Sequence[Change]:
+        return stores.staging.stage(token, [(path, b"ours")])
+
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(stage, b"a")
+        while ("staging", token) not in stores.tables.meetings._waiting:
+            time.sleep(0.001)
+        shared = [pool.submit(stage, path) for path in (b"b", b"c")]
+        assert not first.result(10)
+        for each in shared:
+            with pytest.raises(UnknownOutcomeError):
+                each.result(10)
+    assert other.get(token, b"b") == Staged(b"theirs")
+    assert other.get(token, b"c") == Staged(b"ours")

@@ -56,6 +56,8 @@ _REPEATABLE_S = 5 * 60
 _READ_BACK_S = 2.0
 
 _READS = frozenset({"BatchGetItem", "DescribeTable", "GetItem", "Query", "Scan"})
+# A table exists, perhaps by the attempt before.
+_IN_USE = "ResourceInUseException"
 
 
 class _TooLateError(Exception):
@@ -175,7 +177,14 @@ class DynamoDB:
             if answer.status == 200 or answer.status >= 500:
                 problem, may_have_landed = f"{call.operation}: status {answer.status}", True
                 continue
-            problem = _throttling(call.operation, answer)
+            try:
+                problem = _throttling(call.operation, answer)
+            except RequestRefusedError as error:
+                if not may_have_landed or call.operation in _READS or error.code == _IN_USE:
+                    raise
+                # Such as credentials that expired: it says nothing of the attempt before.
+                problem = str(error)
+                break
         if may_have_landed and call.operation not in _READS:
             deadlines.write_landed()
             raise UnknownOutcomeError(f"DynamoDB did not confirm a write: {problem}")

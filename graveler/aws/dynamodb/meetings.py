@@ -16,10 +16,15 @@ from typing import Any, Generic, TypeVar, cast
 
 from graveler.aws import deadlines
 from graveler.aws.errors import RequestRefusedError
+from graveler.aws.retries import DYNAMODB_ATTEMPT_S
 from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
 
 A = TypeVar("A")
 R = TypeVar("R")
+
+# A shared request ends with the deadline of the thread that sends it. One with less time than two
+# attempts sends for itself only.
+_SHARING_S_MIN = 2 * DYNAMODB_ATTEMPT_S
 
 # What DynamoDB says of one part, and refuses the whole request for.
 _OF_ONE_PART = (InvalidInputError, RequestRefusedError)
@@ -93,8 +98,12 @@ class Meetings:
             ThrottledError, UnknownOutcomeError: nobody answered in time.
         """
         left_s = deadlines.left_s()
-        if member.woken.wait(None if left_s > threading.TIMEOUT_MAX else max(0.0, left_s)):
-            return
+        try:
+            if member.woken.wait(None if left_s > threading.TIMEOUT_MAX else max(0.0, left_s)):
+                return
+        except BaseException:  # an interrupt: it will not send for anybody
+            self._leave(subject, member)
+            raise
         with self._lock:
             if member.woken.is_set():
                 return
@@ -103,12 +112,21 @@ class Meetings:
             self._waiting[subject].remove(member)
             raise ThrottledError("DynamoDB cannot serve this now: retry later")
 
+    def _leave(self, subject: Hashable, member: _Member[A, R]) -> None:
+        with self._lock:
+            if not member.woken.is_set() and not member.is_taken:
+                self._waiting[subject].remove(member)
+        if member.must_send:
+            self._hand_over(subject)
+
     def _send(self, subject: Hashable, kind: Kind[A, R], first: _Member[A, R]) -> None:
         """Send for the first member, and for all who wait and fit; give everybody the outcome."""
-        members = self._gathered(subject, kind, first)
+        members = [first]
         error: Exception = UnknownOutcomeError("the thread that sent the request was stopped")
         results: Sequence[R] = ()
         try:
+            if deadlines.left_s() >= _SHARING_S_MIN:
+                self._gather(subject, kind, members)
             results = kind.send([member.asked for member in members])
         except Exception as raised:  # noqa: BLE001 - each member raises it
             error = raised
@@ -121,21 +139,19 @@ class Meetings:
                     member.error = error
                 member.woken.set()
 
-    def _gathered(
-        self, subject: Hashable, kind: Kind[A, R], first: _Member[A, R]
-    ) -> list[_Member[A, R]]:
-        members, asked = [first], [first.asked]
+    def _gather(self, subject: Hashable, kind: Kind[A, R], members: list[_Member[A, R]]) -> None:
+        """Add those who wait and fit to the members."""
+        asked = [member.asked for member in members]
         with self._lock:
             waiting = self._waiting[subject]
             for other in tuple(waiting):
                 if kind.takes(asked, other.asked):
-                    waiting.remove(other)
                     members.append(other)
+                    other.is_taken = True
+                    waiting.remove(other)
                     asked.append(other.asked)
             for member in members:
-                member.is_taken = True
                 member.is_shared = len(members) > 1
-        return members
 
     def _hand_over(self, subject: Hashable) -> None:
         """Let the next one send who waits; if nobody does, the subject is free."""

@@ -7,6 +7,7 @@ bytes of a body with a length come straight from the socket.
 import re
 import select
 import socket
+import ssl
 import sys
 from collections.abc import Mapping
 from io import BufferedReader, RawIOBase
@@ -24,6 +25,8 @@ _OPTIONS = (
 
 # Most answers arrive whole in one piece of this size.
 _RECEIVED_BYTES = 64 * 1024
+# What is given to a TLS socket at once: it passes whole, or not in time.
+SENT_BYTES = 64 * 1024
 
 _TARGET = re.compile("[!-~]+")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -39,8 +42,9 @@ class Host(NamedTuple):
     @property
     def header(self) -> str:
         """The value of the Host header, which names a port only if it is not the scheme's own."""
+        name = f"[{self.name}]" if ":" in self.name else self.name  # an address of IPv6
         is_default = self.port == _DEFAULT_PORTS[self.scheme]
-        return self.name if is_default else f"{self.name}:{self.port}"
+        return name if is_default else f"{name}:{self.port}"
 
 
 class Connection:
@@ -50,6 +54,7 @@ class Connection:
         self.host = host
         self.patience = Patience(CONNECT_TIMEOUT_S)
         self._socket = opened
+        self._is_tls = isinstance(opened, ssl.SSLSocket)
         # Set if the server did not take a request whole: it would take the next one for its rest.
         self.is_spoiled = False
         self._last: Answer | None = None
@@ -61,6 +66,8 @@ class Connection:
 
     def is_open_and_silent(self) -> bool:
         """Whether the server left the idle connection open and sent nothing."""
+        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
+            return False  # received together with the last answer: poll() does not see it
         # Not select(): it fails for descriptors above 1,023.
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
@@ -89,7 +96,7 @@ class Connection:
         rest = memoryview(content)
         while rest:
             self._socket.settimeout(self.patience.left_s())
-            sent = self._socket.send(rest)
+            sent = self._socket.send(rest[:SENT_BYTES] if self._is_tls else rest)
             self.patience.passed(sent)
             rest = rest[sent:]
 
@@ -248,6 +255,7 @@ def opened(host: Host, limit_s: float = CONNECT_TIMEOUT_S) -> Connection:
     try:
         # The handshake as a whole has as much time as the connection had.
         if host.scheme == "https":
+            made.settimeout(Patience(limit_s).left_s())
             made = tls().wrap_socket(made, server_hostname=host.name)
     except BaseException:
         made.close()

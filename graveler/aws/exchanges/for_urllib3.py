@@ -5,6 +5,7 @@ from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
 from io import BufferedReader, RawIOBase
 from typing import Any
 
+from graveler.aws.exchanges.connection import SENT_BYTES
 from graveler.aws.exchanges.patience import Patience, silence_s
 from graveler.aws.retries import READ_TIMEOUT_S
 
@@ -68,7 +69,7 @@ class Connection(HTTPConnection):
         rest = memoryview(data)
         while rest:
             self.sock.settimeout(patience.left_s())
-            sent = self.sock.send(rest)
+            sent = self.sock.send(rest[:SENT_BYTES])
             patience.passed(sent)
             rest = rest[sent:]
 

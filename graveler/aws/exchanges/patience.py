@@ -37,6 +37,10 @@ class Patience:
             raise TimeoutError("timed out")
         return left_s
 
+    def begin_anew(self) -> None:
+        """Give the server the whole limit again: somebody else took the time until now."""
+        self._until_s = time.monotonic() + self._limit_s
+
     def passed(self, size_bytes: int) -> None:
         """Note that so many bytes were sent or received."""
         latest_s = time.monotonic() + self._limit_s

@@ -32,7 +32,7 @@ class Pool:
         self._lock = threading.Lock()
         # With the time at which each became idle.
         self._idle: dict[Host, list[tuple[Connection, float]]] = defaultdict(list)
-        self._looked_s = time.monotonic()
+        self._swept_s = time.monotonic()
 
     def take(self, host: Host) -> Connection:
         """Return a connection to the host for an exchange that begins now.
@@ -56,36 +56,31 @@ class Pool:
             connection.close()
 
     def give_back(self, connection: Connection) -> None:
-        """Keep the connection for the next exchange, or close it if none may follow.
+        """Keep the connection for the next exchange, or close it if none may follow."""
+        self._sweep()
+        if connection.is_reusable:
+            with self._lock:
+                idle = self._idle[connection.host]
+                if len(idle) < _IDLE_MAX:
+                    idle.append((connection, time.monotonic()))
+                    return
+        connection.close()
 
-        From time to time, close those that nobody took for too long: after a rush, a few are taken
-        again and again, and the store has closed the others.
-        """
+    def _sweep(self) -> None:
+        """Close connections that are too old; those below the one used last are never taken."""
         now_s = time.monotonic()
         with self._lock:
-            useless = self._old(now_s)
-            idle = self._idle[connection.host]
-            if connection.is_reusable and len(idle) < _IDLE_MAX:
-                idle.append((connection, now_s))
-            else:
-                useless.append(connection)
-        for each in useless:
-            each.close()
-
-    def _old(self, now_s: float) -> list[Connection]:
-        """Remove and return the connections of all hosts that are too old to be used."""
-        old: list[Connection] = []
-        if now_s - self._looked_s < IDLE_S_MAX:
-            return old
-        self._looked_s = now_s
-        for host, idle in list(self._idle.items()):
-            young = [each for each in idle if now_s - each[1] < IDLE_S_MAX]
-            old += [each[0] for each in idle if now_s - each[1] >= IDLE_S_MAX]
-            if young:
-                self._idle[host] = young
-            else:
-                del self._idle[host]
-        return old
+            if now_s - self._swept_s < IDLE_S_MAX:
+                return
+            self._swept_s = now_s
+            old = []
+            for host, idle in list(self._idle.items()):
+                old += [each for each, since_s in idle if now_s - since_s >= IDLE_S_MAX]
+                self._idle[host] = [each for each in idle if now_s - each[1] < IDLE_S_MAX]
+                if not self._idle[host]:
+                    del self._idle[host]
+        for connection in old:
+            connection.close()
 
     def close(self) -> None:
         """Close the connections that carry no exchange."""

@@ -92,6 +92,15 @@ def test_a_write_that_nobody_confirms_has_an_unknown_outcome(step: Step) -> None
 
 
 @pytest.mark.parametrize("step", UNKNOWN, ids=repr)
+def test_a_refusal_says_nothing_of_the_attempt_before_it(step: Step) -> None:
+    refused = refusal("ExpiredTokenException")
+    with pytest.raises(UnknownOutcomeError, match="Expired"):
+        dynamodb(step, refused).call("PutItem", {})
+    with pytest.raises(RequestRefusedError):
+        dynamodb(step, refused).call("GetItem", {})
+
+
+@pytest.mark.parametrize("step", UNKNOWN, ids=repr)
 def test_a_read_without_an_answer_can_be_tried_later(step: Step) -> None:
     with pytest.raises(ThrottledError):
         dynamodb(step).call("Query", {})

@@ -213,6 +213,57 @@ def test_who_has_no_time_left_during_its_request_does_not_know_its_outcome(
     assert store.meetings._waiting == {}
 
 
+def test_who_has_little_time_left_does_not_send_for_others(
+    store: Store, pool: ThreadPoolExecutor
+) -> None:
+    def in_time(asked: Sequence[str]) -> list[str]:
+        if deadlines.left_s() < 5:
+            raise ThrottledError("no time is left")
+        return [f"{a}!" for a in asked]
+
+    with first_under_way(store, pool):
+        late = pool.submit(_within, 3, lambda: store.ask("late"))
+        store.wait_for(1)
+        others = [pool.submit(store.ask, name) for name in "ab"]
+        store.wait_for(3)
+        store.outcome = in_time
+        store.go_on(3)
+        with pytest.raises(ThrottledError):
+            late.result(10)
+        assert [other.result(10) for other in others] == ["a!", "b!"]
+    assert store.meetings._waiting == {}
+
+
+@pytest.mark.parametrize("is_chosen", [False, True])
+def test_who_is_interrupted_while_it_waits_keeps_nobody_waiting(
+    store: Store, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch, is_chosen: bool
+) -> None:
+    wait = threading.Event.wait
+    interrupted: list[int] = []
+
+    def ask() -> str:
+        interrupted.append(threading.get_ident())
+        return store.ask("interrupted")
+
+    def waiting_until(event: threading.Event, timeout: float | None = None) -> bool:
+        if threading.get_ident() not in interrupted:
+            return wait(event, timeout)
+        if is_chosen:
+            wait(event, timeout)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Event, "wait", waiting_until)
+    with first_under_way(store, pool) as first:
+        gone = pool.submit(ask)
+        store.wait_for(int(is_chosen)) if is_chosen else wait(threading.Event(), 0.05)
+        store.go_on(2)
+        assert first.result(10) == "first!"
+        with pytest.raises(KeyboardInterrupt):
+            gone.result(10)
+        assert pool.submit(_within, 5, lambda: store.ask("next")).result(10) == "next!"
+    assert store.meetings._waiting == {}
+
+
 def test_everybody_gets_its_own_result_from_a_request_that_began_after_it_asked() -> None:
     meetings = Meetings()
     clock = iter(range(10**9))

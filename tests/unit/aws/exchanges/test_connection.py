@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from graveler.aws.exchanges import connecting, pool
+from graveler.aws.exchanges import connecting, for_urllib3
 from graveler.aws.exchanges.connection import Connection, Host, opened
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
@@ -219,6 +219,60 @@ def test_a_server_that_is_silent_or_takes_nothing_is_given_up(connect) -> None:
     is_over.set()
 
 
+def _take_slowly(server: socket.socket) -> None:
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 262_144)
+    got = b""
+    while not got.endswith(b"end"):
+        received = server.recv(262_144)
+        time.sleep(len(received) / 5_000_000)
+        got = got[-3:] + received
+    server.sendall(answer_of(b"taken"))
+
+
+def test_a_server_may_take_a_content_slowly(connect) -> None:
+    """The whole takes longer than the limit, and no piece does."""
+    content = bytes(8 * 1024 * 1024) + b"end"
+    connection = connect(_take_slowly)
+    connection._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
+    connection.patience = Patience(0.8)
+    connection.send("PUT", "/", {**HOST, "content-length": str(len(content))}, content)
+    assert connection.answer().read_all() == b"taken"
+
+
+def test_a_server_may_take_the_content_of_boto3_slowly(
+    connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", 0.8)
+    connection = for_urllib3.Connection("localhost")
+    connection.sock = connect(_take_slowly)._socket
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
+    connection.request("PUT", "/", bytes(8 * 1024 * 1024) + b"end")
+    assert connection.getresponse().read() == b"taken"
+
+
+def test_what_follows_an_answer_is_noticed_before_the_next_request(connect) -> None:
+    """Over TLS, it can have arrived in one piece with the end of the answer."""
+    body = bytes(100_000)
+    got_head = threading.Event()
+
+    def serve(server: socket.socket) -> None:
+        _whole_request(server)
+        whole = answer_of(body)
+        server.sendall(whole[:90_000])
+        assert got_head.wait(10)
+        server.sendall(whole[90_000:] + answer_of(b"of another"))
+        _whole_request(server)
+
+    connection = connect(serve)
+    connection.send("GET", "/", HOST)
+    answer = connection.answer()
+    got_head.set()
+    assert answer.read_all() == body
+    assert connection.is_reusable
+    time.sleep(0.1)
+    assert not connection.is_open_and_silent()
+
+
 @pytest.mark.parametrize(
     ("target", "headers"),
     [
@@ -265,6 +319,8 @@ def test_a_server_with_an_unknown_certificate_gets_nothing(certificate: Path) ->
         (Host("http", "127.0.0.1", 80), "127.0.0.1"),
         (Host("http", "127.0.0.1", 443), "127.0.0.1:443"),
         (Host("https", "h", 8443), "h:8443"),
+        (Host("http", "::1", 8000), "[::1]:8000"),
+        (Host("https", "fd00::1", 443), "[fd00::1]"),
     ],
 )
 def test_a_host_header_names_only_other_ports(host: Host, header: str) -> None:

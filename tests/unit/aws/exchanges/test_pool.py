@@ -1,0 +1,51 @@
+"""Connections that are kept: as few as are of use."""
+
+from typing import Any
+
+import pytest
+
+from graveler.aws.exchanges import pool as pool_module
+from graveler.aws.exchanges.connection import Host
+from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.pool import IDLE_S_MAX, Pool
+
+
+class Time:
+    now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+class Stand:
+    """In place of a connection whose answer was read to its end."""
+
+    is_reusable = True
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.is_closed = False
+
+    def is_open_and_silent(self) -> bool:
+        return not self.is_closed
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_connections_that_nobody_will_use_again_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one used last is taken first, so those below it would stay for ever."""
+    time = Time()
+    monkeypatch.setattr(pool_module, "time", time)
+    pool = Pool(lambda: Patience(5))
+    hosts = Host("http", "a", 80), Host("http", "b", 80)
+    burst: list[Any] = [Stand(host) for host in hosts for _ in range(5)]
+    for connection in burst:
+        pool.give_back(connection)
+    used = burst[-1]
+    for now_s in (IDLE_S_MAX / 2, IDLE_S_MAX + 1):
+        time.now_s = now_s
+        assert pool.take(hosts[1]) is used
+        pool.give_back(used)
+    assert [each for each in burst if not each.is_closed] == [used]
+    assert pool.take(hosts[1]) is used
