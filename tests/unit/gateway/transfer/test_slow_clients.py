@@ -70,20 +70,25 @@ def store() -> Iterator[Store]:
     made.close()
 
 
+@pytest.fixture
+def transfers() -> Iterator[Transfers]:
+    pool = store_pool(_SILENCE_S)
+    yield Transfers(pool)
+    pool.close()
+
+
 def _paused(*pieces: bytes) -> Iterator[bytes]:
     for piece in pieces:
         time.sleep(1.5 * _SILENCE_S)
         yield piece
 
 
-def test_a_client_may_pause_while_it_sends(store: Store) -> None:
-    transfers = Transfers(store_pool(_SILENCE_S))
+def test_a_client_may_pause_while_it_sends(store: Store, transfers: Transfers) -> None:
     written = transfers.write(lambda: store.request("PUT", 9), _paused(b"abc", b"def", b"end"))
     assert written.checksum == "x"
 
 
-def test_a_client_may_pause_while_it_receives(store: Store) -> None:
-    transfers = Transfers(store_pool(_SILENCE_S))
+def test_a_client_may_pause_while_it_receives(store: Store, transfers: Transfers) -> None:
     got = bytearray()
     size = len(_CONTENT)
     with transfers.read(lambda _first, _last: store.request("GET"), 0, size - 1) as reading:
@@ -95,10 +100,9 @@ def test_a_client_may_pause_while_it_receives(store: Store) -> None:
     assert store.requests == 1
 
 
-def test_what_a_store_says_before_it_took_all_is_heard(store: Store) -> None:
+def test_what_a_store_says_before_it_took_all_is_heard(store: Store, transfers: Transfers) -> None:
     """It says so early and takes nothing more, until the silence of the transfer is over."""
     store.refuses = True
-    transfers = Transfers(store_pool(_SILENCE_S))
     with pytest.raises(S3Error) as raised:
         transfers.write(lambda: store.request("PUT", 2**30), iter([bytes(2**24)] * 64))
     assert raised.value.code is Code.REQUEST_TIMEOUT
