@@ -354,36 +354,3 @@ def test_a_pool_keeps_a_connection_for_each_host_and_gives_each_exchange_its_pat
         assert other is not first
         tested.give_back(other)  # it carried nothing
         tested.close()
-
-
-def test_a_pool_closes_what_nobody_takes_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    servers: list[socket.socket] = []
-
-    def connected(host: Host, _: float) -> Connection:
-        ours, theirs = socket.socketpair()
-        theirs.settimeout(5)
-        servers.append(theirs)
-        return Connection(host, ours)
-
-    monkeypatch.setattr(pool, "opened", connected)
-    monkeypatch.setattr(pool, "IDLE_S_MAX", 0.1)
-    tested = Pool(lambda: Patience(5))
-    busy, quiet = (Host("http", name, 80) for name in ("busy", "quiet"))
-
-    def exchange(connections: list[Connection]) -> None:
-        for connection, server in zip(connections, servers[-len(connections) :], strict=True):
-            connection.send("GET", "/", HOST)
-            assert _whole_request(server)
-            server.sendall(answer_of(b""))
-            connection.answer().read_all()
-            tested.give_back(connection)
-
-    exchange([tested.take(host) for host in (busy, busy, quiet, quiet)])
-    time.sleep(0.2)
-    kept = tested.take(busy)
-    exchange([kept])
-    assert tested.take(busy) is kept
-    kept.close()
-    for server in servers:
-        assert server.recv(1) == b""
-        server.close()
