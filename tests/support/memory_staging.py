@@ -30,6 +30,7 @@ class MemoryStagingStore:
         # Whether a plain change may be readable only some time after its gate accepted it.
         self.is_torn = False
         self.gates = 2
+        self._writes = 0
         self.changes_at_once = 99
         self._closed: set[tuple[StagingToken, int]] = set()
         self._restored: set[tuple[StagingToken, bytes]] = set()
@@ -187,7 +188,9 @@ class MemoryStagingStore:
                 self._closed.add((token, gate))
 
     def _gate_of(self, path: bytes) -> int:
-        return crc32(path) % self.gates
+        """Return the gate that a write checks: that of its path, or of one that shares its request."""
+        self._writes += 1
+        return (crc32(path) + self._writes) % self.gates
 
     def _put(self, token: StagingToken, path: bytes, value: bytes | None) -> None:
         values = self._values.setdefault(token, {})
