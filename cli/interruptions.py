@@ -34,6 +34,9 @@ class Interruption:
     def notice(self, _number: int, _frame: FrameType | None) -> None:
         """Handle a signal."""
         if self._is_open:
+            # Python ignores what is raised amid a clean-up of its own, such as that of a
+            # connection: the next block raises it again.
+            self._is_pending = not self.is_cleaning
             raise KeyboardInterrupt
         if self.is_cleaning:
             # Only the next one interrupts the clean-up.
