@@ -9,7 +9,6 @@ earlier (`graveler.aws.exchanges`).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from graveler.aws.exchanges.connection import Connection, Host
 from graveler.aws.exchanges.patience import Patience
@@ -76,9 +75,7 @@ class HttpClient:
     """Sends to one endpoint; shared by all threads."""
 
     def __init__(self, endpoint: str) -> None:
-        parts = urlsplit(endpoint)
-        default_port = 443 if parts.scheme == "https" else 80
-        self._host = Host(parts.scheme, parts.hostname or "", parts.port or default_port)
+        self._host = Host.of(endpoint)
         self._pool = Pool(lambda: Patience(DYNAMODB_ATTEMPT_S))
         # The value of the Host header, which is signed.
         self.host = self._host.header

@@ -75,13 +75,7 @@ class DynamoStagingStore:
         return None if raw is None else _staged_of(raw)
 
     def _item_of(self, token: StagingToken, path: bytes) -> Raw | None:
-        request = {
-            "TableName": self._tables.staging,
-            "Key": _key(token, path),
-            "ConsistentRead": True,
-        }
-        answer: Raw = self._dynamodb.call("GetItem", request)
-        return answer.get("Item")
+        return self._tables.item(self._tables.staging, _key(token, path))
 
     def get_with_branch(
         self, repository: Repository, branch: str, token: StagingToken, path: bytes

@@ -98,7 +98,11 @@ class Tables:
 
     def get(self, partition: str, sort: str) -> Raw | None:
         """Return the current item of the refs table; None if it does not exist."""
-        request = {"TableName": self.refs, "Key": key(partition, sort), "ConsistentRead": True}
+        return self.item(self.refs, key(partition, sort))
+
+    def item(self, table: str, item_key: Raw) -> Raw | None:
+        """Return the current item of the key; None if it does not exist."""
+        request = {"TableName": table, "Key": item_key, "ConsistentRead": True}
         answer: Raw = self.dynamodb.call("GetItem", request)
         return answer.get("Item")
 
@@ -124,8 +128,7 @@ class Tables:
         found: dict[Hashable, Raw] = {}
         if len(keys) == 1:
             ((identity, (table, key)),) = keys.items()
-            request = {"TableName": table, "Key": key, "ConsistentRead": True}
-            item = self.dynamodb.call("GetItem", request).get("Item")
+            item = self.item(table, key)
             found = {} if item is None else {identity: item}
         else:
             wanted: dict[str, Request] = {}

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from io import BufferedReader, RawIOBase
 from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
 
 from graveler.aws.exchanges.connecting import connected, tls
 from graveler.aws.exchanges.heads import Head
@@ -26,7 +27,7 @@ _OPTIONS = (
 # Most answers arrive whole in one piece of this size.
 _RECEIVED_BYTES = 64 * 1024
 # What is given to a TLS socket at once: it passes whole, or not in time.
-SENT_BYTES = 64 * 1024
+_SENT_BYTES = 64 * 1024
 
 _TARGET = re.compile("[!-~]+")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -38,6 +39,12 @@ class Host(NamedTuple):
     scheme: str
     name: str
     port: int
+
+    @classmethod
+    def of(cls, url: str) -> "Host":
+        """Return the host of a URL."""
+        parts = urlsplit(url)
+        return cls(parts.scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS[parts.scheme])
 
     @property
     def header(self) -> str:
@@ -54,7 +61,6 @@ class Connection:
         self.host = host
         self.patience = Patience(CONNECT_TIMEOUT_S)
         self._socket = opened
-        self._is_tls = isinstance(opened, ssl.SSLSocket)
         # Set if the server did not take a request whole: it would take the next one for its rest.
         self.is_spoiled = False
         self._last: Answer | None = None
@@ -93,12 +99,7 @@ class Connection:
         Raises:
             OSError: the server may have got some of it.
         """
-        rest = memoryview(content)
-        while rest:
-            self._socket.settimeout(self.patience.left_s())
-            sent = self._socket.send(rest[:SENT_BYTES] if self._is_tls else rest)
-            self.patience.passed(sent)
-            rest = rest[sent:]
+        send_in_time(self._socket, content, self.patience)
 
     def answer(self) -> "Answer":
         """Return the answer to the request, once its head has arrived.
@@ -243,6 +244,23 @@ class _Incoming(RawIOBase):
         received = self._socket.recv_into(buffer)
         self._patience.passed(received)
         return received
+
+
+def send_in_time(
+    connected: socket.socket, data: bytes | bytearray | memoryview, patience: Patience
+) -> None:
+    """Send all of the data.
+
+    Raises:
+        OSError: the other side does not take it in time, or is gone.
+    """
+    at_once = _SENT_BYTES if isinstance(connected, ssl.SSLSocket) else sys.maxsize
+    rest = memoryview(data)
+    while rest:
+        connected.settimeout(patience.left_s())
+        sent = connected.send(rest[:at_once])
+        patience.passed(sent)
+        rest = rest[sent:]
 
 
 def opened(host: Host, limit_s: float = CONNECT_TIMEOUT_S) -> Connection:

@@ -5,7 +5,7 @@ from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
 from io import BufferedReader, RawIOBase
 from typing import Any
 
-from graveler.aws.exchanges.connection import SENT_BYTES
+from graveler.aws.exchanges.connection import send_in_time
 from graveler.aws.exchanges.patience import Patience, silence_s
 from graveler.aws.retries import READ_TIMEOUT_S
 
@@ -65,13 +65,7 @@ class Connection(HTTPConnection):
             return
         if self.sock is None:
             self.connect()
-        patience = Patience(READ_TIMEOUT_S)
-        rest = memoryview(data)
-        while rest:
-            self.sock.settimeout(patience.left_s())
-            sent = self.sock.send(rest[:SENT_BYTES])
-            patience.passed(sent)
-            rest = rest[sent:]
+        send_in_time(self.sock, data, Patience(READ_TIMEOUT_S))
 
     def response_class(  # type: ignore[override] # there it is a class, called like this
         self,

@@ -15,6 +15,7 @@ from functools import lru_cache
 from hashlib import sha256
 from urllib.parse import quote, urlsplit
 
+from graveler.aws.exchanges.connection import Host
 from graveler.aws.s3.client import Location
 from graveler.aws.signing import (
     ALGORITHM,
@@ -33,8 +34,6 @@ _HOST_LABEL = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
 
 # Clients and proxies set or change these on the way.
 _UNSIGNED_HEADERS = frozenset({"expect", "transfer-encoding", "user-agent", "x-amzn-trace-id"})
-
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # Of buckets whose addresses are kept.
 _SITES_MAX = 1024
@@ -82,15 +81,9 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """A bucket's address: the paths of its keys begin with prefix.
+    """A bucket's address: the paths of its keys begin with prefix."""
 
-    host_header names a port only if it is not the scheme's own.
-    """
-
-    scheme: str
-    host: str
-    port: int
-    host_header: str
+    host: Host
     prefix: str
     region: str
 
@@ -100,27 +93,18 @@ class _Site:
 
     def url_of(self, target: str) -> str:
         """Return the URL of a path and its query."""
-        return f"{self.scheme}://{self.host_header}{target}"
+        return f"{self.host.scheme}://{self.host.header}{target}"
 
 
 @lru_cache(_SITES_MAX)
 def _site_on_path(url: str, bucket: str, region: str) -> _Site:
-    parts = urlsplit(url)
-    return _site(f"{parts.scheme}://{parts.netloc}", f"{parts.path.rstrip('/')}/{bucket}/", region)
+    return _Site(Host.of(url), f"{urlsplit(url).path.rstrip('/')}/{bucket}/", region)
 
 
 @lru_cache(_SITES_MAX)
 def _site_of_host(url: str, bucket: str, region: str) -> _Site:
     scheme, _, host = url.partition("://")
-    return _site(f"{scheme}://{bucket}.{host}", "/", region)
-
-
-def _site(origin: str, prefix: str, region: str) -> _Site:
-    parts = urlsplit(origin)
-    default_port = _DEFAULT_PORTS[parts.scheme]
-    header = parts.netloc.removesuffix(f":{default_port}")
-    port = parts.port or default_port
-    return _Site(parts.scheme, parts.hostname or "", port, header, prefix, region)
+    return _Site(Host.of(f"{scheme}://{bucket}.{host}"), "/", region)
 
 
 class S3Requests:
@@ -180,7 +164,7 @@ class S3Requests:
         credentials, moment = self._credentials(), self._moment()
         sent = {
             **headers,
-            "host": site.host_header,
+            "host": site.host.header,
             "x-amz-content-sha256": payload_hash,
             "x-amz-date": moment,
         }
@@ -194,9 +178,7 @@ class S3Requests:
         sent["authorization"] = authorization(credentials.access_key, scope, _names(covered), made)
         return SignedRequest(
             method,
-            site.scheme,
-            site.host,
-            site.port,
+            *site.host,
             f"{path}?{query}" if query else path,
             sent,
         )
@@ -217,7 +199,7 @@ class S3Requests:
         path = site.path_of(location.key)
         credentials, moment = self._credentials(), self._moment()
         scope = _scope(moment, site.region)
-        covered = {**headers_signed, "host": site.host_header}
+        covered = {**headers_signed, "host": site.host.header}
         parameters = {
             **response_parameters,
             "X-Amz-Algorithm": ALGORITHM,
