@@ -3,8 +3,9 @@
     AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… \
         python -m bench.aws_clients DYNAMODB_ENDPOINT S3_ENDPOINT BUCKET
 
-DynamoDB through our transport, PynamoDB and boto3; S3 through our adapter and through boto3
-without configuration. Prints milliseconds of processor and of waiting per call: one thread, warm
+DynamoDB through our transport, PynamoDB and boto3; S3 directly, through boto3 as our adapter uses
+it, and through boto3 without configuration. Prints milliseconds of processor and of waiting per
+call: one thread, warm
 connections, the median of several rounds in which the clients take turns.
 """
 
@@ -24,6 +25,7 @@ from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
+from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.aws.settings import Settings
 from graveler.limits import UPLOAD_PARTS_MAX
 
@@ -91,9 +93,13 @@ def measure_dynamodb(endpoint: str, tables: Tables) -> None:
 
 
 def measure_s3(endpoint: str, settings: Settings, bucket: str) -> None:
-    s3 = S3(connect.s3_client(settings, endpoint))
+    by_boto3 = S3(connect.s3_client(settings, endpoint))
+    place = Endpoint(endpoint, REGION)
+    directly = S3(by_boto3.client, directly=connect.direct_s3(settings, place))
+    signer = S3Requests(place, connect.credentials())
+    objects = S3ObjectStore(directly, credentials=connect.credentials(), signer=signer)
     # Without the credentials, boto3 signs every URL.
-    objects, alone = S3ObjectStore(s3, credentials=connect.credentials()), S3ObjectStore(s3)
+    alone = S3ObjectStore(by_boto3)
     config = Config(signature_version="s3v4", s3={"addressing_style": "path"})
     client = boto3.client("s3", endpoint_url=endpoint, region_name=REGION, config=config)
     uri, at = f"s3://{bucket}/bench", {"Bucket": bucket, "Key": "bench"}
@@ -105,6 +111,7 @@ def measure_s3(endpoint: str, settings: Settings, bucket: str) -> None:
         "S3 put of 4 KB",
         {
             "ours": lambda: objects.put(uri, CONTENT, "a/b"),
+            "boto3, as we set it": lambda: alone.put(uri, CONTENT, "a/b"),
             "boto3": lambda: client.put_object(**at, Body=CONTENT, ContentType="a/b"),
         },
     )
@@ -112,10 +119,17 @@ def measure_s3(endpoint: str, settings: Settings, bucket: str) -> None:
         "S3 get of 4 KB",
         {
             "ours": lambda: objects.get(uri),
+            "boto3, as we set it": lambda: alone.get(uri),
             "boto3": read,
         },
     )
-    measure("presigned URL", {"ours": lambda: objects.presign_get(uri, 900, "bench")})
+    measure(
+        "presigned URL",
+        {
+            "ours": lambda: objects.presign_get(uri, 900, "bench"),
+            "boto3": lambda: alone.presign_get(uri, 900, "bench"),
+        },
+    )
     measure(
         "presigned URLs of 10,000 parts",
         {

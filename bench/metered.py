@@ -11,8 +11,9 @@ import msgspec
 
 from bench.prices import Usage
 from graveler.aws import connect, wiring
-from graveler.aws.dynamodb.http_client import Answer, HttpClient, Pending
+from graveler.aws.dynamodb.http_client import HttpClient
 from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.exchanges.whole import Answer, Pending
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.file_cache import CachedFiles

@@ -42,13 +42,17 @@ class Results:
             kept = json.loads(self._json.read_text())
             self._runs, self._notes = kept["runs"], kept["notes"]
 
-    def keep(self, run: str, sections: Sections) -> None:
-        """Store the figures of a run, replacing those of an earlier run of that name."""
+    def keep(self, run: str, sections: Sections, note: str = "") -> None:
+        """Store the figures of a run, replacing those of an earlier run of that name.
+
+        The note says what else must be known of the run.
+        """
         kept = self._runs.setdefault(run, {})
         for section, figures in sections.items():
             kept[section] = {figure.name: (figure.value, figure.unit) for figure in figures}
         today = datetime.now(UTC).date()
         self._notes[run] = f"{today}, Python {platform.python_version()}, {cores()} cores"
+        self._notes[run] += f", {note}" if note else ""
         self._json.parent.mkdir(parents=True, exist_ok=True)
         kept_all = {"runs": self._runs, "notes": self._notes}
         self._json.write_text(json.dumps(kept_all, indent=1) + "\n")

@@ -47,9 +47,9 @@ class TorturedStack:
             "GRAVELER_DATA": str(self.data),
             "GRAVELER_PORT": str(self.port),
             "GRAVELER_S3_PORT": str(self.s3_port),
-            "TORTURE_DYNAMODB_PORT": str(dynamodb_port),
-            "TORTURE_DYNAMODB_PROXY": str(self.dynamodb.port),
-            "TORTURE_S3_PROXY": str(self.s3.port),
+            "PROXIED_DYNAMODB_PORT": str(dynamodb_port),
+            "PROXIED_DYNAMODB_PROXY": str(self.dynamodb.port),
+            "PROXIED_S3_PROXY": str(self.s3.port),
         }
         self.starts = 0
         self.start()
@@ -62,7 +62,7 @@ class TorturedStack:
         """Start the stack on its folder. Call it from the main thread: children die with theirs."""
         for attempt in range(_STARTS_MAX):
             self._keep_log()
-            command = (sys.executable, "-m", "bench.torture.serve")
+            command = (sys.executable, "-m", "bench.proxied")
             self._process = Child("the stack", command, self._log, self._environment, ROOT)
             self.starts += 1
             try:

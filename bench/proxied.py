@@ -1,7 +1,7 @@
 """The stack of `python -m local` whose functions reach the stores through proxies.
 
-Run by `bench.torture.stack` as `python -m bench.torture.serve`. The environment has the ports:
-TORTURE_DYNAMODB_PORT (of the store), TORTURE_DYNAMODB_PROXY and TORTURE_S3_PROXY.
+Run as `python -m bench.proxied`, with ports in the environment: PROXIED_DYNAMODB_PORT (of the
+store), PROXIED_DYNAMODB_PROXY and PROXIED_S3_PROXY.
 """
 
 import os
@@ -22,10 +22,10 @@ class ProxiedConfig(Config):
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], data: Path) -> "ProxiedConfig":
         found = super().from_environment(environment, data)
-        return replace(found, dynamodb_port=int(environment["TORTURE_DYNAMODB_PORT"]))
+        return replace(found, dynamodb_port=int(environment["PROXIED_DYNAMODB_PORT"]))
 
     def handler_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
-        dynamodb, s3 = environment["TORTURE_DYNAMODB_PROXY"], environment["TORTURE_S3_PROXY"]
+        dynamodb, s3 = environment["PROXIED_DYNAMODB_PROXY"], environment["PROXIED_S3_PROXY"]
         return Config.handler_environment(self, environment) | {
             "GRAVELER_DYNAMODB_ENDPOINT": f"http://{HOST}:{dynamodb}",
             "GRAVELER_S3_ENDPOINT": f"http://{HOST}:{s3}",

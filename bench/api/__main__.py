@@ -1,0 +1,5 @@
+"""Runs `bench.api.run`."""
+
+from bench.api.run import main
+
+main()

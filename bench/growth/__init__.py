@@ -1,0 +1,1 @@
+"""How operations slow down as staged changes and histories grow: `python -m bench.growth`."""
