@@ -11,6 +11,7 @@ signed. An error's message may hold any of these, so it is logged only if its au
 (`_explained`). docs/operations.md lists all fields.
 """
 
+import logging
 import math
 import os
 import re
@@ -24,6 +25,7 @@ from typing import Any
 
 import msgspec
 from aws_lambda_powertools import Logger
+from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 
 from graveler.aws import deadlines, traces, usage
 from graveler.aws.environment import FromEnvironment
@@ -163,7 +165,7 @@ class Telemetry:
         settings = _Settings.from_environment(os.environ)
         self._service = settings.function_name or service
         self._metrics = metrics or settings.metrics
-        self._logger = Logger(service=self._service, location=None, json_serializer=_encoded)
+        self._logger = Logger(service=self._service, logger_formatter=_Lines(self._service))
         self._is_cold = True
 
     @contextmanager
@@ -204,11 +206,11 @@ class Telemetry:
         if sent:
             line["_aws"] = self._embedded(record, sent)
         if not record.has_failed:
-            self._logger.info(kind, **line)
+            self._logger.info(kind, extra={_LINE: line})
             return
         if record.error is not None:
             line["exception"] = _explained(record.error)
-        self._logger.error(kind, **line)
+        self._logger.error(kind, extra={_LINE: line})
 
     def _embedded(self, record: Record, sent: Iterable[str]) -> Mapping[str, Any]:
         """Return the directive that says which numbers are metrics, and their dimensions.
@@ -229,6 +231,40 @@ class Telemetry:
                 }
             ],
         }
+
+
+# The attribute of a log record that holds the line's fields.
+_LINE = "line"
+
+
+class _Lines(LambdaPowertoolsFormatter):
+    """Powertools' lines, in a third of its time: ours have no fields that come and go."""
+
+    def __init__(self, service: str) -> None:
+        super().__init__()
+        self._service = service
+        self._second: tuple[int, str, str] = (0, "", "")
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "level": record.levelname,
+            "message": record.msg,
+            "timestamp": self._timestamp(record),
+            "service": self._service,
+            **getattr(record, _LINE),
+        }
+        if trace_id := self._get_latest_trace_id():
+            line["xray_trace_id"] = trace_id
+        return _encoded(line)
+
+    def _timestamp(self, record: logging.LogRecord) -> str:
+        """Return the time as Powertools writes it; most of its text changes once a second."""
+        second, before, after = self._second
+        if second != int(record.created):
+            second, moment = int(record.created), self.converter(record.created)
+            before, after = time.strftime("%Y-%m-%d %H:%M:%S,", moment), time.strftime("%z", moment)
+            self._second = second, before, after
+        return f"{before}{int(record.msecs):03}{after}"
 
 
 def _left_s(context: object) -> float:

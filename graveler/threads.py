@@ -1,7 +1,7 @@
 """Threads that run work in the context of its submitter."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import ParamSpec, TypeVar
 
@@ -19,3 +19,16 @@ class ContextThreads(ThreadPoolExecutor):
         """Call fn in a thread; `map` uses this method, too."""
         context = copy_context()
         return super().submit(lambda: context.run(fn, *args, **kwargs))
+
+
+def begun(executor: Executor | None, work: Callable[[], T]) -> Callable[[], T]:
+    """Begin the work in another thread; return the function that returns its result, or raises.
+
+    Call that function once, or never: what the work raises is lost then. Work that no thread has
+    begun by that call is done by the caller. So work may wait for other work, and a busy executor
+    delays nobody. Without an executor, all work is done by that call.
+    """
+    if executor is None:
+        return work
+    future = executor.submit(work)
+    return lambda: work() if future.cancel() else future.result()

@@ -52,8 +52,9 @@ def function_code(name: str) -> str:
     path = layers.OUTPUT / f"graveler-function-{name}.zip"
     compiler = _compiler()
     with tempfile.TemporaryDirectory() as folder:
-        for source in ("functions/__init__.py", "functions/telemetry.py", f"functions/{name}"):
-            copy_sources(layers.ROOT / source, Path(folder) / source)
+        shared = ("__init__.py", "starting.py", "telemetry.py")
+        for source in (*shared, name):
+            copy_sources(layers.ROOT / "functions" / source, Path(folder) / "functions" / source)
         if compiler is not None:
             compile_sources(Path(folder), _INSTALLED_AT, compiler)
         write_zip(Path(folder), path)

@@ -3,7 +3,7 @@
 Theory of operation. A request becomes an event of payload format 2.0, and the function's answer
 becomes a response. Like the real gateway and Lambda, it refuses bodies over 10 MB and events over
 6 MB. Like the real one, it passes the path on *decoded*, so `%2F` and `/` look alike in `rawPath`,
-and the query string as it was sent. `local.rsgi` refuses bodies that did not arrive whole.
+and the query string as it was sent. `local.serving` refuses bodies that did not arrive whole.
 """
 
 import base64
@@ -32,8 +32,8 @@ _TOO_LARGE = (
     "the request is too large for the API: upload objects through a presigned URL, "
     "and split long lists"
 )
-# `local.rsgi` replaces a non-ASCII header by an empty one. With these, a client's metadata would be
-# lost, so the request is refused.
+# `local.serving` replaces a non-ASCII header by an empty one. With these, a client's metadata would
+# be lost, so the request is refused.
 _STORED_HEADERS = ("HTTP_X_LAKEFS_META_", "HTTP_X_LAKEFS_INTERNAL_")
 _UNREADABLE = (
     "a header with user metadata is empty or not ASCII: send such metadata with a presigned upload"
@@ -117,7 +117,7 @@ def _body_of(environ: Environ) -> bytes:
 
 def _ends_with_the_connection(environ: Environ) -> bool:
     """Whether the client may mean a body that it ends by closing the connection, as in HTTP/1.0."""
-    is_old = environ.get("SERVER_PROTOCOL") in {"HTTP/1", "HTTP/1.0"}  # Granian writes the first
+    is_old = environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
     return is_old and environ["REQUEST_METHOD"] in {"POST", "PUT", "PATCH"}
 
 

@@ -8,28 +8,30 @@ import sys
 from collections.abc import Iterable
 
 import msgspec
-from granian import Granian
-from granian.constants import Interfaces
-from granian.log import LogLevels
 
+from gateway.server.http import processes
+from gateway.server.http.connection import Limits
+from gateway.server.http.server import Handler
 from local.background import TIMEOUT_S
 from local.config import SLICE_FUNCTION, SLICES_AT_ONCE
 from local.gateway import Application, Environ, StartResponse
 from local.lambda_runtime import Function
 from local.ports import HOST
 from local.processes import die_with_parent, parent_pid
+from local.serving import wsgi
 
 logger = logging.getLogger(__name__)
 
-_CONNECTIONS_WAITING_MAX = 64
+_STOP_S = 2.0
 
 
-def slices() -> Application:
-    """Return the WSGI application of one process; called in that process."""
+def slices() -> tuple[Handler, Limits]:
+    """Return the handler of one process; called in that process."""
     die_with_parent(parent_pid())
     from functions.slices.handler import handler  # noqa: PLC0415 - connects to the stores
 
-    return invocations(Function(SLICE_FUNCTION, handler, TIMEOUT_S))
+    # As Lambda does, a process serves one invocation at a time.
+    return wsgi(invocations(Function(SLICE_FUNCTION, handler, TIMEOUT_S)), at_once=1), Limits()
 
 
 def invocations(function: Function) -> Application:
@@ -50,23 +52,8 @@ def invocations(function: Function) -> Application:
     return answer
 
 
-def main(port: int) -> None:
-    """Serve until a signal arrives."""
-    Granian(
-        "local.slices:slices",
-        factory=True,
-        interface=Interfaces.WSGI,
-        address=HOST,
-        port=port,
-        workers=SLICES_AT_ONCE,
-        blocking_threads=1,
-        backpressure=_CONNECTIONS_WAITING_MAX,
-        respawn_failed_workers=True,
-        workers_kill_timeout=2,
-        websockets=False,
-        log_level=LogLevels.error,
-    ).serve()
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    port = int(sys.argv[1])
+    sys.exit(
+        processes.serve("local.slices:slices", HOST, port, workers=SLICES_AT_ONCE, stop_s=_STOP_S)
+    )

@@ -1,52 +1,71 @@
 """The kinds of answers that the API gives."""
 
 import base64
+import gzip
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
-
-from aws_lambda_powertools.event_handler import Response
 
 from graveler.errors import GravelerError
 from graveler.http import errors
 from graveler.http.responses import encode
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 
-Answer = Response[str]
-
 # Exactly this: the web UI compares it for equality, without a charset.
 JSON_TYPE = "application/json"
-_JSON_HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "SAMEORIGIN"}
+_JSON_HEADERS = {
+    "Content-Type": JSON_TYPE,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "SAMEORIGIN",
+}
 
 # Ten thousand presigned URLs are 15 MB of JSON, and compress to less than one. Small answers are
 # not worth the time.
 _COMPRESSED_ABOVE_CHARACTERS = 1024 * 1024
+_COMPRESSION_LEVEL = 6
 
 # Room for the headers, and for the JSON around them and the body.
 _OVERHEAD_BYTES = 32 * 1024
 
 
-def of_json(
-    answer: object, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response[str]:
+@dataclass(slots=True)
+class Answer:
+    """An answer before it takes API Gateway's form; a body that is no text is base64."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: str = ""
+    is_base64: bool = False
+    cookies: list[str] = field(default_factory=list)
+
+    def for_gateway(self, *, takes_gzip: bool) -> dict[str, Any]:
+        """Return the answer in API Gateway's form; a large text is compressed for who takes it."""
+        headers, body, is_base64 = dict(self.headers), self.body, self.is_base64
+        if takes_gzip and not is_base64 and len(body) > _COMPRESSED_ABOVE_CHARACTERS:
+            headers["Content-Encoding"] = "gzip"
+            compressed = gzip.compress(body.encode(), _COMPRESSION_LEVEL, mtime=0)
+            body, is_base64 = base64.b64encode(compressed).decode(), True
+        return {
+            "statusCode": self.status,
+            "headers": headers,
+            "cookies": self.cookies,
+            "body": body,
+            "isBase64Encoded": is_base64,
+        }
+
+
+def of_json(answer: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
     """Return an answer with a JSON document."""
     return of_json_text(encode(answer), status, headers)
 
 
-def of_json_text(
-    body: str, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response[str]:
+def of_json_text(body: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
     """Return an answer with a JSON document that is encoded already."""
-    return Response(
-        status,
-        JSON_TYPE,
-        body,
-        {**_JSON_HEADERS, **headers} if headers else _JSON_HEADERS,
-        compress=len(body) > _COMPRESSED_ABOVE_CHARACTERS,
-    )
+    return Answer(status, {**_JSON_HEADERS, **headers} if headers else _JSON_HEADERS, body)
 
 
-def of_error(error: GravelerError) -> Response[str]:
+def of_error(error: GravelerError) -> Answer:
     """Return an answer with the error's status, message and details."""
     body = errors.ErrorBody(error.message, error.details)
     return of_json(body, errors.status_of(error), errors.headers_of(error))
@@ -57,26 +76,20 @@ def of_text(
     content_type: str = "text/plain; charset=utf-8",
     status: int = 200,
     headers: Mapping[str, str] | None = None,
-) -> Response[str]:
+) -> Answer:
     """Return an answer with text, for people or for clients of other APIs."""
-    return Response(
-        status, content_type, text, {"X-Content-Type-Options": "nosniff", **(headers or {})}
-    )
+    named = {"Content-Type": content_type, "X-Content-Type-Options": "nosniff"}
+    return Answer(status, {**named, **(headers or {})}, text)
 
 
-def of_bytes(content: bytes, status: int, headers: Mapping[str, str]) -> Response[str]:
-    """Return an answer with bytes.
-
-    They are encoded here, because the resolver would encode JSON content a second time.
-    """
-    answer = Response(status, None, base64.b64encode(content).decode(), headers)
-    answer.base64_encoded = True
-    return answer
+def of_bytes(content: bytes, status: int, headers: Mapping[str, str]) -> Answer:
+    """Return an answer with bytes."""
+    return Answer(status, headers, base64.b64encode(content).decode(), is_base64=True)
 
 
-def empty(status: int = 204, headers: Mapping[str, str] | None = None) -> Response[str]:
+def empty(status: int = 204, headers: Mapping[str, str] | None = None) -> Answer:
     """Return an answer without a body."""
-    return Response(status, None, "", headers)
+    return Answer(status, headers or {})
 
 
 def fits_payload(answer: Mapping[str, Any]) -> bool:

@@ -1,67 +1,37 @@
 """Answers API Gateway events: routing, authentication, errors, and the log line.
 
 Theory of operation. `build_app` binds the tables of the route modules to one engine and returns a
-callable for events. Powertools finds the route. Authentication comes first, then access control, so
-that a request without a credential, or without the right, learns nothing. Then the route runs. One
-map turns errors into answers.
+callable for events. `Routes` finds the route: among the frequent operations, else among all others,
+whose modules a process imports at its first such request. Authentication comes first, then access
+control, so that a request without a credential, or without the right, learns nothing. Then the
+route runs. One map turns errors into answers.
 
-Lambda gives a process one event at a time, but other servers run several threads. A request's state
-is therefore in context variables, never in the resolver, and threads may share an app.
+Lambda gives a process one event at a time, but other servers run several threads, which may share
+an app: it holds nothing of a request.
 """
 
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 from urllib.parse import unquote
 
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
-from functions.api import answers, openapi
+from functions.api import answers
 from functions.api.access.rows import Public, Row
 from functions.api.access.table import NEEDS
 from functions.api.answers import Answer
+from functions.api.frequent import FREQUENT
 from functions.api.request import (
     Event,
     Request,
     Services,
     cookies_of,
     encoded_path_of,
+    method_of,
     request_id_of,
     source_address_of,
 )
-from functions.api.routes import (
-    accounts,
-    actions,
-    branches,
-    commits,
-    configuration,
-    content,
-    credentials,
-    dumps,
-    exports,
-    groups,
-    imports,
-    metadata,
-    objects,
-    policies,
-    prefixes,
-    principals,
-    protection,
-    pulls,
-    recorded_uploads,
-    refs,
-    repositories,
-    retention,
-    staging,
-    tags,
-    tasks,
-    uploads,
-    users,
-)
-from functions.api.routing import Operation, Route, Template
+from functions.api.routing import Operation, Route, Routes, Template
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED, refusal_of
 from functions.telemetry import Record, Telemetry
@@ -78,7 +48,6 @@ from graveler.http import s3, waiting
 from graveler.http.access import Authorizer
 from graveler.http.auth import Authenticator
 from graveler.http.errors import ErrorBody
-from graveler.http.responses import encode
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX, REQUEST_S_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
@@ -87,40 +56,6 @@ from graveler.ports import AccountStore, IdentityService
 App = Callable[[Event, Any], dict[str, Any]]
 
 API_PREFIX = "/api/v1"
-
-# The resolver tries routes in order, so the most frequent resources come first.
-_RESOURCES = (
-    objects,
-    content,
-    staging,
-    commits,
-    branches,
-    repositories,
-    refs,
-    tags,
-    uploads,
-    recorded_uploads,
-    configuration,
-    accounts,
-    protection,
-    retention,
-    metadata,
-    exports,
-    dumps,
-    imports,
-    tasks,
-    users,
-    groups,
-    policies,
-    credentials,
-    principals,
-    pulls,
-    prefixes,
-    actions,
-)
-OPERATIONS: tuple[Operation, ...] = tuple(
-    operation for resource in _RESOURCES for operation in resource.operations.table
-)
 
 SERVICE = "graveler-api"
 
@@ -137,40 +72,8 @@ _LOGGED_PARAMETERS = {
     "destination_branch": "other_ref",
 }
 
-_event: ContextVar[APIGatewayProxyEventV2] = ContextVar("event")
-_context: ContextVar[dict[str, Any]] = ContextVar("context")
-_record: ContextVar[Record] = ContextVar("record")
-
-
-class _Resolver(APIGatewayHttpResolver):
-    """A resolver that keeps its per-request state in context variables, safe for threads."""
-
-    @property
-    def current_event(  # type: ignore[override] # the base class has one variable for all threads
-        self,
-    ) -> APIGatewayProxyEventV2:
-        return _event.get()
-
-    @property
-    def context(self) -> dict[str, Any]:
-        return _context.get({})
-
-    @context.setter
-    def context(self, value: dict[str, Any]) -> None:
-        _context.set(value)
-
-    def finish_routes(self) -> None:
-        """Build the routes' middleware now, which Powertools does at a route's first request.
-
-        Two first requests at the same time would build it twice and break the route for good.
-        """
-        for route in (*self._static_routes, *self._dynamic_routes):
-            route._build_middleware_stack(self._router_middlewares, self)  # noqa: SLF001
-
-    def resolve(self, event: Event, context: LambdaContext) -> dict[str, Any]:
-        _event.set(APIGatewayProxyEventV2({**event, "rawPath": encoded_path_of(event)}))
-        _context.set({})
-        return super().resolve(event, context)
+# What a route is called with: the event, the record of its log line, and the path's parameters.
+_Call = Callable[[Event, Record, Mapping[str, str]], Answer]
 
 
 def build_app(
@@ -185,34 +88,39 @@ def build_app(
     authenticator = Authenticator(accounts_store, engine.clock)
     authorizer = Authorizer(accounts_store, engine.clock)
     services = Services(engine, accounts_store, authenticator, authorizer, settings, identities)
-    resolver = _Resolver()
-    for template, route in _routes():
-        resolver.route(API_PREFIX + template.path, template.method)(
-            _bound(route, template, NEEDS[template.name], services)
-        )
-    resolver.route("/_health", ["GET", "HEAD"])(_health)
-    resolver.route(openapi.PATH, ["GET", "HEAD"])(_document)
-    log_out = Template("GET", "/logout", "logout", public=True)
-    resolver.get(log_out.path)(_bound(accounts.log_out, log_out, Public(), services))
-    resolver.exception_handler(GravelerError)(_of_error)
-    resolver.exception_handler(ThrottledError)(_of_throttling)
-    resolver.exception_handler(StillRunningError)(_of_waiting)
-    resolver.exception_handler(CorruptDataError)(partial(_of_corruption, engine))
-    resolver.exception_handler(Exception)(_of_bug)
-    resolver.not_found(lambda _: _without_route(services))
-    resolver.finish_routes()
+    frequent = Routes[_Call]()
+    _add(frequent, _served(FREQUENT), services)
+    for method in ("GET", "HEAD"):
+        frequent.add(method, "/_health", _health)
+    others = cache(partial(_others, services))
+
+    def respond(event: Event, record: Record) -> Answer:
+        try:
+            method, path = method_of(event), encoded_path_of(event)
+            found = frequent.find(method, path) or others().routes.find(method, path)
+            if found is None:
+                return _without_route(event, record, others().templates, services)
+            call, parameters = found
+            return call(event, record, parameters)
+        except StillRunningError as error:
+            return _of_waiting(event, record, error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
+            if isinstance(error, CorruptDataError):
+                engine.committed.forget()  # a corrupt file may have been repaired since
+            record.error = _as_told(event, error)
+            return _of_error(event, record.error)
 
     def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
         with (
             logged.record("request", context, **_facts_of(event)) as record,
             deadlines.within(REQUEST_S_MAX),
         ):
-            _record.set(record)
-            answer = resolver.resolve(event, context)
+            encodings = (event.get("headers") or {}).get("accept-encoding", "")
+            answer = respond(event, record).for_gateway(takes_gzip="gzip" in encodings)
             if not answers.fits_payload(answer):
-                answer = _too_large()
+                answer = _too_large(record).for_gateway(takes_gzip=False)
             answer["headers"]["X-Request-ID"] = request_id_of(event)
-            if event["requestContext"]["http"]["method"] == "HEAD":
+            if method_of(event) == "HEAD":
                 _drop_body(answer)
             record.status = answer["statusCode"]
         return answer
@@ -220,15 +128,51 @@ def build_app(
     return app
 
 
-def _bound(
-    route: Route, template: Template, needs: Row, services: Services
-) -> Callable[..., Answer]:
-    """Return the route as the resolver calls it: with the path's parameters by name."""
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """The routes that are not frequent, and the templates of all."""
+
+    routes: Routes[_Call]
+    templates: Sequence[Template]
+
+
+def _others(services: Services) -> _Others:
+    """Return the routes that a start does not need: they are a third of the API's own modules."""
+    from functions.api import openapi, operations  # noqa: PLC0415
+
+    def document(_: Event, record: Record, __: Mapping[str, str]) -> Answer:
+        record.operation = "openapi"
+        return answers.of_json_text(operations.document(API_PREFIX))
+
+    routes = Routes[_Call]()
+    unserved = ((template, refusal_of(template)) for template in UNSERVED)
+    _add(routes, (*_served(operations.OTHERS), *unserved), services)
+    for method in ("GET", "HEAD"):
+        routes.add(method, openapi.PATH, document)
+    log_out = operations.LOG_OUT
+    routes.add("GET", log_out.path, _bound(operations.log_out, log_out, Public(), services))
+    return _Others(routes, [*(each.template for each in operations.OPERATIONS), *UNSERVED])
+
+
+def _add(
+    routes: Routes[_Call], served: Iterable[tuple[Template, Route]], services: Services
+) -> None:
+    for template, route in served:
+        path = API_PREFIX + template.path
+        routes.add(template.method, path, _bound(route, template, NEEDS[template.name], services))
+
+
+def _served(operations: Iterable[Operation]) -> Iterator[tuple[Template, Route]]:
+    for operation in operations:
+        yield operation.template, operation.route
+
+
+def _bound(route: Route, template: Template, needs: Row, services: Services) -> _Call:
+    """Return the route with what comes before it: the log's facts, the user and the rights."""
     is_change = template.method != "GET" and not template.public
     changes_rights = is_change and template.path.startswith("/auth/")
 
-    def call(**path_parameters: str) -> Answer:
-        event, record = _event.get().raw_event, _record.get()
+    def call(event: Event, record: Record, path_parameters: Mapping[str, str]) -> Answer:
         record.operation = template.name
         for parameter, name in path_parameters.items():
             if parameter in _LOGGED_PARAMETERS:
@@ -242,7 +186,6 @@ def _bound(
             services.authorizer.forget()  # at once here, after RIGHTS_AGE_MAX_S elsewhere
         return answer
 
-    call.__name__ = template.name
     return call
 
 
@@ -256,7 +199,7 @@ def _facts_of(event: Event) -> dict[str, str]:
     return {
         "request_id": request_id_of(event),
         "gateway_request_id": about.get("requestId", ""),
-        "method": about["http"]["method"],
+        "method": method_of(event),
         "user_agent": (event.get("headers") or {}).get("user-agent", ""),
     }
 
@@ -267,59 +210,42 @@ def _user_of(event: Event, services: Services) -> str:
     return services.authenticator.user_of(authorization, cookies_of(event), address)
 
 
-def _health() -> Answer:
-    _record.get().operation = "health"
+def _health(_: Event, record: Record, __: Mapping[str, str]) -> Answer:
+    record.operation = "health"
     return answers.of_text("alive!")
 
 
-def _document() -> Answer:
-    _record.get().operation = "openapi"
-    return answers.of_json_text(_document_text())
-
-
-@cache
-def _document_text() -> str:
-    """Return the OpenAPI document, made at the first request: a cold start does not need it."""
-    return encode(openapi.document(OPERATIONS, API_PREFIX, configuration.VERSION))
-
-
-def _without_route(services: Services) -> Answer:
+def _without_route(
+    event: Event, record: Record, templates: Iterable[Template], services: Services
+) -> Answer:
     """Return the answer where no route matches: the most specific of 501, 405, 400 and 404.
 
     Raises:
         GravelerError: an operation lacks a parameter, or the request has no valid credential.
     """
-    event = _event.get()
-    path = event.path
-    if s3.is_s3_request(event.headers, event.raw_event.get("rawQueryString") or ""):
-        return _of_no_gateway(path)
+    method, path = method_of(event), encoded_path_of(event)
+    if s3.is_s3_request(event.get("headers") or {}, event.get("rawQueryString") or ""):
+        return _of_no_gateway(path, request_id_of(event))
     if not f"{path}/".startswith(f"{API_PREFIX}/"):
-        return _outside_the_api(path, event.http_method)
+        return _outside_the_api(path, method)
     segments = path[len(API_PREFIX) :].split("/")
     if not segments[-1]:
         return _of_no_endpoint()
-    known = [template for template, _ in _routes() if template.matches(segments)]
+    known = [template for template in templates if template.matches(segments)]
     for template in known:
-        if template.method == event.http_method:
-            _record.get().operation = template.name
+        if template.method == method:
+            record.operation = template.name
             if not template.public:
-                _user_of(event.raw_event, services)
+                _user_of(event, services)
             if missing := template.missing_parameter(segments):
                 problem = "value is required but missing"
                 raise Refusal.BAD_PATH_PARAMETER.error(name=missing, problem=problem)
             return _of_no_endpoint()
     if known:
         allowed = sorted({template.method for template in known})
-        message = f"{event.http_method} is not allowed on {path}, only {', '.join(allowed)}"
+        message = f"{method} is not allowed on {path}, only {', '.join(allowed)}"
         return answers.of_json(ErrorBody(message), 405, {"Allow": ", ".join(allowed)})
     return _of_no_endpoint()
-
-
-def _routes() -> Iterator[tuple[Template, Route]]:
-    for operation in OPERATIONS:
-        yield operation.template, operation.route
-    for template in UNSERVED:
-        yield template, refusal_of(template)
 
 
 def _of_no_endpoint() -> Answer:
@@ -333,8 +259,7 @@ def _outside_the_api(path: str, method: str) -> Answer:
     return answers.of_text(f"not found: the API is at {API_PREFIX}\n", status=404)
 
 
-def _of_no_gateway(path: str) -> Answer:
-    request_id = request_id_of(_event.get().raw_event)
+def _of_no_gateway(path: str, request_id: str) -> Answer:
     document = s3.error_document(
         "NotImplemented",
         f"the S3 gateway is not served: use lakeFS's API at {API_PREFIX}, with lakectl or an SDK",
@@ -351,49 +276,37 @@ def _drop_body(answer: dict[str, Any]) -> None:
         answer["headers"].pop("Content-Type", None)
 
 
-def _too_large() -> dict[str, Any]:
+def _too_large(record: Record) -> Answer:
     remedy = "request a smaller amount or fewer parts, or accept gzip"
-    message = f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: {remedy}"
-    answer = _of_error(TooLargeError(message))
-    return {
-        "statusCode": answer.status_code,
-        "headers": dict(answer.headers),
-        "cookies": [],
-        "body": answer.body,
-        "isBase64Encoded": False,
-    }
-
-
-def _of_error(error: GravelerError) -> Answer:
-    _record.get().error = error
+    error = TooLargeError(f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: {remedy}")
+    record.error = error
     return answers.of_error(error)
 
 
-def _of_throttling(error: ThrottledError) -> Answer:
-    """Tell the client to repeat the request; or to look first, if a change may have been made."""
-    is_change = _event.get().http_method not in {"GET", "HEAD"}
-    if is_change and deadlines.may_have_written():
-        return _of_error(UnknownOutcomeError(error.message))
-    return _of_error(error)
+def _as_told(event: Event, error: Exception) -> Exception:
+    """Return the error that the client is told.
+
+    A throttled request can be repeated; but if it may have made its change, the client has to look
+    first.
+    """
+    is_change = method_of(event) not in {"GET", "HEAD"}
+    if isinstance(error, ThrottledError) and is_change and deadlines.may_have_written():
+        return UnknownOutcomeError(error.message)
+    return error
 
 
-def _of_waiting(error: StillRunningError) -> Answer:
+def _of_error(event: Event, error: BaseException) -> Answer:
+    """Return the answer to a request that failed."""
+    if isinstance(error, GravelerError):
+        return answers.of_error(error)
+    # A bug: the log has it in full, and the client only the request's ID.
+    return answers.of_json(ErrorBody(f"internal error, request {request_id_of(event)}"), 500)
+
+
+def _of_waiting(event: Event, record: Record, error: StillRunningError) -> Answer:
     """Ask the client to wait again for a task that outlasts its request."""
-    location = waiting.location_of(error, _event.get().raw_event.get("rawQueryString") or "")
+    location = waiting.location_of(error, event.get("rawQueryString") or "")
     if location is None:
-        return _of_error(error)
-    body = ErrorBody(error.message)
-    return answers.of_json(body, 307, {"Location": location})
-
-
-def _of_corruption(engine: Engine, error: CorruptDataError) -> Answer:
-    """Drop cached files and answer with the error: a corrupt file may have been repaired since."""
-    engine.committed.forget()
-    return _of_error(error)
-
-
-def _of_bug(error: Exception) -> Answer:
-    """Log an unexpected error in full, and give the client only the request's ID."""
-    _record.get().error = error
-    body = ErrorBody(f"internal error, request {request_id_of(_event.get().raw_event)}")
-    return answers.of_json(body, 500)
+        record.error = error
+        return answers.of_error(error)
+    return answers.of_json(ErrorBody(error.message), 307, {"Location": location})

@@ -5,13 +5,16 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from aws_lambda_powertools.utilities.typing import LambdaContext
+from functions.starting import uncollected
 
-from functions.api.app import build_app
-from functions.api.gateways import of_any_gateway
-from functions.api.settings import Settings
-from graveler.aws import wiring
-from graveler.aws.snapshots import after_restore
+with uncollected():
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from functions.api.app import build_app
+    from functions.api.gateways import of_any_gateway
+    from functions.api.settings import Settings
+    from graveler.aws import wiring
+    from graveler.aws.snapshots import after_restore
 
 
 @lru_cache(maxsize=1)
@@ -34,7 +37,8 @@ def _renew() -> None:
 
 
 # Built while the process starts: Lambda then gives the most CPU, and no request waits.
-_app()
+with uncollected():
+    _app()
 after_restore(_renew)
 
 

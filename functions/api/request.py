@@ -22,6 +22,9 @@ from graveler.ports import AccountStore, IdentityService
 
 T = TypeVar("T")
 
+# The stage whose name is not in paths.
+_NO_STAGE = "$default"
+
 # API Gateway's event for a function (payload format 2.0).
 Event = Mapping[str, Any]
 
@@ -146,9 +149,18 @@ def encoded_path_of(event: Event) -> str:
     An HTTP API decodes the path; a function URL leaves it as it was sent.
     """
     path: str = event["rawPath"]
+    stage: str = event["requestContext"].get("stage") or _NO_STAGE
+    if stage != _NO_STAGE:
+        path = path[len("/" + stage) :]
     if ".lambda-url." in event["requestContext"].get("domainName", ""):
         return path
     return quote(path, errors="surrogatepass")
+
+
+def method_of(event: Event) -> str:
+    """Return the request's method."""
+    method: str = event["requestContext"]["http"]["method"]
+    return method
 
 
 def request_id_of(event: Event) -> str:

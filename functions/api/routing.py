@@ -1,13 +1,15 @@
 """Tables of operations: a route module declares each of its operations with a decorator.
 
-`app.py` registers the tables with the resolver. A template's path is relative to /api/v1 and has
-parameters as `<name>`. A template's name is the operationId of lakeFS's specification. The rest of
-a declaration is the operation's contract, which `openapi.py` describes to clients.
+`app.py` binds the tables to an engine, and `Routes` finds the one that a request means. A
+template's path is relative to /api/v1 and has parameters as `<name>`. A template's name is the
+operationId of lakeFS's specification. The rest of a declaration is the operation's contract, which
+`openapi.py` describes to clients.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from functions.api.answers import Answer
 from functions.api.contract import Answers, Contract, Parameter, Shape
@@ -68,6 +70,44 @@ class Operation:
     template: Template
     route: Route
     contract: Contract
+
+
+T = TypeVar("T")
+
+
+class Routes(Generic[T]):
+    """What serves each method and path. Of those that match, the first one added."""
+
+    def __init__(self) -> None:
+        # By the method and the number of segments; what is looked at first tells most apart.
+        self._routes: dict[tuple[str, int], list[_Shape[T]]] = {}
+
+    def add(self, method: str, path: str, served: T) -> None:
+        """Add a path with parameters as `<name>`."""
+        segments = path.split("/")
+        texts = [(at, text) for at, text in enumerate(segments) if not text.startswith("<")]
+        names = [(at, text[1:-1]) for at, text in enumerate(segments) if text.startswith("<")]
+        shape = _Shape(tuple(reversed(texts)), tuple(names), served)
+        self._routes.setdefault((method, len(segments)), []).append(shape)
+
+    def find(self, method: str, path: str) -> tuple[T, dict[str, str]] | None:
+        """Return what serves the path, and its parameters, none of which is empty."""
+        segments = path.split("/")
+        for shape in self._routes.get((method, len(segments)), ()):
+            if all(segments[at] == text for at, text in shape.texts):
+                parameters = {name: segments[at] for at, name in shape.names}
+                if all(parameters.values()):
+                    return shape.served, parameters
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape(Generic[T]):
+    """A path: texts and parameters, each with the number of its segment."""
+
+    texts: tuple[tuple[int, str], ...]
+    names: tuple[tuple[int, str], ...]
+    served: T
 
 
 class Operations:

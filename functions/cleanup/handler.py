@@ -3,13 +3,16 @@
 import os
 from typing import Any
 
-from aws_lambda_powertools.utilities.typing import LambdaContext
+from functions.starting import uncollected
 
-from functions.cleanup.settings import Settings
-from functions.telemetry import Record, Telemetry
-from graveler.aws import wiring
-from graveler.aws.clock import SystemClock
-from graveler.times import NS_PER_S
+with uncollected():
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from functions.cleanup.settings import Settings
+    from functions.telemetry import Record, Telemetry
+    from graveler.aws import wiring
+    from graveler.aws.clock import SystemClock
+    from graveler.times import NS_PER_S
 
 # A piece is a commit's tokens or a repository. It takes milliseconds, at most seconds.
 _PIECES_AT_ONCE = 20

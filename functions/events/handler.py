@@ -7,13 +7,16 @@ from the first one that fails.
 
 from typing import Any
 
-import msgspec
-from aws_lambda_powertools.utilities.typing import LambdaContext
+from functions.starting import uncollected
 
-from functions.telemetry import Record, Telemetry
-from graveler.aws import wiring
-from graveler.aws.dynamodb.records import event_of
-from graveler.model import Event
+with uncollected():
+    import msgspec
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from functions.telemetry import Record, Telemetry
+    from graveler.aws import wiring
+    from graveler.aws.dynamodb.records import event_of
+    from graveler.model import Event
 
 telemetry = Telemetry("graveler-events")
 

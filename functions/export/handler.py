@@ -6,13 +6,16 @@ itself. The export's record says what to do.
 
 from typing import Any
 
-import msgspec
-from aws_lambda_powertools.utilities.typing import LambdaContext
+from functions.starting import uncollected
 
-from functions.telemetry import Record, Telemetry
-from graveler.aws import wiring
-from graveler.export.model import ExportRequest, ExportRun, ExportState
-from graveler.operations.exports.advance import advance
+with uncollected():
+    import msgspec
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from functions.telemetry import Record, Telemetry
+    from graveler.aws import wiring
+    from graveler.export.model import ExportRequest, ExportRun, ExportState
+    from graveler.operations.exports.advance import advance
 
 telemetry = Telemetry("graveler-export")
 

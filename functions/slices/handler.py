@@ -2,12 +2,15 @@
 
 from typing import Any
 
-import msgspec
-from aws_lambda_powertools.utilities.typing import LambdaContext
+from functions.starting import uncollected
 
-from functions.telemetry import Telemetry
-from graveler.aws import wiring
-from graveler.operations.tasks.slices import SliceJob, apply_job
+with uncollected():
+    import msgspec
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from functions.telemetry import Telemetry
+    from graveler.aws import wiring
+    from graveler.operations.tasks.slices import SliceJob, apply_job
 
 telemetry = Telemetry("graveler-slices")
 

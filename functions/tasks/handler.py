@@ -7,16 +7,19 @@ repositories.
 
 from typing import Any
 
-import msgspec
-from aws_lambda_powertools.utilities.typing import LambdaContext
+from functions.starting import uncollected
 
-from functions.telemetry import Record, Telemetry
-from graveler.aws import wiring
-from graveler.errors import GravelerError
-from graveler.operations.kept_dumps import SCHEDULED, start_all
-from graveler.operations.task_work import WORK
-from graveler.operations.tasks.advance import advance
-from graveler.tasks import TaskMessage
+with uncollected():
+    import msgspec
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from functions.telemetry import Record, Telemetry
+    from graveler.aws import wiring
+    from graveler.errors import GravelerError
+    from graveler.operations.kept_dumps import SCHEDULED, start_all
+    from graveler.operations.task_work import WORK
+    from graveler.operations.tasks.advance import advance
+    from graveler.tasks import TaskMessage
 
 _PAUSE_S = 60
 

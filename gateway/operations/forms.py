@@ -50,9 +50,10 @@ class Form:
         """Read the fields.
 
         Raises:
-            S3Error: the form is malformed, or has no file.
+            S3Error: the form is malformed, or has no file or no length.
         """
-        self._head = head
+        # Nobody knows yet who sends it, and of a form in chunks nothing has arrived with its head.
+        self._length_bytes = _length_of(head)
         self._arriving = arriving
         content_type = head.header("content-type") or ""
         self._parser = FormParser(content_type)
@@ -77,15 +78,8 @@ class Form:
 
     @cached_property
     def size_bytes(self) -> int:
-        """The size of the file, if the form ends as browsers end it.
-
-        Raises:
-            S3Error: the length of the form is unknown.
-        """
-        length = self._head.header("content-length") or ""
-        if not (length.isascii() and length.isdigit()):
-            raise S3Error(Code.MISSING_CONTENT_LENGTH)
-        return int(length[:19]) - self._parser.bytes_before_file - self._parser.bytes_after_file
+        """The size of the file, if the form ends as browsers end it."""
+        return self._length_bytes - self._parser.bytes_before_file - self._parser.bytes_after_file
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the file; the last piece comes after the whole form.
@@ -110,6 +104,18 @@ class Form:
         if not data:
             raise S3Error(Code.INCOMPLETE_BODY, "The form ends before its file.")
         return data
+
+
+def _length_of(head: Head) -> int:
+    """Return the length of the form.
+
+    Raises:
+        S3Error: it is unknown.
+    """
+    length = head.header("content-length") or ""
+    if not (length.isascii() and length.isdigit()):
+        raise S3Error(Code.MISSING_CONTENT_LENGTH)
+    return int(length[:19])
 
 
 def post_object(call: Call, form: Form) -> Answer:

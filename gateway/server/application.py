@@ -58,11 +58,7 @@ class Application:
 
     def serve(self, head: Head, arriving: Arriving, address: str) -> Served:
         """Return the answer to a request from the network address."""
-        record = Record(
-            request_id=uuid.uuid4().hex[:16].upper(),
-            method=head.method,
-            user_agent=head.header("user-agent") or "",
-        )
+        record = _record_of(head)
         try:
             answer = self._answer(head, arriving, address, record)
         except S3Error as error:
@@ -74,9 +70,12 @@ class Application:
         except Exception as error:  # noqa: BLE001 - a bug: logged whole, and told in part
             record.failed(error)
             answer = _refusal(head, record, S3Error(Code.INTERNAL_ERROR))
-        headers = {_REQUEST_ID: record.request_id, "x-amz-id-2": record.request_id}
-        record.status = answer.status
-        return Served(replace(answer, headers={**answer.headers, **headers}), record)
+        return _served(answer, record)
+
+    def refuse(self, head: Head, error: S3Error) -> Served:
+        """Return the error as the answer to a request that is not served."""
+        record = _record_of(head)
+        return _served(_refusal(head, record, error), record)
 
     def _answer(self, head: Head, arriving: Arriving, address: str, record: Record) -> Answer:
         """Return the operation's answer.
@@ -171,6 +170,20 @@ class Application:
             user=user,
             is_signed_by_header=head.header("authorization") is not None,
         )
+
+
+def _record_of(head: Head) -> Record:
+    return Record(
+        request_id=uuid.uuid4().hex[:16].upper(),
+        method=head.method,
+        user_agent=head.header("user-agent") or "",
+    )
+
+
+def _served(answer: Answer, record: Record) -> Served:
+    headers = {_REQUEST_ID: record.request_id, "x-amz-id-2": record.request_id}
+    record.status = answer.status
+    return Served(replace(answer, headers={**answer.headers, **headers}), record)
 
 
 def _refusal(head: Head, record: Record, error: S3Error) -> Answer:

@@ -5,50 +5,42 @@ import sys
 
 from gateway.lake.engine.lakes import EngineLakes
 from gateway.server.application import Application
-from gateway.server.asgi import Asgi
-from gateway.server.settings import GatewaySettings
+from gateway.server.http import processes
+from gateway.server.http.connection import Limits
+from gateway.server.http.server import Handler
+from gateway.server.serving import THREADS_A_PLACE, Gateway
+from gateway.server.settings import GatewaySettings, ServerSettings
 from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
 from graveler.aws import wiring
 
 
-def gateway(settings: GatewaySettings) -> Asgi:
-    """Return the ASGI application of one process, over the deployment's stores."""
+def gateway(settings: GatewaySettings) -> Gateway:
+    """Return the handler of one process, over the deployment's stores."""
     lakes = EngineLakes(wiring.engine(), wiring.accounts(), wiring.s3_requests())
-    transfers = Transfers(store_pool())
-    application = Application(lakes, transfers, settings)
-    return Asgi(application, threads=settings.threads, idle_s=settings.idle_s)
+    application = Application(lakes, Transfers(store_pool()), settings)
+    return Gateway(application, settings.threads)
 
 
-def application() -> Asgi:
-    """Return the application of a process that Granian started."""
-    return gateway(GatewaySettings.from_environment(os.environ))
+def handler() -> tuple[Handler, Limits]:
+    """Return the handler of a process that serves."""
+    settings = GatewaySettings.from_environment(os.environ)
+    limits = Limits(threads=THREADS_A_PLACE * settings.threads, idle_s=settings.idle_s)
+    return gateway(settings), limits
 
 
 def main() -> int:
     """Serve until a signal arrives; return the process's exit code."""
-    from granian import Granian  # noqa: PLC0415 - the embedded stack has a server already
-    from granian.constants import Interfaces  # noqa: PLC0415 - the same
-    from granian.log import LogLevels  # noqa: PLC0415 - the same
-
-    from gateway.server.settings import ServerSettings  # noqa: PLC0415 - the same
-
     try:
         GatewaySettings.from_environment(os.environ)
         server = ServerSettings.from_environment(os.environ)
-    except ValueError as error:
+        return processes.serve(
+            "gateway.server.program:handler",
+            server.host,
+            server.port,
+            workers=server.workers,
+            stop_s=server.stop_s,
+        )
+    except (ValueError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    Granian(
-        "gateway.server.program:application",
-        factory=True,
-        interface=Interfaces.ASGINL,
-        address=server.host,
-        port=server.port,
-        workers=server.workers,
-        respawn_failed_workers=True,
-        workers_kill_timeout=server.stop_s,
-        websockets=False,
-        log_level=LogLevels.warning,
-    ).serve()
-    return 0

@@ -1,7 +1,6 @@
 """The gateway on a client's machine: `graveler gateway`, over the HTTP API of a deployment."""
 
 import os
-import socket
 from collections.abc import MutableMapping
 from dataclasses import dataclass
 
@@ -10,7 +9,10 @@ from gateway.lake.api.requests import Requests
 from gateway.lake.api.transport import HttpTransport
 from gateway.operations.settings import OperationSettings
 from gateway.server.application import Application
-from gateway.server.asgi import Asgi
+from gateway.server.http import processes
+from gateway.server.http.connection import Limits
+from gateway.server.http.server import Handler
+from gateway.server.serving import THREADS_A_PLACE, Gateway
 from gateway.server.settings import PREFIX, GatewaySettings
 from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
@@ -19,6 +21,7 @@ from graveler.errors import GravelerError
 _API_URL = f"{PREFIX}API_URL"
 _ACCESS_KEY_ID = f"{PREFIX}ACCESS_KEY_ID"
 _SECRET_ACCESS_KEY = f"{PREFIX}SECRET_ACCESS_KEY"
+_STOP_S = 25.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,21 +45,18 @@ class CannotServeError(Exception):
     """The gateway cannot begin; the message says why, and what to do."""
 
 
-def application() -> Asgi:
-    """Return the ASGI application of a process that Granian started."""
+def handler() -> tuple[Handler, Limits]:
+    """Return the handler of a process that serves."""
     deployment = Deployment(
         os.environ[_API_URL], os.environ[_ACCESS_KEY_ID], os.environ[_SECRET_ACCESS_KEY]
     )
     settings = GatewaySettings.from_environment(os.environ)
     # A presigned URL signs no hash that S3 could check, so the gateway checks all of them.
     operations = OperationSettings(region=settings.operations.region, hashed_bytes_max=0)
-    transfers = Transfers(store_pool())
     served = GatewaySettings(settings.domains, operations, settings.threads, settings.idle_s)
-    return Asgi(
-        Application(deployment.lakes(), transfers, served),
-        threads=served.threads,
-        idle_s=served.idle_s,
-    )
+    application = Application(deployment.lakes(), Transfers(store_pool()), served)
+    limits = Limits(threads=THREADS_A_PLACE * served.threads, idle_s=served.idle_s)
+    return Gateway(application, served.threads), limits
 
 
 def check(deployment: Deployment, host: str, port: int) -> str:
@@ -69,7 +69,6 @@ def check(deployment: Deployment, host: str, port: int) -> str:
     try:
         # An extra of the package, which may be missing.
         import anycrc  # noqa: F401, PLC0415
-        import granian  # noqa: F401, PLC0415
     except ImportError as error:
         raise CannotServeError(
             "the gateway's packages are not installed: install Graveler with its extra `gateway`"
@@ -87,44 +86,25 @@ def check(deployment: Deployment, host: str, port: int) -> str:
 
 def serve(deployment: Deployment, host: str, port: int, workers: int) -> None:
     """Serve until a signal arrives; returns then."""
-    from granian import Granian  # noqa: PLC0415 - an extra of the package
-    from granian.constants import Interfaces  # noqa: PLC0415 - the same
-    from granian.log import LogLevels  # noqa: PLC0415 - the same
-
     _hand_on(deployment, os.environ)
-    Granian(
-        f"{__name__}:application",
-        factory=True,
-        interface=Interfaces.ASGINL,
-        address=host,
-        port=port,
-        workers=workers,
-        respawn_failed_workers=True,
-        websockets=False,
-        log_level=LogLevels.warning,
-    ).serve()
+    processes.serve(f"{__name__}:handler", host, port, workers=workers, stop_s=_STOP_S)
 
 
 def _check_address(host: str, port: int) -> None:
-    """Check that the address is free: Granian would share it with another gateway.
+    """Check that the address is free.
 
     Raises:
         CannotServeError: it is not.
     """
     try:
-        with socket.create_server((host, port), family=_family_of(host)):
-            pass
+        processes.listen(host, port).close()
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0].lower()
         raise CannotServeError(f"cannot listen on {host}:{port}: {reason}") from error
 
 
-def _family_of(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
-
-
 def _hand_on(deployment: Deployment, environment: MutableMapping[str, str]) -> None:
-    """Put the deployment into the environment that Granian's processes inherit."""
+    """Put the deployment into the environment that the processes inherit."""
     environment[_API_URL] = deployment.url
     environment[_ACCESS_KEY_ID] = deployment.access_key_id
     environment[_SECRET_ACCESS_KEY] = deployment.secret_access_key

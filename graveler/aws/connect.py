@@ -3,20 +3,22 @@
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-import boto3
 import msgspec
 from botocore.config import Config
+from botocore.session import Session
 
 from graveler.aws.dynamodb.client import DynamoDB
-from graveler.aws.dynamodb.http_client import HttpClient, Pending
+from graveler.aws.dynamodb.http_client import HttpClient
 from graveler.aws.environment import import_function
+from graveler.aws.exchanges.whole import Pending
 from graveler.aws.functions import LambdaClient
 from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
+from graveler.aws.s3.direct import DirectRequests, Observer
+from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
 from graveler.aws.timeouts import bounded
@@ -46,10 +48,13 @@ _CONFIG = Config(
 
 
 @lru_cache(maxsize=1)
-def _session() -> boto3.Session:
-    """Return the process's session; credentials come from environment, profile or role."""
-    session = boto3.Session()
-    observe_requests(session.events)
+def _session() -> Session:
+    """Return the process's session; credentials come from environment, profile or role.
+
+    boto3's own adds resources and transfers, which nothing here uses and every start would import.
+    """
+    session = Session()
+    observe_requests(session.get_component("event_emitter"))
     return session
 
 
@@ -59,7 +64,7 @@ _clients: WeakSet[Any] = WeakSet()
 
 def _client(service: str, settings: Settings, config: Config, endpoint: str | None = None) -> Any:  # noqa: ANN401 - of any service
     """Return a client of the service in the deployment's region, or of an endpoint."""
-    client = _session().client(  # type: ignore[call-overload] # the stubs know services by literals
+    client = _session().create_client(
         service, region_name=settings.region, endpoint_url=endpoint, config=config
     )
     _clients.add(client)
@@ -70,12 +75,8 @@ def forget() -> None:
     """Close the connections of boto3's clients; forget the session and its credentials."""
     for client in list(_clients):
         client.close()
-    for remembered in (_session, regional_s3_client, hook_lambda_client, secrets_client):
+    for remembered in (_session, hook_lambda_client, secrets_client):
         remembered.cache_clear()
-
-
-# Gets each request's service, operation and parameters.
-Observer = Callable[[str, str, Mapping[str, Any]], None]
 
 
 def _observer() -> Observer | None:
@@ -145,7 +146,7 @@ def dynamodb_over(
 
 def dynamodb_endpoint(region: str) -> str:
     """Return boto3's endpoint of DynamoDB: boto3 knows AWS's partitions and the FIPS setting."""
-    endpoint: str = _session().client("dynamodb", region_name=region).meta.endpoint_url
+    endpoint: str = _session().create_client("dynamodb", region_name=region).meta.endpoint_url
     return endpoint
 
 
@@ -155,10 +156,12 @@ def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
     return client
 
 
-@lru_cache(maxsize=8)
-def regional_s3_client(settings: Settings, region: str) -> "S3Client":
-    """Return a client of S3 in another region than the deployment's."""
-    return s3_client(replace(settings, region=region), None)
+def direct_s3(settings: Settings, endpoint: Endpoint) -> DirectRequests:
+    """Return what sends the most frequent requests to S3 without boto3."""
+    # The embedded stack's server would take half of its time to hash signed content.
+    signs_content = not settings.s3_endpoint
+    requests = S3Requests(endpoint, credentials())
+    return DirectRequests(requests, signs_content=signs_content, observe=_observer())
 
 
 def s3_config(endpoint: str | None) -> Config:

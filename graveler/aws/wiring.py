@@ -2,10 +2,8 @@
 
 import os
 import random
-from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from graveler.aws import connect, hook_targets
 from graveler.aws.bus import EventBus
@@ -49,11 +47,11 @@ from graveler.ports import AccountStore, HookTargets, IdentityService, SecretSto
 from graveler.tasks import TaskSettings
 from graveler.threads import ContextThreads
 
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
-
 # Files that one process stores at the same time. They wait for S3, not for the CPU.
 _UPLOADS_AT_ONCE = 8
+
+# Of all requests of a process. What finds no free thread is read by the request's own.
+_READS_AHEAD_MAX = 16
 
 
 @lru_cache(maxsize=1)
@@ -78,7 +76,7 @@ def forget() -> None:
         event_bus,
         _s3,
         _regions,
-        s3_requests,
+        _s3_requests,
         engine,
     ):
         remembered.cache_clear()
@@ -136,10 +134,13 @@ def engine() -> Engine:
     return engine_over(settings(), tables(), accounts().installation().signing_key)
 
 
-@lru_cache(maxsize=1)
 def s3_requests() -> S3Requests:
     """The signer of requests for the bytes of objects."""
-    deployment = settings()
+    return _s3_requests(settings())
+
+
+@lru_cache(maxsize=1)
+def _s3_requests(deployment: Settings) -> S3Requests:
     public = deployment.s3_public_endpoint
     if deployment.s3_endpoint:
         endpoint = Endpoint(deployment.s3_endpoint, deployment.region)
@@ -155,31 +156,19 @@ def s3_requests() -> S3Requests:
 
 @lru_cache(maxsize=1)
 def _s3(deployment: Settings) -> S3:
-    return S3(connect.s3_client(deployment, deployment.s3_endpoint))
+    client = connect.s3_client(deployment, deployment.s3_endpoint)
+    region = deployment.region
+    if deployment.s3_endpoint:
+        endpoint = Endpoint(deployment.s3_endpoint, region)
+    else:
+        # S3 tells if a bucket is in another region; boto3 sends such requests.
+        endpoint = Endpoint(client.meta.endpoint_url, region, lambda _bucket: region)
+    return S3(client, directly=connect.direct_s3(deployment, endpoint))
 
 
 @lru_cache(maxsize=1)
 def _regions(deployment: Settings) -> BucketRegions:
     return BucketRegions(_s3(deployment))
-
-
-def _public_of(deployment: Settings) -> "Callable[[str], S3Client]":
-    """Return what finds the client that presigns a bucket's URLs: on AWS, one of its region."""
-    own = _s3(deployment).client
-    endpoint = deployment.s3_public_endpoint
-    if endpoint:
-        public = connect.s3_client(deployment, endpoint)
-        return lambda _bucket: public
-    if deployment.s3_endpoint:
-        return lambda _bucket: own
-
-    def regional(bucket: str) -> "S3Client":
-        region = _regions(deployment).region_of(bucket)
-        if region == deployment.region:
-            return own
-        return connect.regional_s3_client(deployment, region)
-
-    return regional
 
 
 def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Engine:
@@ -202,9 +191,7 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
         refs=DynamoRefStore(stores),
         staging=DynamoStagingStore(stores),
         objects=S3ObjectStore(
-            s3,
-            _public_of(deployment),
-            connect.credentials(),
+            s3, credentials=connect.credentials(), signer=_s3_requests(deployment)
         ),
         committed=committed,
         clock=clock,
@@ -230,6 +217,7 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
             functions=deployment.hook_functions, buses=deployment.hook_buses
         ),
         ignores_actions=deployment.ignore_actions,
+        threads=ContextThreads(_READS_AHEAD_MAX, thread_name_prefix="ahead"),
     )
 
 

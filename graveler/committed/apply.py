@@ -8,9 +8,9 @@ Theory of operation. The changes are walked in order beside the base's ranges:
                rewritten  kept  rewritten  rewritten: its end was open
 
 An untouched range is kept unread; not even its header is decoded. In a touched range, untouched
-data blocks are copied as stored bytes. Only the touched blocks are decoded, changed and encoded
-again. Ranges and blocks break by key, so a change inside one does not move its end. Two cases
-involve a neighbour:
+data blocks are copied as stored bytes, and so is a touched block but for its new values. Only
+blocks that gain or lose a key are decoded, changed and encoded again. Ranges and blocks break by
+key, so a change inside one does not move its end. Two cases involve a neighbour:
 
 - A change deletes the key that ended a range. The records before it continue into the next range,
   which is therefore read as well.
@@ -160,6 +160,7 @@ class _SliceOfRanges:
             self._counts,
             start=start,
             end=end,
+            raggedness_records=self._breaking.raggedness_records,
         )
         part = next(parts, None)
         is_equal = part == Copied(0, len(blocks))

@@ -28,3 +28,13 @@ RANGES = Level("ranges", _whole_value, 16, stores_summary=True)
 # A range is identified by its ID. Its record is short: 32 of them fill a block of about 4 KiB. A
 # metarange holds no summary: each commit writes one, and summing one up is soon done.
 METARANGES = Level("metaranges", value_identity, 32, stores_summary=False)
+
+
+def ends_block(hash_of_key: bytes, level: Level) -> bool:
+    """Return whether a data block ends after the key with that hash, whatever keys follow."""
+    return not hash_of_key[8] & (level.block_records - 1)
+
+
+def ends_range(hash_of_key: bytes, raggedness_records: int) -> bool:
+    """Return whether a range ends after the key with that hash, whatever keys follow."""
+    return int.from_bytes(hash_of_key[:8], "big") % raggedness_records == 0

@@ -16,9 +16,9 @@ from concurrent.futures import Future
 from hashlib import sha256
 from typing import NamedTuple
 
-from graveler.committed.blocks import Records, StoredBlocks
+from graveler.committed.blocks import BLOCK_BYTES_MAX, Records, StoredBlocks
 from graveler.committed.edit import Copied
-from graveler.committed.level import RANGES, Level
+from graveler.committed.level import RANGES, Level, ends_block, ends_range
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.summary import META_BLOCK, Summary
 from graveler.identity import key_hash, record_id
@@ -28,21 +28,10 @@ from graveler.sstable import TAIL_BYTES, TableWriter
 # Files that are stored at a time; more would only take memory.
 _UPLOADS_MAX = 10
 
-# A block also ends when it reaches this size.
-_BLOCK_BYTES_MAX = 16 * 1024
-
-
-def _ends_block(hash_of_key: bytes, level: Level) -> bool:
-    return not hash_of_key[8] & (level.block_records - 1)
-
-
-def _ends_range(hash_of_key: bytes, breaking: Breaking) -> bool:
-    return int.from_bytes(hash_of_key[:8], "big") % breaking.raggedness_records == 0
-
 
 def breaks_after(key: bytes, breaking: Breaking) -> bool:
     """Return whether a range ends after this key, whatever keys are around it."""
-    return _ends_range(key_hash(key), breaking)
+    return ends_range(key_hash(key), breaking.raggedness_records)
 
 
 class _OpenFile:
@@ -63,7 +52,7 @@ class _OpenFile:
     def add(self, keys: Sequence[bytes], values: Sequence[bytes], ids: Sequence[bytes]) -> None:
         """Append records to the open block; they may end it once or several times."""
         size_bytes = sum(map(len, keys)) + sum(map(len, values))
-        if self._bytes + size_bytes >= _BLOCK_BYTES_MAX and len(keys) > 1:
+        if self._bytes + size_bytes >= BLOCK_BYTES_MAX and len(keys) > 1:
             for at in range(len(keys)):
                 self.add(keys[at : at + 1], values[at : at + 1], ids[at : at + 1])
             return
@@ -71,7 +60,7 @@ class _OpenFile:
         self._values += values
         self._ids += ids
         self._bytes += size_bytes
-        if self._bytes >= _BLOCK_BYTES_MAX:
+        if self._bytes >= BLOCK_BYTES_MAX:
             self.end_block()
 
     def end_block(self) -> None:
@@ -85,20 +74,30 @@ class _OpenFile:
         self._keys, self._values, self._ids = [], [], []
         self._bytes = 0
 
-    def copy_blocks(self, blocks: StoredBlocks, first: int, last: int) -> None:
+    def copy_blocks(self, blocks: StoredBlocks, part: Copied) -> None:
         """Copy stored blocks whose keys are greater than all keys added before."""
+        first, last, replaced = part
         summary = blocks.summary()
         bounds = blocks.bounds(first, last)
+        stored, size = blocks.stored(first, last), summary.size(first, last)
+        for each in replaced:
+            stored[each.at - first] = each.stored
+            size = size._replace(value_bytes=size.value_bytes + each.grown_bytes)
         self.table.add_stored_blocks(
-            blocks.stored(first, last),
+            stored,
             bounds,
-            summary.size(first, last),
+            size,
             after=blocks.bound(first - 1) if first else self.last_key,
             first=blocks.first_key,
         )
         self._begin_with(blocks.first_key)
+        begin = len(self.summary) - first
         self.summary.add_from(summary, first, last)
         self.last_key = bounds[-1]
+        for each in replaced:
+            self.summary.value_bytes[begin + each.at] += each.grown_bytes
+            self._written_ids += summary.ids(first, each.at), each.ids
+            first = each.at + 1
         self._written_ids.append(summary.ids(first, last))
 
     def _begin_with(self, key: bytes) -> None:
@@ -175,9 +174,9 @@ class FileWriter:
                 continue
             hashed = key_hash(keys[end - 1])
             ids[end - 1] = known or record_id(hashed, identity(values[end - 1]))
-            if _ends_block(hashed, self._level):
+            if ends_block(hashed, self._level):
                 block_ends.add(end)
-            if breaking is not None and _ends_range(hashed, breaking):
+            if breaking is not None and ends_range(hashed, breaking.raggedness_records):
                 file_ends.add(end)
         begin = 0
         for end in sorted(file_ends | block_ends | {len(keys)}):
@@ -192,11 +191,18 @@ class FileWriter:
                 file.end_block()
                 self._end_file_if_full()
 
-    def copy_blocks(self, blocks: StoredBlocks, first: int, last: int) -> None:
-        """Copy the stored blocks from first up to, but not including, last.
+    def copy_blocks(self, blocks: StoredBlocks, part: Copied) -> None:
+        """Copy a stretch of stored blocks.
 
-        If last is not the file's end, records with greater keys must follow.
+        If it does not reach the file's end, records with greater keys must follow.
         """
+        first, last, replaced = part
+        if replaced and self._may_end_inside(blocks, part):
+            for each in replaced:
+                self.copy_blocks(blocks, Copied(first, each.at))
+                self.write_records(*blocks.replaced_records(each))
+                first = each.at + 1
+            replaced = ()
         while first and not self.is_open and first < last:
             # The first key of a file must be known exactly.
             self.write_records(*blocks.records(first))
@@ -204,13 +210,14 @@ class FileWriter:
         if first == last:
             return
         last_hash = key_hash(blocks.last_key)
-        is_end = self._breaking is not None and _ends_range(last_hash, self._breaking)
-        is_open = last == len(blocks) and not is_end and not _ends_block(last_hash, self._level)
+        breaking = self._breaking
+        is_end = breaking is not None and ends_range(last_hash, breaking.raggedness_records)
+        is_open = last == len(blocks) and not is_end and not ends_block(last_hash, self._level)
         copied = last - 1 if is_open else last
         if first < copied:
             file = self.begin_file()
             file.end_block()
-            file.copy_blocks(blocks, first, copied)
+            file.copy_blocks(blocks, Copied(first, copied, replaced))
         if is_open:
             # This block ended only because the records did: records that follow continue it.
             self.write_records(*blocks.records(copied))
@@ -219,6 +226,18 @@ class FileWriter:
                 self.end_file()
             else:
                 self._end_file_if_full()
+
+    def _may_end_inside(self, blocks: StoredBlocks, part: Copied) -> bool:
+        """Return whether a file may begin or end inside the stretch, as its new values decide."""
+        if self._file is None:
+            if part.first:
+                return True
+            size_bytes = 0
+        else:
+            size_bytes = self._file.table.estimated_size_bytes
+        grown_bytes = sum(max(0, each.grown_bytes) for each in part.replaced)
+        size_bytes += len(blocks.table.content) + grown_bytes
+        return self._breaking is not None and size_bytes >= self._breaking.bytes_max
 
     def begin_file(self) -> _OpenFile:
         """Return the open file, or begin a new one."""
@@ -257,7 +276,7 @@ class FileWriter:
     def write_part(self, blocks: StoredBlocks, part: Copied | Records) -> bytes:
         """Append a part of a changed file; return its last key, or inside the file its bound."""
         if isinstance(part, Copied):
-            self.copy_blocks(blocks, *part)
+            self.copy_blocks(blocks, part)
             return blocks.bound(part.last - 1)
         self.write_records(*part)
         return part.keys[-1]

@@ -12,14 +12,17 @@ A metarange is a file of records like a range, so both are walked alike (`gravel
   are skipped at once.
 - If both are at the start of a range, and the ranges have one ID, both are skipped unread.
 - Ranges that overlap and differ are opened. Their equal blocks are skipped likewise, undecoded.
+- Blocks that differ and have one bound are compared as bytes, so that few records are decoded.
 - Otherwise a window is compared: the records up to the end of the block that ends first.
 
 Ranges and blocks end after keys chosen by hash, so equal content is mostly in equal blocks.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
+
+from msgspec import Struct
 
 from graveler.committed.headers import decode_header
 from graveler.committed.metarange import MetaRange
@@ -27,7 +30,7 @@ from graveler.diff.walk import Walk
 from graveler.entries import same_content
 from graveler.errors import CorruptDataError
 from graveler.model import RangeHeader
-from graveler.sstable import Block
+from graveler.sstable import Block, Pair
 
 _NOTHING = Block([], [])
 
@@ -41,8 +44,7 @@ def _decoded(key: bytes, value: bytes) -> RangeHeader:
         raise CorruptDataError(f"a metarange holds a record that is no range: {e}") from e
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True, gc=False):
     """One key whose content differs; a missing record is None."""
 
     key: bytes
@@ -135,7 +137,18 @@ def diff(
     """
     if left.id == right.id:
         return
-    one, other = _Side(left, start), _Side(right, start)
+    for last, pairs in _windows(_Side(left, start), _Side(right, start), end):
+        for key, one, other in pairs:
+            if end is not None and key >= end:
+                return
+            if exact or one is None or other is None or not same_content(one, other):
+                yield Difference(key, one, other)
+        if passed is not None:
+            passed(last)
+
+
+def _windows(one: _Side, other: _Side, end: bytes | None) -> Iterator[tuple[bytes, Sequence[Pair]]]:
+    """Yield windows: a key, and the records up to it whose stored values differ."""
     while True:
         if _skip_equal(one, other):
             continue
@@ -143,12 +156,22 @@ def diff(
         if not sides or (end is not None and all(side.is_beyond(end) for side in sides)):
             return
         last = min(side.last for side in sides)
-        for difference in _diff_window(one.take(last), other.take(last), exact=exact):
-            if end is not None and difference.key >= end:
-                return
-            yield difference
-        if passed is not None:
-            passed(last)
+        left, right = one.records, other.records
+        pairs = left.take_differing(right) if left is not None and right is not None else None
+        if pairs is None:
+            yield last, _differing_pairs(one.take(last), other.take(last))
+            continue
+        assert left is not None
+        assert right is not None
+        while pairs is not None:  # this loop, since the sides need not be asked between two blocks
+            yield last, pairs
+            left.skip_equal(right)
+            if left.is_at_end:
+                break
+            last = left.bound
+            pairs = left.take_differing(right)
+        one.leave_range_at_end()
+        other.leave_range_at_end()
 
 
 def changed_ranges(left: MetaRange, right: MetaRange) -> Iterator[bytes]:
@@ -160,8 +183,15 @@ def changed_ranges(left: MetaRange, right: MetaRange) -> Iterator[bytes]:
         bounds = [walk.bound for walk in (one, other) if not walk.is_at_end]
         if not bounds:
             return
-        for difference in _diff_window(one.take(min(bounds)), other.take(min(bounds))):
-            yield difference.key
+        for key, left_value, right_value in _differing_pairs(
+            one.take(min(bounds)), other.take(min(bounds))
+        ):
+            if (
+                left_value is None
+                or right_value is None
+                or not same_content(left_value, right_value)
+            ):
+                yield key
 
 
 def _skip_equal(one: _Side, other: _Side) -> bool:
@@ -187,18 +217,15 @@ def _skip_equal(one: _Side, other: _Side) -> bool:
     return False
 
 
-def _diff_window(left: Block, right: Block, *, exact: bool = False) -> list[Difference]:
-    """Return the differences between two lists of records, in key order."""
+def _differing_pairs(left: Block, right: Block) -> list[Pair]:
+    """Return the records in which two lists of records differ, by key."""
     lefts = dict(zip(*left, strict=True))
     rights = dict(zip(*right, strict=True))
-    differences = [
-        Difference(key, value, rights.get(key))
-        for key, value in lefts.items()
-        if rights.get(key) != value
-        and (exact or key not in rights or not same_content(value, rights[key]))
+    pairs: list[Pair] = [
+        (key, value, rights.get(key)) for key, value in lefts.items() if rights.get(key) != value
     ]
     added = rights.keys() - lefts.keys()
     if added:
-        differences += [Difference(key, None, rights[key]) for key in added]
-        differences.sort(key=lambda difference: difference.key)
-    return differences
+        pairs += [(key, None, rights[key]) for key in added]
+        pairs.sort(key=itemgetter(0))
+    return pairs

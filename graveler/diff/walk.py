@@ -3,18 +3,19 @@
 from bisect import bisect_left, bisect_right
 
 from graveler.committed.blocks import StoredBlocks
-from graveler.sstable import Block
+from graveler.sstable import Block, Pair
 
 
 class Walk:
     """The position of one side of a comparison in a file, a range or a metarange."""
 
-    __slots__ = ("_records", "_start", "at", "blocks", "position")
+    __slots__ = ("_records", "_start", "at", "blocks", "cut", "position")
 
     def __init__(self, blocks: StoredBlocks, start: bytes) -> None:
         self.blocks = blocks
         self._start = start
         self.at = blocks.find(start)  # the block
+        self.cut = self.at if start else -1  # the block of which the walk may leave out records
         self._records: Block | None = None  # of the block, once decoded
         self.position = 0  # how many of them are consumed
 
@@ -56,6 +57,21 @@ class Walk:
             self.skip_blocks(equal)
             other.skip_blocks(equal)
         return equal > 0
+
+    def take_differing(self, other: "Walk") -> list[Pair] | None:
+        """Consume the next block of both sides; return the records in which they differ.
+
+        None, and nothing is consumed, unless both sides are at the start of a block and these end
+        at the same bound.
+        """
+        at, other_at = self.at, other.at
+        if self.position or other.position or at == self.cut or other_at == other.cut:
+            return None
+        if self.is_at_end or other.is_at_end or self.bound != other.bound:
+            return None
+        self.skip_blocks(1)
+        other.skip_blocks(1)
+        return self.blocks.differing_records(at, other.blocks, other_at)
 
     def take(self, last: bytes) -> Block:
         """Consume and return the records up to key last."""

@@ -104,6 +104,8 @@ def _decode_commit(key: str, data: bytes) -> Commit:
         raise InvalidInputError(
             f"record {key!r} holds commit {message.id!r}, but the ID of its fields is {commit.id}"
         )
+    if message.version == commit.version:  # as mostly; a copy takes long
+        return commit
     return replace(commit, version=message.version)
 
 

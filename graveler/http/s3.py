@@ -1,7 +1,7 @@
 """Recognizes requests to an S3 endpoint, and writes S3's error document."""
 
 from collections.abc import Mapping
-from xml.sax.saxutils import escape
+from html import escape
 
 # The marks of Signature Version 4 and 2, in the Authorization header and in presigned URLs.
 _SIGNATURES = ("AWS4-", "AWS ")
@@ -26,5 +26,5 @@ def is_s3_request(headers: Mapping[str, str], raw_query: str) -> bool:
 def error_document(code: str, message: str, *, resource: str, request_id: str) -> str:
     """Return the XML body with which S3 reports an error; SDKs raise its code and message."""
     fields = {"Code": code, "Message": message, "Resource": resource, "RequestId": request_id}
-    elements = (f"<{name}>{escape(text)}</{name}>" for name, text in fields.items())
+    elements = (f"<{name}>{escape(text, quote=False)}</{name}>" for name, text in fields.items())
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<Error>{"".join(elements)}</Error>'

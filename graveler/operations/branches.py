@@ -138,8 +138,10 @@ def delete(
         ContentionError: the branch or its export changed in each try.
     """
     deletion = Deletion(engine, user)
+    may_be_exported = False
 
     def attempt() -> tuple[Repository, TaskStart | None]:
+        nonlocal may_be_exported
         found, branch = current_branch(engine, repository, name)
         check_writable(found, force=force)
         if name == found.default_branch:
@@ -149,13 +151,16 @@ def delete(
         about = Occurrence(run_id="", event="delete-branch", source_ref=head, branch=name)
         starts = deletion.passed(found, content, about, head)
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
-        # Delete the export in the same transaction: a new branch may get the name at once.
-        requests.delete_branch(engine, found, branch, event, drop_after_ns(engine), starts)
+        # Delete the export in the same transaction: a new branch may get the name at once. Few
+        # branches have one, so the first try only requires that there is none.
+        export = requests.record_of(engine, found, name) if may_be_exported else None
+        may_be_exported = True
+        requests.delete_branch(engine, found, branch, export, event, drop_after_ns(engine), starts)
         return found, starts
 
     found, starts = retry_stale(attempt, f"branch {name!r}")
     announce(engine, found, starts)
-    engine.tokens.forget((found.uid, name))
+    engine.branches.forget((found.uid, name))
 
 
 def reset(
@@ -185,7 +190,7 @@ def reset(
     check_can_stage(found, name, force=force)
     if kind == "reset":
         move_head(engine, found, branch, lambda now: _without_tokens(engine, found, now))
-        engine.tokens.forget((found.uid, name))
+        engine.branches.forget((found.uid, name))
         return
     end = path + b"\0" if kind == "object" else prefix_end(path)
     _restore_committed(engine, found, branch, path, end)

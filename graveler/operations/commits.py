@@ -8,10 +8,10 @@ import msgspec
 
 from graveler.diff.two_way import diff
 from graveler.entries import same_content
-from graveler.errors import CorruptDataError, GravelerError, NotFoundError
-from graveler.identity import ID_LENGTH, is_id
+from graveler.errors import GravelerError, NotFoundError
 from graveler.messages import Refusal, within
 from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
+from graveler.operations.committed_files import require_metarange
 from graveler.operations.engine import Engine
 from graveler.operations.hooks.after import announce, start_after
 from graveler.operations.hooks.commits import (
@@ -22,7 +22,9 @@ from graveler.operations.hooks.commits import (
     pass_before_commit,
     pass_before_sealing,
 )
+from graveler.operations.hooks.files import staged_files
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
+from graveler.operations.protocol.beside import Beside
 from graveler.operations.protocol.changes import Apply, Staged, apply_at_once
 from graveler.operations.protocol.heads import (
     Ending,
@@ -49,6 +51,7 @@ from graveler.operations.tasks.waiting import (
     Watch,
     Work,
     commit_of,
+    joinable_ahead,
     result_in_time,
 )
 from graveler.refs import log as refs_log
@@ -92,6 +95,9 @@ def commit(
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the commit, and has not ended in time.
     """
+    beside, identity = Beside(engine, repository, branch), asdict(request)
+    joinable = joinable_ahead(beside, TaskKind.COMMIT, branch, request.committer, identity)
+    staged = beside.of_branch(lambda token: staged_files(engine, token))
     found, current = _committable(engine, repository, branch, request)
 
     def at_once(watch: Watch) -> Commit:
@@ -100,7 +106,7 @@ def commit(
             return _commit_metarange(gate, found, current, request)
         work.covers = UNSEALED
         about = about_commit(branch, request.message, request.committer, request.metadata)
-        pass_before_sealing(gate, found, current, about)
+        pass_before_sealing(gate, found, current, about, staged)
         sealed = seal(engine, found, current)
         work.covers = newest_sealed(sealed)
         return _commit_sealed(gate, found, sealed, request, apply_at_once(engine, watch.over))
@@ -110,16 +116,18 @@ def commit(
             return True
         if work.covers not in ("", UNSEALED):
             return task.covers == work.covers
-        return newest_sealed(current) in ("", task.covers) and not has_staged(engine, current)
+        token = current.staging_token
+        return newest_sealed(current) in ("", task.covers) and not has_staged(engine, token)
 
     work = Work(
         kind=TaskKind.COMMIT,
         user=request.committer,
         branch=branch,
-        request=asdict(request),
+        request=identity,
         at_once=at_once,
         result_of=partial(commit_of, engine, found),
         is_covered=is_covered,
+        joinable=joinable,
     )
     return result_in_time(engine, found, work, patience)
 
@@ -287,22 +295,6 @@ def _commit_metarange(
     announce(engine, repository, move.starts)
     assert move.commit is not None
     return move.commit
-
-
-def require_metarange(engine: Engine, repository: Repository, metarange_id: MetaRangeID) -> None:
-    """Check that the metarange exists in the repository's namespace; "" is the empty one.
-
-    Raises:
-        NotFoundError: it does not exist, or cannot be read.
-    """
-    not_found = NotFoundError(f"metarange not found: {metarange_id[:ID_LENGTH]!r}")
-    # The ID becomes part of a file's name.
-    if metarange_id and not is_id(metarange_id):
-        raise not_found
-    try:
-        next(engine.metarange(repository, metarange_id).headers(), None)
-    except CorruptDataError as error:
-        raise not_found from error
 
 
 def get(engine: Engine, repository: str, ref: str) -> Commit:

@@ -1,11 +1,12 @@
-"""The files of committed data, for clients that read them from the object store."""
+"""The files of committed data, which clients may name or read from the object store."""
 
 from dataclasses import dataclass
 
-from graveler.identity import is_id
+from graveler.errors import CorruptDataError, NotFoundError
+from graveler.identity import ID_LENGTH, is_id
 from graveler.layout import committed_key
 from graveler.messages import Refusal
-from graveler.model import Repository
+from graveler.model import MetaRangeID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import in_repository
 
@@ -37,3 +38,19 @@ def find(engine: Engine, repository: str, file_id: str) -> CommittedFile:
         raise Refusal.NOT_FOUND.error(f"no range or metarange {file_id!r} in {repository!r}")
 
     return in_repository(engine, repository, read)
+
+
+def require_metarange(engine: Engine, repository: Repository, metarange_id: MetaRangeID) -> None:
+    """Check that the metarange exists in the repository's namespace; "" is the empty one.
+
+    Raises:
+        NotFoundError: it does not exist, or cannot be read.
+    """
+    not_found = NotFoundError(f"metarange not found: {metarange_id[:ID_LENGTH]!r}")
+    # The ID becomes part of a file's name.
+    if metarange_id and not is_id(metarange_id):
+        raise not_found
+    try:
+        next(engine.metarange(repository, metarange_id).headers(), None)
+    except CorruptDataError as error:
+        raise not_found from error

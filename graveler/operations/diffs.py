@@ -9,11 +9,11 @@ from graveler.diff.two_way import Difference, diff
 from graveler.messages import within
 from graveler.model import Change, Repository
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import current_branch, in_repository
+from graveler.operations.protocol.lookup import current_branch, in_repository, resolving
 from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
 from graveler.operations.protocol.watching import TimeLimit
 from graveler.refs.merge_base import merge_base
-from graveler.refs.resolve import Resolved, Staging, resolve, resolve_commit
+from graveler.refs.resolve import Resolved, Staging, resolve_commit
 from graveler.staging.listing import CommonPrefix, ListPage, PageOverError, PageQuery, list_page
 from graveler.staging.overlay import effective_changes, overlaid_differences
 
@@ -78,8 +78,8 @@ def uncommitted(
     """
     found, current = current_branch(engine, repository, branch)
     view = view_of_branch(engine, found, current)
-    staged = view.staged(query.start, query.end)
-    limit = _PageLimit(engine)
+    staged = view.staged(query.end)
+    limit = _PageLimit(engine, query)
 
     def items(start: bytes, _: bytes | None) -> Iterator[_Found]:
         changes = limit.over(staged.from_path(start))
@@ -112,12 +112,13 @@ def between_refs(
 
     def read(found: Repository) -> ListPage[DiffEntry]:
         history = engine.history(found)
+        right_ahead = resolving(engine, found, right_ref)
         with within(f"get commit by branch {left_ref}" if not two_dot else ""):
             left = resolve_commit(engine.refs, history, left_ref)
         with within(f"get commit by ref {right_ref}" if not two_dot else ""):
-            resolved = resolve(engine.refs, history, right_ref)
+            resolved = right_ahead()
         left_content = engine.metarange(found, left.metarange_id)
-        right = _Right(engine, found, resolved, _PageLimit(engine))
+        right = _Right(engine, found, resolved, _PageLimit(engine, query))
         if two_dot:
             items = right.differences(left_content, query)
             return _page(found, list_page(lambda s, e: _kinds(items(s, e)), _key, query))
@@ -152,7 +153,7 @@ class _Items:
         self._base = base
         self._limit = limit
         self._view = view
-        self._staged = view.staged(query.start, query.end) if view.tokens else None
+        self._staged = view.staged(query.end) if view.tokens else None
 
     def __call__(self, start: bytes, end: bytes | None) -> Iterator[Difference]:
         view, staged = self._view, self._staged
@@ -167,13 +168,17 @@ class _Items:
 class _PageLimit(TimeLimit):
     """Ends a page that takes too long."""
 
+    def __init__(self, engine: Engine, query: PageQuery) -> None:
+        super().__init__(engine)
+        self._query = query
+
     def check(self, key: bytes) -> None:
         """Check that the page may go on after the key.
 
         Raises:
             PageOverError: the time is up.
         """
-        if self.is_over:
+        if self.is_over and self._query.may_continue_after(key):
             raise PageOverError(key)
 
     def over(self, changes: Iterator[Change]) -> Iterator[Change]:

@@ -1,6 +1,9 @@
 """The engine: the ports and shared caches that operations work with."""
 
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from graveler.cache import BoundedCache
 from graveler.committed.metarange import MetaRange
@@ -15,7 +18,6 @@ from graveler.model import (
     MetaRangeID,
     Repository,
     RepositoryUID,
-    StagingToken,
 )
 from graveler.ports import (
     Clock,
@@ -29,11 +31,14 @@ from graveler.ports import (
 )
 from graveler.refs.history import CommitCache, History
 from graveler.tasks import TaskSettings
+from graveler.threads import begun
 from graveler.times import NS_PER_S
+
+T = TypeVar("T")
 
 _COMMIT_CACHE_BYTES = 32 * 1024 * 1024
 _REPOSITORIES_MAX = 4096
-_TOKENS_MAX = 16_384
+_BRANCHES_MAX = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Engine:
 
     commits: by repository and ID.
     repositories: by name, the record last read, and when it was read, in ns.
-    tokens: by repository uid and branch, the staging token and version last seen.
+    branches: by repository uid and name, the branch last seen.
     """
 
     refs: RefStore
@@ -70,13 +75,23 @@ class Engine:
     # Where hooks may reach; True of ignores_actions: no hook runs, and action files are not read.
     hook_settings: HookSettings = field(default_factory=HookSettings)
     ignores_actions: bool = False
+    # Threads for reads beside other ones; None: one read after the other.
+    threads: Executor | None = None
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))
     repositories: BoundedCache[str, tuple[Repository, int]] = field(
         default_factory=lambda: BoundedCache(_REPOSITORIES_MAX)
     )
-    tokens: BoundedCache[tuple[RepositoryUID, str], tuple[StagingToken, int]] = field(
-        default_factory=lambda: BoundedCache(_TOKENS_MAX)
+    branches: BoundedCache[tuple[RepositoryUID, str], Branch] = field(
+        default_factory=lambda: BoundedCache(_BRANCHES_MAX)
     )
+
+    def ahead(self, read: Callable[[], T]) -> Callable[[], T]:
+        """Begin to read what will be needed; return the function that returns it, or raises.
+
+        A read that nobody asks for changes nothing. It may come before, after, or between those
+        of the caller, so it must not rely on what they saw.
+        """
+        return begun(self.threads, read)
 
     def history(self, repository: Repository) -> History:
         """Return the repository's commits."""
@@ -110,5 +125,5 @@ class Engine:
         )
 
     def remember(self, repository: Repository, branch: Branch) -> None:
-        """Cache the branch's staging token and version as a guess for the next reader."""
-        self.tokens.put((repository.uid, branch.name), (branch.staging_token, branch.version))
+        """Cache the branch as a guess for the next reader."""
+        self.branches.put((repository.uid, branch.name), branch)

@@ -18,7 +18,7 @@ from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requiremen
 from graveler.names import READABLE_BUCKET, check_checksum, check_path, leaves_its_folder
 from graveler.operations.engine import Engine
 from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
-from graveler.operations.protocol.lookup import read_repository
+from graveler.operations.protocol.lookup import known_repository
 from graveler.operations.protocol.staging import branch_for_staging, stage_entry
 from graveler.operations.protocol.views import ObjectStat
 from graveler.times import NS_PER_S
@@ -56,7 +56,7 @@ def get_physical_address(engine: Engine, repository: str, branch: str, path: byt
         NotFoundError: the repository does not exist.
     """
     check_path(path)
-    found = read_repository(engine, repository)
+    found = known_repository(engine, repository)
     address = new_address(engine.names.new_uid())
     signed = sign_address(engine.signing_key, repository, branch, path, address)
     return f"{found.storage_namespace}/{signed}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cache, partial
 
 import msgspec
 
@@ -16,12 +16,14 @@ from graveler.operations.engine import Engine
 from graveler.operations.hooks.after import announce, start_after
 from graveler.operations.hooks.files import committed_files
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
+from graveler.operations.protocol.beside import Beside
 from graveler.operations.protocol.changes import Apply, Merged, apply_at_once, apply_merge
 from graveler.operations.protocol.heads import (
     Ending,
     Move,
     check_commit_size,
     commit_event,
+    has_staged,
     made_commit,
     move_head,
     new_commit,
@@ -37,6 +39,7 @@ from graveler.operations.tasks.waiting import (
     Watch,
     Work,
     commit_of,
+    joinable_ahead,
     result_in_time,
 )
 from graveler.pulls import PullRequestMerge
@@ -97,27 +100,31 @@ def merge(
         ContentionError: other writers came first in each try.
         StillRunningError: a task makes the merge, and has not ended in time.
     """
-    found, current = mergeable(engine, repository, branch, request)
     asked = MergeOf(source_ref, request)
+    beside, identity = Beside(engine, repository, branch), asdict(asked)
+    joinable = joinable_ahead(beside, TaskKind.MERGE, branch, request.committer, identity)
+    resolved = beside.of_repository(lambda known: _source_id(engine, known, source_ref, branch))
+    is_dirty = beside.of_branch(lambda token: has_staged(engine, token))
+    found, current = mergeable(engine, repository, branch, request)
 
-    # Not before: whoever waits for a task needs no source, which may be deleted meanwhile.
-    def source_id() -> CommitID:
-        return _source_id(engine, found, source_ref, branch)
+    # Called late: whoever waits for a task needs no source, which may be deleted meanwhile.
+    source_id = cache(lambda: resolved(found))
 
     def at_once(watch: Watch) -> Commit:
         work.covers = source = source_id()
         gate = gate_before_merge(engine, found, source, branch, watch)
         apply = apply_at_once(engine, watch.over)
-        return merge_commit(gate, found, current, asked, source, apply)
+        return merge_commit(gate, found, current, asked, source, apply, is_dirty=is_dirty)
 
     work = Work(
         kind=TaskKind.MERGE,
         user=request.committer,
         branch=branch,
-        request=asdict(asked),
+        request=identity,
         at_once=at_once,
         result_of=partial(commit_of, engine, found),
         is_covered=lambda task: task.covers == (work.covers or source_id()),
+        joinable=joinable,
     )
     return result_in_time(engine, found, work, patience)
 
@@ -213,10 +220,12 @@ def merge_commit(
     apply: Apply,
     ending: Ending | None = None,
     closing: Closing | None = None,
+    is_dirty: Callable[[Branch], bool] | None = None,
 ) -> Commit:
     """Merge the source's commit into the branch; return the merge commit.
 
     The commit ends the task of ending, and merges what closing returns, called in each try.
+    is_dirty is as for `require_clean`.
 
     Raises:
         GravelerError: as merge, or whatever closing raises.
@@ -225,9 +234,9 @@ def merge_commit(
 
     def plan(now: Branch) -> Move:
         close = None if closing is None else closing()
-        now = require_clean(engine, repository, now)
+        now = require_clean(engine, repository, now, is_dirty)
         history = engine.history(repository)
-        source, head = history.commit(source_id), history.commit(now.commit_id)
+        source, head = history.commits([source_id, now.commit_id])
         base = refs_merge_base.merge_base(history, source.id, head.id)
         if source.metarange_id == base.metarange_id and not (request.allow_empty or request.force):
             raise Refusal.NOTHING_TO_MERGE.error(
@@ -250,26 +259,20 @@ def merge_commit(
             engine, "merge_completed", repository, branch.name, made, source_commit_id=source.id
         )
         before = _pass_before(gate, repository, branch.name, source_ref, source, made, head.id)
+        content = engine.metarange(repository, made.metarange_id)
         starts = start_after(
             engine,
             repository,
-            engine.metarange(repository, made.metarange_id),
+            content,
             "post-merge",
             branch.name,
             made,
             before=before,
             merge_source=source_ref,
         )
-        return Move(
-            now,
-            made.id,
-            now.sealed_tokens,
-            made,
-            event,
-            is_clean=True,
-            merges=None if close is None else close(made),
-            starts=starts,
-        )
+        merges = None if close is None else close(made)
+        tokens = now.sealed_tokens
+        return Move(now, made.id, tokens, made, event, is_clean=True, merges=merges, starts=starts)
 
     move = move_head(engine, repository, branch, plan, ending)
     announce(engine, repository, move.starts)

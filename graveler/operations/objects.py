@@ -1,5 +1,7 @@
 """Reading objects: stat and list at any ref."""
 
+from collections.abc import Iterator
+
 from graveler.errors import GoneError, GravelerError, RangeNotSatisfiableError
 from graveler.messages import Refusal
 from graveler.model import Record, Repository
@@ -7,7 +9,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import in_repository
 from graveler.operations.protocol.retries import contention
 from graveler.operations.protocol.views import ObjectStat, object_stat, read_value, view_with_staged
-from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, list_page
+from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, PageTime, list_page
 
 
 def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
@@ -102,14 +104,23 @@ def list_objects(
 ) -> ListPage[ObjectStat]:
     """Return a page of objects by path; paths that share a prefix up to the delimiter are one item.
 
+    A page with some results ends early if finding more takes long. An empty page is the last one.
+
     Raises:
         InvalidInputError: a name or the ref is malformed.
         NotFoundError: the repository or the ref does not exist.
     """
 
     def read(found: Repository) -> ListPage[ObjectStat]:
-        view, staged = view_with_staged(engine, found, ref, query.start, query.end)
-        page = list_page(lambda start, end: view.records(staged, start, end), _record_key, query)
+        # Without a limit of work, nobody waits for the page.
+        is_limited = engine.task_settings.request_work_s is not None
+        time = PageTime(engine.clock.now_ns if is_limited else lambda: 0, query)
+        view, staged = view_with_staged(engine, found, ref, query, time.check)
+
+        def records(start: bytes, end: bytes | None) -> Iterator[Record]:
+            return time.begun(view.records(staged, start, end))
+
+        page = list_page(records, _record_key, query, lambda: time.is_over)
         results: list[ObjectStat | CommonPrefix] = [
             item if isinstance(item, CommonPrefix) else object_stat(found, *item)
             for item in page.results

@@ -12,13 +12,14 @@ from graveler.errors import InvalidInputError, ThrottledError
 from graveler.limits import USER_METADATA_BYTES_MAX, WRITE_LIFE_S
 from graveler.model import NO_REQUIREMENT, AddressType, Branch, Entry, Repository, Requirement
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import branch_of_upload_not_found
+from graveler.operations.protocol.lookup import StagedRead, branch_of_upload_not_found
 from graveler.operations.protocol.staging import (
     branch_for_staging,
     check_requirement,
+    path_for_staging,
     stage_entry,
 )
-from graveler.operations.protocol.views import ObjectStat, view_of_branch
+from graveler.operations.protocol.views import ObjectStat, value_on_branch
 from graveler.times import NS_PER_S
 
 # As old as what readers may remember of a repository.
@@ -51,6 +52,7 @@ class Prepared:
     address: str  # relative to the storage namespace
     force: bool
     since_ns: int
+    read: StagedRead | None = None
 
     @property
     def uri(self) -> str:
@@ -78,18 +80,25 @@ def prepare(
         ForbiddenError: the branch is protected, or the repository is read-only.
         PreconditionFailedError: the path does not meet the requirement.
     """
-    found, branch_found = branch_for_staging(
-        engine, repository, branch, path, force=force, not_found=branch_of_upload_not_found
-    )
+    place = engine, repository, branch, path
+    not_found = branch_of_upload_not_found
+    read = None
+    if requirement == NO_REQUIREMENT:
+        found, branch_found = branch_for_staging(*place, force=force, not_found=not_found)
+    else:
+        found, branch_found, read = path_for_staging(*place, force=force, not_found=not_found)
     check_user_metadata(metadata)
     if requirement != NO_REQUIREMENT:
-        check_requirement(path, view_of_branch(engine, found, branch_found).get(path), requirement)
+        seen = value_on_branch(engine, found, branch_found, path, read)
+        check_requirement(path, seen, requirement)
     address = new_address(engine.names.new_uid())
-    return Prepared(found, branch_found, path, address, force, engine.clock.now_ns())
+    return Prepared(found, branch_found, path, address, force, engine.clock.now_ns(), read)
 
 
-def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch]:
+def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch, StagedRead | None]:
     """Return the repository and the branch on which a prepared write may be staged now.
+
+    The third is what was read of the path together with the branch, if anything.
 
     Raises:
         NotFoundError: the repository or the branch was deleted.
@@ -98,7 +107,7 @@ def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch]:
     """
     age_s = (engine.clock.now_ns() - prepared.since_ns) / NS_PER_S
     if age_s <= _CHECK_AGE_MAX_S:
-        return prepared.repository, prepared.branch
+        return prepared.repository, prepared.branch, prepared.read
     if age_s > WRITE_LIFE_S:
         raise ThrottledError(f"the write took {age_s:.0f} s: send the content again, in parts")
     found, branch = branch_for_staging(
@@ -111,7 +120,7 @@ def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch]:
     )
     if found.uid != prepared.repository.uid:  # the name is another repository's now
         raise branch_of_upload_not_found(prepared.branch.name)
-    return found, branch
+    return found, branch, None
 
 
 def finish(
@@ -141,4 +150,5 @@ def finish(
         content_type=content_type,
         metadata=metadata,
     )
-    return stage_entry(engine, *branch_now(engine, prepared), prepared.path, entry, requirement)
+    found, branch, read = branch_now(engine, prepared)
+    return stage_entry(engine, found, branch, prepared.path, entry, requirement, read)

@@ -8,7 +8,8 @@ cherry-pick   a parent of it    the ref            branch head
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cache, partial
+from typing import TypeVar
 
 import msgspec
 
@@ -19,12 +20,14 @@ from graveler.operations.engine import Engine
 from graveler.operations.hooks.after import announce, start_after
 from graveler.operations.hooks.files import committed_files
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
+from graveler.operations.protocol.beside import Beside
 from graveler.operations.protocol.changes import Apply, Merged, apply_at_once, apply_merge
 from graveler.operations.protocol.heads import (
     Ending,
     Move,
     check_commit_size,
     commit_event,
+    has_staged,
     made_commit,
     move_head,
     new_commit,
@@ -39,6 +42,7 @@ from graveler.operations.tasks.waiting import (
     Watch,
     Work,
     commit_of,
+    joinable_ahead,
     result_in_time,
 )
 from graveler.refs.resolve import resolve_commit
@@ -97,14 +101,10 @@ def revert(
         ContentionError: other writers came first in each try.
         StillRunningError: a task does it, and has not ended in time.
     """
-    found, current = current_branch(engine, repository, branch)
-    check_writable(found, force=request.force)
-    asked = partial(_undoing, engine, found, request)
-    return _in_time(engine, found, current, TaskKind.REVERT, request, asked, patience)
+    return _in_time(engine, repository, branch, TaskKind.REVERT, request, _undoing, patience)
 
 
-def _undoing(engine: Engine, found: Repository, request: RevertRequest) -> _Replay:
-    undone = _commit_of(engine, found, request.ref)
+def _undoing(engine: Engine, found: Repository, request: RevertRequest, undone: Commit) -> _Replay:
     if len(undone.parents) > 1 and request.parent_number <= 0:
         raise Refusal.REVERT_WITHOUT_PARENT.error(f"1 to {len(undone.parents)} of {undone.id}")
     number = request.parent_number or 1
@@ -149,6 +149,9 @@ class CherryPickRequest:
     force: bool = False
 
 
+R = TypeVar("R", bound=RevertRequest | CherryPickRequest)
+
+
 def cherry_pick(
     engine: Engine,
     repository: str,
@@ -173,14 +176,12 @@ def cherry_pick(
         ContentionError: other writers came first in each try.
         StillRunningError: a task does it, and has not ended in time.
     """
-    found, current = current_branch(engine, repository, branch)
-    check_writable(found, force=request.force)
-    asked = partial(_picking, engine, found, request)
-    return _in_time(engine, found, current, TaskKind.CHERRY_PICK, request, asked, patience)
+    return _in_time(engine, repository, branch, TaskKind.CHERRY_PICK, request, _picking, patience)
 
 
-def _picking(engine: Engine, found: Repository, request: CherryPickRequest) -> _Replay:
-    picked = _commit_of(engine, found, request.ref)
+def _picking(
+    engine: Engine, found: Repository, request: CherryPickRequest, picked: Commit
+) -> _Replay:
     if len(picked.parents) > 1 and not request.parent_number:
         raise Refusal.PICK_WITHOUT_PARENT.error(f"1 to {len(picked.parents)} of {picked.id}")
     number = request.parent_number or 1
@@ -206,15 +207,24 @@ def _picking(engine: Engine, found: Repository, request: CherryPickRequest) -> _
 
 def _in_time(
     engine: Engine,
-    repository: Repository,
-    branch: Branch,
+    name: str,
+    branch_name: str,
     kind: TaskKind,
-    request: RevertRequest | CherryPickRequest,
-    asked: Callable[[], _Replay],
+    request: R,
+    ask: Callable[[Engine, Repository, R, Commit], _Replay],
     patience: Patience,
 ) -> Commit:
-    # Refs are resolved only for a new replay: the branch itself may be one, and a repetition must
-    # not replay the replay.
+    """Replay what ask makes of the request and the commit that it names; return the new commit."""
+    beside, identity = Beside(engine, name, branch_name), asdict(request)
+    joinable = joinable_ahead(beside, kind, branch_name, request.committer, identity)
+    resolved = beside.of_repository(lambda known: _commit_of(engine, known, request.ref))
+    is_dirty = beside.of_branch(lambda token: has_staged(engine, token))
+    repository, branch = current_branch(engine, name, branch_name)
+    check_writable(repository, force=request.force)
+    # Called only for a new replay: the branch itself may be the ref, and a repetition must not
+    # replay the replay.
+    asked = cache(lambda: ask(engine, repository, request, resolved(repository)))
+
     def at_once(watch: Watch) -> Commit:
         replayed = asked()
         check_commit_size(replayed.message, replayed.metadata)
@@ -224,7 +234,8 @@ def _in_time(
         content = engine.content(repository, branch.commit_id)
         if committed_files(engine, repository, content, before).due(before, branch.name):
             gate.pace.begin()
-        return _replay(gate, repository, branch, replayed, apply_at_once(engine, watch.over))
+        apply = apply_at_once(engine, watch.over)
+        return _replay(gate, repository, branch, replayed, apply, is_dirty=is_dirty)
 
     def is_covered(task: Task) -> bool:
         return task.is_called_back or task.covers == (work.covers or _covered_by(asked()))
@@ -237,7 +248,8 @@ def _in_time(
         at_once=at_once,
         result_of=partial(commit_of, engine, repository),
         is_covered=is_covered,
-        identity=asdict(request),
+        identity=identity,
+        joinable=joinable,
     )
     return result_in_time(engine, repository, work, patience)
 
@@ -266,14 +278,18 @@ def _replay(
     asked: _Replay,
     apply: Apply,
     ending: Ending | None = None,
+    is_dirty: Callable[[Branch], bool] | None = None,
 ) -> Commit:
-    """Commit what changed from base to source on top of the branch's head."""
+    """Commit what changed from base to source on top of the branch's head.
+
+    is_dirty is as for `require_clean`.
+    """
     engine = gate.engine
     history = engine.history(repository)
     base, source = history.commit(asked.base), history.commit(asked.source)
 
     def plan(now: Branch) -> Move:
-        now = require_clean(engine, repository, now)
+        now = require_clean(engine, repository, now, is_dirty)
         head = history.commit(now.commit_id)
         destination = engine.metarange(repository, head.metarange_id)
         merged = apply_merge(

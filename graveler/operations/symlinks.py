@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from graveler.addresses import physical_uri
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
-from graveler.limits import OBJECT_KEY_BYTES_MAX
+from graveler.limits import OBJECT_KEY_BYTES_MAX, PAGE_AMOUNT_MAX
 from graveler.model import Record, Repository
 from graveler.names import leaves_its_folder
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import in_repository
 from graveler.operations.protocol.views import view_with_staged
-from graveler.staging.listing import prefix_end
+from graveler.staging.listing import PageQuery
 
 _FOLDER = "symlinks"
 
@@ -37,10 +37,10 @@ def write(engine: Engine, repository: str, ref: str, prefix: bytes) -> str:
     """
 
     def do(found: Repository) -> str:
-        end = prefix_end(prefix)
-        view, staged = view_with_staged(engine, found, ref, prefix, end)
+        query = PageQuery(PAGE_AMOUNT_MAX, prefix)  # of the first changes; there may be more
+        view, staged = view_with_staged(engine, found, ref, query)
         place = f"{found.storage_namespace}/{_FOLDER}"
-        for folder, values in _folders(view.records(staged, prefix, end)):
+        for folder, values in _folders(view.records(staged, query.start, query.end)):
             uri = _manifest_uri(f"{place}/{found.name}/{ref}", folder)
             addresses = [_line(found, value) for value in values]
             engine.objects.put(uri, "\n".join(addresses).encode(), "text/plain")

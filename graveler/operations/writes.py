@@ -1,7 +1,8 @@
 """Changing objects of a branch: upload, delete, copy, set user metadata."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from graveler.entries import entry_value, value_entry
 from graveler.errors import (
@@ -30,15 +31,15 @@ from graveler.operations.protocol.lookup import current_branch
 from graveler.operations.protocol.protection import check_can_stage
 from graveler.operations.protocol.retries import contention
 from graveler.operations.protocol.staging import (
-    branch_for_staging,
     check_requirement,
+    path_for_staging,
     shown,
     stage_changes,
     stage_entry,
     stage_in_place,
     stage_value,
 )
-from graveler.operations.protocol.views import ObjectStat, view_of_branch
+from graveler.operations.protocol.views import ObjectStat, value_on_branch
 from graveler.ports import ObjectInfo
 
 
@@ -116,10 +117,12 @@ def delete(
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been deleted.
     """
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
-    if requirement == NO_REQUIREMENT and view_of_branch(engine, found, current).get(path) is None:
-        return
-    stage_value(engine, found, current, path, None, requirement)
+    found, current, read = path_for_staging(engine, repository, branch, path, force=force)
+    if requirement == NO_REQUIREMENT:
+        if value_on_branch(engine, found, current, path, read) is None:
+            return
+        read = None  # the write depends on nothing
+    stage_value(engine, found, current, path, None, requirement, read)
 
 
 def delete_many(
@@ -215,7 +218,8 @@ def copy(
         content_type=entry.content_type if content_type is None else content_type,
         metadata=entry.metadata if metadata is None else metadata,
     )
-    return stage_entry(engine, *branch_now(engine, prepared), path, entry, requirement)
+    now, current, seen = branch_now(engine, prepared)
+    return stage_entry(engine, now, current, path, entry, requirement, seen)
 
 
 def _check_shallow(repository: str, source_repository: str) -> None:
@@ -294,7 +298,7 @@ def change_user_metadata(
     Raises:
         GravelerError: as `set_user_metadata`.
     """
-    found, current = branch_for_staging(engine, repository, branch, path, force=force)
+    found, current, read = path_for_staging(engine, repository, branch, path, force=force)
 
     def changed(current: bytes | None) -> bytes:
         check_requirement(path, current, requirement)
@@ -306,4 +310,4 @@ def change_user_metadata(
         return entry_value(replace(entry, metadata=metadata))
 
     with within(f"update user metadata on {repository}/{branch}/{path.decode('utf-8', 'replace')}"):
-        stage_in_place(engine, found, current, path, changed)
+        stage_in_place(engine, found, current, path, changed, read)

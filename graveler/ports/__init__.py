@@ -64,7 +64,14 @@ from graveler.ports.refs import (
     TagStore,
     TaskStore,
 )
-from graveler.ports.staging import UNCONDITIONAL, Staged, StagedChange, StagingStore, Unconditional
+from graveler.ports.staging import (
+    UNCONDITIONAL,
+    ChangesPage,
+    Staged,
+    StagedChange,
+    StagingStore,
+    Unconditional,
+)
 from graveler.ports.uploads import UploadStore
 from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
@@ -74,6 +81,7 @@ __all__ = [
     "UNCONDITIONAL",
     "AccountStore",
     "BranchStore",
+    "ChangesPage",
     "ClaimStore",
     "Clock",
     "CommitStore",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from graveler.model import Branch, Change, Repository, StagingToken
 from graveler.tasks import Task
@@ -36,6 +36,13 @@ class StagedChange:
     replaces: Staged | None
 
 
+class ChangesPage(NamedTuple):
+    """Some of a token's changes, by path; without has_more, there are none behind them."""
+
+    changes: Sequence[Change]
+    has_more: bool
+
+
 class StagingStore(Protocol):
     """Staged changes: each staging token holds paths in byte order, with a value or a tombstone.
 
@@ -50,6 +57,11 @@ class StagingStore(Protocol):
         self, repository: Repository, branch: str, token: StagingToken, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
         """Return the current branch and the token's change of the path: one request, not atomic."""
+
+    def get_with_repository(
+        self, repository: Repository, branch: str, token: StagingToken, path: bytes
+    ) -> tuple[Repository | None, Branch | None, Staged | None]:
+        """Return what `get_with_branch` does, and the record under the repository's name."""
 
     def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
         """Stage changes of distinct paths while the token is open; return the refused ones.
@@ -146,15 +158,24 @@ class StagingStore(Protocol):
     def scan_paths(self, token: StagingToken, start: bytes, end: bytes | None) -> Iterator[bytes]:
         """Return the paths of the changes that `scan` returns, with less to transfer."""
 
-    def scan_with_branch(
+    def scan_pages(
+        self, token: StagingToken, start: bytes, end: bytes | None, amount: int
+    ) -> Iterator[ChangesPage]:
+        """Return the pages of a scan: at first one of up to amount changes, then larger ones.
+
+        A page is fetched when it is asked for, and may be empty.
+        """
+
+    def scan_pages_with_branch(
         self,
         repository: Repository,
         branch: str,
         token: StagingToken,
         start: bytes,
         end: bytes | None,
-    ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
-        """Return the branch and the scan, whose first page is fetched in the same round trip."""
+        amount: int,
+    ) -> tuple[Branch | None, Iterator[ChangesPage]]:
+        """Return the branch and the pages, the first of which is fetched in the same round trip."""
 
     def drop(self, token: StagingToken) -> None:
         """Delete all changes of the token."""

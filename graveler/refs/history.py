@@ -115,6 +115,10 @@ class Walk:
         Raises:
             CorruptDataError: one does not exist.
         """
+        if len(ids) == 1:  # as mostly; a walk may be long
+            found = self._ahead.pop(ids[0], None) or self._history.cached(ids[0])
+            if found is not None:
+                return [found]
         at_hand = self._take(ids)
         if len(at_hand) < len(ids) and self._page_pays():
             self._ahead = self._history.page_below(max(child.generation - 1, 1), self._amount)
@@ -154,7 +158,9 @@ class Walk:
 
 
 def _cost_bytes(commit: Commit) -> int:
-    texts = [commit.committer, commit.message, *commit.parents]
+    cost_bytes = 512 + len(commit.committer) + len(commit.message)
+    for parent in commit.parents:
+        cost_bytes += len(parent)
     for key, value in commit.metadata.items():
-        texts += [key, value]
-    return 512 + sum(map(len, texts))
+        cost_bytes += len(key) + len(value)
+    return cost_bytes

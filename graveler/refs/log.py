@@ -1,12 +1,17 @@
 """The log: a commit and its ancestors, newest first."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
 from graveler.model import Commit, CommitID, Page
 from graveler.refs.history import READ_AHEAD_MAX, History
+
+# A commit in the queue; the newest is first. Dates are whole seconds, and a script makes several
+# commits in one. Of equal dates the greatest generation is first, so that a child precedes its
+# parents; then the commit that was reached first, so that a merge's first parent precedes the
+# second. The last numbers differ, so commits are never compared.
+_Waiting = tuple[int, int, int, Commit]
 
 
 def log(
@@ -77,33 +82,13 @@ def _newest_first(
     while arrived or queue:
         for commit in arrived:
             if since_s is None or commit.creation_date >= since_s:
-                heappush(queue, _Waiting(commit, next(numbers)))
+                waiting = (-commit.creation_date, -commit.generation, next(numbers), commit)
+                heappush(queue, waiting)
         if not queue:
             return
-        commit = heappop(queue).commit
+        commit = heappop(queue)[-1]
         parent_ids = commit.parents[:1] if first_parent else commit.parents
         new_ids = [parent_id for parent_id in dict.fromkeys(parent_ids) if parent_id not in reached]
         reached.update(new_ids)
-        arrived = walk.parents(commit, new_ids)
+        arrived = walk.parents(commit, new_ids) if new_ids else []
         yield commit
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A commit in the queue; the newest is first.
-
-    Dates are whole seconds, and a script makes several commits in one. Of equal dates the greatest
-    generation is first, so that a child precedes its parents; then the commit that was reached
-    first, so that a merge's first parent precedes the second.
-    """
-
-    commit: Commit
-    number: int
-
-    def __lt__(self, other: "_Waiting") -> bool:
-        one, another = self.commit, other.commit
-        return (one.creation_date, one.generation, -self.number) > (
-            another.creation_date,
-            another.generation,
-            -other.number,
-        )

@@ -16,7 +16,6 @@ shadows its own ancestors. If the candidate is shadowed, the merge base is the f
 ancestors, which nothing can shadow.
 """
 
-from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from graveler.errors import InvalidInputError
@@ -28,6 +27,10 @@ READ_AHEAD = 16
 
 _LEFT, _RIGHT, _SHADOW = 1, 2, 4
 _BOTH = _LEFT | _RIGHT
+
+# A commit in the queue; the highest generation is first, and of equal ones the newest. The numbers
+# differ, so commits are never compared.
+_Waiting = tuple[int, int, int, Commit]
 
 
 def merge_base(history: History, left_id: CommitID, right_id: CommitID) -> Commit:
@@ -41,11 +44,11 @@ def merge_base(history: History, left_id: CommitID, right_id: CommitID) -> Commi
         return history.commit(left_id)
     walk = history.walk(READ_AHEAD)
     colours = {left_id: _LEFT, right_id: _RIGHT}
-    queue = sorted(map(_Waiting, history.commits([left_id, right_id])))
+    queue = sorted(map(_waiting, history.commits([left_id, right_id])))
     candidate_id: CommitID | None = None
     highest: Commit | None = None
     while queue:
-        commit = heappop(queue).commit
+        commit = heappop(queue)[-1]
         colour = colours[commit.id]
         if commit.id == candidate_id:
             return highest if highest and colour & _SHADOW else commit
@@ -53,11 +56,12 @@ def merge_base(history: History, left_id: CommitID, right_id: CommitID) -> Commi
             highest = highest or commit
             colour |= _SHADOW
         new_ids = [p for p in dict.fromkeys(commit.parents) if p not in colours]
-        for parent in walk.parents(commit, new_ids):
-            heappush(queue, _Waiting(parent))
+        if new_ids:
+            for parent in walk.parents(commit, new_ids):
+                heappush(queue, _waiting(parent))
         for parent_id in commit.parents:
-            colours[parent_id] = colours.get(parent_id, 0) | colour
-            if not candidate_id and colours[parent_id] & _BOTH == _BOTH:
+            coloured = colours[parent_id] = colours.get(parent_id, 0) | colour
+            if not candidate_id and coloured & _BOTH == _BOTH:
                 candidate_id = parent_id
     if candidate_id:  # only if stored generations do not fall from child to parent
         return history.commit(candidate_id)
@@ -66,16 +70,5 @@ def merge_base(history: History, left_id: CommitID, right_id: CommitID) -> Commi
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A commit in the queue; the highest generation is first, and of equal ones the newest."""
-
-    commit: Commit
-
-    def __lt__(self, other: "_Waiting") -> bool:
-        one, another = self.commit, other.commit
-        return (one.generation, one.creation_date, one.id) > (
-            another.generation,
-            another.creation_date,
-            another.id,
-        )
+def _waiting(commit: Commit) -> _Waiting:
+    return -commit.generation, -commit.creation_date, -int(commit.id, 16), commit

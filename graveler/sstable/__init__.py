@@ -6,6 +6,8 @@ byte, is in docs/formats/sstable.md. Nothing here does I/O: callers pass and rec
 
 from graveler.sstable.block import Block, BlockSize
 from graveler.sstable.block_cache import BlockCache
+from graveler.sstable.entries import Pair
+from graveler.sstable.format import seal_block
 from graveler.sstable.opened import TAIL_BYTES, OpenTable, ReadBytes
 from graveler.sstable.reader import Records, Table
 from graveler.sstable.whole import WholeTable
@@ -18,9 +20,11 @@ __all__ = [
     "BlockCache",
     "BlockSize",
     "OpenTable",
+    "Pair",
     "ReadBytes",
     "Records",
     "Table",
     "TableWriter",
     "WholeTable",
+    "seal_block",
 ]

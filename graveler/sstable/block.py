@@ -11,10 +11,13 @@ none is a restart point. Source: LevelDB's table format, as pebble writes it
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice, takewhile
 from operator import eq, lt
-from struct import pack
+from struct import Struct, pack
 from typing import NamedTuple
 
 from graveler.sstable.format import RECORD_TRAILER, TRAILER_BYTES, VARINT, read_varint
+
+# The first bytes of an entry; the restart points behind the last entry have at least as many.
+_HEAD = Struct("4B")
 
 RESTART_INTERVAL_MASK = 15  # every 16th record of a data block is a restart point
 
@@ -136,16 +139,16 @@ def decode_block(raw: bytes) -> Block:
         raise ValueError("a block is shorter than its list of restart points")
     keys: list[bytes] = []
     values: list[bytes] = []
-    add_key, add_value = keys.append, values.append
+    add_key, add_value, head = keys.append, values.append, _HEAD.unpack_from
     key = b""
     at = 0
     while at < end:
-        shared, unshared, length = raw[at], raw[at + 1], raw[at + 2]
-        if shared | unshared < 0x80 and (length < 0x80 or raw[at + 3] < 0x80):
+        shared, unshared, length, high = head(raw, at)
+        if shared | unshared < 0x80 and (length < 0x80 or high < 0x80):
             if length < 0x80:
                 at += 3
             else:
-                length += raw[at + 3] - 1 << 7
+                length += high - 1 << 7
                 at += 4
         else:
             shared, at = read_varint(raw, at)
@@ -170,8 +173,9 @@ def decode_records(raw: bytes) -> Block:
         ValueError: the bytes are no data block of plain values.
     """
     stored, values = decode_block(raw)
-    keys = [key[:-TRAILER_BYTES] for key in stored if key.endswith(RECORD_TRAILER)]
-    if len(keys) != len(stored):
+    keys = [key[:-TRAILER_BYTES] for key in stored]
+    # One comparison of all trailers; a key that is shorter than a trailer makes it fail as well.
+    if keys and b"".join(stored) != RECORD_TRAILER.join([*keys, b""]):
         raise ValueError("a record is not a plain value of sequence 0")
     check_ascending(keys)
     return Block(keys, values)

@@ -27,6 +27,7 @@ FOOTER_BYTES: Final = 53
 _FOOTER_HANDLES_END: Final = 41
 _CHECKSUM_CRC32C: Final = 1
 _MASK_DELTA: Final = 0xA282EAD8
+_BAD_CHECKSUM: Final = "the checksum does not match"
 _FOOTER_END: Final = (2).to_bytes(4, "little") + bytes.fromhex("f7cff485b741e288")  # version, magic
 
 PROPERTIES_BLOCK: Final = b"rocksdb.properties"  # its name in the metaindex
@@ -135,7 +136,7 @@ def verify_block(stored: bytes) -> None:
         ValueError: the checksum does not match.
     """
     if not is_sealed(stored):
-        raise ValueError("the checksum does not match")
+        raise ValueError(_BAD_CHECKSUM)
 
 
 def open_block(stored: bytes) -> bytes:
@@ -144,18 +145,18 @@ def open_block(stored: bytes) -> bytes:
     Raises:
         ValueError: the checksum does not match, or the block is compressed in an unknown way.
     """
-    verify_block(stored)
-    kind = stored[-BLOCK_TRAILER_BYTES]
-    payload = stored[:-BLOCK_TRAILER_BYTES]
+    if not is_sealed(stored):
+        raise ValueError(_BAD_CHECKSUM)
+    kind, payload = stored[-BLOCK_TRAILER_BYTES], stored[:-BLOCK_TRAILER_BYTES]
     if kind == _RAW:
         return payload
     if kind != _SNAPPY:
         raise ValueError(f"block type {kind} is neither raw nor Snappy")
-    claimed, _ = read_varint(payload, 0)
-    # The decoder allocates the claimed size first, and a failed allocation ends the process.
-    if claimed > len(payload) * _SNAPPY_GROWTH_MAX:
-        raise ValueError(f"not Snappy: {len(payload)} bytes cannot become {claimed}")
     try:
+        claimed = cramjam.snappy.decompress_raw_len(payload)
+        # The decoder allocates the claimed size first, and a failed allocation ends the process.
+        if claimed > len(payload) * _SNAPPY_GROWTH_MAX:
+            raise ValueError(f"not Snappy: {len(payload)} bytes cannot become {claimed}")
         return bytes(cramjam.snappy.decompress_raw(payload))
     except cramjam.DecompressionError as e:
         raise ValueError(f"not Snappy: {e}") from e

@@ -299,12 +299,15 @@ class OpenTable(ABC, Generic[B]):
     def _read_block(self, partition: Partition[B], at: int, raw: bytes | None = None) -> Block:
         """Return the records of a data block, checked."""
         raw = raw or self._held_raw(partition, at) or self._read_raw(partition, at)
-        offset = self._handle(partition.handles[at]).offset
-        block = self._check(offset, decode_records, raw)
+        try:
+            block = decode_records(raw)
+        except ValueError as e:
+            self._fail(self._handle(partition.handles[at]).offset, str(e))
         keys = block.keys
         if keys:
             floor = partition.floor_of(at)
             if keys[-1] > partition.bounds[at] or (floor is not None and keys[0] <= floor):
+                offset = self._handle(partition.handles[at]).offset
                 self._fail(offset, "a block holds keys outside its bounds")
         return block
 

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from graveler.sstable.block import Block, decode_records
+from graveler.sstable.entries import Pair, Replaced, differing_records, replace_values
 from graveler.sstable.format import (
     BLOCK_TRAILER_BYTES,
     is_sealed,
@@ -21,12 +22,14 @@ from graveler.sstable.opened import OpenTable
 _ENTRY_BYTES = 220
 # The memory of a table without file and index: the object, its lists, name and callback.
 _TABLE_BYTES = 2500
+# So many positions are decoded one by one, before all of them are.
+_SINGLE_EXTENTS_MAX = 64
 
 
 class WholeTable(OpenTable[Block]):
     """A table of records in memory, opened by `from_bytes`; it holds no decoded blocks."""
 
-    __slots__ = ("_encoded_handles", "_extents", "bounds", "content")
+    __slots__ = ("_encoded_handles", "_extents", "_single_extents", "bounds", "content")
 
     def _open_ends(self) -> None:
         self.content = self._tail
@@ -34,6 +37,7 @@ class WholeTable(OpenTable[Block]):
         self.bounds: list[bytes] = []
         self._encoded_handles: list[bytes] = []
         self._extents: list[tuple[int, int]] = []  # of all blocks, once decoded
+        self._single_extents = 0
         for number in range(len(self._handles)):
             offset, (bounds, handles) = self._read_partition(number)
             if self.bounds and bounds[0] <= self.bounds[-1]:
@@ -63,14 +67,54 @@ class WholeTable(OpenTable[Block]):
         Raises:
             CorruptDataError: the block is not what was written.
         """
-        begin, end = self.extent(at)
-        block = self._check(
-            begin, lambda stored: decode_records(open_block(stored)), self.content[begin:end]
-        )
-        keys = block.keys
-        if keys and (keys[-1] > self.bounds[at] or (at and keys[0] <= self.bounds[at - 1])):
+        raw = self.raw_block(at)
+        begin, _ = self.extent(at)
+        block = self._check(begin, decode_records, raw)
+        if not self._is_within(at, block.keys):
             self._fail(begin, "a block holds keys outside its bounds")
         return block
+
+    def _is_within(self, at: int, keys: Sequence[bytes]) -> bool:
+        """Return whether the ascending keys are within the bounds of a block."""
+        bounds = self.bounds
+        return not keys or (keys[-1] <= bounds[at] and (not at or keys[0] > bounds[at - 1]))
+
+    def raw_block(self, at: int) -> bytes:
+        """Return a block, uncompressed; only its checksum is verified.
+
+        Raises:
+            CorruptDataError: the checksum does not match.
+        """
+        begin, end = self.extent(at)
+        return self._check(begin, open_block, self.content[begin:end])
+
+    def differing_records(self, at: int, other: "WholeTable", other_at: int) -> list[Pair]:
+        """Return the records in which a block and one of the other table differ, by key.
+
+        Hardly more than these records are decoded.
+
+        Raises:
+            CorruptDataError: a block is not what was written.
+        """
+        raw, other_raw = self.raw_block(at), other.raw_block(other_at)
+        try:
+            return differing_records(raw, other_raw)
+        except ValueError:
+            # The complete decoding tells what is wrong, or that nothing is.
+            return _differences(self.block(at), other.block(other_at))
+
+    def replace_values(self, at: int, records: Sequence[tuple[bytes, bytes]]) -> Replaced | None:
+        """Return a block with new values of some keys; None if that takes a complete decoding.
+
+        Hardly more than these records are decoded. Keys ascend; there is at least one.
+
+        Raises:
+            CorruptDataError: the block's checksum does not match.
+        """
+        try:
+            return replace_values(self.raw_block(at), records)
+        except ValueError:
+            return None
 
     def stored_blocks(self, first: int, last: int) -> list[bytes]:
         """Return the stored bytes of the blocks from first up to, but not including, last.
@@ -80,12 +124,8 @@ class WholeTable(OpenTable[Block]):
         Raises:
             CorruptDataError: one is not what was written.
         """
-        if not self._extents:
-            self._extents = self._check(0, _decode_extents, self._encoded_handles)
-            if max(end for _, end in self._extents) > self._layout.data_bytes:
-                self._fail(0, "a data block is outside the data blocks")
         content = self.content
-        extents = self._extents[first:last]
+        extents = self._all_extents()[first:last]
         stored = [content[begin:end] for begin, end in extents]
         if not all(map(is_sealed, stored)):
             for (begin, _), block in zip(extents, stored, strict=True):
@@ -126,11 +166,28 @@ class WholeTable(OpenTable[Block]):
         """Return where a block begins and ends in the file, its trailer included."""
         if self._extents:
             return self._extents[at]
+        self._single_extents += 1
+        if self._single_extents > _SINGLE_EXTENTS_MAX:
+            return self._all_extents()[at]
         handle = self._handle(self._encoded_handles[at])
         end = handle.end
         if end > self._layout.data_bytes:
             self._fail(handle.offset, "a data block is outside the data blocks")
         return handle.offset, end
+
+    def _all_extents(self) -> list[tuple[int, int]]:
+        if not self._extents:
+            self._extents = self._check(0, _decode_extents, self._encoded_handles)
+            if max(end for _, end in self._extents) > self._layout.data_bytes:
+                self._fail(0, "a data block is outside the data blocks")
+        return self._extents
+
+
+def _differences(left: Block, right: Block) -> list[Pair]:
+    """Return the records in which two decoded blocks differ, by key."""
+    lefts, rights = (dict(zip(*block, strict=True)) for block in (left, right))
+    pairs = ((key, lefts.get(key), rights.get(key)) for key in sorted(lefts | rights))
+    return [pair for pair in pairs if pair[1] != pair[2]]
 
 
 def _decode_extents(handles: Sequence[bytes]) -> list[tuple[int, int]]:

@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from graveler.times import NS_PER_S
+
 T = TypeVar("T")
+
+# People wait for a page. But some clients take an empty page for the last one: older ones of Hadoop
+# do, and all that ask for one object to see whether a folder exists. So the time begins with the
+# first result.
+_FURTHER_RESULTS_NS = NS_PER_S // 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,10 @@ class PageQuery:
         at = key.find(self.delimiter, len(self.prefix))
         return None if at < 0 else key[: at + len(self.delimiter)]
 
+    def may_continue_after(self, key: bytes) -> bool:
+        """Whether the next page may begin after any key: after a folder's, it skips the folder."""
+        return self.folded(key) != key
+
 
 @dataclass(frozen=True, slots=True)
 class CommonPrefix:
@@ -76,18 +87,53 @@ class PageOverError(Exception):
         self.after = after
 
 
+class PageTime:
+    """Ends a page some time after its first result."""
+
+    def __init__(self, now_ns: Callable[[], int], query: PageQuery) -> None:
+        self._now_ns = now_ns
+        self._query = query
+        self._until_ns: int | None = None
+
+    def begun(self, items: Iterator[T]) -> Iterator[T]:
+        """Return the items; the first one of all starts the time."""
+        return items if self._until_ns is not None else self._begin(items)
+
+    def _begin(self, items: Iterator[T]) -> Iterator[T]:
+        for item in items:
+            self._until_ns = self._now_ns() + _FURTHER_RESULTS_NS
+            yield item
+            break
+        yield from items
+
+    @property
+    def is_over(self) -> bool:
+        return self._until_ns is not None and self._now_ns() > self._until_ns
+
+    def check(self, key: bytes) -> None:
+        """Check that the page may go on behind the key.
+
+        Raises:
+            PageOverError: the time is up.
+        """
+        if self.is_over and self._query.may_continue_after(key):
+            raise PageOverError(key)
+
+
 def list_page(
     items: Callable[[bytes, bytes | None], Iterator[T]],
     key_of: Callable[[T], bytes],
     query: PageQuery,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> ListPage[T]:
     """Return the page; items(start, end) returns the items with start <= key < end, by key.
 
-    If items raises PageOverError, the page has what was found so far, and there are more.
+    is_over is asked after each common prefix, and ends the page early. If items raises
+    PageOverError, the page has what was found so far, and there are more.
     """
     results: list[T | CommonPrefix] = []
     try:
-        return ListPage(results, _fill(results, items, key_of, query))
+        return ListPage(results, _fill(results, items, key_of, query, is_over))
     except PageOverError as over:
         return ListPage(results, over.after)
 
@@ -97,6 +143,7 @@ def _fill(
     items: Callable[[bytes, bytes | None], Iterator[T]],
     key_of: Callable[[T], bytes],
     query: PageQuery,
+    is_over: Callable[[], bool],
 ) -> bytes:
     """Add the page's items and common prefixes; return the page's next_after."""
     start: bytes | None = query.start
@@ -116,6 +163,8 @@ def _fill(
                 results.append(CommonPrefix(folded))
                 last = folded
                 resume = prefix_end(folded)
+                if is_over():
+                    return last
                 break
         start = resume
     return b""

@@ -5,18 +5,13 @@ is about to apply. The newest change of a path wins over older ones and over the
 hides the path.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge as heap_merge
-from itertools import islice
 
 from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import Difference
 from graveler.entries import same_content
 from graveler.model import Change, Record
-
-# How many staged changes a reader skips before it asks the store to continue further on.
-_LOOK_AHEAD = 1000
 
 
 def newest_changes(tokens: Sequence[Iterable[Change]]) -> Iterator[Change]:
@@ -32,35 +27,6 @@ def newest_changes(tokens: Sequence[Iterable[Change]]) -> Iterator[Change]:
         if path != latest:
             latest = path
             yield path, value
-
-
-class StagedChanges:
-    """Staged changes by path from any point on; a short jump costs no request."""
-
-    def __init__(self, scan: Callable[[bytes], Iterator[Change]], start: bytes) -> None:
-        """Begin at start; scan(path) returns the changes from that path on."""
-        self._scan = scan
-        self._rest = scan(start)
-        self._window: list[Change] = []
-        self._has_more = True
-
-    def from_path(self, start: bytes) -> Iterator[Change]:
-        """Yield the changes from start on; no call's start may be less than the last one's."""
-        while self._fill() and self._window[-1][0] < start:
-            self._window.clear()
-            if self._has_more:
-                self._rest = self._scan(start)
-        del self._window[: bisect_left(self._window, start, key=lambda change: change[0])]
-        while self._window:
-            yield from self._window
-            self._window.clear()
-            self._fill()
-
-    def _fill(self) -> bool:
-        if not self._window:
-            self._window = list(islice(self._rest, _LOOK_AHEAD))
-            self._has_more = len(self._window) == _LOOK_AHEAD
-        return bool(self._window)
 
 
 def live_records(changes: Iterator[Change], committed: Iterator[Record]) -> Iterator[Record]:

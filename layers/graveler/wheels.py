@@ -7,26 +7,12 @@ from collections.abc import Collection, Iterator
 from email.parser import Parser
 from pathlib import Path
 
+from layers.graveler import service_models
+
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
 # Wheels name the glibc that they need. Lambda and Glue run on Amazon Linux 2023, which has 2.34.
 _PLATFORMS = ("manylinux2014", "manylinux_2_28")
-
-# The services of graveler.aws.connect, and STS, which some credentials need to assume a role.
-SERVICES = frozenset(
-    {
-        "dynamodb",
-        "events",
-        "glue",
-        "kms",
-        "lambda",
-        "s3",
-        "secretsmanager",
-        "sqs",
-        "ssm",
-        "sts",
-    }
-)
 
 LICENCES = "LICENCES.txt"
 
@@ -73,11 +59,9 @@ def _requirements(without: Collection[str]) -> Iterator[str]:
 
 
 def _strip(target: Path) -> None:
-    """Remove commands, which name this machine's interpreter, and unused services of botocore."""
+    """Remove commands, which name this machine's interpreter, and unused data of botocore."""
     shutil.rmtree(target / "bin", ignore_errors=True)
-    for path in (target / "botocore" / "data").iterdir():
-        if path.is_dir() and path.name not in SERVICES:
-            shutil.rmtree(path)
+    service_models.cut(target / "botocore" / "data")
     for folder in target.glob("*.dist-info"):
         for name in _INSTALLATION:
             (folder / name).unlink(missing_ok=True)
@@ -92,4 +76,5 @@ def _licence_lines(target: Path) -> Iterator[str]:
             classifiers = package.get_all("Classifier") or []
             named = [each for each in classifiers if each.startswith("License ::")]
             licence = ", ".join(each.rpartition(" :: ")[2] for each in named)
-        yield f"{package['Name']} {package['Version']}: {licence or 'unknown'}"
+        changes = f", {service_models.CHANGES}" if package["Name"] == "botocore" else ""
+        yield f"{package['Name']} {package['Version']}: {licence or 'unknown'}{changes}"

@@ -127,6 +127,15 @@ BROKEN: dict[str, Framing] = {
         f"Content-Length: {len(body)}\r\nContent-Length: {len(body) - 1}",
         body,
     ),
+    # A proxy could read these two differently (RFC 9112, section 6.3).
+    "the same length twice": lambda body: (
+        f"Content-Length: {len(body)}\r\nContent-Length: {len(body)}",
+        body,
+    ),
+    "a length beside whole chunks": lambda body: (
+        f"Content-Length: 9999\r\n{CHUNKED}",
+        chunk(body) + b"0\r\n\r\n",
+    ),
     "another coding": lambda body: (
         "Transfer-Encoding: gzip, chunked",
         chunk(body) + b"0\r\n\r\n",
@@ -135,16 +144,10 @@ BROKEN: dict[str, Framing] = {
 WHOLE: dict[str, Framing] = {
     "length": lambda body: (f"Content-Length: {len(body)}", body),
     "chunks": lambda body: (CHUNKED, chunk(body[:3]) + chunk(body[3:]) + b"0\r\n\r\n"),
-    "the same length twice": lambda body: (
-        f"Content-Length: {len(body)}\r\nContent-Length: {len(body)}",
-        body,
-    ),
     "a length with a name that only looks so": lambda body: (
         f"Content_Length: 3\r\nTransfer_Encoding: chunked\r\nContent-Length: {len(body)}",
         body,
     ),
-    # The length does not count beside chunks (RFC 9112).
-    "both": lambda body: (f"Content-Length: 9999\r\n{CHUNKED}", chunk(body) + b"0\r\n\r\n"),
 }
 
 operations = pytest.mark.parametrize("make", [upload, upload_form, stage, link, commit])
@@ -181,7 +184,7 @@ def test_a_request_that_is_not_whole_is_refused_and_changes_nothing(sender, make
         with suppress(OSError):  # the server may have hung up already
             connection.sendall(sent)
             connection.shutdown(socket.SHUT_WR)
-        assert status_of(connection) in (0, 400)
+        assert status_of(connection) in (0, 400, 501)
     assert sender.state() == before
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.api.app import OPERATIONS
+from functions.api.operations import OPERATIONS
 from functions.api.routes import exports, prefixes, recorded_uploads, tasks
 from functions.api.routing import Operation
 from functions.api.unserved import UNSERVED

@@ -19,7 +19,8 @@ NAMES_OF_CLIENTS = {"lakefs", "lakefs_sdk"}  # our acceptance tests import the r
 
 
 def modules() -> list[Path]:
-    written = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
+    rooms = (*ROOMS, "bench")
+    written = (path for room in rooms for path in sorted((ROOT / room).rglob("*.py")))
     return [path for path in written if not path.stem.endswith("_pb2")]
 
 

@@ -17,11 +17,12 @@ from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.exports import DynamoExportStore
-from graveler.aws.dynamodb.http_client import Answer, HttpClient, NoAnswerError, Pending
+from graveler.aws.dynamodb.http_client import HttpClient
 from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.exchanges.whole import Answer, NoAnswerError, Pending
 from graveler.aws.retries import Retries
 from graveler.aws.signing import Signer
 from graveler.export.ports import ExportStore
@@ -51,8 +52,8 @@ class LostAnswer(Pending):
         self._pending = pending
         self._meanwhile = meanwhile
 
-    def finish(self) -> Answer:
-        self._pending.finish()
+    def finish(self, *, needs_end: bool = True) -> Answer:
+        self._pending.finish(needs_end=needs_end)
         self._meanwhile()
         raise NoAnswerError("the answer was lost on its way")
 

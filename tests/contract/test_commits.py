@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from graveler.model import Branch, Commit, CommitID, Repository
 from tests.contract.conftest import Stores, create, new_commit
 
@@ -75,6 +77,24 @@ class TestCommits:
         expected = sorted([first, *commits], key=lambda commit: commit.id)
         assert list(stores.refs.every_commit(repository)) == expected
         assert len(list(stores.refs.every_commit(create(stores)))) == 1
+
+    @pytest.mark.parametrize("prefix", ["", "0", "00000000000000", "f", "ffffffffffff"])
+    def test_all_of_many_commits_come_by_id_wherever_their_ids_are(
+        self, stores: Stores, repository: Repository, prefix: str
+    ) -> None:
+        """IDs are hashes, but users may choose commits by their IDs."""
+        made = [new_commit(number) for number in range(1, 2_601)]
+        crowded = [
+            replace(commit, id=CommitID(prefix + commit.id[len(prefix) :]))
+            for commit in made[:-100]
+        ]
+        commits = [*crowded, *made[-100:]]
+        for start in range(0, len(commits), 500):
+            stores.refs.restore_commits(repository, commits[start : start + 500])
+        head_id = main_of(stores, repository).commit_id
+        commits += stores.refs.commits(repository, [head_id]).values()
+        expected = sorted(commits, key=lambda commit: commit.id)
+        assert list(stores.refs.every_commit(repository)) == expected
 
     def test_commits_made_while_all_are_read_hide_no_older_one(
         self, stores: Stores, repository: Repository

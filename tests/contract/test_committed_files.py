@@ -33,7 +33,7 @@ def files(request: pytest.FixtureRequest, tmp_path: Path) -> CommittedFiles:
     source = (
         MemoryCommittedFiles()
         if "memory" in request.param
-        else S3CommittedFiles(s3_of(request.getfixturevalue("s3_endpoint")))
+        else S3CommittedFiles(s3_of(request.getfixturevalue("s3_endpoint"), directly=True))
     )
     return CachedFiles(source, tmp_path, 100, 2) if "cached" in request.param else source
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from graveler import tasks
-from graveler.aws.dynamodb.http_client import Answer
 from graveler.aws.dynamodb.meetings import Meetings
 from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.exchanges.whole import Answer
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, Change, CommitID, Repository, Tag
 from graveler.ports import Staged

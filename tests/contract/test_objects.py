@@ -9,8 +9,11 @@ import pytest
 import requests
 
 from graveler.aws.retries import Retries
-from graveler.aws.s3.client import S3, Location
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.direct import DirectRequests
+from graveler.aws.s3.locations import Location
 from graveler.aws.s3.objects import S3ObjectStore
+from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.errors import (
     BadPartsError,
     GoneError,
@@ -45,8 +48,11 @@ class World:
         return f"{self.prefix}/{key}"
 
 
-def s3_of(endpoint: str, keys: Keys = STACK_KEYS) -> S3:
-    return S3(s3_client(endpoint, keys), Retries(total_s_max=2.0, first_pause_s=0.005))
+def s3_of(endpoint: str, keys: Keys = STACK_KEYS, *, directly: bool = False) -> S3:
+    retries = Retries(total_s_max=2.0, first_pause_s=0.005)
+    requests = S3Requests(Endpoint(endpoint, "us-east-1"), lambda: keys)
+    direct = DirectRequests(requests, signs_content=True) if directly else None
+    return S3(s3_client(endpoint, keys), retries, direct)
 
 
 def _get(url: str) -> bytes:
@@ -61,7 +67,13 @@ def _put(url: str, content: bytes) -> str:
     return answer.headers["ETag"].strip('"')
 
 
-@pytest.fixture(params=["memory", pytest.param("s3", marks=pytest.mark.server)])
+@pytest.fixture(
+    params=[
+        "memory",
+        pytest.param("boto3", marks=pytest.mark.server),
+        pytest.param("directly", marks=pytest.mark.server),
+    ]
+)
 def world(request: pytest.FixtureRequest) -> World:
     if request.param == "memory":
         memory = MemoryObjectStore()
@@ -74,13 +86,21 @@ def world(request: pytest.FixtureRequest) -> World:
             lambda url, body: put(url, body).decode(),
             lambda uri: memory.description(uri).metadata,
         )
-    s3 = s3_of(request.getfixturevalue("s3_endpoint"))
+    endpoint = request.getfixturevalue("s3_endpoint")
+    s3 = s3_of(endpoint, directly=request.param == "directly")
 
     def metadata(uri: str) -> Mapping[str, str]:
         return s3.client.head_object(Bucket=BUCKET, Key=Location.of(uri).key)["Metadata"]
 
     # So small a limit makes a copy in parts cheap to try.
-    objects = S3ObjectStore(s3, None, lambda: STACK_KEYS, copy_bytes_max=LEAST_PART_BYTES)
+    signer = S3Requests(Endpoint(endpoint, "us-east-1"), lambda: STACK_KEYS)
+    objects = S3ObjectStore(
+        s3,
+        None,
+        lambda: STACK_KEYS,
+        copy_bytes_max=LEAST_PART_BYTES,
+        signer=signer if request.param == "directly" else None,
+    )
     return World(objects, f"s3://{BUCKET}/{uuid4().hex}", _get, _put, metadata)
 
 

@@ -111,6 +111,10 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
         lambda s, r, b: s.staging.get_with_branch(r, "main", b.staging_token, b"a"),
         ["BatchGetItem"],
     ),
+    "staging get_with_repository": (
+        lambda s, r, b: s.staging.get_with_repository(r, "main", b.staging_token, b"a"),
+        ["BatchGetItem"],
+    ),
     "staging stage": (
         lambda s, _, b: s.staging.stage(b.staging_token, [(b"a", b"v")]),
         ["TransactWriteItems"],
@@ -135,8 +139,12 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
         lambda s, _r, _b: list(s.staging.scan(new_token(), b"b", b"a")),
         [],
     ),
-    "staging scan_with_branch": (
-        lambda s, r, b: s.staging.scan_with_branch(r, "main", b.staging_token, b"", None),
+    "staging scan_pages": (
+        lambda s, _, b: list(s.staging.scan_pages(b.staging_token, b"", None, 10)),
+        ["Query"],
+    ),
+    "staging scan_pages_with_branch": (
+        lambda s, r, b: s.staging.scan_pages_with_branch(r, "main", b.staging_token, b"", None, 10),
         ["GetItem+Query"],
     ),
     "staging drop": (

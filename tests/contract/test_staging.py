@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,6 +54,22 @@ def test_a_branch_and_an_entry_are_read_together(stores: Stores, repository: Rep
     assert read(repository, "main", token, b"b") == (branch, None)
     assert read(repository, "absent", token, b"a") == (None, Staged(VALUE))
     assert read(new_repository(), "main", new_token(), b"a") == (None, None)
+
+
+def test_a_repository_a_branch_and_an_entry_are_read_together(
+    stores: Stores, repository: Repository
+) -> None:
+    branch = stores.refs.branch(repository, "main")
+    assert branch is not None
+    token = branch.staging_token
+    stores.staging.stage(token, [(b"a", VALUE)])
+    read = stores.staging.get_with_repository
+    assert read(repository, "main", token, b"a") == (repository, branch, Staged(VALUE))
+    assert read(repository, "main", token, b"b") == (repository, branch, None)
+    assert read(repository, "absent", token, b"a") == (repository, None, Staged(VALUE))
+    assert read(new_repository(), "main", new_token(), b"a") == (None, None, None)
+    renewed = replace(repository, uid=new_repository().uid)  # another one has the name by now
+    assert read(renewed, "main", token, b"a") == (repository, None, Staged(VALUE))
 
 
 def test_many_changes_are_staged(stores: Stores) -> None:
@@ -358,6 +375,19 @@ class TestScan:
         assert list(stores.staging.scan(token, b"", None)) == [(path, None) for path in paths]
         assert list(stores.staging.scan_paths(token, b"", b"2")) == paths[:-1]
 
+    @pytest.mark.parametrize("amount", [1, 7, 50, 51, 1_000])
+    def test_its_first_page_has_as_many_changes_as_wanted(
+        self, stores: Stores, amount: int
+    ) -> None:
+        token = new_token()
+        changes = [(b"%05d" % n, None if n % 3 else VALUE) for n in range(50)]
+        stores.staging.stage(token, changes)
+        pages = list(stores.staging.scan_pages(token, b"", None, amount))
+        assert pages[0].changes == changes[:amount]
+        assert all(page.has_more for page in pages[:-1])
+        assert not pages[-1].has_more
+        assert [change for page in pages for change in page.changes] == changes
+
     def test_it_comes_with_the_branch(self, stores: Stores, repository: Repository) -> None:
         branch = stores.refs.branch(repository, "main")
         assert branch is not None
@@ -365,8 +395,10 @@ class TestScan:
         stores.staging.stage(token, [(b"a", VALUE), (b"b", None), (b"c", VALUE)])
 
         def read(name: str, start: bytes, end: bytes | None) -> tuple:
-            found, changes = stores.staging.scan_with_branch(repository, name, token, start, end)
-            return found, list(changes)
+            found, pages = stores.staging.scan_pages_with_branch(
+                repository, name, token, start, end, 1
+            )
+            return found, [change for page in pages for change in page.changes]
 
         assert read("main", b"b", None) == (branch, [(b"b", None), (b"c", VALUE)])
         assert read("main", b"x", b"x") == (branch, [])

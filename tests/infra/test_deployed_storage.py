@@ -5,7 +5,6 @@ from typing import Any
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from graveler.aws import connect, wiring
 from graveler.aws.dynamodb.tables import Tables
@@ -13,6 +12,7 @@ from graveler.aws.settings import Settings
 from graveler.operations import commits, repositories
 from graveler.operations.commits import LogQuery
 from tests.support import scenarios
+from tests.support.moto_server import empty_moto
 
 REGION = "eu-west-1"
 KEYS = ("AKIAIOSFODNN7EXAMPLE", "c2VjcmV0IG9mIG5vYm9keQ")
@@ -36,11 +36,8 @@ def deployable(template: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def aws():
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with empty_moto() as endpoint:
+        yield endpoint
 
 
 @pytest.fixture(scope="module")

@@ -210,7 +210,7 @@ def test_garbage_is_swept_with_the_packages_of_glue(glue, world, uploaded):
     assert all(Path(each).is_relative_to(glue.python.parents[1]) for each in checkout)
     assert imported["versions"]["pyarrow"] == "17.0.0"
     assert imported["versions"]["numpy"] == "1.26.4"
-    for package in ("boto3", "botocore", "msgspec", "urllib3"):
+    for package in ("botocore", "msgspec", "urllib3"):
         assert imported["found"][package].startswith(str(glue.folder)), package
 
 

@@ -12,98 +12,25 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from graveler.aws.dynamodb.tables import _refs_description, _staging_description
 from infra.packages import function_code
-from layers.graveler import build, wheels
+from layers.graveler import build, service_models, wheels
 from layers.graveler.archive import copy_sources, find_compiler, write_zip
 from layers.jobs import build as jobs
 from tests.infra.conftest import ROOT
 from tests.infra.test_functions import NAMES
+from tests.support.function_events import ANSWERS, EVENTS
+from tests.support.moto_server import empty_moto
 
 pytestmark = pytest.mark.packages
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 ARCHITECTURE = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
-
-EVENTS = {
-    "api": {
-        "version": "2.0",
-        "rawPath": "/api/v1/setup_lakefs",
-        "rawQueryString": "",
-        "headers": {"host": "lake.example.com"},
-        "requestContext": {
-            "domainName": "lake.example.com",
-            "requestId": "r-1",
-            "http": {"method": "GET", "path": "/api/v1/setup_lakefs"},
-            "stage": "$default",
-        },
-        "isBase64Encoded": False,
-    },
-    "cleanup": {},
-    "events": {
-        "Records": [
-            {
-                "eventName": "INSERT",
-                "eventSource": "aws:dynamodb",
-                "dynamodb": {
-                    "Keys": {
-                        "partition": {"S": "repository#lake#1"},
-                        "sort": {"S": "outbox#d8qj3tkbtms0fh2ok8ng"},
-                    },
-                    "NewImage": {
-                        "partition": {"S": "repository#lake#1"},
-                        "sort": {"S": "outbox#d8qj3tkbtms0fh2ok8ng"},
-                        "event": {"S": "not an event"},
-                        "expires_at": {"N": "1"},
-                    },
-                    "SequenceNumber": "111",
-                },
-            }
-        ]
-    },
-    "export": {
-        "Records": [
-            {
-                "messageId": "m-1",
-                "eventSource": "aws:sqs",
-                "body": '{"repository": "lake", "branch": "main"}',
-            }
-        ]
-    },
-    "slices": {
-        "repository": "lake",
-        "uid": "d8qj3tkbtms0fh2ok8ng",
-        "namespace": "s3://lake/repository",
-        "task": "CAd8qj3tkbtms0fh2ok8ng",
-        "base": "",
-        "source": {"kind": "staged", "tokens": [], "version": 1},
-        "start": "",
-        "end": None,
-    },
-    "tasks": {
-        "Records": [
-            {
-                "messageId": "m-1",
-                "eventSource": "aws:sqs",
-                "body": '{"repository": "lake", "task_id": "CAd8qj3tkbtms0fh2ok8ng"}',
-            }
-        ]
-    },
-}
-ANSWERS = {
-    "api": lambda answer: json.loads(answer["body"])["state"] == "not_initialized",
-    "cleanup": lambda answer: answer == {"done": 0},
-    "events": lambda answer: answer == {"batchItemFailures": [{"itemIdentifier": "111"}]},
-    # There is no such repository, so nothing is to be looked after.
-    "export": lambda answer: answer == {"batchItemFailures": []},
-    "slices": lambda answer: answer["failure"]["code"] == "not_found",
-    "tasks": lambda answer: answer == {"batchItemFailures": []},
-}
 
 # What Lambda does: the function's code and the layer on the path, the handler by its name.
 CALL = """
@@ -233,9 +160,63 @@ def test_the_layer_for_lambda_is_small_and_compiled_for_its_processor(architectu
 
 def test_the_layer_has_only_services_that_are_called(unpacked):
     data = unpacked / "botocore" / "data"
-    assert {path.name for path in data.iterdir() if path.is_dir()} == wheels.SERVICES
+    assert {path.name for path in data.iterdir() if path.is_dir()} == service_models.SERVICES
     assert not (unpacked / "bin").exists()
     assert not list(unpacked.glob("pyspark*"))
+
+
+# What requests depend on: each service's endpoints, operations, and the shapes of both ways.
+KNOWN = """
+import json, sys
+sys.path[:0] = sys.argv[1:]
+from botocore.session import Session
+
+def of(shape, depth=0):
+    if shape is None or depth > 3:
+        return None
+    inner = getattr(shape, "members", {}) if shape.type_name == "structure" else {}
+    names = {name: of(member, depth + 1) for name, member in inner.items()}
+    return [shape.type_name, shape.serialization, shape.metadata, names]
+
+session, known = Session(), {}
+for service in sys.stdin.read().split():
+    for region in ("us-east-1", "eu-west-1", "cn-north-1", "us-gov-west-1"):
+        client = session.create_client(
+            service, region_name=region, aws_access_key_id="a", aws_secret_access_key="b"
+        )
+        known[f"{service} in {region}"] = [
+            client.meta.endpoint_url, client._request_signer._signing_name, client.meta.region_name
+        ]
+    parameters = client.meta.service_model.client_context_parameters
+    known[service] = [(each.name, each.type) for each in parameters]
+    for name in client.meta.service_model.operation_names:
+        operation = client.meta.service_model.operation_model(name)
+        shapes = [of(operation.input_shape), of(operation.output_shape)]
+        known[f"{service}.{name}"] = [operation.http, operation.has_streaming_output, shapes]
+print(json.dumps(known, sort_keys=True, default=str))
+"""
+
+
+def test_clients_of_the_layer_know_what_those_of_the_whole_botocore_know(unpacked):
+    def known(*path: Path) -> dict[str, Any]:
+        command = [sys.executable, "-c", KNOWN, *map(str, path)]
+        wanted = " ".join(sorted(service_models.SERVICES))
+        return json.loads(subprocess.check_output(command, input=wanted, text=True))
+
+    cut, whole = known(unpacked), known()
+    assert cut.keys() == whole.keys()
+    assert [name for name in whole if cut[name] != whole[name]] == []
+    assert len(whole) > 900
+
+
+def test_the_layer_has_no_documentation_of_services(unpacked):
+    data = unpacked / "botocore" / "data"
+    models = [path.read_text() for path in data.glob("*/*/service-2.json")]
+    assert len(models) >= len(service_models.SERVICES)
+    assert not [text[:100] for text in models if re.search(r'"documentation":"[^"]', text)]
+    endpoints = json.loads((data / "endpoints.json").read_text())
+    named = {name for each in endpoints["partitions"] for name in each["services"]}
+    assert named <= service_models.SERVICES
 
 
 def test_the_layers_bytecode_names_its_installed_path(unpacked):
@@ -250,10 +231,12 @@ def test_the_layers_bytecode_names_its_installed_path(unpacked):
 @pytest.fixture(scope="module")
 def aws():
     """Moto's DynamoDB and KMS, with the tables and the key of a deployment."""
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    endpoint = f"http://{host}:{port}"
+    with empty_moto() as endpoint:
+        yield _deployed(endpoint)
+
+
+def _deployed(endpoint: str) -> dict[str, str]:
+    """Create the tables and the key; return the environment of the functions."""
     keys = {
         "AWS_REGION": "eu-west-1",
         "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE",
@@ -266,7 +249,7 @@ def aws():
     dynamodb.create_table(**_refs_description("refs"))
     dynamodb.create_table(**_staging_description("staging"))
     key = session.client("kms", endpoint_url=endpoint).create_key()["KeyMetadata"]["KeyId"]
-    yield {
+    return {
         **keys,
         "GRAVELER_REFS_TABLE": "refs",
         "GRAVELER_STAGING_TABLE": "staging",
@@ -275,7 +258,6 @@ def aws():
         "GRAVELER_DYNAMODB_ENDPOINT": endpoint,
         "AWS_ENDPOINT_URL_KMS": endpoint,
     }
-    server.stop()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -308,11 +290,10 @@ from graveler.aws.settings import Settings
 settings = Settings(region="eu-west-1", refs_table="refs", staging_table="staging")
 connect.dynamodb(settings)
 connect.s3_client(settings, None)
-connect.regional_s3_client(settings, "eu-west-2")
 connect.hook_lambda_client(settings, 1.0)
 connect.secrets_client(settings, "secretsmanager")
 connect.secrets_client(settings, "ssm")
-given_more = {"s3_client", "regional_s3_client", "hook_lambda_client", "secrets_client"}
+given_more = {"s3_client", "hook_lambda_client", "secrets_client"}
 for name in dir(connect):
     if name.endswith("_client") and not name.startswith("_") and name not in given_more:
         getattr(connect, name)(settings)

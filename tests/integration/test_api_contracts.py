@@ -2,8 +2,8 @@
 
 import pytest
 
-from functions.api.app import OPERATIONS
 from functions.api.contract import Content, Kind
+from functions.api.operations import OPERATIONS
 from tests.support.prepared_lake import prepared
 from tests.support.reads import recorded_reads
 from tests.support.valid_requests import send, valid_requests

@@ -1,6 +1,6 @@
 """/openapi.json: the API's description, from which users generate clients."""
 
-from functions.api.app import OPERATIONS
+from functions.api.operations import OPERATIONS
 from functions.api.routes import tags
 from tests.support.api import ApiClient, event
 from tests.support.contracts import DOCUMENT

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from functions.api.app import OPERATIONS, SERVICE, build_app
+from functions.api.app import SERVICE, build_app
+from functions.api.operations import OPERATIONS
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED
 from functions.export.handler import handler as export

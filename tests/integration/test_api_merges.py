@@ -144,6 +144,18 @@ def test_a_cherry_pick_returns_its_commit(api):
     models.Commit.from_dict(reply.json)
 
 
+def test_the_commit_that_is_picked_stays_as_it_was(api):
+    api.upload("both", b"3", branch="dev")
+    api.commit("again", branch="dev", metadata={"of": "dev"})
+    before = head(api, "dev")
+    api.ask("POST", f"{MAIN}/cherry-pick", {"ref": "dev~1"})
+    picked = api.ask("POST", f"{MAIN}/cherry-pick", {"ref": "dev"}).json
+    assert picked["metadata"]["cherry-pick-origin"] == before["id"]
+    assert head(api, "dev") == head(api, before["id"]) == before
+    assert api.ask("GET", f"{REPO}/refs/dev/commits").json["results"][0] == before
+    assert before["metadata"] == {"of": "dev"}
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "named"),
     [

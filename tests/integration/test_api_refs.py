@@ -106,6 +106,19 @@ def test_a_hard_reset_moves_the_branch(api):
     assert head(api) == first
 
 
+def test_deletions_are_kept_over_the_head_that_a_hard_reset_brings(api):
+    dev = f"{BRANCHES}/dev"
+    api.branch("dev")
+    api.upload("staged", branch="dev")
+    assert api.ask("DELETE", f"{dev}/objects", path="staged").status == 204
+    assert api.ask("POST", f"{dev}/objects/delete", {"paths": ["nothing"]}).status == 200
+    for path in ("kept", "nothing", "staged"):
+        api.upload(path)
+    api.commit()
+    assert api.ask("PUT", f"{dev}/hard_reset", ref="main").status == 204
+    assert api.paths("dev") == ["kept"]
+
+
 # Tags
 
 
@@ -323,6 +336,23 @@ def test_refs_are_compared_from_their_merge_base_unless_asked_otherwise(api):
     assert two["results"][1]["right"]["checksum"]
     folded = api.ask("GET", path, delimiter="/").json["results"]
     assert folded == [{"type": "prefix_changed", "path": "dir/", "path_type": "common_prefix"}]
+
+
+@pytest.mark.parametrize("delimiter", ["", "/", "//"])
+@pytest.mark.parametrize("path", ["/branches/dev/diff", "/refs/main/diff/dev%24"])
+def test_pages_of_a_diff_show_paths_that_begin_with_the_last_one_before(api, path, delimiter):
+    paths = ["dir/1", "dir/10", "dir/1/x", "dir/2"]
+    api.branch("dev")
+    for name in paths:
+        api.upload(name, branch="dev")
+    parameters = {"prefix": "dir/", "delimiter": delimiter, "amount": 1, "type": "two_dot"}
+    shown, after, more = [], "", True
+    while more:
+        page = api.ask("GET", f"{REPO}{path}", after=after, **parameters).json
+        shown += [row["path"] for row in page["results"]]
+        after, more = page["pagination"]["next_offset"], page["pagination"]["has_more"]
+    folded = {"dir/1/" if delimiter == "/" and name == "dir/1/x" else name for name in paths}
+    assert shown == sorted(folded)
 
 
 @pytest.mark.parametrize(

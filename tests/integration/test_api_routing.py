@@ -6,14 +6,17 @@ import json
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from xml.etree import ElementTree as ET
 
 import pytest
-from aws_lambda_powertools.event_handler.api_gateway import Route
 from lakefs_sdk import api as sdk_api
 
-from functions.api.app import OPERATIONS, SERVICE
+from functions.api.app import SERVICE
+from functions.api.frequent import FREQUENT
+from functions.api.operations import OPERATIONS, OTHERS
 from functions.api.routes import exports, prefixes, recorded_uploads, tasks
+from functions.api.routing import Template
 from functions.api.unserved import UNSERVED
 from graveler.errors import AlreadyExistsError, ThrottledError
 from tests.support.api import ApiClient, event
@@ -49,6 +52,30 @@ def log(monkeypatch):
 @pytest.fixture(scope="module")
 def api():
     return ApiClient()
+
+
+def overlap(one: Template, other: Template) -> bool:
+    """Whether a request may match both."""
+    left, right = one.path.split("/"), other.path.split("/")
+    return (one.method, len(left)) == (other.method, len(right)) and all(
+        ours == theirs or "<" in (ours[:1], theirs[:1])
+        for ours, theirs in zip(left, right, strict=True)
+    )
+
+
+def test_a_request_matches_one_operation_whichever_are_tried_first():
+    pairs = [
+        (one.name, other.name) for one, other in combinations(TEMPLATES, 2) if overlap(one, other)
+    ]
+    assert pairs == []
+    assert overlap(TEMPLATES[0], TEMPLATES[0])
+
+
+def test_every_operation_is_either_frequent_or_not():
+    assert (*FREQUENT, *OTHERS) == OPERATIONS
+    assert {"statObject", "listObjects", "uploadObject", "commit"} <= {
+        each.template.name for each in FREQUENT
+    }
 
 
 def test_the_tables_hold_all_of_lakefs_s_operations_once():
@@ -312,17 +339,6 @@ def test_a_large_answer_is_compressed_for_clients_that_can_and_refused_to_others
     assert refused.status == 413
     assert "amount" in refused.message
     assert api.ask("GET", path, amount=10).status == 200
-
-
-def test_the_first_requests_of_an_operation_may_come_at_the_same_time(monkeypatch):
-    api = ApiClient()
-    api.repository()
-
-    def wrap_again(*_):
-        raise AssertionError("a request wraps its route, and so may another one that comes with it")
-
-    monkeypatch.setattr(Route, "_build_middleware_stack", wrap_again)
-    assert api.ask("GET", "/repositories/repo").status == 200
 
 
 def test_requests_of_many_threads_do_not_mix():

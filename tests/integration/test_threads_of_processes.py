@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from graveler.aws.dynamodb.http_client import Answer, HttpClient, NoAnswerError, Pending
+from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.exchanges.whole import Answer, NoAnswerError, Pending
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
@@ -50,8 +51,8 @@ class _Lost:
     def __init__(self, pending: Pending) -> None:
         self._pending = pending
 
-    def finish(self) -> Answer:
-        self._pending.finish()
+    def finish(self, *, needs_end: bool = True) -> Answer:
+        self._pending.finish(needs_end=needs_end)
         raise NoAnswerError("the answer was lost on its way")
 
     def abandon(self) -> None:

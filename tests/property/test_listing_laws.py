@@ -1,14 +1,17 @@
 """Listings show every key once, folded or not, whatever is staged over what is committed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import accumulate, cycle
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graveler.committed.store import Breaking
-from graveler.model import Change
-from graveler.staging.listing import CommonPrefix, PageQuery, list_page, prefix_end
-from graveler.staging.overlay import StagedChanges, live_records, newest_changes
+from graveler.ports import ChangesPage
+from graveler.staging.cursors import StagedChanges, TokenChanges
+from graveler.staging.listing import CommonPrefix, PageQuery, PageTime, list_page, prefix_end
+from graveler.staging.overlay import live_records
+from graveler.times import NS_PER_S
 from tests.support.model import Records, committed_in_memory, listed, write
 from tests.support.strategies import breakings, paths, records, values
 
@@ -22,19 +25,25 @@ def pages(
     staged: list[dict[bytes, bytes | None]],
     breaking: Breaking,
     query: PageQuery,
+    now_ns: Callable[[], int] = lambda: 0,
+    page_changes: int = 1000,
 ) -> Iterator[list[bytes | CommonPrefix]]:
     """All pages from the query's on, each read as a request of its own."""
     store, _ = committed_in_memory(breaking)
     metarange = write(store, committed)
     while True:
-        changes = _scan(staged, query)
+        time = PageTime(now_ns, query)
+        changes = _staged_changes(staged, query, time, page_changes)
         page = list_page(
-            lambda start, end: live_records(
-                changes.from_path(start),  # noqa: B023 - used before the loop goes on
-                metarange.records(start, end),
+            lambda start, end: time.begun(  # noqa: B023 - used before the loop goes on
+                live_records(
+                    changes.from_path(start),  # noqa: B023
+                    metarange.records(start, end),
+                )
             ),
             lambda record: record[0],
             query,
+            lambda: time.is_over,  # noqa: B023
         )
         yield [item if isinstance(item, CommonPrefix) else item[0] for item in page.results]
         if not page.next_after:
@@ -43,20 +52,25 @@ def pages(
         query = PageQuery(query.amount, query.prefix, page.next_after, query.delimiter)
 
 
-def _scan(staged: list[dict[bytes, bytes | None]], query: PageQuery) -> StagedChanges:
-    def scan(start: bytes) -> Iterator[Change]:
-        return newest_changes(
-            [
-                sorted(
-                    (path, value)
-                    for path, value in token.items()
-                    if start <= path and (query.end is None or path < query.end)
-                )
-                for token in staged
-            ]
-        )
+def _staged_changes(
+    staged: list[dict[bytes, bytes | None]], query: PageQuery, time: PageTime, page_changes: int
+) -> StagedChanges:
+    """The changes of tokens in a store whose pages have at most so many changes."""
 
-    return StagedChanges(scan, query.start)
+    def token_changes(token: dict[bytes, bytes | None]) -> TokenChanges:
+        def read(start: bytes, amount: int) -> Iterator[ChangesPage]:
+            changes = sorted(
+                (path, value)
+                for path, value in token.items()
+                if start <= path and (query.end is None or path < query.end)
+            )
+            step = min(amount, page_changes)
+            for at in range(0, len(changes), step):
+                yield ChangesPage(changes[at : at + step], has_more=at + step < len(changes))
+
+        return TokenChanges(read, query.amount + 1, passed=time.check)
+
+    return StagedChanges(list(map(token_changes, staged)))
 
 
 def live_keys(committed: Records, staged: list[dict[bytes, bytes | None]]) -> set[bytes]:
@@ -81,6 +95,33 @@ def test_all_pages_together_show_everything_once(
     assert [item for page in found for item in page] == listed(live_keys(committed, staged), query)
     assert all(len(page) == amount for page in found[:-1])
     assert len(found) == 1 or found[-1]
+
+
+@given(
+    records,
+    tokens,
+    breakings,
+    prefixes,
+    delimiters,
+    st.integers(1, 7),
+    st.integers(1, 5),
+    st.lists(st.integers(0, NS_PER_S // 5), min_size=1, max_size=5),
+)
+def test_pages_that_end_early_show_everything_once(
+    committed: Records,
+    staged: list[dict[bytes, bytes | None]],
+    breaking: Breaking,
+    prefix: bytes,
+    delimiter: bytes,
+    amount: int,
+    page_changes: int,
+    steps_ns: list[int],
+) -> None:
+    passed_ns = accumulate(cycle(steps_ns))
+    query = PageQuery(amount, prefix, b"", delimiter)
+    found = list(pages(committed, staged, breaking, query, lambda: next(passed_ns), page_changes))
+    assert [item for page in found for item in page] == listed(live_keys(committed, staged), query)
+    assert all(found[:-1])  # an empty page is the last one
 
 
 @given(records, tokens, breakings, prefixes, st.just(b"") | paths, delimiters, st.integers(1, 7))

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from functions.api import app
+from functions.api import app, operations
 from functions.api.access.late import TASK_NEEDS
 from functions.api.access.rows import Public
 from functions.api.access.table import NEEDS
 from functions.api.answers import empty
 from functions.api.contract import Contract
+from functions.api.frequent import FREQUENT
+from functions.api.operations import OPERATIONS
 from functions.api.routing import Operation
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED
@@ -20,7 +22,7 @@ from tests.support.access import EVERYTHING, RestrictedClient, allowing, denying
 from tests.support.access_examples import EXAMPLES, Example
 from tests.support.api import SETUP_TOKEN, ApiClient, Reply, event
 
-TEMPLATES = [*(operation.template for operation in app.OPERATIONS), *UNSERVED]
+TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
 NOT_SERVED = {template.name for template in UNSERVED}
 NAMES = sorted(EXAMPLES)
 WITH_RIGHTS = [name for name in NAMES if EXAMPLES[name].rights]
@@ -133,12 +135,22 @@ def test_exactly_the_public_operations_are_marked_so():
     assert {name for name, row in NEEDS.items() if isinstance(row, Public)} == public
 
 
-def test_an_operation_without_needs_keeps_the_api_from_starting(monkeypatch):
-    template = replace(app.OPERATIONS[0].template, name="newOperation")
-    operation = Operation(template, lambda _: empty(), Contract({}))
-    monkeypatch.setattr(app, "OPERATIONS", (*app.OPERATIONS, operation))
+def without_needs(path: str) -> Operation:
+    template = replace(OPERATIONS[0].template, name="newOperation", path=path)
+    return Operation(template, lambda _: empty(), Contract({}))
+
+
+def test_a_frequent_operation_without_needs_keeps_the_api_from_starting(monkeypatch):
+    monkeypatch.setattr(app, "FREQUENT", (*FREQUENT, without_needs("/new")))
     with pytest.raises(KeyError, match="newOperation"):
         ApiClient()
+
+
+def test_another_operation_without_needs_is_not_served(monkeypatch):
+    monkeypatch.setattr(operations, "OTHERS", (*operations.OTHERS, without_needs("/new")))
+    api = ApiClient()
+    for _ in range(2):
+        assert api.ask("GET", "/new").status == 500
 
 
 def test_every_kind_of_task_has_its_needs():

@@ -1,9 +1,9 @@
 """Bytes made to take all the memory, patterns made to take all the time, texts made for headers."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from graveler.entries import entry_value, value_entry
 from graveler.errors import InvalidInputError

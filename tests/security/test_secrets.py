@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from functions.api.app import OPERATIONS, SERVICE
+from functions.api.app import SERVICE
+from functions.api.operations import OPERATIONS
 from functions.api.settings import Settings
 from graveler.access.identity_tokens import SignedRequest
 from graveler.aws.environment import FromEnvironment

@@ -9,6 +9,7 @@ import pytest
 
 from gateway.lake.api.transport import HttpTransport
 from gateway.server import sidecar
+from gateway.server.serving import Gateway
 from tests.support.api import ACCESS_KEY_ID, SECRET
 from tests.support.gateway_calls import REQUESTS, prepared
 from tests.support.gateway_stack import REPO, CutBody, GatewayStack
@@ -51,7 +52,9 @@ def test_no_setting_turns_redirects_on(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in VARIABLES.items():
         monkeypatch.setenv(variable, value)
     monkeypatch.setenv("GRAVELER_GATEWAY_REDIRECTS", "true")
-    settings = sidecar.application()._application._settings
+    gateway, _ = sidecar.handler()
+    assert isinstance(gateway, Gateway)
+    settings = gateway._application._settings
     assert settings.operations.redirects is False
 
 

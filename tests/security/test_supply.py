@@ -29,6 +29,7 @@ def test_pip_checks_the_hashes_of_wheels(monkeypatch, tmp_path):
     def run(command, **_):
         asked.append(command)
         services.mkdir(parents=True)
+        (services / "endpoints.json").write_text('{"partitions": []}')
 
     monkeypatch.setattr(subprocess, "run", run)
     wheels.install(tmp_path / "wheels", "aarch64", "3.13")

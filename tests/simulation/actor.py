@@ -33,6 +33,7 @@ from tests.simulation.actions import ACTIONS
 from tests.simulation.schedule import Op
 from tests.simulation.stores import UNSURE, SkewedClock, carry_out, repeatable
 from tests.simulation.tasks import Ledger, Workers
+from tests.simulation.threads import SteppedThreads
 from tests.simulation.worlds import DESCRIBED, NAMESPACE
 from tests.support.counting import PassOn, Port, over_ports
 from tests.support.faults import Crash
@@ -87,7 +88,8 @@ class Actor:
     def _new_engine(self, around: PassOn) -> Engine:
         engine = replace(self._simulation.new_engine(), clock=self._clock)
         queue: Any = Port(engine.task_queue, "task_queue", around)
-        return replace(over_ports(engine, around), task_queue=queue)
+        threads = SteppedThreads(self._simulation.scheduler)
+        return replace(over_ports(engine, around), task_queue=queue, threads=threads)
 
     def end(self) -> None:
         """Do nothing any more."""

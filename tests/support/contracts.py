@@ -9,8 +9,9 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from functions.api import openapi
-from functions.api.app import API_PREFIX, OPERATIONS
+from functions.api.app import API_PREFIX
 from functions.api.contract import Content, Shape
+from functions.api.operations import OPERATIONS
 from functions.api.routing import Operation
 
 DOCUMENT = openapi.document(OPERATIONS, API_PREFIX, "tests")

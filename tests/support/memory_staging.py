@@ -9,7 +9,7 @@ from zlib import crc32
 
 from graveler.errors import StaleTaskError, StaleVersionError
 from graveler.model import Branch, Change, Repository, StagingToken
-from graveler.ports import UNCONDITIONAL, Staged, StagedChange, Unconditional
+from graveler.ports import UNCONDITIONAL, ChangesPage, Staged, StagedChange, Unconditional
 from graveler.tasks import Task
 from graveler.uploads import Upload
 from tests.support.memory_objects import nothing
@@ -79,6 +79,17 @@ class MemoryStagingStore:
         found = self._refs.branch(repository, branch)
         self.between()
         return found, self.get(token, path)
+
+    def get_with_repository(
+        self, repository: Repository, branch: str, token: StagingToken, path: bytes
+    ) -> tuple[Repository | None, Branch | None, Staged | None]:
+        if self.staged_first:
+            staged = self.get(token, path)
+            self.between()
+            return *self._refs.repository_and_branch(repository, branch), staged
+        found = self._refs.repository_and_branch(repository, branch)
+        self.between()
+        return *found, self.get(token, path)
 
     def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
         assert len({path for path, _ in changes}) == len(changes)
@@ -199,49 +210,61 @@ class MemoryStagingStore:
         values[path] = value
         self._restored.discard((token, path))
 
-    def _scan_page(
-        self, token: StagingToken, start: bytes, end: bytes | None
-    ) -> list[tuple[bytes, bytes | None]]:
-        with self._lock:
-            paths = self._paths.get(token, [])
-            first = bisect.bisect_left(paths, start)
-            last = len(paths) if end is None else bisect.bisect_left(paths, end)
-            chosen = paths[first : min(last, first + self.page_amount)]
-            return [(path, self._values[token][path]) for path in chosen]
-
     def scan(
         self, token: StagingToken, start: bytes, end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
-        while page := self._scan_page(token, start, end):
-            yield from page
-            if len(page) < self.page_amount:
-                return
-            start = page[-1][0] + b"\0"
-            self.between()
+        for page in self.scan_pages(token, start, end, self.page_amount):
+            yield from page.changes
 
     def scan_paths(self, token: StagingToken, start: bytes, end: bytes | None) -> Iterator[bytes]:
         return (path for path, _ in self.scan(token, start, end))
 
-    def scan_with_branch(
+    def scan_pages(
+        self, token: StagingToken, start: bytes, end: bytes | None, amount: int
+    ) -> Iterator[ChangesPage]:
+        amount = min(amount, self.page_amount)
+        while True:
+            page = self._scan_page(token, start, end, amount)
+            yield page
+            if not page.has_more:
+                return
+            start, amount = page.changes[-1][0] + b"\0", self.page_amount
+            self.between()
+
+    def _scan_page(
+        self, token: StagingToken, start: bytes, end: bytes | None, amount: int
+    ) -> ChangesPage:
+        with self._lock:
+            paths = self._paths.get(token, [])
+            first = bisect.bisect_left(paths, start)
+            last = len(paths) if end is None else bisect.bisect_left(paths, end)
+            chosen = paths[first : min(last, first + amount)]
+            # As in DynamoDB, a full page does not know whether it is the last one.
+            has_more = len(chosen) == amount
+            return ChangesPage([(path, self._values[token][path]) for path in chosen], has_more)
+
+    def scan_pages_with_branch(
         self,
         repository: Repository,
         branch: str,
         token: StagingToken,
         start: bytes,
         end: bytes | None,
-    ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
+        amount: int,
+    ) -> tuple[Branch | None, Iterator[ChangesPage]]:
         found = self._refs.branch(repository, branch)
         self.between()
-        first = self._scan_page(token, start, end)
+        first = self._scan_page(token, start, end, min(amount, self.page_amount))
         return found, self._scan_on(token, first, end)
 
     def _scan_on(
-        self, token: StagingToken, first: list[tuple[bytes, bytes | None]], end: bytes | None
-    ) -> Iterator[tuple[bytes, bytes | None]]:
-        yield from first
-        if len(first) == self.page_amount:
+        self, token: StagingToken, first: ChangesPage, end: bytes | None
+    ) -> Iterator[ChangesPage]:
+        yield first
+        if first.has_more:
             self.between()
-            yield from self.scan(token, first[-1][0] + b"\0", end)
+            start = first.changes[-1][0] + b"\0"
+            yield from self.scan_pages(token, start, end, self.page_amount)
 
     def drop(self, token: StagingToken) -> None:
         while paths := self._paths.get(token):

@@ -1,6 +1,7 @@
 """Engines over local servers, for tests with several threads or processes."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -93,7 +94,9 @@ class ServerWorld:
         self._clients.append(http)
         return Tables("refs", "staging", dynamodb_over(http, signer, observe=observe))
 
-    def engine(self, observe: Callable[[str], None] | None = None) -> Engine:
+    def engine(
+        self, observe: Callable[[str], None] | None = None, threads: Executor | None = None
+    ) -> Engine:
         """Return an engine with its own caches that calls observe with every request."""
         tables = self.tables(observe)
         objects: ObjectStore = self.memory.objects
@@ -107,7 +110,7 @@ class ServerWorld:
             refs=DynamoRefStore(tables),
             staging=DynamoStagingStore(tables),
             objects=objects,
-            committed=Committed(files, breaking=Breaking(3)),
+            committed=Committed(files, breaking=Breaking(3), executor=threads),
             clock=clock,
             names=SystemNames(clock),
             signing_key=b"signing key of the tests",
@@ -117,6 +120,7 @@ class ServerWorld:
             export_settings=self.memory.export_settings,
             task_queue=self.memory.task_queue,
             task_settings=self.memory.task_settings,
+            threads=threads,
         )
 
     def new_repository(self, bucket: str = "bucket") -> str:

@@ -2,8 +2,6 @@
 
 import hmac
 
-from aws_lambda_powertools.shared.cookies import Cookie, SameSite
-
 from functions.api import answers, key_pairs
 from functions.api.answers import Answer
 from functions.api.contract import header
@@ -155,13 +153,7 @@ def log_out(request: Request) -> Answer:
     return answer
 
 
-def _session_cookie(request: Request, value: str, max_age_s: int) -> Cookie:
-    return Cookie(
-        SESSION_COOKIE,
-        value,
-        path="/",
-        max_age=max_age_s,
-        http_only=True,
-        same_site=SameSite.LAX_MODE,
-        secure=request.services.settings.secure_cookies,
-    )
+def _session_cookie(request: Request, value: str, max_age_s: int) -> str:
+    secure = "; Secure" if request.services.settings.secure_cookies else ""
+    about = f"Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Lax{secure}"
+    return f"{SESSION_COOKIE}={value}; {about}"

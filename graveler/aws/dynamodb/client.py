@@ -30,19 +30,14 @@ from zlib import crc32
 import msgspec
 
 from graveler.aws import deadlines, traces, usage
-from graveler.aws.dynamodb.http_client import (
-    Answer,
-    HttpClient,
-    NoAnswerError,
-    NotSentError,
-    Pending,
-)
+from graveler.aws.dynamodb.http_client import HttpClient
 from graveler.aws.errors import (
     THROTTLING_CODES,
     ConditionFailedError,
     RequestRefusedError,
     TransactionCancelledError,
 )
+from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError, Pending
 from graveler.aws.retries import Retries
 from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted

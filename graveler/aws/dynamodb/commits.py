@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from graveler.aws.dynamodb.models import COMMIT, COMMITS_BY_GENERATION, CommitItem, partition_of
+from graveler.aws.dynamodb.commit_pages import commit_of, commits_below, commits_by_id
+from graveler.aws.dynamodb.models import COMMIT, CommitItem, partition_of
 from graveler.aws.dynamodb.records import Records
-from graveler.aws.dynamodb.tables import Raw, Request, key
+from graveler.aws.dynamodb.tables import key
 from graveler.aws.errors import ConditionFailedError
 from graveler.model import Commit, CommitID, Repository
-
-_COMMIT = msgspec.json.Decoder(Commit)
 
 
 def commit_item(repository: Repository, commit: Commit) -> CommitItem:
@@ -21,11 +20,6 @@ def commit_item(repository: Repository, commit: Commit) -> CommitItem:
         generation=commit.generation,
         commit=msgspec.json.encode(commit).decode(),
     )
-
-
-def _commit_of(raw: Raw) -> Commit:
-    # Not through the model, which is slow: a log reads a thousand commits at once.
-    return _COMMIT.decode(raw["commit"]["S"])
 
 
 class CommitRecords(Records):
@@ -51,7 +45,7 @@ class CommitRecords(Records):
         else:
             keys = [key(partition, COMMIT + commit_id) for commit_id in dict.fromkeys(ids)]
             raws = self.tables.get_batch(self.tables.refs, keys)
-        return {commit.id: commit for commit in map(_commit_of, raws)}
+        return {commit.id: commit for commit in map(commit_of, raws)}
 
     def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[CommitID, ...]:
         request = self.tables.query(partition_of(repository), COMMIT + prefix, limit=2)
@@ -62,25 +56,7 @@ class CommitRecords(Records):
     def commits_below(
         self, repository: Repository, generation: int, amount: int
     ) -> tuple[Commit, ...]:
-        request: Request = {
-            "TableName": self.tables.refs,
-            "IndexName": COMMITS_BY_GENERATION,
-            "KeyConditionExpression": "#p = :p AND #g <= :g",
-            "ExpressionAttributeNames": {"#p": "partition", "#g": "generation", "#c": "commit"},
-            "ExpressionAttributeValues": {
-                ":p": {"S": partition_of(repository)},
-                ":g": {"N": str(generation)},
-            },
-            "ProjectionExpression": "#c",
-            "ScanIndexForward": False,
-            "Limit": amount,
-        }
-        commits: list[Commit] = []
-        for raws in self.tables.pages(request):
-            commits += [_commit_of(raw) for raw in raws]
-            if len(commits) >= amount:
-                break
-        return tuple(commits[:amount])
+        return tuple(commits_below(self.tables, partition_of(repository), generation, amount))
 
     def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
         items = (commit_item(repository, commit).serialize() for commit in commits)
@@ -89,8 +65,4 @@ class CommitRecords(Records):
         )
 
     def every_commit(self, repository: Repository) -> Iterator[Commit]:
-        request = self.tables.query(partition_of(repository), COMMIT)
-        request["ProjectionExpression"] = "#c"
-        request["ExpressionAttributeNames"]["#c"] = "commit"
-        for raws in self.tables.pages(request):
-            yield from map(_commit_of, raws)
+        return commits_by_id(self.tables, partition_of(repository))

@@ -4,10 +4,8 @@ from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of,
 from graveler.aws.dynamodb.claims import ClaimRecords
 from graveler.aws.dynamodb.commits import CommitRecords
 from graveler.aws.dynamodb.hook_runs import HookRunRecords
-from graveler.aws.dynamodb.models import REPOSITORIES
 from graveler.aws.dynamodb.pulls import PullRequestRecords
-from graveler.aws.dynamodb.repositories import RepositoryRecords, repository_of
-from graveler.aws.dynamodb.tables import key
+from graveler.aws.dynamodb.repositories import RepositoryRecords, repository_key, repository_of
 from graveler.aws.dynamodb.tags import TagRecords
 from graveler.aws.dynamodb.tasks import TaskRecords
 from graveler.aws.dynamodb.uploads import UploadRecords
@@ -34,7 +32,7 @@ class DynamoRefStore(
     ) -> tuple[Repository | None, Branch | None]:
         refs = self.tables.refs
         wanted = [
-            (refs, key(REPOSITORIES, repository.name)),
+            (refs, repository_key(repository.name)),
             (refs, branch_key(repository, name)),
         ]
         found, branch = self.tables.get_together(meeting_at(repository, name), wanted)

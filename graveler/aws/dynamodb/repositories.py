@@ -72,6 +72,11 @@ def repository_of(raw: Raw) -> Repository:
     )
 
 
+def repository_key(name: str) -> Raw:
+    """Return the key of a repository's item."""
+    return key(REPOSITORIES, name)
+
+
 class RepositoryRecords(Records):
     """The part of RefStore that stores repositories."""
 

@@ -8,15 +8,10 @@ so each of them tells whether it is closed. Writes at different gates do not con
 conflicts is sent again. Writes of threads that meet share a transaction (`dynamodb.meetings`).
 
 A transaction carries a client request token, so a repeated request has no second effect.
-
-A scan's next page begins with a condition on the path, and has a limit. DynamoDB does not care. But
-DynamoDB Local reads everything before an ExclusiveStartKey and everything up to the limit, so that
-a scan of a million entries would take it an hour.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 from uuid import uuid4
 
 from pynamodb.expressions.condition import Condition
@@ -34,31 +29,25 @@ from graveler.aws.dynamodb.branches import (
 from graveler.aws.dynamodb.client import Call, binary
 from graveler.aws.dynamodb.meetings import Kind
 from graveler.aws.dynamodb.models import BranchItem, StagedItem, partition_of
+from graveler.aws.dynamodb.repositories import repository_key, repository_of
 from graveler.aws.dynamodb.staged_pages import (
     CHANGES,
-    PAGE,
+    FIRST_PAGE_ITEMS,
     PATHS,
     RESTORED_PATHS,
-    StagedPage,
-    StagedPath,
-    changes_of,
+    first_page,
+    pages,
 )
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
 from graveler.aws.dynamodb.uploads import has_completed, upload_completion
 from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
-from graveler.limits import PATH_BYTES_MAX
 from graveler.model import Branch, Change, Repository, StagingToken
-from graveler.ports import UNCONDITIONAL, Staged, StagedChange, Unconditional
+from graveler.ports import UNCONDITIONAL, ChangesPage, Staged, StagedChange, Unconditional
 from graveler.tasks import Task
 from graveler.threads import ContextThreads
 from graveler.uploads import Upload
-
-# A listing shows at most 1,000 paths, so the first page needs no more items. Further pages are
-# about as large as DynamoDB's full ones, of 1 MB.
-_FIRST_PAGE_ITEMS = 1_000
-_PAGE_ITEMS = 4_000
 
 _TRANSACTIONS_AT_ONCE = 8
 
@@ -86,6 +75,19 @@ class DynamoStagingStore:
         ]
         found, staged = self._tables.get_together(meeting_at(repository, branch), wanted)
         return (
+            None if found is None else branch_of(found),
+            None if staged is None else _staged_of(staged),
+        )
+
+    def get_with_repository(
+        self, repository: Repository, branch: str, token: StagingToken, path: bytes
+    ) -> tuple[Repository | None, Branch | None, Staged | None]:
+        refs = self._tables.refs
+        wanted = [(refs, repository_key(repository.name)), (refs, branch_key(repository, branch))]
+        wanted.append((self._tables.staging, _key(token, path)))
+        current, found, staged = self._tables.get_together(meeting_at(repository, branch), wanted)
+        return (
+            None if current is None else repository_of(current),
             None if found is None else branch_of(found),
             None if staged is None else _staged_of(staged),
         )
@@ -258,8 +260,8 @@ class DynamoStagingStore:
         return branch
 
     def restored_paths(self, token: StagingToken) -> Iterator[bytes]:
-        for items in self._pages(token, b"", None, RESTORED_PATHS):
-            yield from (item.path.B for item in items)
+        for page in pages(self._tables, token, b"", None, RESTORED_PATHS):
+            yield from (item.path.B for item in page.Items)
 
     def close(self, token: StagingToken) -> None:
         closed = [{"PutRequest": {"Item": key}} for key in gates.keys(token)]
@@ -269,20 +271,28 @@ class DynamoStagingStore:
     def scan(
         self, token: StagingToken, start: bytes, end: bytes | None
     ) -> Iterator[tuple[bytes, bytes | None]]:
-        return changes_of(self._pages(token, start, end, CHANGES))
+        for page in self.scan_pages(token, start, end, FIRST_PAGE_ITEMS):
+            yield from page.changes
 
     def scan_paths(self, token: StagingToken, start: bytes, end: bytes | None) -> Iterator[bytes]:
-        for items in self._pages(token, start, end, PATHS):
-            yield from (item.path.B for item in items)
+        for page in pages(self._tables, token, start, end, PATHS):
+            yield from (item.path.B for item in page.Items)
 
-    def scan_with_branch(
+    def scan_pages(
+        self, token: StagingToken, start: bytes, end: bytes | None, amount: int
+    ) -> Iterator[ChangesPage]:
+        for page in pages(self._tables, token, start, end, CHANGES, amount):
+            yield page.changes
+
+    def scan_pages_with_branch(
         self,
         repository: Repository,
         branch: str,
         token: StagingToken,
         start: bytes,
         end: bytes | None,
-    ) -> tuple[Branch | None, Iterator[tuple[bytes, bytes | None]]]:
+        amount: int,
+    ) -> tuple[Branch | None, Iterator[ChangesPage]]:
         branch_request = {
             "TableName": self._tables.refs,
             "Key": branch_key(repository, branch),
@@ -291,72 +301,22 @@ class DynamoStagingStore:
         if end is not None and start >= end:
             raw = self._dynamodb.call("GetItem", branch_request).get("Item")
             return (None if raw is None else branch_of(raw)), iter(())
-        request = self._page_request(token, start, end, CHANGES, _FIRST_PAGE_ITEMS)
         answer, first = self._dynamodb.call_together(
-            Call("GetItem", branch_request), Call("Query", request, PAGE)
+            Call("GetItem", branch_request), first_page(self._tables, token, start, end, amount)
         )
         raw = answer.get("Item")
-        changes = changes_of(self._pages(token, start, end, CHANGES, first))
-        return (None if raw is None else branch_of(raw)), changes
+        found = pages(self._tables, token, start, end, CHANGES, amount, first)
+        return (None if raw is None else branch_of(raw)), (page.changes for page in found)
 
     def drop(self, token: StagingToken) -> None:
         # Delete the gates last: until then no writer can stage an entry that this scan would miss.
-        for items in self._pages(token, b"", None, PATHS):
-            self._delete([_key(token, item.path.B) for item in items])
+        for page in pages(self._tables, token, b"", None, PATHS):
+            self._delete([_key(token, item.path.B) for item in page.Items])
         self._delete(gates.keys(token))
 
     def _delete(self, keys: Sequence[Raw]) -> None:
         deletions = [{"DeleteRequest": {"Key": key}} for key in keys]
         self._tables.write_batch(self._tables.staging, deletions)
-
-    def _pages(
-        self,
-        token: StagingToken,
-        start: bytes,
-        end: bytes | None,
-        wanted: Request,
-        first: StagedPage | None = None,
-    ) -> Iterator[list[StagedPath]]:
-        """Yield the items with start <= path < end in pages; first is the first one, if known."""
-        page, limit = first, _FIRST_PAGE_ITEMS
-        while end is None or start < end:
-            if page is None:
-                request = self._page_request(token, start, end, wanted, limit)
-                page = self._dynamodb.call("Query", request, PAGE)
-                limit = _PAGE_ITEMS
-            yield [
-                item
-                for item in page.Items
-                if start <= item.path.B and (end is None or end > item.path.B)
-            ]
-            if page.LastEvaluatedKey is None:
-                return
-            start, page = page.LastEvaluatedKey.path.B + b"\0", None
-
-    def _page_request(
-        self, token: StagingToken, start: bytes, end: bytes | None, wanted: Request, limit: int
-    ) -> Request:
-        """Return the request of a page, which may hold a path at either end of the interval."""
-        condition = "#t = :t"
-        values: dict[str, Any] = {":t": {"S": token}}
-        # A bound may be longer than a key can be. Cut off, it still includes the interval.
-        if start:
-            values[":start"] = {"B": start[:PATH_BYTES_MAX]}
-        if end is not None:
-            values[":end"] = {"B": end[:PATH_BYTES_MAX]}
-        if start and end is not None:
-            condition += " AND #p BETWEEN :start AND :end"
-        elif start:
-            condition += " AND #p >= :start"
-        elif end is not None:
-            condition += " AND #p <= :end"
-        return wanted | {
-            "TableName": self._tables.staging,
-            "KeyConditionExpression": condition,
-            "ExpressionAttributeValues": values,
-            "ConsistentRead": True,
-            "Limit": limit,
-        }
 
 
 def _key(token: StagingToken, path: bytes) -> Request:

@@ -5,15 +5,13 @@ bytes of a body with a length come straight from the socket.
 """
 
 import re
-import select
 import socket
-import ssl
 import sys
 from collections.abc import Mapping
-from io import BufferedReader, RawIOBase
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
+from graveler.aws.exchanges.channels import Channel, channel_of
 from graveler.aws.exchanges.connecting import connected, tls
 from graveler.aws.exchanges.heads import Head
 from graveler.aws.exchanges.patience import Patience
@@ -26,9 +24,6 @@ _OPTIONS = (
 
 # Most answers arrive whole in one piece of this size.
 _RECEIVED_BYTES = 64 * 1024
-# What is given to a TLS socket at once: it passes whole, or not in time.
-_SENT_BYTES = 64 * 1024
-
 _TARGET = re.compile("[!-~]+")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -57,13 +52,14 @@ class Host(NamedTuple):
 class Connection:
     """A connection to a host. The patience of each exchange is set before it begins."""
 
-    def __init__(self, host: Host, opened: socket.socket) -> None:
+    def __init__(self, host: Host, channel: Channel) -> None:
         self.host = host
         self.patience = Patience(CONNECT_TIMEOUT_S)
-        self._socket = opened
+        self._channel = channel
         # Set if the server did not take a request whole: it would take the next one for its rest.
         self.is_spoiled = False
         self._last: Answer | None = None
+        self._sends_head = False
 
     @property
     def is_reusable(self) -> bool:
@@ -72,12 +68,7 @@ class Connection:
 
     def is_open_and_silent(self) -> bool:
         """Whether the server left the idle connection open and sent nothing."""
-        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
-            return False  # received together with the last answer: poll() does not see it
-        # Not select(): it fails for descriptors above 1,023.
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        return not poll.poll(0)
+        return self._channel.is_open_and_silent()
 
     def send(
         self, method: str, target: str, headers: Mapping[str, str], content: bytes = b""
@@ -91,6 +82,7 @@ class Connection:
             ValueError: it would be another request than it says.
         """
         self._last = None
+        self._sends_head = method == "HEAD"
         self.send_more(_head_of(method, target, headers) + content)
 
     def send_more(self, content: bytes) -> None:
@@ -99,7 +91,7 @@ class Connection:
         Raises:
             OSError: the server may have got some of it.
         """
-        send_in_time(self._socket, content, self.patience)
+        self._channel.send(content, self.patience)
 
     def answer(self) -> "Answer":
         """Return the answer to the request, once its head has arrived.
@@ -107,7 +99,7 @@ class Connection:
         Raises:
             OSError: it did not arrive.
         """
-        head = Head()
+        head = Head(is_of_head=self._sends_head)
         while not head.is_complete:
             received = self.receive(_RECEIVED_BYTES)
             if not received:
@@ -122,10 +114,7 @@ class Connection:
         Raises:
             OSError: nothing arrived in time, or the connection is gone.
         """
-        self._socket.settimeout(self.patience.left_s())
-        received = self._socket.recv(most_bytes)
-        self.patience.passed(len(received))
-        return received
+        return self._channel.receive(most_bytes, self.patience)
 
     def receive_all(self, size_bytes: int) -> bytes:
         """Return so many bytes; fewer if the server ends the connection.
@@ -133,12 +122,11 @@ class Connection:
         Raises:
             OSError: they did not arrive in time, or the connection is gone.
         """
-        # It reads into the bytes that it returns: a copy would cost as much as the rest.
-        return BufferedReader(_Incoming(self._socket, self.patience), 1).read(size_bytes)
+        return self._channel.receive_all(size_bytes, self.patience)
 
     def close(self) -> None:
         """End the connection; a request under way may have had its effect."""
-        self._socket.close()
+        self._channel.close()
 
     def __enter__(self) -> Self:
         return self
@@ -229,40 +217,6 @@ class Answer:
         return piece
 
 
-class _Incoming(RawIOBase):
-    """What a socket receives in time."""
-
-    def __init__(self, connected: socket.socket, patience: Patience) -> None:
-        self._socket = connected
-        self._patience = patience
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any buffer
-        self._socket.settimeout(self._patience.left_s())
-        received = self._socket.recv_into(buffer)
-        self._patience.passed(received)
-        return received
-
-
-def send_in_time(
-    connected: socket.socket, data: bytes | bytearray | memoryview, patience: Patience
-) -> None:
-    """Send all of the data.
-
-    Raises:
-        OSError: the other side does not take it in time, or is gone.
-    """
-    at_once = _SENT_BYTES if isinstance(connected, ssl.SSLSocket) else sys.maxsize
-    rest = memoryview(data)
-    while rest:
-        connected.settimeout(patience.left_s())
-        sent = connected.send(rest[:at_once])
-        patience.passed(sent)
-        rest = rest[sent:]
-
-
 def opened(host: Host, limit_s: float = CONNECT_TIMEOUT_S) -> Connection:
     """Return a connection to the host; limit_s is for each of its addresses.
 
@@ -278,7 +232,7 @@ def opened(host: Host, limit_s: float = CONNECT_TIMEOUT_S) -> Connection:
     except BaseException:
         made.close()
         raise
-    return Connection(host, made)
+    return Connection(host, channel_of(made))
 
 
 def _head_of(method: str, target: str, headers: Mapping[str, str]) -> bytes:

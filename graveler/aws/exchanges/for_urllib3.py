@@ -5,7 +5,7 @@ from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
 from io import BufferedReader, RawIOBase
 from typing import Any
 
-from graveler.aws.exchanges.connection import send_in_time
+from graveler.aws.exchanges.channels import send_in_time
 from graveler.aws.exchanges.patience import Patience, silence_s
 from graveler.aws.retries import READ_TIMEOUT_S
 

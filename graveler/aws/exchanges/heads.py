@@ -19,7 +19,8 @@ class Head:
     is_reusable: another answer may follow this one on its connection.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_of_head: bool = False) -> None:
+        """Take an answer to HEAD, which has no body whatever its headers say, or to another."""
         self.status = 0
         self.headers: dict[str, str] = {}
         self.pieces: list[bytes] = []
@@ -27,6 +28,7 @@ class Head:
         self.is_over = False
         self.is_reusable = False
         self._is_interim = False
+        self._is_of_head = is_of_head
         self._fed_bytes = 0
         self._parser = HttpResponseParser(self)
 
@@ -69,9 +71,17 @@ class Head:
             return
         self.is_complete = True
         self.is_reusable = self._parser.should_keep_alive()
+        if self._is_of_head:
+            # The parser would wait for a body, and takes one without a length for the last.
+            self.is_over = True
+            self.is_reusable = self._parser.get_http_version() == "1.1" and (
+                "close" not in self.headers.get("connection", "").lower()
+            )
 
     def on_body(self, piece: bytes) -> None:
-        if not self.is_over:
+        if self.is_over:  # a body behind the answer to HEAD: its rest may still be on its way
+            self.is_reusable = False
+        else:
             self.pieces.append(piece)
 
     def on_message_complete(self) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.locations import Location
 from graveler.errors import GoneError
 from graveler.ports import ObjectInfo
 from graveler.times import NS_PER_S

@@ -1,4 +1,4 @@
-"""S3 through boto3: boto3 makes one attempt, and we retry.
+"""S3 through boto3, or directly: either makes one attempt, and we retry.
 
 boto3 can retry as well, but does not say whether an earlier attempt may have taken effect. A write
 that timed out and was then throttled has an unknown outcome; one that was only throttled had no
@@ -9,9 +9,7 @@ in the object.
 boto3 finds the region of a bucket, and detects errors that arrive with status 200.
 """
 
-import re
-from contextlib import nullcontext
-from dataclasses import dataclass
+from contextlib import nullcontext, suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +27,13 @@ from botocore.parsers import ResponseParserError
 from graveler.aws import traces, usage
 from graveler.aws.errors import THROTTLING_CODES
 from graveler.aws.exchanges.patience import silence_of
+from graveler.aws.exchanges.whole import NoAnswerError, NotSentError
 from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
+from graveler.aws.s3.direct import DirectRequests, ElsewhereError
+from graveler.aws.s3.locations import Location
 from graveler.aws.usage import Counted
 from graveler.errors import (
     BucketRefusedError,
-    InvalidInputError,
     ThrottledError,
     UnknownOutcomeError,
 )
@@ -41,10 +41,19 @@ from graveler.errors import (
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-_BUCKET = re.compile(r"[A-Za-z0-9._-]{1,255}")
-
-_NOT_SENT = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
-_NO_ANSWER = (HTTPClientError, IncompleteReadError, ResponseParserError, SSLError)
+_NOT_SENT = (
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    ProxyConnectionError,
+    NotSentError,
+)
+_NO_ANSWER = (
+    HTTPClientError,
+    IncompleteReadError,
+    ResponseParserError,
+    SSLError,
+    NoAnswerError,
+)
 
 # Retried like throttling: another writer of the same key is not done yet.
 _CONFLICT_CODES = frozenset({"ConditionalRequestConflict", "OperationAborted"})
@@ -73,64 +82,23 @@ class S3Error(Exception):
         self.may_have_landed = may_have_landed
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A bucket and a key in it; without a key, the whole bucket."""
-
-    bucket: str
-    key: str
-
-    @classmethod
-    def of(cls, uri: str) -> "Location":
-        """Return the location of `s3://bucket/key`.
-
-        Raises:
-            InvalidInputError: the URI has another form.
-        """
-        location = cls.of_prefix(uri)
-        if not location.key:
-            raise InvalidInputError(f"{uri!r} is not an S3 object URI: write s3://bucket/key")
-        return location
-
-    @classmethod
-    def of_prefix(cls, uri: str) -> "Location":
-        """Return the location of `s3://bucket/prefix`, whose prefix may be empty.
-
-        Raises:
-            InvalidInputError: the URI has another form.
-        """
-        scheme, _, rest = uri.partition("://")
-        bucket, _, prefix = rest.partition("/")
-        if scheme != "s3" or not _BUCKET.fullmatch(bucket):
-            raise InvalidInputError(f"{uri!r} is not an S3 URI: write s3://bucket/key")
-        return cls(bucket, prefix)
-
-    @property
-    def parameters(self) -> dict[str, str]:
-        """The location as boto3's parameters."""
-        return {"Bucket": self.bucket} | ({"Key": self.key} if self.key else {})
-
-    @property
-    def whole_bucket(self) -> "Location":
-        """The location's bucket, without the key."""
-        return Location(self.bucket, "")
-
-
-def range_header(first_and_last: tuple[int, int]) -> str:
-    """Return a range of bytes, both ends inclusive, as HTTP writes it."""
-    return f"bytes={first_and_last[0]}-{first_and_last[1]}"
-
-
 class S3:
     """S3, or an endpoint that is compatible with it; shared by all threads."""
 
-    def __init__(self, client: "S3Client", retries: Retries | None = None) -> None:
+    def __init__(
+        self,
+        client: "S3Client",
+        retries: Retries | None = None,
+        directly: DirectRequests | None = None,
+    ) -> None:
+        """Send what `directly` serves through it, and the rest through boto3's client."""
         for operation in ("PutObject", "UploadPart"):
             client.meta.events.register(
                 f"before-call.s3.{operation}", _put_at_once, unique_id=f"graveler-{operation}"
             )
         self.client = client
         self._retries = retries or Retries()
+        self._directly = directly
 
     def call(self, operation: str, location: Location, **parameters: object) -> dict[str, Any]:
         """Return the answer of the client's method of that name; `Body` is read into bytes.
@@ -168,11 +136,16 @@ class S3:
     def _attempt(
         self, operation: str, location: Location, parameters: dict[str, object]
     ) -> dict[str, Any]:
+        parameters = {**location.parameters, **parameters}
+        if self._directly is not None and self._directly.serves(operation, parameters):
+            usage.count(Counted.S3_REQUESTS)
+            with suppress(ElsewhereError), traces.call("S3", operation):
+                return self._directly.call(operation, parameters)
         method = getattr(self.client, operation)
         usage.count(Counted.S3_REQUESTS)
         silence = silence_of(LONG_READ_TIMEOUT_S) if operation in _LONG else nullcontext()
         with traces.call("S3", operation), silence:
-            answer: dict[str, Any] = method(**location.parameters, **parameters)
+            answer: dict[str, Any] = method(**parameters)
             if "Body" in answer:
                 answer["Body"] = answer["Body"].read()
             return answer

@@ -5,8 +5,8 @@ first. A file is read in pieces at first, and fetched whole after a few reads; t
 at the same time wait for one fetch. A file appears in the folder by rename, so it is always whole.
 Readers verify the checksum of each block, so a cached file is as safe as S3's.
 
-Several processes may share the folder. Each counts the files that it knows, and a file that another
-process evicted is a miss.
+Several processes may share the folder. Each finds what the others have kept, counts the files that
+it knows, and takes a file that another process evicted for a miss.
 """
 
 import os
@@ -106,7 +106,19 @@ class CachedFiles:
             size = self._sizes.get(name)
             if size is not None:
                 self._sizes.move_to_end(name)
-            return size
+                return size
+        return self._adopted(name)
+
+    def _adopted(self, name: str) -> int | None:
+        """Count a file that another process has kept; return its size, None if there is none."""
+        try:
+            size = os.stat(f"{self._folder}/{name}").st_size  # noqa: PTH116 - as in _read_cached
+        except OSError:
+            return None
+        with self._lock:
+            evicted = [] if name in self._sizes else self._account(name, size)
+        self._delete(evicted)
+        return size
 
     def _read_cached(self, name: str, offset: int, length: int) -> bytes | None:
         try:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from graveler.aws.s3.answers import Answer, checksum_of, time_ns
-from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.locations import Location
 from graveler.errors import InvalidInputError
 from graveler.ports import ListedObject, UnfinishedUpload
 

@@ -16,14 +16,16 @@ from graveler.aws.s3.answers import (
     info_of,
     time_ns,
 )
-from graveler.aws.s3.client import S3, Location, S3Error, range_header
+from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.descriptions import (
     content_type_parameters,
     description_parameters,
     parameters_of_stored,
 )
 from graveler.aws.s3.listing import S3Listing
+from graveler.aws.s3.locations import Location, range_header
 from graveler.aws.s3.presigning import S3Presigning
+from graveler.aws.s3.requests import S3Requests
 from graveler.aws.s3.uploads import S3Uploads
 from graveler.aws.signing import Credentials
 from graveler.aws.usage import Counted
@@ -59,11 +61,13 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         credentials: Callable[[], Credentials] | None = None,
         *,
         copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
+        signer: S3Requests | None = None,
     ) -> None:
-        """Presign with the public client of a bucket and its credentials, by default s3's."""
+        """Presign with the signer, or else boto3's client of a bucket, by default s3's."""
         self._s3 = s3
         self._public_of = public_of or (lambda _bucket: s3.client)
         self._credentials = credentials
+        self._signer = signer
         self._copy_bytes_max = copy_bytes_max
 
     def put(

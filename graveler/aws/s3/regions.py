@@ -2,7 +2,8 @@
 
 from botocore.exceptions import ClientError
 
-from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.locations import Location
 from graveler.cache import BoundedCache
 from graveler.errors import InvalidInputError
 

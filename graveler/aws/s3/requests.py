@@ -16,7 +16,7 @@ from hashlib import sha256
 from urllib.parse import quote, urlsplit
 
 from graveler.aws.exchanges.connection import Host
-from graveler.aws.s3.client import Location
+from graveler.aws.s3.locations import Location
 from graveler.aws.signing import (
     ALGORITHM,
     Credentials,
@@ -124,12 +124,21 @@ class S3Requests:
         self._now_s = now_s
         self._key = lru_cache(_KEYS_MAX)(derived_key)
 
+    @property
+    def region(self) -> str:
+        """The region of the endpoint."""
+        return self._endpoint.region
+
     def sign_get(self, uri: str, headers: Mapping[str, str]) -> SignedRequest:
         """Return a request that reads the object.
 
         Header names of all requests are in lower case, and values are ASCII.
         """
-        return self._signed("GET", uri, {}, headers, _NO_PAYLOAD)
+        return self.sign_read("GET", uri, headers)
+
+    def sign_read(self, method: str, uri: str, headers: Mapping[str, str]) -> SignedRequest:
+        """Return a request that reads the object, or its description: GET or HEAD."""
+        return self._signed(method, uri, {}, headers, _NO_PAYLOAD)
 
     def sign_put(self, uri: str, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
         """Return a request that stores an object.
@@ -194,6 +203,17 @@ class S3Requests:
 
         response_parameters are S3's, such as `response-content-type`.
         """
+        return self.presign("GET", uri, expires_s, headers_signed, response_parameters)
+
+    def presign(
+        self,
+        method: str,
+        uri: str,
+        expires_s: int,
+        headers_signed: Mapping[str, str],
+        more_parameters: Mapping[str, str],
+    ) -> str:
+        """Return a URL of a request that whoever has it can send, with the signed headers."""
         location = Location.of(uri)
         site = self._public.site(location.bucket)
         path = site.path_of(location.key)
@@ -201,7 +221,7 @@ class S3Requests:
         scope = _scope(moment, site.region)
         covered = {**headers_signed, "host": site.host.header}
         parameters = {
-            **response_parameters,
+            **more_parameters,
             "X-Amz-Algorithm": ALGORITHM,
             "X-Amz-Credential": f"{credentials.access_key}/{scope}",
             "X-Amz-Date": moment,
@@ -213,7 +233,7 @@ class S3Requests:
         query = _query(parameters)
         # S3 takes the hash that the reader sends, if it sends one.
         payload_hash = covered.get("x-amz-content-sha256", UNSIGNED_PAYLOAD)
-        canonical = _canonical("GET", path, query, covered, payload_hash)
+        canonical = _canonical(method, path, query, covered, payload_hash)
         made = signature(self._key(credentials.secret_key, scope), moment, scope, canonical)
         return site.url_of(f"{path}?{query}&X-Amz-Signature={made}")
 

@@ -6,8 +6,9 @@ from contextlib import suppress
 from hashlib import md5
 
 from graveler.aws.s3.answers import checksum_of, find, find_existing, gone, info_of, time_ns
-from graveler.aws.s3.client import S3, Location, S3Error, range_header
+from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.descriptions import content_type_parameters
+from graveler.aws.s3.locations import Location, range_header
 from graveler.errors import (
     BadPartsError,
     GravelerError,

@@ -14,11 +14,12 @@ from graveler.export import lifecycle
 from graveler.export.lifecycle import Next
 from graveler.export.model import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
-from graveler.model import Branch, Repository
+from graveler.model import Repository
 from graveler.operations.engine import Engine
 from graveler.operations.exports.deadline import TIME_TO_BEGIN_S
 from graveler.operations.exports.lease import Lease
 from graveler.operations.exports.pieces import delete_pieces
+from graveler.operations.exports.records import delete_record, new_run_id
 from graveler.operations.exports.run import carry_out
 
 
@@ -104,16 +105,6 @@ def _take_step(
     return step, None
 
 
-def delete_record(engine: Engine, repository: Repository, record: BranchExport) -> None:
-    """Delete the export's record, and the pieces of its run.
-
-    Raises:
-        StaleVersionError: another writer changed the record.
-    """
-    engine.exports.delete_branch_export(repository, record)
-    delete_pieces(engine, repository, record.run)
-
-
 def _send_watch(
     engine: Engine, repository: Repository, record: BranchExport, now_ns: int
 ) -> BranchExport:
@@ -130,9 +121,3 @@ def _send_watch(
         return record
     engine.export_queue.send(ExportRequest(repository.name, record.branch), delay_s)
     return lifecycle.watched(record, now_ns, delay_s)
-
-
-def new_run_id(engine: Engine, repository: Repository, branch: Branch) -> str:
-    """Return a new ID for a run that exports the branch's head."""
-    uid = engine.names.new_uid()
-    return f"{repository.name}-{branch.name}-{branch.commit_id}-{uid}"

@@ -21,9 +21,9 @@ from graveler.export.status import longest_name
 from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository
 from graveler.names import check_branch_name
 from graveler.operations.engine import Engine
-from graveler.operations.exports.advance import delete_record, new_run_id
 from graveler.operations.exports.pieces import delete_pieces
 from graveler.operations.exports.places import check_places
+from graveler.operations.exports.records import delete_record, new_run_id
 from graveler.operations.protocol.lookup import branch_not_found, current_branch, read_repository
 from graveler.operations.protocol.retries import retry_stale
 from graveler.tasks import TaskStart
@@ -102,24 +102,30 @@ def delete_branch(
     engine: Engine,
     repository: Repository,
     branch: Branch,
+    record: BranchExport | None,
     event: Event,
     drop_after_ns: int,
     starts: TaskStart | None = None,
 ) -> None:
     """Delete the branch together with its export, and store the task that this starts, or nothing.
 
-    The event makes the export function look after a runner that is still working.
+    record is that of the export, None if there is none. The event makes the export function look
+    after a runner that is still working.
 
     Raises:
         StaleVersionError: another writer changed the branch or its export.
     """
-    record = engine.exports.branch_export(repository, branch.name)
     left = None if record is None else lifecycle.ended(record, engine.clock.now_ns())
     engine.exports.delete_branch(
         repository, branch, event, drop_after_ns, export=record, left=left, starts=starts
     )
     if record is not None and left is None:
         delete_pieces(engine, repository, record.run)
+
+
+def record_of(engine: Engine, repository: Repository, branch: str) -> BranchExport | None:
+    """Return the record of the branch's export."""
+    return engine.exports.branch_export(repository, branch)
 
 
 def get(engine: Engine, repository: str, branch: str) -> ExportConfiguration:

@@ -4,12 +4,12 @@ A commit that `prepare-commit` refuses leaves the branch as it was. One that `pr
 leaves a sealed token, which the next commit applies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from graveler.committed.metarange import MetaRange
 from graveler.hooks import PREPARE_COMMIT, Occurrence
-from graveler.model import Branch, Repository
+from graveler.model import Branch, Change, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.hooks.files import branch_files, committed_files
 from graveler.operations.hooks.gate import Gate
@@ -47,15 +47,21 @@ def is_guarded(engine: Engine, repository: Repository, branch: Branch) -> bool:
 
 
 def pass_before_sealing(
-    gate: Gate, repository: Repository, branch: Branch, about: Occurrence
+    gate: Gate,
+    repository: Repository,
+    branch: Branch,
+    about: Occurrence,
+    staged: Callable[[Branch], Sequence[Change]] | None = None,
 ) -> None:
     """Run the hooks of `prepare-commit`; if `pre-commit` has some, let the gate say who runs them.
+
+    staged is as for `branch_files`.
 
     Raises:
         HookFailedError, PreconditionFailedError: as `Gate.pass_through`.
         Exception: whatever the gate's pace raises.
     """
-    files = branch_files(gate.engine, repository, branch, PRE_COMMIT)
+    files = branch_files(gate.engine, repository, branch, PRE_COMMIT, staged)
     files.require_served(PRE_COMMIT, even_later=True)
     gate.pass_through(files, replace(about, event=PREPARE_COMMIT))
     if files.due(PRE_COMMIT, branch.name):

@@ -15,7 +15,7 @@ The other `post-` events take the action files of the new commit. lakeFS runs no
 repositories.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graveler.actions.action import NOT_SERVED, Action, parse_action
@@ -29,7 +29,7 @@ from graveler.errors import (
     RangeNotSatisfiableError,
 )
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX, HOOKS_MAX
-from graveler.model import Branch, Record, Repository
+from graveler.model import Branch, Change, Record, Repository, StagingToken
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import View
 
@@ -102,10 +102,22 @@ def committed_files(
     return _loaded(engine, repository, content.few_records(_FOLDER, _FOLDER_END), event)
 
 
-def branch_files(engine: Engine, repository: Repository, branch: Branch, event: str) -> ActionFiles:
+def staged_files(engine: Engine, token: StagingToken) -> Sequence[Change]:
+    """Return the changes of action files under the token."""
+    return tuple(engine.staging.scan(token, _FOLDER, _FOLDER_END))
+
+
+def branch_files(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    event: str,
+    staged: Callable[[Branch], Sequence[Change]] | None = None,
+) -> ActionFiles:
     """Return the action files that a reader of the branch sees, staged ones included.
 
-    It costs a request for each of the branch's staging tokens.
+    It costs a request for each of the branch's staging tokens. staged returns the changes under the
+    newest one, if they have been read.
 
     Raises:
         PreconditionFailedError: an action file is malformed.
@@ -113,8 +125,9 @@ def branch_files(engine: Engine, repository: Repository, branch: Branch, event: 
     if runs_no_hooks(engine, repository):
         return NO_FILES
     committed = engine.content(repository, branch.commit_id)
-    view = View(engine, repository, branch.tokens, committed)
-    changes = dict(view.changes(_FOLDER, _FOLDER_END))
+    newest = staged(branch) if staged else staged_files(engine, branch.staging_token)
+    sealed = View(engine, repository, branch.sealed_tokens, committed)
+    changes = {**dict(sealed.changes(_FOLDER, _FOLDER_END)), **dict(newest)}
     kept = (
         record for record in committed.few_records(_FOLDER, _FOLDER_END) if record[0] not in changes
     )

@@ -68,7 +68,7 @@ class Source:
         """
         query = PageQuery(amount, prefix=self._prefix, after=after)
         view = self._view(destination)
-        staged = view.staged(query.start, query.end)
+        staged = view.staged(query.end)
         return list(islice(view.records(staged, query.start, query.end), amount))
 
     def _view(self, destination: Branch) -> View:

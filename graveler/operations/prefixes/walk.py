@@ -15,10 +15,11 @@ are claimed as by a shallow copy (`graveler.retention.claims`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from graveler.entries import entry_value, value_entry
 from graveler.errors import ConflictError, StaleVersionError, UnknownOutcomeError
@@ -224,7 +225,7 @@ class _Walk:
         known = set(wanted)
         found = {
             path: value
-            for path, value in self._watched(below.records(below.staged(first, end), first, end))
+            for path, value in self._watched(below.records(below.staged(end), first, end))
             if path in known
         }
         for path, change in staged.items():

@@ -1,7 +1,8 @@
 """Sources of shallow copies: entries whose addresses no collection deletes meanwhile."""
 
 from collections.abc import Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from graveler.addresses import physical_uri
 from graveler.entries import value_entry

@@ -174,7 +174,7 @@ def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
         ContentionError: changes were restored in each try.
         NotFoundError: the branch was deleted.
     """
-    if branch.sealed_tokens and not has_staged(engine, branch):
+    if branch.sealed_tokens and not has_staged(engine, branch.staging_token):
         return branch
     return seal_restored(engine, repository, replace_token(engine, repository, branch))
 
@@ -220,13 +220,20 @@ def newest_sealed(branch: Branch) -> str:
     return branch.sealed_tokens[0] if branch.sealed_tokens else ""
 
 
-def has_staged(engine: Engine, branch: Branch) -> bool:
-    """Whether the branch's staging token holds anything."""
-    return next(engine.staging.scan(branch.staging_token, b"", None), None) is not None
+def has_staged(engine: Engine, token: StagingToken) -> bool:
+    """Whether the staging token holds anything."""
+    return next(engine.staging.scan(token, b"", None), None) is not None
 
 
-def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+def require_clean(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    is_dirty: Callable[[Branch], bool] | None = None,
+) -> Branch:
     """Return the branch if nothing that is staged changes what its head says.
+
+    is_dirty says whether the branch's staging token holds anything; by default, it is read.
 
     Staged entries without effect (a tombstone over nothing) could have one over another head. So
     they are sealed, and the move takes them off. A write that arrives after this check comes after
@@ -238,7 +245,7 @@ def require_clean(engine: Engine, repository: Repository, branch: Branch) -> Bra
         NotFoundError: the branch was deleted.
     """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
-        is_staged = has_staged(engine, branch)
+        is_staged = is_dirty(branch) if is_dirty else has_staged(engine, branch.staging_token)
         if is_staged or branch.sealed_tokens:
             view = view_of_branch(engine, repository, branch)
             if any(effective_changes(view.changes(), view.committed)):

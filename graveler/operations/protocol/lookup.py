@@ -9,15 +9,17 @@ its branches and tags.
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TypeVar
 
 from graveler.errors import GravelerError, NotFoundError
-from graveler.identity import ID_LENGTH
+from graveler.identity import ID_LENGTH, is_id
 from graveler.messages import Refusal, within
 from graveler.model import Branch, CommitID, Repository
 from graveler.names import check_branch_name, check_repository_name, is_branch_name
 from graveler.operations.engine import Engine
-from graveler.refs.resolve import resolve_commit_id
+from graveler.ports import Staged
+from graveler.refs.resolve import Resolved, resolve, resolve_commit_id
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
@@ -104,11 +106,72 @@ def current_branch(
         InvalidInputError: a name is malformed.
         NotFoundError: the repository or the branch does not exist.
     """
+
+    def read(known: Repository) -> tuple[Repository | None, Branch | None, None]:
+        return *engine.refs.repository_and_branch(known, name), None
+
+    return _current(engine, repository_name, name, not_found, read)[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class StagedRead:
+    """What a path held under the staging token of the branch as it was seen last."""
+
+    seen: Branch
+    staged: Staged | None
+
+    def is_current(self, branch: Branch) -> bool:
+        """Whether it is as good as a read after that of the branch; it may have come before.
+
+        A staged entry is, if the token is still the branch's. A missing entry says that readers see
+        what is below. So the head must not have moved in between either, and the version must equal
+        the one last seen.
+        """
+        if branch.staging_token != self.seen.staging_token:
+            return False
+        return self.staged is not None or branch.version == self.seen.version
+
+
+def current_path(
+    engine: Engine,
+    repository_name: str,
+    name: str,
+    path: bytes,
+    not_found: Callable[[str], GravelerError] = branch_not_found,
+) -> tuple[Repository, Branch, StagedRead | None]:
+    """Return what `current_branch` does, and in the same request what is staged at the path.
+
+    That is read under the token that was seen last, and in no order with the branch. It is None if
+    this process has not seen the branch.
+
+    Raises:
+        InvalidInputError, NotFoundError: as `current_branch`.
+    """
+
+    def read(known: Repository) -> tuple[Repository | None, Branch | None, StagedRead | None]:
+        seen = engine.branches.get((known.uid, name))
+        if seen is None:
+            return *engine.refs.repository_and_branch(known, name), None
+        token = seen.staging_token
+        found, branch, staged = engine.staging.get_with_repository(known, name, token, path)
+        return found, branch, StagedRead(seen, staged)
+
+    return _current(engine, repository_name, name, not_found, read)
+
+
+def _current(
+    engine: Engine,
+    repository_name: str,
+    name: str,
+    not_found: Callable[[str], GravelerError],
+    read: Callable[[Repository], tuple[Repository | None, Branch | None, T]],
+) -> tuple[Repository, Branch, T]:
+    """Return what read returns of the repository of that name, which it gets as it was known."""
     check_branch_name(name)
     held = engine.repositories.get(repository_name)
     repository = held[0] if held is not None else read_repository(engine, repository_name)
     while True:
-        current, branch = engine.refs.repository_and_branch(repository, name)
+        current, branch, more = read(repository)
         if current is None:
             engine.repositories.forget(repository_name)
             raise repository_not_found(repository_name)
@@ -118,7 +181,7 @@ def current_branch(
             if branch is None:
                 raise not_found(name)
             engine.remember(current, branch)
-            return current, branch
+            return current, branch, more
         repository = current
 
 
@@ -142,6 +205,20 @@ def current_commit_id(
     repository = read_repository(engine, repository_name)
     with within(step):
         return repository, resolve_commit_id(engine.refs, engine.history(repository), ref)
+
+
+def resolving(engine: Engine, repository: Repository, ref: str) -> Callable[[], Resolved]:
+    """Begin to resolve a ref expression; return the function that returns what it names.
+
+    Raises:
+        InvalidInputError, NotFoundError, CorruptDataError: as `resolve`, by the function.
+    """
+
+    def read() -> Resolved:
+        return resolve(engine.refs, engine.history(repository), ref)
+
+    # A commit's ID is often cached, and then costs less than a thread.
+    return read if is_id(ref) else engine.ahead(read)
 
 
 def check_writable(repository: Repository, *, force: bool) -> None:

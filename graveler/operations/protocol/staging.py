@@ -49,7 +49,12 @@ from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Repository, Re
 from graveler.names import check_path, checksum_tag
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import read_branch, replace_token
-from graveler.operations.protocol.lookup import branch_not_found, current_branch
+from graveler.operations.protocol.lookup import (
+    StagedRead,
+    branch_not_found,
+    current_branch,
+    current_path,
+)
 from graveler.operations.protocol.protection import check_can_stage
 from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
@@ -81,6 +86,26 @@ def branch_for_staging(
     found, current = current_branch(engine, repository, branch, not_found)
     check_can_stage(found, branch, force=force)
     return found, current
+
+
+def path_for_staging(
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    *,
+    force: bool,
+    not_found: Callable[[str], GravelerError] = branch_not_found,
+) -> tuple[Repository, Branch, StagedRead | None]:
+    """Return what `branch_for_staging` does, and what is staged at the path (`current_path`).
+
+    Raises:
+        GravelerError: as `branch_for_staging`.
+    """
+    check_path(path)
+    found, current, read = current_path(engine, repository, branch, path, not_found)
+    check_can_stage(found, branch, force=force)
+    return found, current, read
 
 
 def stage_changes(
@@ -155,11 +180,13 @@ def stage_in_place(
     branch: Branch,
     path: bytes,
     make: Callable[[bytes | None], bytes | None],
+    read: StagedRead | None = None,
 ) -> None:
     """Compare-and-swap: stage make(current value); retry if the path or the branch changed.
 
     make gets the stored value that readers see (None: no object) and returns the new one (None: a
-    tombstone). It is called in each try.
+    tombstone). It is called in each try. The first try works with read, if there is one: the store
+    checks that nothing has changed since.
 
     Raises:
         NotFoundError: the branch was deleted.
@@ -169,15 +196,18 @@ def stage_in_place(
     current = branch
 
     def attempt() -> bytes | None:
-        nonlocal current
+        nonlocal current, read
         try:
             content = engine.content(repository, current.commit_id)
-            staged = engine.staging.get(current.staging_token, path)
+            if read is not None and read.is_current(current):
+                staged = read.staged
+            else:
+                staged = engine.staging.get(current.staging_token, path)
             below = View(engine, repository, current.sealed_tokens, content)
             value = make(below.get(path) if staged is None else staged.value)
             engine.staging.stage_if(repository, current, path, value, staged)
         except StaleVersionError:
-            current = read_branch(engine, repository, branch.name)
+            current, read = read_branch(engine, repository, branch.name), None
             raise
         return value
 
@@ -239,8 +269,9 @@ def stage_entry(
     path: bytes,
     entry: Entry,
     requirement: Requirement = NO_REQUIREMENT,
+    read: StagedRead | None = None,
 ) -> ObjectStat:
-    """Make the entry the object at the path.
+    """Make the entry the object at the path; read is as for `stage_in_place`.
 
     Raises:
         PreconditionFailedError: the path does not meet the requirement.
@@ -249,7 +280,7 @@ def stage_entry(
         UnknownOutcomeError: the entry may have been staged.
     """
     value = entry_value(entry)
-    stage_value(engine, repository, branch, path, value, requirement)
+    stage_value(engine, repository, branch, path, value, requirement, read)
     return object_stat(repository, path, value)
 
 
@@ -260,8 +291,11 @@ def stage_value(
     path: bytes,
     value: bytes | None,
     requirement: Requirement,
+    read: StagedRead | None = None,
 ) -> None:
     """Stage a stored value, or None for a tombstone, if the path meets the requirement.
+
+    read is as for `stage_in_place`.
 
     Raises:
         GravelerError: as `stage_entry`.
@@ -274,4 +308,4 @@ def stage_value(
     if requirement == NO_REQUIREMENT:
         stage_changes(engine, repository, branch, [(path, value)])
     else:
-        stage_in_place(engine, repository, branch, path, make)
+        stage_in_place(engine, repository, branch, path, make, read)

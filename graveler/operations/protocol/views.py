@@ -7,19 +7,26 @@ readable for longer than any request lives, so the record works as a snapshot.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import merge as heap_merge
+from itertools import chain, repeat
+
+from msgspec import Struct
 
 from graveler.addresses import physical_uri
 from graveler.committed.metarange import MetaRange
 from graveler.entries import value_entry
+from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Change, Entry, Record, Repository, StagingToken
 from graveler.names import check_path, is_branch_name
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.lookup import StagedRead
+from graveler.ports import ChangesPage
 from graveler.refs.resolve import resolve
-from graveler.staging.overlay import StagedChanges, live_records, newest_changes
+from graveler.staging.cursors import Passed, StagedChanges, TokenChanges
+from graveler.staging.listing import PageQuery
+from graveler.staging.overlay import live_records, newest_changes
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectStat:
+class ObjectStat(Struct, frozen=True, gc=False):
     """An object at a path; physical_address is the whole URI of its data."""
 
     path: bytes
@@ -68,9 +75,27 @@ class View:
         """Return the records that a reader sees with start <= path < end."""
         return live_records(staged.from_path(start), self.committed.records(start, end))
 
-    def staged(self, start: bytes, end: bytes | None) -> StagedChanges:
-        """Return the staged changes from start on, for a reader that skips forward."""
-        return StagedChanges(lambda begin: self.changes(begin, end), start)
+    def staged(
+        self,
+        end: bytes | None,
+        amount: int = PAGE_AMOUNT_MAX,
+        passed: Passed | None = None,
+        first: Iterator[ChangesPage] | None = None,
+    ) -> StagedChanges:
+        """Return the staged changes up to end, for a reader that skips forward.
+
+        The reader needs about that amount at first. first already reads the pages of the newest
+        token, from the reader's start on.
+        """
+
+        def changes(token: StagingToken, pages: Iterator[ChangesPage] | None) -> TokenChanges:
+            def read(start: bytes, at_first: int) -> Iterator[ChangesPage]:
+                return self.engine.staging.scan_pages(token, start, end, at_first)
+
+            return TokenChanges(read, amount, pages, passed)
+
+        rest = repeat(None)
+        return StagedChanges(list(map(changes, self.tokens, chain([first], rest))))
 
 
 def view_of_branch(engine: Engine, repository: Repository, branch: Branch) -> View:
@@ -101,35 +126,49 @@ def view_of_ref(engine: Engine, repository: Repository, ref: str) -> View:
 def read_value(engine: Engine, repository: Repository, ref: str, path: bytes) -> bytes | None:
     """Return the stored value of a path at a ref; for a branch, usually in one request.
 
-    The request reads the branch's record and the staged entry under the token that was seen last,
-    in no order. If it is still the branch's token, a staged entry is current. A missing entry is
-    current only if the head did not move either, so the version must also equal the one last seen.
+    The request reads the branch's record and the staged entry under the token that was seen last.
 
     Raises:
         InvalidInputError: the ref or the path is malformed.
         NotFoundError: the ref names no commit.
     """
     check_path(path)
-    seen = engine.tokens.get((repository.uid, ref)) if is_branch_name(ref) else None
+    seen = engine.branches.get((repository.uid, ref)) if is_branch_name(ref) else None
     if seen is None:
         return view_of_ref(engine, repository, ref).get(path)
-    token, version = seen
-    branch, staged = engine.staging.get_with_branch(repository, ref, token, path)
+    branch, staged = engine.staging.get_with_branch(repository, ref, seen.staging_token, path)
     if branch is None:
-        engine.tokens.forget((repository.uid, ref))
+        engine.branches.forget((repository.uid, ref))
         return view_of_ref(engine, repository, ref).get(path)
+    return value_on_branch(engine, repository, branch, path, StagedRead(seen, staged))
+
+
+def value_on_branch(
+    engine: Engine, repository: Repository, branch: Branch, path: bytes, read: StagedRead | None
+) -> bytes | None:
+    """Return the stored value that readers of the branch see at the path.
+
+    read was made beside the read of the branch, in no order.
+
+    Raises:
+        CorruptDataError: the head's commit does not exist.
+    """
     view = view_of_branch(engine, repository, branch)
-    if branch.staging_token == token and staged is not None:
-        return staged.value
-    if (branch.staging_token, branch.version) != (token, version):
+    if read is None or not read.is_current(branch):
         return view.get(path)
+    if read.staged is not None:
+        return read.staged.value
     return View(engine, repository, branch.sealed_tokens, view.committed).get(path)
 
 
 def view_with_staged(
-    engine: Engine, repository: Repository, ref: str, start: bytes, end: bytes | None
+    engine: Engine,
+    repository: Repository,
+    ref: str,
+    query: PageQuery,
+    passed: Passed | None = None,
 ) -> tuple[View, StagedChanges]:
-    """Return the view of a ref, and its staged changes from start on.
+    """Return the view of a ref, and its staged changes for the page.
 
     For a branch, one round trip fetches its record and the first page of its staged changes.
 
@@ -137,27 +176,21 @@ def view_with_staged(
         InvalidInputError: the ref is malformed.
         NotFoundError: it names no commit.
     """
-    seen = engine.tokens.get((repository.uid, ref)) if is_branch_name(ref) else None
+    # One more than the page shows that there is another page.
+    end, amount = query.end, query.amount + 1
+    seen = engine.branches.get((repository.uid, ref)) if is_branch_name(ref) else None
     if seen is None:
         view = view_of_ref(engine, repository, ref)
-        return view, view.staged(start, end)
-    token, version = seen
-    branch, first = engine.staging.scan_with_branch(repository, ref, token, start, end)
+        return view, view.staged(end, amount, passed)
+    token = seen.staging_token
+    branch, first = engine.staging.scan_pages_with_branch(
+        repository, ref, token, query.start, end, amount
+    )
     if branch is None:
-        engine.tokens.forget((repository.uid, ref))
+        engine.branches.forget((repository.uid, ref))
         view = view_of_ref(engine, repository, ref)
-        return view, view.staged(start, end)
+        return view, view.staged(end, amount, passed)
     view = view_of_branch(engine, repository, branch)
-    if (branch.staging_token, branch.version) != (token, version):  # as in read_value
-        return view, view.staged(start, end)
-    return view, _staged_after(view, first, start, end)
-
-
-def _staged_after(
-    view: View, first: Iterator[Change], start: bytes, end: bytes | None
-) -> StagedChanges:
-    """Return the view's staged changes; first already reads those of the newest token."""
-    sealed = View(view.engine, view.repository, view.tokens[1:], view.committed)
-    begun = newest_changes([first, sealed.changes(start, end)]) if sealed.tokens else first
-    scans = iter([begun])
-    return StagedChanges(lambda begin: next(scans, None) or view.changes(begin, end), start)
+    if (branch.staging_token, branch.version) != (token, seen.version):  # as StagedRead.is_current
+        return view, view.staged(end, amount, passed)
+    return view, view.staged(end, amount, passed, first)

@@ -23,6 +23,7 @@ from typing import Any, Generic, TypeVar
 from graveler.errors import ConflictError, NoChangesError, StillRunningError
 from graveler.model import Commit, CommitID, Repository
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.beside import Beside
 from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.protocol.watching import time_for_request
 from graveler.operations.tasks.requests import (
@@ -93,6 +94,7 @@ class Work(Generic[T]):
     is_covered: whether the effect of a task includes all that the request asks for.
     covers: see `Task`; for a commit, at_once sets it.
     identity: what equal requests share, if it is not request.
+    joinable: returns the last task of an equal request, if its read has begun.
     """
 
     kind: TaskKind
@@ -104,6 +106,18 @@ class Work(Generic[T]):
     is_covered: Callable[[Task], bool] = always_covers
     covers: str = ""
     identity: Mapping[str, Any] | None = None
+    joinable: Callable[[Repository], Task | None] | None = None
+
+
+def joinable_ahead(
+    beside: Beside, kind: TaskKind, branch: str, user: str, identity: Mapping[str, Any]
+) -> Callable[[Repository], Task | None] | None:
+    """Begin to read the last task of an equal request; None if this process starts no tasks."""
+    engine = beside.engine
+    if engine.task_settings.request_work_s is None:
+        return None
+    digest = digest_of(kind, branch, user, identity)
+    return beside.of_repository(lambda found: engine.refs.joinable_task(found, digest))
 
 
 def result_in_time(engine: Engine, repository: Repository, work: Work[T], patience: Patience) -> T:
@@ -120,7 +134,7 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
     wait_s = time_for_request(engine, engine.task_settings.request_wait_s)
     until_ns = engine.clock.now_ns() + int(wait_s * NS_PER_S)
     named = _named_task(engine, repository, work, patience)
-    last = named or engine.refs.joinable_task(repository, _digest(work))
+    last = named or _joinable(engine, repository, work)
     try:
         if last is not None and (named or is_joinable(engine, last, work.is_covered)):
             task = last
@@ -137,6 +151,12 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
         if last is None or not _is_still_true(engine, repository, work, last):
             raise
         return work.result_of(last)
+
+
+def _joinable(engine: Engine, repository: Repository, work: Work[T]) -> Task | None:
+    if work.joinable is not None:
+        return work.joinable(repository)
+    return engine.refs.joinable_task(repository, _digest(work))
 
 
 def _digest(work: Work[T]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from graveler.aws.dynamodb.http_client import Answer, NoAnswerError, NotSentError
+from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError
 from graveler.aws.retries import Retries
 
 Step = Answer | type[NoAnswerError] | type[NotSentError]

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from graveler.aws import traces
-from graveler.aws.dynamodb.http_client import Answer as HttpAnswer
-from graveler.aws.s3.client import Location, S3Error
+from graveler.aws.exchanges.whole import Answer as HttpAnswer
+from graveler.aws.s3.client import S3Error
+from graveler.aws.s3.locations import Location
 from graveler.errors import ThrottledError
 from graveler.threads import ContextThreads
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal

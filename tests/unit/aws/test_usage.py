@@ -8,10 +8,10 @@ import pytest
 
 from graveler.aws import usage
 from graveler.aws.dynamodb.client import Call, DynamoDB
-from graveler.aws.dynamodb.http_client import Answer as HttpAnswer
-from graveler.aws.dynamodb.http_client import NoAnswerError
-from graveler.aws.s3.client import Location
+from graveler.aws.exchanges.whole import Answer as HttpAnswer
+from graveler.aws.exchanges.whole import NoAnswerError
 from graveler.aws.s3.file_cache import CachedFiles
+from graveler.aws.s3.locations import Location
 from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted
 from graveler.ports import ObjectDescription

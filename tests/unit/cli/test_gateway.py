@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import granian
 import pytest
 
 from gateway.lake.api.requests import Requests
 from gateway.server import sidecar
+from gateway.server.http import processes
 from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET, FakeServer, Graveler
 
 NO_KEY_PAIR: dict[str, Any] = {ACCESS_KEY_ID: None, SECRET: None}
@@ -24,24 +24,20 @@ HANDED_ON = tuple(
 
 
 @dataclass
-class FakeGranian:
-    """Takes the place of Granian's server; serving ends at once."""
+class FakeProcesses:
+    """Takes the place of the processes that serve; serving ends at once."""
 
     begun: list[dict[str, Any]] = field(default_factory=list)
-    served: int = 0
 
-    def __call__(self, target: str, **settings: Any) -> "FakeGranian":
-        self.begun.append({"target": target, **settings})
-        return self
-
-    def serve(self) -> None:
-        self.served += 1
+    def serve(self, target: str, host: str, port: int, **settings: Any) -> int:
+        self.begun.append({"target": target, "address": host, "port": port, **settings})
+        return 0
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> FakeGranian:
-    fake = FakeGranian()
-    monkeypatch.setattr(granian, "Granian", fake)
+def started(monkeypatch: pytest.MonkeyPatch) -> FakeProcesses:
+    fake = FakeProcesses()
+    monkeypatch.setattr(processes, "serve", fake.serve)
     monkeypatch.setattr(sidecar, "Requests", partial(Requests, sleep=lambda _: None))
     for name in HANDED_ON:  # the program sets them, for the processes that it starts
         monkeypatch.setenv(name, "")
@@ -57,7 +53,7 @@ def port() -> str:
 
 
 def test_clients_learn_how_to_reach_it(
-    graveler: Graveler, server: FakeServer, started: FakeGranian, port: str
+    graveler: Graveler, server: FakeServer, started: FakeProcesses, port: str
 ) -> None:
     server.will_answer(USER)
     endpoint = f"http://127.0.0.1:{port}"
@@ -70,7 +66,7 @@ def test_clients_learn_how_to_reach_it(
         f"For example: aws s3 ls s3://REPOSITORY/main/ --endpoint-url {endpoint}",
         "Ctrl-C ends it.",
     ]
-    assert started.served == 1
+    assert len(started.begun) == 1
     (asked,) = server.asked
     assert (asked.method, asked.path) == ("GET", "/api/v1/user")
     assert asked.authorization == "Basic QUtJQUVYQU1QTEU6c2VjcmV0"
@@ -80,7 +76,7 @@ def test_clients_learn_how_to_reach_it(
 def test_it_serves_on_this_machine_with_the_wanted_processes(
     graveler: Graveler,
     server: FakeServer,
-    started: FakeGranian,
+    started: FakeProcesses,
     port: str,
     arguments: tuple[str, ...],
     workers: int,
@@ -88,12 +84,12 @@ def test_it_serves_on_this_machine_with_the_wanted_processes(
     server.will_answer(USER)
     graveler.prints("gateway", "--port", port, *arguments)
     (begun,) = started.begun
-    assert begun["target"] == "gateway.server.sidecar:application"
+    assert begun["target"] == "gateway.server.sidecar:handler"
     assert (begun["address"], begun["port"], begun["workers"]) == ("127.0.0.1", int(port), workers)
 
 
 def test_its_processes_get_the_deployment_and_nothing_shows_the_secret(
-    graveler: Graveler, server: FakeServer, started: FakeGranian, port: str
+    graveler: Graveler, server: FakeServer, started: FakeProcesses, port: str
 ) -> None:
     server.will_answer(USER)
     shown = graveler.prints("gateway", "--port", port, **{SECRET: "hidden-text"})
@@ -103,7 +99,7 @@ def test_its_processes_get_the_deployment_and_nothing_shows_the_secret(
 
 
 def test_an_address_that_others_reach_comes_with_a_warning(
-    graveler: Graveler, server: FakeServer, started: FakeGranian, port: str
+    graveler: Graveler, server: FakeServer, started: FakeProcesses, port: str
 ) -> None:
     server.will_answer(USER)
     shown = graveler.prints("gateway", "--host", "0.0.0.0", "--port", port)
@@ -114,7 +110,7 @@ def test_an_address_that_others_reach_comes_with_a_warning(
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
 def test_an_ipv6_address_is_an_endpoint_in_brackets(
-    graveler: Graveler, server: FakeServer, started: FakeGranian, port: str
+    graveler: Graveler, server: FakeServer, started: FakeProcesses, port: str
 ) -> None:
     server.will_answer(USER)
     assert f"http://[::1]:{port} " in graveler.prints("gateway", "--host", "::1", "--port", port)
@@ -125,7 +121,7 @@ def test_an_ipv6_address_is_an_endpoint_in_brackets(
 
 
 @pytest.fixture
-def serves_nothing(started: FakeGranian) -> Iterator[None]:
+def serves_nothing(started: FakeProcesses) -> Iterator[None]:
     yield
     assert started.begun == []
 
@@ -207,26 +203,32 @@ class TestItDoesNotBegin:
         assert told.startswith("GRAVELER_GATEWAY_THREADS is 'many': set it to a number from 1 to ")
         assert server.asked == []
 
-    def test_without_the_package_of_its_server(
+    def test_without_a_package_that_it_looks_for_itself(
         self, graveler: Graveler, server: FakeServer, port: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setitem(sys.modules, "granian", None)
+        monkeypatch.setitem(sys.modules, "anycrc", None)
         told = graveler.fails("gateway", "--port", port)
         assert told == (
             "the gateway's packages are not installed: install Graveler with its extra `gateway`"
         )
         assert server.asked == []
 
-    def test_without_a_package_that_it_computes_with(
-        self, graveler: Graveler, server: FakeServer, port: str, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("package", ["google_crc32c", "httptools"])
+    def test_without_a_package_that_its_modules_need(
+        self,
+        graveler: Graveler,
+        server: FakeServer,
+        port: str,
+        monkeypatch: pytest.MonkeyPatch,
+        package: str,
     ) -> None:
         # All of it was imported above, so all of it comes back after the test.
         for name in [each for each in sys.modules if each.partition(".")[0] == "gateway"]:
             monkeypatch.delitem(sys.modules, name)
-        monkeypatch.setitem(sys.modules, "google_crc32c", None)
+        monkeypatch.setitem(sys.modules, package, None)
         told = graveler.fails("gateway", "--port", port)
         assert told == (
-            "the gateway's packages are not installed (google_crc32c is missing): "
+            f"the gateway's packages are not installed ({package} is missing): "
             "install Graveler with its extra `gateway`"
         )
         assert server.asked == []

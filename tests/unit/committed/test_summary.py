@@ -63,7 +63,12 @@ def rewritten(content: bytes, summary: bytes | None) -> bytes:
     return writer.finish({META_BLOCK: summary} if summary is not None else None)
 
 
-def test_a_commit_decodes_only_the_blocks_that_it_changes(stored, monkeypatch):
+@pytest.mark.parametrize(
+    ("change", "blocks"), [(CHANGE, 2), ((CHANGE[0], None), 3)], ids=["new value", "deletion"]
+)
+def test_a_commit_decodes_only_blocks_of_which_it_changes_the_keys(
+    stored, monkeypatch, change, blocks
+):
     decoded = []
     block = WholeTable.block
 
@@ -73,9 +78,9 @@ def test_a_commit_decodes_only_the_blocks_that_it_changes(stored, monkeypatch):
         return block(table, at)
 
     monkeypatch.setattr(WholeTable, "block", noted)
-    stored.commit(CHANGE)
+    stored.commit(change)
     # Beside the changed block, the first and the last: they have the keys at the range's ends.
-    assert len(set(decoded)) == 3
+    assert len(set(decoded)) == blocks
 
 
 def test_a_range_without_summary_gives_the_same_commit(stored):

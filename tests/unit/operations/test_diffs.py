@@ -124,3 +124,34 @@ def test_a_diff_that_takes_long_comes_in_short_pages_that_miss_nothing(engine, d
             after = page.next_after
         assert found == whole
         assert len(lengths) > 1
+
+
+@pytest.mark.parametrize("delimiter", [b"", b"/"])
+def test_a_page_that_ends_at_a_folder_itself_does_not_skip_the_folder(engine, delimiter):
+    put(engine, b"a", b"data")
+    put(engine, b"d/", b"data")
+    put(engine, b"d/1", b"data")
+    commit(engine)
+    put(engine, b"d/", b"data")  # the same content again: no difference between the refs
+    writes.delete(engine, REPO, "main", b"d/1")
+    put(engine, b"d/2", b"data")
+    writes.delete(engine, REPO, "main", b"e/")  # deletes nothing
+    put(engine, b"e/1", b"data")
+    hurried = replace(
+        engine, task_settings=TaskSettings(request_work_s=0, request_wait_s=0, slices_at_once=1)
+    )
+
+    def uncommitted(engine, query):
+        return diffs.uncommitted(engine, REPO, "main", query)
+
+    def staged(engine, query):
+        return diffs.between_refs(engine, REPO, "main", "main$", query)
+
+    for pages in (uncommitted, staged):
+        whole = rows(pages(engine, PageQuery(100, delimiter=delimiter)))
+        found, after = [], None
+        while after != b"":
+            page = pages(hurried, PageQuery(100, after=after or b"", delimiter=delimiter))
+            found += rows(page)
+            after = page.next_after
+        assert found == whole

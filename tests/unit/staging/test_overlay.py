@@ -1,13 +1,7 @@
 """Staged changes hide what is committed, the newest first, wherever a reader jumps."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from graveler.diff.two_way import Difference
-from graveler.model import Change
 from graveler.staging.overlay import (
-    StagedChanges,
     effective_changes,
     live_records,
     newest_changes,
@@ -37,43 +31,6 @@ def test_staged_values_replace_and_tombstones_hide_committed_records():
         (b"g", B),
     ]
     assert list(live_records(iter([]), iter(committed))) == committed
-
-
-class Scans:
-    """What a store holds, and from where it was asked."""
-
-    def __init__(self, amount: int) -> None:
-        self.changes: list[Change] = [(b"%06d" % number, b"x") for number in range(amount)]
-        self.starts: list[bytes] = []
-
-    def __call__(self, start: bytes) -> Iterator[Change]:
-        self.starts.append(start)
-        return iter([change for change in self.changes if change[0] >= start])
-
-
-def first_after_jumps(scans: Scans, jumps: list[int]) -> list[bytes | None]:
-    staged = StagedChanges(scans, b"")
-    return [next((path for path, _ in staged.from_path(b"%06d" % to)), None) for to in jumps]
-
-
-@pytest.mark.parametrize(
-    "jumps", [[0, 999, 1000], [0, 1000], [500, 1200, 2999], [0, 500, 1500, 2100], [0, 2999, 3000]]
-)
-def test_jumps_of_any_length_arrive(jumps):
-    found = first_after_jumps(Scans(3000), jumps)
-    assert found == [b"%06d" % to if to < 3000 else None for to in jumps]
-
-
-def test_short_jumps_ask_the_store_once():
-    scans = Scans(3000)
-    first_after_jumps(scans, list(range(0, 999, 100)))
-    assert scans.starts == [b""]
-
-
-def test_behind_the_last_change_the_store_is_not_asked_again():
-    scans = Scans(10)
-    assert first_after_jumps(scans, [5, 20, 30]) == [b"000005", None, None]
-    assert scans.starts == [b""]
 
 
 def test_only_changes_that_change_the_commit_are_effective():

@@ -8,12 +8,12 @@ from zlib import crc32
 import pytest
 
 from graveler.aws.dynamodb.client import Call, DynamoDB
-from graveler.aws.dynamodb.http_client import Answer, NoAnswerError, NotSentError
 from graveler.aws.errors import (
     ConditionFailedError,
     RequestRefusedError,
     TransactionCancelledError,
 )
+from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError
 from graveler.aws.signing import Signer
 from graveler.errors import (
     InvalidInputError,

@@ -5,12 +5,14 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from graveler.aws.dynamodb import http_client
-from graveler.aws.dynamodb.http_client import Answer, HttpClient, NoAnswerError, NotSentError
+from graveler.aws.dynamodb.http_client import HttpClient
 from graveler.aws.exchanges import pool
+from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -199,7 +201,8 @@ def test_a_connection_that_was_closed_while_idle_is_not_used(
     assert exchange(client).body == b"ok"
     # The closing arrives a moment after the answer.
     (((idle, _),),) = client._pool._idle.values()
-    assert select.select([idle._socket], [], [], 5.0)[0]
+    connected: Any = idle._channel
+    assert select.select([connected._socket], [], [], 5.0)[0]
     assert exchange(client).body == b"ok"
     assert (server.connections, len(server.requests)) == (2, 2)
 

@@ -233,7 +233,7 @@ def test_a_server_may_take_a_content_slowly(connect) -> None:
     """The whole takes longer than the limit, and no piece does."""
     content = bytes(8 * 1024 * 1024) + b"end"
     connection = connect(_take_slowly)
-    connection._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
+    connection._channel._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
     connection.patience = Patience(0.8)
     connection.send("PUT", "/", {**HOST, "content-length": str(len(content))}, content)
     assert connection.answer().read_all() == b"taken"
@@ -244,7 +244,7 @@ def test_a_server_may_take_the_content_of_boto3_slowly(
 ) -> None:
     monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", 0.8)
     connection = for_urllib3.Connection("localhost")
-    connection.sock = connect(_take_slowly)._socket
+    connection.sock = connect(_take_slowly)._channel._socket
     connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
     connection.request("PUT", "/", bytes(8 * 1024 * 1024) + b"end")
     assert connection.getresponse().read() == b"taken"

@@ -89,6 +89,24 @@ def test_an_answer_without_a_body_ends_with_its_headers(data: bytes, is_reusable
     assert head.is_reusable is is_reusable
 
 
+@pytest.mark.parametrize(
+    ("headers", "is_reusable"),
+    [
+        (b"Content-Length: 7\r\n\r\n", True),
+        (b"Content-Length: 7\r\nConnection: keep-alive, Close\r\n\r\n", False),
+        (b"Content-Length: 7\r\n\r\ncon", False),
+        (b"\r\ncontent", False),
+    ],
+)
+def test_a_body_behind_an_answer_to_head_is_not_the_beginning_of_another_answer(
+    headers: bytes, is_reusable: bool
+) -> None:
+    head = Head(is_of_head=True)
+    head.feed(b"HTTP/1.1 200 OK\r\n" + headers)
+    assert (head.is_over, head.pieces) == (True, [])
+    assert head.is_reusable is is_reusable
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_answer_or_an_error(data: bytes) -> None:
     head = Head()

@@ -14,8 +14,9 @@ from botocore.exceptions import (
 )
 
 from graveler.aws.retries import CONNECT_TIMEOUT_S, LONG_READ_TIMEOUT_S, Retries
-from graveler.aws.s3.client import S3, Location, S3Error
+from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.committed_files import S3CommittedFiles
+from graveler.aws.s3.locations import Location
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.errors import (
     BadPartsError,

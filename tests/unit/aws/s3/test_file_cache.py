@@ -124,6 +124,21 @@ def test_the_next_process_finds_the_files(source: MemoryCommittedFiles, tmp_path
     assert source.reads == []
 
 
+def test_a_process_finds_what_another_keeps_meanwhile(
+    source: MemoryCommittedFiles, tmp_path: Path
+) -> None:
+    ours, other = cache_of(source, tmp_path), cache_of(source, tmp_path)
+    other.write(NAMESPACE, "new", CONTENT)
+    other.read_all(NAMESPACE, "f0")
+    source.reads.clear()
+    assert ours.read_tail(NAMESPACE, "new", 2) == (b"89", 10)
+    assert ours.read(NAMESPACE, "f0", 3, 2) == b"34"
+    assert source.reads == []
+    for number in range(1, 6):  # what it found counts, and is evicted first
+        ours.write(NAMESPACE, f"more{number}", CONTENT)
+    assert bytes_in(tmp_path) <= 50
+
+
 def test_the_next_process_keeps_to_its_own_bound(
     source: MemoryCommittedFiles, tmp_path: Path
 ) -> None:

@@ -44,9 +44,9 @@ def listed(lake: ExportWorld) -> list[str]:
     return [each.branch for each in lake.world.exports.listed_exports()]
 
 
-def calls_of_a_deletion() -> int:
+def calls_of_a_deletion(*, is_exported: bool = True) -> int:
     calls = Calls()
-    delete_dev(engine_around(lake_with_dev().engine(), calls))
+    delete_dev(engine_around(lake_with_dev(is_exported=is_exported).engine(), calls))
     return len(calls.names)
 
 
@@ -63,7 +63,7 @@ def test_a_branch_that_could_not_be_deleted_is_still_exported(number: int) -> No
     assert "dev" in listed(lake)
 
 
-@pytest.mark.parametrize("number", range(1, calls_of_a_deletion() + 1))
+@pytest.mark.parametrize("number", range(1, calls_of_a_deletion(is_exported=False) + 1))
 def test_an_export_configured_while_its_branch_is_deleted_is_deleted_too(number: int) -> None:
     lake = lake_with_dev(is_exported=False)
     configure = partial(requests.configure, lake.engine(), REPO, "dev", DEV)

@@ -1,0 +1,34 @@
+"""The operations that most requests ask for; each process imports them when it starts."""
+
+from functions.api.routes import (
+    branches,
+    commits,
+    configuration,
+    content,
+    objects,
+    recorded_uploads,
+    refs,
+    repositories,
+    staging,
+    tags,
+    uploads,
+)
+from functions.api.routing import Operation
+
+# The resolver tries routes in order, so the most frequent resources come first.
+_RESOURCES = (
+    objects,
+    content,
+    staging,
+    commits,
+    branches,
+    repositories,
+    refs,
+    tags,
+    uploads,
+    recorded_uploads,
+    configuration,
+)
+FREQUENT: tuple[Operation, ...] = tuple(
+    operation for resource in _RESOURCES for operation in resource.operations.table
+)

@@ -1,0 +1,60 @@
+"""All operations: a process imports them at its first request for one that is not frequent."""
+
+from functools import cache
+
+from functions.api import openapi
+from functions.api.frequent import FREQUENT
+from functions.api.routes import (
+    accounts,
+    actions,
+    credentials,
+    dumps,
+    exports,
+    groups,
+    imports,
+    metadata,
+    policies,
+    prefixes,
+    principals,
+    protection,
+    pulls,
+    retention,
+    tasks,
+    users,
+)
+from functions.api.routes.configuration import VERSION
+from functions.api.routing import Operation, Template
+from graveler.http.responses import encode
+
+_RESOURCES = (
+    accounts,
+    protection,
+    retention,
+    metadata,
+    exports,
+    dumps,
+    imports,
+    tasks,
+    users,
+    groups,
+    policies,
+    credentials,
+    principals,
+    pulls,
+    prefixes,
+    actions,
+)
+OTHERS: tuple[Operation, ...] = tuple(
+    operation for resource in _RESOURCES for operation in resource.operations.table
+)
+OPERATIONS = (*FREQUENT, *OTHERS)
+
+# Outside of the API's prefix, where browsers go.
+LOG_OUT = Template("GET", "/logout", "logout", public=True)
+log_out = accounts.log_out
+
+
+@cache
+def document(prefix: str) -> str:
+    """Return the OpenAPI document of the operations, which are below the prefix."""
+    return encode(openapi.document(OPERATIONS, prefix, VERSION))

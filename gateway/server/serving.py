@@ -1,0 +1,107 @@
+"""Serves the gateway's requests: each in a thread, with blocking sockets to client and store.
+
+A request takes one of a few places while it is served, and another one while it sends an object. A
+small body has arrived before its request is served, so a client that sends it slowly takes none.
+"""
+
+from threading import BoundedSemaphore
+
+from gateway.operations.answers import Answer
+from gateway.protocol.errors import Code, S3Error
+from gateway.server.application import Application, Served
+from gateway.server.arriving import Arriving
+from gateway.server.http.exchange import ClientGoneError, Exchange
+from gateway.transfer.exchange import NoAnswerError
+from gateway.transfer.store import DataMissingError, Reading
+from graveler.errors import GravelerError
+
+# Requests that wait for a place, for each place. More get 503: clients send them again, later, and
+# the threads that are left answer the load balancer.
+_WAITING = 5
+# Threads of the server, for each place.
+THREADS_A_PLACE = 8
+
+# No repository can have this name.
+HEALTH_PATH = "/_health"
+
+
+class Gateway:
+    """The handler of the gateway's requests in one process."""
+
+    def __init__(self, application: Application, threads: int) -> None:
+        self._application = application
+        self._admitted = BoundedSemaphore(threads * (1 + _WAITING))
+        self._requests = BoundedSemaphore(threads)
+        # Slow readers wait for each other, and for nobody else.
+        self._readers = BoundedSemaphore(threads)
+
+    def __call__(self, exchange: Exchange) -> None:
+        """Serve one request."""
+        head = exchange.head
+        if head.raw_path == HEALTH_PATH and head.method in {"GET", "HEAD"}:
+            exchange.answer(200, [("Content-Type", "text/plain")], b"alive!")
+            return
+        if not self._admitted.acquire(blocking=False):
+            self._answer(exchange, self._application.refuse(head, S3Error(Code.SLOW_DOWN)))
+            return
+        try:
+            with self._requests:
+                served = self._application.serve(head, Arriving(exchange.body), exchange.address)
+            self._answer(exchange, served)
+        finally:
+            self._admitted.release()
+
+    def _answer(self, exchange: Exchange, served: Served) -> None:
+        """Send the answer, and log the request.
+
+        Raises:
+            ClientGoneError: the client does not take it.
+        """
+        try:
+            if exchange.body.is_waiting:
+                # botocore up to 1.43.62 misreads the next answer if it got no 100 Continue.
+                exchange.end_connection()
+            self._send(exchange, served)
+        except ClientGoneError:
+            served.record.code = "ClientGone"
+            raise
+        finally:
+            if served.answer.reading is not None:
+                served.answer.reading.close()
+            served.record.write()
+
+    def _send(self, exchange: Exchange, served: Served) -> None:
+        """Send the answer.
+
+        Raises:
+            ClientGoneError: the client does not take it.
+        """
+        answer = served.answer
+        headers = _headers_of(answer)
+        if answer.reading is None or exchange.head.method == "HEAD":
+            exchange.answer(answer.status, headers, answer.content)
+            if exchange.head.method != "HEAD":
+                served.record.bytes_out = len(answer.content)
+            return
+        assert answer.length_bytes is not None
+        exchange.begin(answer.status, headers, answer.length_bytes)
+        with self._readers:
+            self._send_pieces(exchange, served, answer.reading)
+
+    def _send_pieces(self, exchange: Exchange, served: Served, reading: Reading) -> None:
+        try:
+            for piece in reading.pieces():
+                exchange.send(piece)
+                served.record.bytes_out += len(piece)
+        except (S3Error, DataMissingError, NoAnswerError, GravelerError) as error:
+            # The answer has begun: only an early end tells the client.
+            served.record.code, served.record.message = "CutOff", str(error)
+
+
+def _headers_of(answer: Answer) -> list[tuple[str, str]]:
+    headers = dict(answer.headers)
+    if answer.length_bytes is not None and answer.reading is None:
+        headers["Content-Length"] = str(answer.length_bytes)
+    if "Server" not in headers:
+        headers["Server"] = "Graveler"
+    return list(headers.items())

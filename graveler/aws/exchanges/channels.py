@@ -1,0 +1,183 @@
+"""Bytes to and from a server, in time.
+
+A socket with a time-out of Python's own asks the kernel to poll before each call. Such a call
+releases the interpreter's lock twice, and each time other threads may take it. So a plain socket
+blocks, and the kernel limits how long (SO_RCVTIMEO, SO_SNDTIMEO). TLS needs Python's time-outs.
+
+A signal that interrupts a call begins the kernel's limit anew, because Python repeats the call. Our
+processes get signals only when they end, so nothing that repeats them may run in their main thread.
+"""
+
+import select
+import socket
+import ssl
+import struct
+import sys
+from collections.abc import Callable
+from io import BufferedReader, RawIOBase
+from typing import Any, Protocol, TypeVar
+
+from graveler.aws.exchanges.patience import Patience
+
+T = TypeVar("T")
+
+# What is given to a TLS socket at once: it passes whole, or not in time.
+_SENT_BYTES = 64 * 1024
+
+# A limit is set anew if it differs by more than this part of it: exchanges in a row have the same.
+_TOLERANCE = 0.02
+_TIME = struct.Struct("@ll")
+# Asks a blocking socket for all bytes at once.
+WHOLE = getattr(socket, "MSG_WAITALL", 0)
+
+
+class Channel(Protocol):
+    """A connected socket; all methods raise OSError if the time is over or the other side gone."""
+
+    def send(self, data: bytes | bytearray | memoryview, patience: Patience) -> None:
+        """Send all of the data."""
+
+    def receive(self, most_bytes: int, patience: Patience) -> bytes:
+        """Return the next bytes that arrive; b"" if the server sends no more."""
+
+    def receive_all(self, size_bytes: int, patience: Patience) -> bytes:
+        """Return so many bytes; fewer if the server ends the connection."""
+
+    def is_open_and_silent(self) -> bool:
+        """Whether the server left the idle connection open and sent nothing."""
+
+    def close(self) -> None: ...
+
+
+def channel_of(connected: socket.socket) -> Channel:
+    """Return the channel of a connected socket."""
+    if isinstance(connected, ssl.SSLSocket):
+        return _Tls(connected)
+    return _Plain(connected)
+
+
+def kernel_time(limit_s: float) -> bytes:
+    """Return a time as the kernel's socket options have it; zero would mean for ever."""
+    microseconds = max(1, round(limit_s * 1_000_000))
+    return _TIME.pack(*divmod(microseconds, 1_000_000))
+
+
+class _Plain:
+    """A socket without TLS."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        connected.setblocking(True)  # noqa: FBT003 - socket's own
+        self._limits_s = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}
+
+    def send(self, data: bytes | bytearray | memoryview, patience: Patience) -> None:
+        rest = memoryview(data)
+        while rest:
+            sent = self._in_time(socket.SO_SNDTIMEO, patience, self._socket.send, rest)
+            patience.passed(sent)
+            rest = rest[sent:]
+
+    def receive(self, most_bytes: int, patience: Patience) -> bytes:
+        received = self._in_time(socket.SO_RCVTIMEO, patience, self._socket.recv, most_bytes)
+        patience.passed(len(received))
+        return received
+
+    def receive_all(self, size_bytes: int, patience: Patience) -> bytes:
+        pieces = []
+        while size_bytes:
+            received = self._in_time(
+                socket.SO_RCVTIMEO, patience, self._socket.recv, size_bytes, WHOLE
+            )
+            if not received:
+                break
+            patience.passed(len(received))
+            pieces.append(received)
+            size_bytes -= len(received)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def is_open_and_silent(self) -> bool:
+        return not _has_arrived(self._socket)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _in_time(
+        self, option: int, patience: Patience, call: Callable[..., T], *arguments: object
+    ) -> T:
+        """Return what the socket's method returns; the option limits how long it blocks."""
+        left_s = patience.left_s()
+        if abs(left_s - self._limits_s[option]) > left_s * _TOLERANCE:
+            self._limits_s[option] = left_s
+            self._socket.setsockopt(socket.SOL_SOCKET, option, kernel_time(left_s))
+        try:
+            return call(*arguments)
+        except BlockingIOError as error:
+            raise TimeoutError("timed out") from error
+
+
+class _Tls:
+    """A socket with TLS."""
+
+    def __init__(self, connected: ssl.SSLSocket) -> None:
+        self._socket = connected
+
+    def send(self, data: bytes | bytearray | memoryview, patience: Patience) -> None:
+        send_in_time(self._socket, data, patience)
+
+    def receive(self, most_bytes: int, patience: Patience) -> bytes:
+        self._socket.settimeout(patience.left_s())
+        received = self._socket.recv(most_bytes)
+        patience.passed(len(received))
+        return received
+
+    def receive_all(self, size_bytes: int, patience: Patience) -> bytes:
+        # It reads into the bytes that it returns: a copy would cost as much as the rest.
+        return BufferedReader(_Incoming(self._socket, patience), 1).read(size_bytes)
+
+    def is_open_and_silent(self) -> bool:
+        # Bytes that came together with the last answer: poll() does not see them.
+        return not self._socket.pending() and not _has_arrived(self._socket)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class _Incoming(RawIOBase):
+    """What a socket receives in time."""
+
+    def __init__(self, connected: socket.socket, patience: Patience) -> None:
+        self._socket = connected
+        self._patience = patience
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any buffer
+        self._socket.settimeout(self._patience.left_s())
+        received = self._socket.recv_into(buffer)
+        self._patience.passed(received)
+        return received
+
+
+def send_in_time(
+    connected: socket.socket, data: bytes | bytearray | memoryview, patience: Patience
+) -> None:
+    """Send all of the data by a socket with Python's time-outs.
+
+    Raises:
+        OSError: the other side does not take it in time, or is gone.
+    """
+    at_once = _SENT_BYTES if isinstance(connected, ssl.SSLSocket) else sys.maxsize
+    rest = memoryview(data)
+    while rest:
+        connected.settimeout(patience.left_s())
+        sent = connected.send(rest[:at_once])
+        patience.passed(sent)
+        rest = rest[sent:]
+
+
+def _has_arrived(connected: socket.socket) -> bool:
+    # Not select(): it fails for descriptors above 1,023.
+    poll = select.poll()
+    poll.register(connected, select.POLLIN)
+    return bool(poll.poll(0))

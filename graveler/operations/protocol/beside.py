@@ -1,0 +1,68 @@
+"""Reads beside that of a branch: they wait for it as little as it waits for them.
+
+Theory of operation. An operation on a branch begins with its repository and branch, read together.
+What else it needs could only be read after that: which repository and which staging token is it?
+But a process has mostly seen both, and they rarely change. So it reads by what it saw last, at the
+same time. If that was wrong, it reads again.
+
+What was read under a staging token may come before or after the branch. If the branch still has the
+token, version and edits that were seen before both, then only plain writes came in between. They
+depend on nothing, so both reads hold at the moment of the read under the token.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from graveler.model import Branch, Repository, StagingToken
+from graveler.operations.engine import Engine
+
+T = TypeVar("T")
+
+
+class Beside:
+    """Begins reads for an operation on a branch, before the branch is read."""
+
+    def __init__(self, engine: Engine, repository: str, branch: str) -> None:
+        """Go by what this process saw last of the repository and the branch, if it saw them."""
+        self.engine = engine
+        held = engine.repositories.get(repository)
+        self._repository = None if held is None else held[0]
+        self._branch = None if held is None else engine.branches.get((held[0].uid, branch))
+
+    def of_repository(self, read: Callable[[Repository], T]) -> Callable[[Repository], T]:
+        """Begin to read something of the repository; return the function that returns it.
+
+        That function takes the repository as it is. It may be called once.
+        """
+        known = self._repository
+        if known is None:
+            return read
+        ahead = self.engine.ahead(lambda: read(known))
+        return lambda found: ahead() if found == known else read(found)
+
+    def of_branch(self, read: Callable[[StagingToken], T]) -> Callable[[Branch], T]:
+        """Begin to read something under the staging token; return the function that returns it.
+
+        That function takes the branch as it is, and reads again in each call but the first.
+        """
+        seen = self._branch
+        if seen is None:
+            return lambda branch: read(branch.staging_token)
+        waiting = [self.engine.ahead(lambda: read(seen.staging_token))]
+
+        def result(branch: Branch) -> T:
+            if waiting:
+                ahead = waiting.pop()
+                if _has_only_plain_writes_since(seen, branch):
+                    return ahead()
+            return read(branch.staging_token)
+
+        return result
+
+
+def _has_only_plain_writes_since(seen: Branch, branch: Branch) -> bool:
+    return (branch.staging_token, branch.version, branch.edits) == (
+        seen.staging_token,
+        seen.version,
+        seen.edits,
+    )

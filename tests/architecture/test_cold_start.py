@@ -1,0 +1,108 @@
+"""A start of a function imports what frequent requests need, and no more.
+
+Users wait for it: `python -m bench.layer` measures it, and docs/deploy.md has the figures.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+from tests.architecture.test_portability import ROOT
+
+# What a handler imports. The API's own also connects to the stores.
+MODULES = {
+    "api": "functions.api.app, functions.api.gateways, functions.api.settings, graveler.aws.wiring",
+    **{
+        name: f"functions.{name}.handler"
+        for name in ("cleanup", "events", "export", "slices", "tasks")
+    },
+}
+# Of all packages together, with the standard library. More is a decision: raise it knowingly.
+MODULES_MAX = {
+    "api": 830,
+    "cleanup": 570,
+    "events": 570,
+    "export": 600,
+    "slices": 600,
+    "tasks": 660,
+}
+
+# What libraries import if they are imported another way: boto3 brings in S3 transfers, which bring
+# in multiprocessing.
+UNUSED = {
+    "boto3",
+    "s3transfer",
+    "multiprocessing",
+    "xml.sax",
+    "pydantic",
+    "aws_xray_sdk",
+    "requests",
+}
+RARE = {
+    "functions.api.openapi",
+    "functions.api.operations",
+    "functions.api.routes.dumps",
+    "functions.api.routes.policies",
+    "graveler.dump.files",
+    "graveler.operations.exports.run",
+    "graveler.operations.imports",
+}
+PROGRAM = """
+import gc, json, sys
+before = len(sys.modules)
+from functions.starting import uncollected
+phases = []
+with uncollected():
+    gc.callbacks.append(lambda phase, _: phases.append(phase))
+    import {modules}
+collections = len(phases)
+modules = sorted(sys.modules)
+kept = [[] for _ in range(10_000)]
+print(json.dumps([modules, len(modules) - before, collections, len(phases), gc.get_freeze_count()]))
+"""
+
+
+@cache
+def start(name: str) -> tuple[set[str], int, int, int, int]:
+    """The imported modules, their number, collections of the start and after, frozen objects."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    program = PROGRAM.format(modules=MODULES[name])
+    command = [sys.executable, "-X", "utf8", "-c", program]
+    found = json.loads(subprocess.check_output(command, env=environment, cwd=ROOT))
+    return set(found[0]), *found[1:]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_start_imports_no_library_that_nothing_uses(name: str) -> None:
+    assert start(name)[0] & UNUSED == set()
+
+
+def test_a_start_of_the_api_leaves_rare_operations_until_they_are_asked_for() -> None:
+    modules = start("api")[0]
+    assert modules & RARE == set()
+    assert {"functions.api.routes.objects", "graveler.operations.commits"} <= modules
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_start_imports_few_modules(name: str) -> None:
+    assert start(name)[1] <= MODULES_MAX[name]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_start_collects_no_garbage_but_its_requests_do(name: str) -> None:
+    _, _, during, after, frozen = start(name)
+    assert during == 0
+    assert after > 0
+    assert frozen > 10_000
+
+
+def test_what_is_named_here_exists() -> None:
+    known = {name.split(".")[0] for name in RARE}
+    assert known == {"functions", "graveler"}
+    for name in RARE:
+        path = ROOT / name.replace(".", "/")
+        assert path.with_suffix(".py").is_file() or path.is_dir(), name
