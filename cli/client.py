@@ -1,82 +1,104 @@
-"""Requests to the server, through the official `lakefs` SDK.
+"""Requests to the server, with lakectl's configuration and lakectl's way to repeat them.
 
-The SDK finds endpoint and credentials: in ~/.lakectl.yaml or the file that LAKECTL_CONFIG_FILE
-names; the variables LAKECTL_* override the file. An operation that the SDK has no method for uses
-the SDK's transport as well, with the same credentials and TLS settings. Every failure becomes a
-CommandError with one line for the user.
+The official SDK is not used: to import it takes three times as long as a whole command may take
+(ADR 27). Every failure becomes a CommandError with one line for the user.
 """
 
-import os
+import random
+import re
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeVar
+from urllib.parse import quote, urlencode
 
-import lakefs
 import msgspec
 import urllib3
-from lakefs.exceptions import NoAuthenticationFound
-from lakefs_sdk.client import LakeFSClient
-from lakefs_sdk.exceptions import ApiException
 
+from cli.configuration import KEY_VARIABLES, Configuration, Retries
 from cli.errors import CommandError
+from cli.shapes import Page
 
 T = TypeVar("T")
 
-# To connect, and to wait for an answer; API Gateway's timeout is 30 s.
-TIMEOUT_S = (10.0, 60.0)
+Query = Mapping[str, object]  # texts, numbers, flags, lists of texts; None is left out
 
-_AUTHENTICATION = ["basic_auth", "cookie_auth", "jwt_token"]
-_KEY_VARIABLES = "LAKECTL_CREDENTIALS_ACCESS_KEY_ID and LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY"
+# To connect, and to wait for an answer; API Gateway's timeout is 30 s.
+CONNECT_S = 10.0
+ANSWER_S = 60.0
+
+# What lakectl asks for when it wants all.
+PAGE_SIZE = 1000
+
+# Statuses that say "later": nothing was done. The others say it of reads alone, since a write may
+# have had its effect.
+_LATER = frozenset({429, 503})
+_LATER_OF_READS = frozenset({500, 502, 504})
+_REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
+
+# A request that takes long is redirected three times; an object's bytes once, to a presigned URL.
+_REDIRECTS_MAX = 5
+
+_CLIENT = "graveler"
 
 
 class _ErrorBody(msgspec.Struct, frozen=True):
     """The server's error: lakeFS's message, and Graveler's details."""
 
-    message: str
+    message: str = ""
     details: str = ""
+
+
+class RefusedError(CommandError):
+    """The server answered with an error."""
+
+    def __init__(self, line: str, status: int, message: str, request_id: str) -> None:
+        super().__init__(line)
+        self.status = status
+        self.text = message
+        self.request_id = request_id
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
 
 
 class Server:
     """A lakeFS server."""
 
-    def __init__(self, client: lakefs.Client) -> None:
-        self._client = client
+    def __init__(
+        self, endpoint: str, key_pair: tuple[str, str], retries: Retries, *, connections: int = 16
+    ) -> None:
+        self.endpoint = endpoint
+        self.key_pair = key_pair
+        self._retries = retries
+        self._pool = urllib3.PoolManager(
+            maxsize=connections,
+            # Redirects are followed here; the waits between attempts are `opened`'s.
+            retries=urllib3.Retry(_REDIRECTS_MAX, connect=0, read=0, status=0, other=0),
+            timeout=urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
+            headers={
+                **urllib3.make_headers(basic_auth=":".join(key_pair)),
+                "Accept": "application/json",
+                "User-Agent": _CLIENT,
+                "X-Lakefs-Client": _CLIENT,
+            },
+        )
 
     @classmethod
-    def from_configuration(cls) -> "Server":
-        """Return the server in the SDK's configuration.
+    def of(cls, configuration: Configuration) -> "Server":
+        """Return the server in the configuration.
 
         Raises:
-            CommandError: the configuration has no endpoint or credentials, or cannot be read.
+            CommandError: the configuration has no endpoint or credentials.
         """
-        file = os.environ.get("LAKECTL_CONFIG_FILE", "~/.lakectl.yaml")
-        try:
-            client = lakefs.Client()  # type: ignore[no-untyped-call] # the SDK has no types here
-        except NoAuthenticationFound as error:
-            raise CommandError(
-                f"no credentials are configured: set {_KEY_VARIABLES}, "
-                f"or write credentials.access_key_id and .secret_access_key into {file}"
-            ) from error
-        except Exception as error:  # with an unusual file, the SDK may raise anything
-            raise CommandError(f"cannot use the configuration {file}: {error}") from error
-        if not client.config.host:
-            raise CommandError(
-                "no endpoint is configured: set LAKECTL_SERVER_ENDPOINT_URL, "
-                f"or write server.endpoint_url into {file}"
-            )
-        return cls(client)
-
-    @property
-    def sdk(self) -> LakeFSClient:
-        """The generated client; call it inside `command_errors`."""
-        sdk: LakeFSClient = self._client.sdk_client
-        return sdk
-
-    @property
-    def key_pair(self) -> tuple[str, str, str]:
-        """The API's URL, the access key's ID and the secret, as configured."""
-        found = self._client.config
-        return str(found.host), str(found.username or ""), str(found.password or "")
+        key_pair = configuration.key_pair
+        return cls(configuration.endpoint, key_pair, configuration.retries)
 
     def ask(
         self,
@@ -85,79 +107,194 @@ class Server:
         names: Mapping[str, str],
         shape: type[T],
         body: object = None,
-        query: Mapping[str, str] | None = None,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> T:
-        """Return the answer of an operation that the SDK has no method for; an empty one is "".
+        """Return the answer of an operation; an empty one is "".
 
         Args:
             method: the HTTP method.
             template: a path relative to /api/v1, with `{name}` for each of the names.
             names: the values of the template's names.
             shape: the type of the answer.
-            body: the request's body.
-            query: the parameters of the request's query.
+            body: the request's body, which becomes JSON.
+            query: the parameters of the request's query; None is left out.
+            headers: more headers, such as If-Match.
 
         Raises:
-            CommandError: the server refused the request, or could not be reached.
+            RefusedError: the server refused the request.
+            CommandError: the server could not be reached, or its answer has another shape.
         """
-        api = self.sdk.config_api.api_client
-        with self.command_errors():
-            answer = api.call_api(
-                template,
-                method,
-                dict(names),
-                list((query or {}).items()),
-                header_params={"Accept": "application/json", "Content-Type": "application/json"},
-                body=msgspec.to_builtins(body),
-                response_types_map={"2XX": "object"},
-                auth_settings=_AUTHENTICATION,
-                _return_http_data_only=True,
-                _request_timeout=TIMEOUT_S,
-            )
-            return msgspec.convert(answer, shape)
+        answer = self.request(method, template, names, body, query, headers)
+        return self.decode(answer.content, shape)
 
-    @contextmanager
-    def command_errors(self) -> Iterator[None]:
-        """Translate the SDK's errors in the block.
+    def request(
+        self,
+        method: str,
+        template: str,
+        names: Mapping[str, str],
+        body: object = None,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Return the whole answer of an operation, with its headers; as `ask` otherwise.
+
+        Bytes are sent as they are; every other body as JSON.
+        """
+        with self.opened(method, template, names, body, query, headers) as response:
+            try:
+                content = response.read()
+            except urllib3.exceptions.HTTPError as error:
+                raise self._unreachable(error) from error
+            return Answer(response.status, response.headers, content)
+
+    def opened(
+        self,
+        method: str,
+        template: str,
+        names: Mapping[str, str],
+        body: object = None,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> urllib3.BaseHTTPResponse:
+        """Return an answer whose content is still to be read; close it. As `request` otherwise."""
+        url = f"{self.endpoint}{_path(template, names)}{_encoded(query or {})}"
+        sent = dict(self._pool.headers) | dict(headers or {})
+        if body is not None and not isinstance(body, bytes):
+            body = msgspec.json.encode(body)
+            sent["Content-Type"] = "application/json"
+        for wait_s in self._waits_s():
+            try:
+                response = self._pool.urlopen(
+                    method, url, body=body, headers=sent, preload_content=False
+                )
+            except urllib3.exceptions.HTTPError as error:
+                if wait_s is None or not _may_repeat(method, error):
+                    raise self._unreachable(error) from error
+                time.sleep(wait_s)
+                continue
+            if response.status < 300:
+                return response
+            content = response.read()
+            response.release_conn()
+            if wait_s is None or not _is_later(method, response.status):
+                raise self._refusal(response, content)
+            time.sleep(_retry_after_s(response.headers) or wait_s)
+        raise AssertionError("the last wait is None")
+
+    def page(
+        self, template: str, names: Mapping[str, str], of: type[T], query: Query | None = None
+    ) -> Page[T]:
+        """Return one page of a listing; raises as `ask`."""
+        return self.ask("GET", template, names, Page[of], query=query)  # type: ignore[valid-type]
+
+    def each(
+        self,
+        template: str,
+        names: Mapping[str, str],
+        of: type[T],
+        query: Query | None = None,
+    ) -> Iterator[T]:
+        """Yield the whole of a listing, page after page, from the `after` of the query on.
 
         Raises:
-            CommandError: a request failed.
+            RefusedError: the server refused a page.
+            CommandError: the server could not be reached.
         """
-        endpoint = self._client.config.host
+        asked: dict[str, object] = {"amount": PAGE_SIZE}
+        asked |= query or {}
+        while True:
+            found = self.page(template, names, of, asked)
+            yield from found.results
+            if not found.pagination.has_more:
+                return
+            asked["after"] = found.pagination.next_offset
+
+    def decode(self, content: bytes, shape: type[T]) -> T:
+        """Return the value of a JSON answer; an empty one is "".
+
+        Raises:
+            CommandError: the content has another shape.
+        """
         try:
-            yield
-        except ApiException as error:
-            raise CommandError(_refusal(error, endpoint)) from error
-        except urllib3.exceptions.HTTPError as error:
+            return msgspec.json.decode(content or b'""', type=shape)
+        except msgspec.DecodeError as error:
             raise CommandError(
-                f"cannot reach {endpoint}: {_reason(error)}; check that the server is running and "
-                "the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
+                f"{self.endpoint} does not answer like lakeFS: {error}; check the endpoint"
             ) from error
-        except (ValueError, LookupError, msgspec.ValidationError) as error:
-            raise CommandError(f"{endpoint} does not answer like lakeFS: {error}") from error
+
+    def _waits_s(self) -> Iterator[float | None]:
+        """Yield the wait after each attempt, which doubles and varies; None after the last."""
+        wait_s = self._retries.wait_min_s
+        for _ in range(self._retries.attempts_max):
+            yield wait_s * random.uniform(0.5, 1)  # noqa: S311 - so that clients spread
+            wait_s = min(wait_s * 2, self._retries.wait_max_s)
+        yield None
+
+    def _refusal(self, response: urllib3.BaseHTTPResponse, content: bytes) -> RefusedError:
+        """Return the server's message, and what to do."""
+        body = _decode_error(content)
+        line = f"{body.message}: {body.details}" if body.details else body.message
+        if response.status == 401:
+            message = body.message or "error authenticating request"
+            line = f"{message}: check {KEY_VARIABLES}, or credentials in the configuration file"
+        elif body.message == "invalid API endpoint":
+            line = f"{self.endpoint} does not have this operation: check that it is a Graveler"
+        elif not line:
+            reason = f"{response.status} {response.reason or ''}".strip()
+            line = f"{self.endpoint} answered {reason}: check the endpoint"
+        request_id = response.headers.get("X-Request-ID", "")
+        return RefusedError(line, response.status, body.message, request_id)
+
+    def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
+        return CommandError(
+            f"cannot reach {self.endpoint}: {_reason(error)}; check that the server is running and "
+            "the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
+        )
 
 
-def _refusal(error: ApiException, endpoint: str) -> str:
-    """Return the server's message, and what to do."""
-    body = _decode_error(error.body)
-    if error.status == 0:  # the SDK reports errors of TLS like this
-        return f"cannot reach {endpoint} by TLS: {error.reason}"
-    if error.status == 401:
-        message = body.message or "error authenticating request"
-        return f"{message}: check {_KEY_VARIABLES}, or credentials in the configuration file"
-    if body.message == "invalid API endpoint":
-        return f"{endpoint} does not have this operation: check that it is a recent Graveler"
-    if body.message:
-        return f"{body.message}: {body.details}" if body.details else body.message
-    return f"{endpoint} answered {error.status} {error.reason}: check the endpoint"
+def _path(template: str, names: Mapping[str, str]) -> str:
+    encoded = {name: quote(value, safe="") for name, value in names.items()}
+    return re.sub(r"\{(\w+)\}", lambda found: encoded[found[1]], template)
 
 
-def _decode_error(body: object) -> _ErrorBody:
+def _encoded(query: Query) -> str:
+    pairs: list[tuple[str, str]] = []
+    for name, value in query.items():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, bool):
+                pairs.append((name, "true" if each else "false"))
+            elif each is not None:
+                pairs.append((name, str(each)))
+    return f"?{urlencode(pairs, quote_via=quote)}" if pairs else ""
+
+
+def _may_repeat(method: str, error: urllib3.exceptions.HTTPError) -> bool:
+    """Return whether a request that failed may be sent again without doing its work twice."""
+    cause = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error
+    if isinstance(cause, (urllib3.exceptions.SSLError, urllib3.exceptions.ResponseError)):
+        return False
+    never_sent = isinstance(
+        cause, (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError)
+    )
+    return never_sent or method in _REPEATABLE
+
+
+def _is_later(method: str, status: int) -> bool:
+    return status in _LATER or (status in _LATER_OF_READS and method in _REPEATABLE)
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    text = headers.get("Retry-After", "")
+    return float(text) if text.isdecimal() and len(text) < 4 else None
+
+
+def _decode_error(content: bytes) -> _ErrorBody:
     """Return the server's error body; one without a message if the body has another form."""
     try:
-        return msgspec.json.decode(str(body), type=_ErrorBody)
+        return msgspec.json.decode(content, type=_ErrorBody)
     except msgspec.DecodeError:
-        return _ErrorBody("")
+        return _ErrorBody()
 
 
 def _reason(error: BaseException) -> str:

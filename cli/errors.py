@@ -12,4 +12,4 @@ class CommandError(TyperException):
 class UsageError(CommandError):
     """The command line is wrong."""
 
-    exit_code = 2
+    exit_code = 1  # as every failure of lakectl

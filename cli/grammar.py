@@ -1,19 +1,26 @@
 """Command lines like lakectl's, and the reports of their failures.
 
 Typer's grammar is almost the same. These classes add `--flag=true` and `--flag=false` to `--flag`
-and `--no-flag`. A group without a command shows its help. Every failure is one line on stderr with
-an exit code; only --debug shows a traceback.
+and `--no-flag`. A group without a command shows its help. The options of the program may stand
+behind the command as well, and every command has --json. Every failure is one line on stderr with
+exit code 1, as lakectl's; only --debug shows a traceback.
 """
 
 import sys
 import traceback
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from copy import copy
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.main import get_command, get_group
 
 from cli.errors import UsageError
+from cli.session import Session
 
 # The Booleans that lakectl accepts.
 _BOOLEANS = {
@@ -23,7 +30,19 @@ _BOOLEANS = {
 
 
 class Command(TyperCommand):
-    """A command whose flags may be followed by `=true` or `=false`."""
+    """A command with --json and the program's options.
+
+    Its flags may be followed by `=true` or `=false`.
+    """
+
+    def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - Typer's own
+        super().__init__(*args, **extra)
+        taken = {spelling for each in self.params for spelling in each.opts}
+        for shared in _shared_options():
+            if free := [spelling for spelling in shared.opts if spelling not in taken]:
+                option = copy(shared)
+                option.opts = free
+                self.params.append(option)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         # The positive and the negative spelling of each flag, by the positive one.
@@ -43,8 +62,87 @@ class Group(TyperGroup):
         return super().parse_args(ctx, args or ["--help"])
 
 
+def _everywhere(
+    context: typer.Context,
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, or one a line.")
+    ] = False,
+    config: Annotated[Path | None, typer.Option("--config", "-c", hidden=True)] = None,
+    base_uri: Annotated[str, typer.Option("--base-uri", hidden=True)] = "",
+    no_color: Annotated[bool, typer.Option("--no-color", hidden=True)] = False,
+    debug: Annotated[bool, typer.Option("--debug", "--verbose", "-d", hidden=True)] = False,
+    # lakectl's logs, which this program does not have.
+    log_level: Annotated[str, typer.Option("--log-level", hidden=True)] = "",
+    log_format: Annotated[str, typer.Option("--log-format", hidden=True)] = "",
+    log_output: Annotated[str, typer.Option("--log-output", hidden=True)] = "",
+) -> None:
+    """Declare the options that stand behind every command."""
+
+
+@cache
+def _shared_options() -> list[TyperOption]:
+    app = typer.Typer(add_completion=False)
+    app.command(cls=TyperCommand)(_everywhere)
+    options = [each for each in get_command(app).params if isinstance(each, TyperOption)]
+    for option in options:
+        option.expose_value = False
+        option.callback = _keep
+    return options
+
+
+def _keep(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401 - as Typer calls it
+    """Put an option that stands behind the command into the session."""
+    root = context.find_root()
+    session = root.obj
+    if not value or context.resilient_parsing or not isinstance(session, Session):
+        return value
+    match parameter.name:
+        case "as_json":
+            session.output.as_json = True
+        case "config":
+            session.config = value
+        case "base_uri":
+            session.base_uri = value
+        case "no_color":
+            session.output.has_color = False
+        case "debug":
+            root.params["debug"] = True
+    return value
+
+
 class Program(Group):
-    """The whole command line."""
+    """The whole command line.
+
+    A command's module, in cli.commands, is imported when the command is named. It has `app`, the
+    Typer of a group, or `command`, the function of a single command.
+    """
+
+    # By command: the module, and whether the help leaves the command out.
+    modules: ClassVar[Mapping[str, tuple[str, bool]]] = {}
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer's own
+        return list(self.modules)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's own
+        if cmd_name not in self.modules:
+            return None
+        if cmd_name not in self.commands:
+            self.commands[cmd_name] = self._built(cmd_name)
+        return self.commands[cmd_name]
+
+    def _built(self, name: str) -> Any:  # noqa: ANN401 - Typer's own
+        module_name, is_hidden = self.modules[name]
+        module = import_module(f"cli.commands.{module_name}")
+        if hasattr(module, "app"):
+            built: Any = get_group(module.app)
+        else:
+            app = typer.Typer(add_completion=False)
+            app.command(name, cls=Command)(module.command)
+            built = get_command(app)
+        built.name = name
+        built.hidden = is_hidden
+        return built
 
     def main(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - as Typer calls it
         """Run the command that the arguments name, and end the process with its exit code."""
@@ -53,7 +151,7 @@ class Program(Group):
             code = super().main(*args, **{**extra, "standalone_mode": False}) or 0
         except typer.TyperException as error:
             typer.echo(f"error: {_line_of(error)}", err=True)
-            code = error.exit_code
+            code = 1  # Typer says 2 of wrong arguments
         except typer.Abort:
             code = 1
         sys.exit(code)

@@ -6,23 +6,36 @@ from typing import Annotated
 
 import typer
 
-from cli.commands import doctor, drill, export, fs, gateway, gc, tasks
-from cli.grammar import Command, Program
-from cli.session import CONFIG_VARIABLE, Session
+from cli.configuration import CONFIG_VARIABLE
+from cli.grammar import Program
+from cli.output import Output
+from cli.session import Session
+
+_HIDDEN = True
+
+# By command: its module in cli.commands, and whether the help leaves it out. lakectl's order.
+MODULES: dict[str, tuple[str, bool]] = {
+    "branch": ("branch", False),
+    "doctor": ("doctor", False),
+    "drill": ("drill", False),
+    "export": ("export", False),
+    "fs": ("fs", False),
+    "gateway": ("gateway", False),
+    "gc": ("gc", False),
+    "tasks": ("tasks", False),
+}
+
+
+class _Graveler(Program):
+    modules = MODULES
+
 
 app = typer.Typer(
     name="graveler",
-    cls=Program,
+    cls=_Graveler,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=Command)(doctor.doctor)
-app.command(cls=Command)(drill.drill)
-app.command(cls=Command)(gateway.gateway)
-app.add_typer(export.app, name="export")
-app.add_typer(fs.app, name="fs")
-app.add_typer(gc.app, name="gc")
-app.add_typer(tasks.app, name="tasks")
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - as Typer calls it
@@ -52,6 +65,7 @@ def begin(
             help="What URIs without lakefs:// begin with, as lakefs://REPO/",
         ),
     ] = "",
+    no_color: Annotated[bool, typer.Option("--no-color", help="Use no colors.")] = False,
     debug: Annotated[  # noqa: ARG001 - `Program` looks at it
         bool, typer.Option("--debug", "-d", help="Show the traceback of a failure.")
     ] = False,
@@ -68,7 +82,7 @@ def begin(
     variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
     LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
     """
-    context.obj = Session(config, base_uri)
+    context.obj = Session(config, base_uri, Output(has_color=not no_color))
 
 
 def main() -> None:

@@ -1,27 +1,154 @@
-"""The output of commands: plain lines for scripts, the same with and without a terminal."""
+"""The output of commands: for people on a terminal, for scripts without one, or as JSON.
 
+lakectl's rules: without a terminal, a table is its cells between tabs, without heads, and nothing
+has a color. LAKECTL_INTERACTIVE=false says that there is no terminal. With --json, a command prints
+one object, or one a line.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import IO, Literal, TypeVar
 
+import msgspec
 import typer
 
+T = TypeVar("T")
+
+Color = Literal["red", "yellow", "green", "blue"]
+
 _UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
+_FALSE = {"0", "f", "F", "false", "FALSE", "False"}
+_BRIGHT = {"red": 91, "green": 92, "yellow": 93, "blue": 94}
+_BOLD = 1
 
 
-def fields(pairs: Iterable[tuple[str, object]]) -> None:
-    """Print a line `Label: value` for each pair."""
+@dataclass
+class Output:
+    """Where results go, and in which form."""
+
+    as_json: bool = False
+    has_color: bool = True
+    _stream: IO[str] | None = None  # the pager, while there is one
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person reads standard output."""
+        if os.environ.get("LAKECTL_INTERACTIVE") in _FALSE:
+            return False
+        return sys.stdout.isatty() and not self.as_json
+
+    def line(self, text: str = "") -> None:
+        """Print a line for people; with --json, nothing."""
+        if not self.as_json:
+            typer.echo(text, self._stream)
+
+    def json(self, value: object) -> None:
+        """Print one object as JSON on one line."""
+        typer.echo(msgspec.json.encode(value).decode())
+
+    def item(self, value: T, lines: Callable[[T], Iterable[str]]) -> None:
+        """Print an object: as JSON, or as these lines."""
+        if self.as_json:
+            self.json(value)
+            return
+        for line in lines(value):
+            self.line(line)
+
+    def items(self, values: Iterable[T], lines: Callable[[T], Iterable[str]]) -> None:
+        """Print objects as they arrive: as JSON, one a line, or each as these lines."""
+        for value in values:
+            self.item(value, lines)
+
+    def table(
+        self,
+        heads: Sequence[str],
+        values: Iterable[T],
+        cells: Callable[[T], Sequence[object]],
+    ) -> None:
+        """Print objects as a table, without a terminal as cells between tabs, or as JSON."""
+        if self.as_json:
+            for value in values:
+                self.json(value)
+        elif self.is_terminal:
+            self._draw(heads, [[str(cell) for cell in cells(value)] for value in values])
+        else:
+            for value in values:
+                self.line("\t".join(str(cell) for cell in cells(value)))
+
+    def more(self, amount: int, after: str) -> None:
+        """Say on a terminal how to get the next page of a listing."""
+        if self.is_terminal and amount > 0:
+            command = self.paint(f'--amount {amount} --after "{after}"', "yellow")
+            self.line(f"for more results run with {command}")
+
+    def paint(self, text: str, color: Color | None = None, *, bold: bool = False) -> str:
+        """Return the text in a color on a terminal, else as it is."""
+        codes = [*([_BRIGHT[color]] if color else []), *([_BOLD] if bold else [])]
+        plain = not self.has_color or "NO_COLOR" in os.environ
+        if plain or not codes or not self.is_terminal:
+            return text
+        return f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
+
+    def warn(self, text: str) -> None:
+        """Print a line on standard error."""
+        typer.echo(text, err=True)
+
+    def confirm(self, question: str, *, yes: bool) -> None:
+        """Ask for consent, unless it was given by --yes.
+
+        Raises:
+            Abort: there was no consent.
+        """
+        if not yes:
+            typer.confirm(question, abort=True, err=True)
+
+    @contextmanager
+    def paged(self) -> Iterator[None]:
+        """Send what the block prints through $PAGER, if there is a terminal."""
+        command = os.environ.get("PAGER", "less")
+        if not self.is_terminal or not command or not shutil.which(command.split()[0]):
+            yield
+            return
+        # As git: less ends at once if all fits on the screen, and keeps colors.
+        environment = {"LESS": "FRX", **os.environ}
+        with subprocess.Popen(  # noqa: S602 - $PAGER is the user's own command
+            command, shell=True, stdin=subprocess.PIPE, env=environment, text=True
+        ) as pager:
+            assert pager.stdin is not None
+            self._stream = pager.stdin
+            try:
+                yield
+            except BrokenPipeError:
+                pass  # the reader has seen enough
+            finally:
+                self._stream = None
+                with suppress(BrokenPipeError):
+                    pager.stdin.close()
+
+    def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Draw a table that is as wide as the terminal at most."""
+        # Imported late, because only terminals need it.
+        from rich import box  # noqa: PLC0415
+        from rich.console import Console  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        drawn = Table(*(head.upper() for head in heads), box=box.ASCII2, header_style="")
+        for row in rows:
+            drawn.add_row(*(Text.from_ansi(cell, overflow="fold") for cell in row))
+        Console(file=self._stream, force_terminal=True, highlight=False).print(drawn)
+
+
+def fields(pairs: Iterable[tuple[str, object]]) -> Iterator[str]:
+    """Yield a line `Label: value` for each pair."""
     for label, value in pairs:
-        typer.echo(f"{label}: {value}" if value != "" else f"{label}:")
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a line for the heads and one for each row, in columns."""
-    lines = [heads, *([str(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        typer.echo("  ".join(cells).rstrip())
+        yield f"{label}: {value}" if value != "" else f"{label}:"
 
 
 def local_time(unix_s: int) -> str:

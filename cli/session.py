@@ -1,6 +1,5 @@
-"""The options before the command: the configuration, and the base of URIs."""
+"""One run of the program: the options before the command, and the options of all commands."""
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,21 +7,30 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.errors import CommandError
-from cli.uris import SCHEME, BranchUri, ObjectUri, RepositoryUri
+from cli.configuration import Configuration
+from cli.output import Output
+from cli.uris import SCHEME, BranchUri, ObjectUri, PathUri, RefUri, RepositoryUri
 
 if TYPE_CHECKING:
     from cli.client import Server
 
-CONFIG_VARIABLE = "LAKECTL_CONFIG_FILE"
 
-
-@dataclass(frozen=True)
+@dataclass
 class Session:
-    """One run of the program."""
+    """The configuration, the base of URIs, and where the output goes."""
 
-    config: Path | None  # None: the SDK's default, ~/.lakectl.yaml, which need not exist
+    config: Path | None  # None: the default, ~/.lakectl.yaml, which need not exist
     base_uri: str
+    output: Output
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """The configuration.
+
+        Raises:
+            CommandError: the file named does not exist, or cannot be read.
+        """
+        return Configuration.read(self.config)
 
     @cached_property
     def server(self) -> "Server":
@@ -31,14 +39,10 @@ class Session:
         Raises:
             CommandError: the configuration has no endpoint or no credentials.
         """
-        if self.config is not None:
-            if not self.config.is_file():
-                raise CommandError(f"configuration file {self.config} does not exist")
-            os.environ[CONFIG_VARIABLE] = str(self.config)
-        # Importing the SDK takes half a second, for which help and mistakes need not wait.
+        # Imported late, because help and mistakes need not wait for it.
         from cli.client import Server  # noqa: PLC0415
 
-        return Server.from_configuration()
+        return Server.of(self.configuration)
 
     def repository(self, text: str) -> RepositoryUri:
         """Return the repository that an argument names.
@@ -55,6 +59,22 @@ class Session:
             UsageError: the argument does not name a branch.
         """
         return BranchUri.parse(self._completed(text))
+
+    def ref(self, text: str) -> RefUri:
+        """Return the branch, tag or commit that an argument names; as lakefs://REPO/dev~3.
+
+        Raises:
+            UsageError: the argument does not name one.
+        """
+        return RefUri.parse(self._completed(text))
+
+    def path(self, text: str) -> PathUri:
+        """Return the object or folder that an argument names; the path may be empty.
+
+        Raises:
+            UsageError: the argument does not name one.
+        """
+        return PathUri.parse(self._completed(text))
 
     def object(self, text: str) -> ObjectUri:
         """Return the object that an argument names.

@@ -15,6 +15,8 @@ SCHEME = "lakefs://"
 # head of main.
 _REPOSITORY = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/?")
 _BRANCH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)[/@](?P<branch>[^/]+)")
+_REF = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/?")
+_PATH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)(?:/(?P<path>.*))?", re.DOTALL)
 _OBJECT = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.+)", re.DOTALL)
 
 # These are not names: in the path of a URL, they would lead to another operation.
@@ -61,6 +63,47 @@ class BranchUri:
 
 
 @dataclass(frozen=True, slots=True)
+class RefUri:
+    """A branch, a tag or a commit, ref expressions like dev~3 included: lakefs://REPO/REF."""
+
+    repository: str
+    ref: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the ref that the text names.
+
+        Raises:
+            UsageError: the text does not name one.
+        """
+        return cls(**_parts(text, _REF, "a ref", "lakefs://REPO/REF"))
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.repository}/{self.ref}"
+
+
+@dataclass(frozen=True, slots=True)
+class PathUri:
+    """An object, a folder or all of a ref: lakefs://REPO/REF/ or lakefs://REPO/REF/PATH."""
+
+    repository: str
+    ref: str
+    path: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the path that the text names.
+
+        Raises:
+            UsageError: the text does not name one.
+        """
+        return cls(**_parts(text, _PATH, "a path", "lakefs://REPO/REF/PATH"))
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.repository}/{self.ref}/{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectUri:
     """An object at any ref, ref expressions like dev~3 included: lakefs://REPO/REF/PATH."""
 
@@ -89,4 +132,4 @@ def _parts(text: str, form: re.Pattern[str], kind: str, example: str) -> dict[st
         text.encode()
     except UnicodeEncodeError as error:
         raise UsageError(f"{text!r} is not UTF-8") from error
-    return found.groupdict()
+    return found.groupdict("")

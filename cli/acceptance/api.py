@@ -1,30 +1,24 @@
 """Requests of the acceptance suite, and what it expects of the answers.
 
-The SDK raises an error for most statuses. The suite needs refusals, headers and bytes as they are,
-so it uses the SDK's connections and credentials, but not its methods.
+`cli.client` raises an error for most statuses. The suite needs refusals, headers and bytes as they
+are, so it sends its requests itself.
 """
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 import urllib3
 from urllib3.util import Retry, Timeout
 
-from cli.client import TIMEOUT_S
+from cli.client import ANSWER_S, CONNECT_S, Server
 from cli.errors import CommandError
-
-if TYPE_CHECKING:
-    from lakefs_sdk.client import LakeFSClient
 
 # A request that takes long is redirected three times; a large object once, to a presigned URL.
 _REDIRECTS_MAX = 5
 
 _SHOWN_CHARACTERS = 300
-
-_AUTHENTICATION = ("basic_auth", "cookie_auth", "jwt_token")
 
 
 class CheckFailedError(CommandError):
@@ -117,12 +111,10 @@ class Api:
         self._credentials = credentials
 
     @classmethod
-    def of_sdk(cls, sdk: "LakeFSClient") -> "Api":
-        """Return the API as the user of the SDK's configuration."""
-        client = sdk.config_api.api_client
-        credentials: dict[str, str] = {}
-        client.update_params_for_auth(credentials, [], _AUTHENTICATION, "", "", None)
-        return cls(client.rest_client.pool_manager, client.configuration.host, credentials)
+    def of(cls, server: Server) -> "Api":
+        """Return the API as the user of the configuration."""
+        credentials = urllib3.make_headers(basic_auth=":".join(server.key_pair))
+        return cls(urllib3.PoolManager(), server.endpoint, credentials)
 
     def as_user(self, access_key_id: str, secret_access_key: str) -> "Api":
         """Return the API as the user of a key pair."""
@@ -195,14 +187,13 @@ class Api:
         content: bytes | None,
         headers: Mapping[str, str],
     ) -> Answer:
-        connect_s, read_s = TIMEOUT_S
         try:
             answer = self._pool.request(
                 method,
                 url,
                 body=content,
                 headers=dict(headers),
-                timeout=Timeout(connect=connect_s, read=read_s),
+                timeout=Timeout(connect=CONNECT_S, read=ANSWER_S),
                 # A hidden retry would turn a fault into a slow success.
                 retries=Retry(
                     _REDIRECTS_MAX,

@@ -1,1 +1,1 @@
-"""The commands, one module per group, named like the group."""
+"""The commands, each in the module of its name; a module is imported when its command is named."""

@@ -9,6 +9,7 @@ import typer
 
 from cli.errors import UsageError
 from cli.session import session_of
+from cli.shapes import Config, CurrentUser
 
 if TYPE_CHECKING:
     from cli.acceptance.report import Report
@@ -34,7 +35,7 @@ NamespaceOption = Annotated[
 ]
 
 
-def doctor(
+def command(
     context: typer.Context,
     *,
     write: Annotated[
@@ -76,13 +77,13 @@ def doctor(
     if not write:
         _check_configuration(context)
         return
-    # Imported late, because help and mistakes need not wait for the SDK.
+    # Imported late, because help and mistakes need not wait for it.
     from cli.acceptance import journey  # noqa: PLC0415
     from cli.acceptance.api import Api  # noqa: PLC0415
     from cli.acceptance.world import World  # noqa: PLC0415
 
     journey.check_names(skip or ())
-    api = Api.of_sdk(session_of(context).server.sdk)
+    api = Api.of(session_of(context).server)
     run_id = secrets.token_hex(_RUN_ID_BYTES)
     world = World(api, run_id, namespace, import_from, export_to)
     report = journey.run(
@@ -145,16 +146,11 @@ def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
 def _check_configuration(context: typer.Context) -> None:
     """Ask the server for its version and for the user."""
     server = session_of(context).server
-    # Imported late, because help and mistakes need not wait for the SDK.
-    from cli.client import TIMEOUT_S  # noqa: PLC0415
-
-    with server.command_errors():
-        config = server.sdk.config_api.get_config(_request_timeout=TIMEOUT_S)
-        user = server.sdk.auth_api.get_current_user(_request_timeout=TIMEOUT_S).user
-        version = config.version_config.version if config.version_config else ""
-        typer.echo(f"Endpoint: {server.sdk.config_api.api_client.configuration.host}")
-        typer.echo(f"Server version: {version}")
-        typer.echo(f"User: {user.id}")
+    config = server.ask("GET", "/config", {}, Config)
+    user = server.ask("GET", "/user", {}, CurrentUser).user
+    typer.echo(f"Endpoint: {server.endpoint}")
+    typer.echo(f"Server version: {config.version_config.version}")
+    typer.echo(f"User: {user.id}")
 
 
 def _print(report: "Report", *, as_json: bool) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cli.drill import Findings
 
 
-def drill(
+def command(
     context: typer.Context,
     uri: Annotated[
         str, typer.Argument(metavar="REPOSITORY_URI", help="lakefs://REPO.", show_default=False)
@@ -43,11 +43,11 @@ def drill(
         raise UsageError("--namespace is for the files of a manifest: add --manifest FILE")
     session = session_of(context)
     repository = session.repository(uri).repository
-    # Imported late, because help and mistakes need not wait for the SDK.
+    # Imported late, because help and mistakes need not wait for it.
     from cli import drill as drills  # noqa: PLC0415
     from cli.acceptance.api import Api  # noqa: PLC0415
 
-    api = Api.of_sdk(session.server.sdk)
+    api = Api.of(session.server)
     path = f"/repositories/{repository}"
     place = api.send("GET", path).expect(200).text("storage_namespace")
     if manifest is not None:

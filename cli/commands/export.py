@@ -1,6 +1,7 @@
 """`graveler export`: keep a branch as plain objects under a path of its own."""
 
 import time
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from cli.errors import UsageError
 from cli.exports import FAILED, Configuration, Exports, Status
 from cli.grammar import Command, Group
 from cli.session import session_of
+from cli.uris import BranchUri
 
 app = typer.Typer(cls=Group, help="Export a branch to plain objects, once or continuously.")
 
@@ -31,18 +33,22 @@ def get(context: typer.Context, uri: BranchArgument) -> None:
     session = session_of(context)
     branch = session.branch(uri)
     found = Exports(session.server, branch).configuration()
-    output.fields(
+    session.output.item(found, lambda each: _configuration_lines(branch, each))
+
+
+def _configuration_lines(branch: BranchUri, found: Configuration) -> Iterator[str]:
+    yield from output.fields(
         [
             ("Branch", branch),
             ("Export Path", found.export_path),
             ("Export status path", found.export_status_path),
         ]
     )
-    typer.echo("Last Keys In Prefix Regexp:")
+    yield "Last Keys In Prefix Regexp:"
     for pattern in found.last_keys_in_prefix_regexp:
-        typer.echo(f"\t{pattern}")
+        yield f"\t{pattern}"
     if found.is_continuous:
-        typer.echo("Continuously exported")
+        yield "Continuously exported"
 
 
 @app.command("set", cls=Command)
@@ -90,7 +96,8 @@ def run(context: typer.Context, uri: BranchArgument) -> None:
     """Start exporting a branch now; `status --follow` shows the progress."""
     session = session_of(context)
     branch = session.branch(uri)
-    typer.echo(f"Export-ID:{Exports(session.server, branch).run()}")
+    started = {"export_id": Exports(session.server, branch).run()}
+    session.output.item(started, lambda each: [f"Export-ID:{each['export_id']}"])
 
 
 @app.command("repair", cls=Command)
@@ -127,7 +134,7 @@ def status(
     found = exports.status()
     if follow and not found.is_over:
         found = _followed(exports, found)
-    _show(found)
+    session.output.item(found, _lines)
     if follow and found.state == FAILED:
         raise typer.Exit(1)
 
@@ -142,24 +149,20 @@ def _followed(exports: Exports, found: Status) -> Status:
     return found
 
 
-def _show(found: Status) -> None:
-    output.fields([("State", found.state)])
+def _lines(found: Status) -> Iterator[str]:
+    yield f"State: {found.state}"
     if found.is_pending:
-        typer.echo("Another export is about to start")
+        yield "Another export is about to start"
     if found.export_id:
         failed = f", {found.objects_failed} failed" if found.objects_failed else ""
-        output.fields(
-            [
-                ("Export-ID", found.export_id),
-                ("Commit", found.commit_id),
-                ("Started", output.local_time(found.started_at)),
-                ("Progress", f"{found.objects_done} of {found.objects_total} objects{failed}"),
-            ]
-        )
+        yield f"Export-ID: {found.export_id}"
+        yield f"Commit: {found.commit_id}"
+        yield f"Started: {output.local_time(found.started_at)}"
+        yield f"Progress: {found.objects_done} of {found.objects_total} objects{failed}"
     if found.exported_commit_id:
-        output.fields([("Exported Commit", found.exported_commit_id)])
+        yield f"Exported Commit: {found.exported_commit_id}"
     if found.error_message:
         lines = [line for line in found.error_message.splitlines() if line not in found.errors]
-        output.fields([("Error", "\n".join(lines))])
+        yield f"Error: {chr(10).join(lines)}".rstrip(" ")
     for error in found.errors:
-        typer.echo(f"\t{error}")
+        yield f"\t{error}"

@@ -1,6 +1,6 @@
 """`graveler fs`: the objects of a repository."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -8,6 +8,7 @@ import typer
 from cli import output
 from cli.grammar import Command, Group
 from cli.session import session_of
+from cli.shapes import ObjectStats
 
 app = typer.Typer(cls=Group, help="View objects.")
 
@@ -28,19 +29,18 @@ def stat(
     """Show an object's metadata and the location of its bytes."""
     session = session_of(context)
     named = session.object(uri)
-    server = session.server
-    # Imported late, because help and mistakes need not wait for the SDK.
-    from cli.client import TIMEOUT_S  # noqa: PLC0415
+    found = session.server.ask(
+        "GET",
+        "/repositories/{repository}/refs/{ref}/objects/stat",
+        {"repository": named.repository, "ref": named.ref},
+        ObjectStats,
+        query={"path": named.path, "presign": pre_sign},
+    )
+    session.output.item(found, _lines)
 
-    with server.command_errors():
-        found = server.sdk.objects_api.stat_object(
-            named.repository,
-            named.ref,
-            named.path,
-            presign=pre_sign,
-            _request_timeout=TIMEOUT_S,
-        )
-    output.fields(
+
+def _lines(found: ObjectStats) -> Iterator[str]:
+    yield from output.fields(
         [
             ("Path", found.path),
             ("Modified Time", output.local_time(found.mtime)),
@@ -50,16 +50,12 @@ def stat(
         ]
     )
     if found.physical_address_expiry:
-        output.fields(
-            [("Physical Address Expires", output.local_time(found.physical_address_expiry))]
-        )
-    output.fields([("Checksum", found.checksum), ("Content-Type", found.content_type or "")])
-    _show_metadata(found.metadata or {})
-
-
-def _show_metadata(metadata: Mapping[str, str]) -> None:
-    """Print user metadata exactly like lakectl, spaces included."""
-    if metadata:
-        typer.echo("Metadata:\n\t")
-    for key in sorted(metadata):
-        typer.echo(f"\t{key:<{_METADATA_KEY_WIDTH}} = {metadata[key]}")
+        yield f"Physical Address Expires: {output.local_time(found.physical_address_expiry)}"
+    yield from output.fields(
+        [("Checksum", found.checksum), ("Content-Type", found.content_type or "")]
+    )
+    if found.metadata:
+        # Like lakectl, spaces included.
+        yield "Metadata:\n\t"
+        for key in sorted(found.metadata):
+            yield f"\t{key:<{_METADATA_KEY_WIDTH}} = {found.metadata[key]}"

@@ -10,7 +10,7 @@ from cli.session import session_of
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-def gateway(
+def command(
     context: typer.Context,
     *,
     host: Annotated[
@@ -33,7 +33,7 @@ def gateway(
             f"the gateway's packages are not installed ({error.name} is missing): "
             "install Graveler with its extra `gateway`"
         ) from error
-    deployment = sidecar.Deployment(*server.key_pair)
+    deployment = sidecar.Deployment(server.endpoint, *server.key_pair)
     try:
         user = sidecar.check(deployment, host, port)
         _show(deployment.url, user, host, port)

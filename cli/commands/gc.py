@@ -8,7 +8,6 @@ from typing import Annotated
 import msgspec
 import typer
 
-from cli import output
 from cli.errors import CommandError
 from cli.grammar import Command, Group
 from cli.retention import Retention, read_rules
@@ -62,10 +61,11 @@ def get_config(
         text = msgspec.json.format(msgspec.json.encode(rules, order="sorted"), indent=2)
         typer.echo(text.decode())
         return
-    output.fields([("Default Retention Days", rules.default_retention_days)])
-    typer.echo("Branch Rules:")
+    out = session.output
+    out.line(f"Default Retention Days: {rules.default_retention_days}")
+    out.line("Branch Rules:")
     for rule in rules.branches:
-        typer.echo(f"  - Branch: {rule.branch_id}\n    Retention Days: {rule.retention_days}")
+        out.line(f"  - Branch: {rule.branch_id}\n    Retention Days: {rule.retention_days}")
 
 
 @app.command("delete-config", cls=Command)

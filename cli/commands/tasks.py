@@ -1,6 +1,7 @@
 """`graveler tasks`: work that outlives the request that asked for it."""
 
 import time
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -41,35 +42,33 @@ def list_(
 ) -> None:
     """List the tasks of the last week, newest first."""
     found, next_after = _tasks(context, uri).page(after, amount)
-    output.table(
+    session_of(context).output.table(
         ("ID", "KIND", "STATE", "DONE", "KNOWN", "BRANCH", "UPDATED"),
-        [
-            (
-                each.id,
-                each.kind,
-                each.state,
-                each.objects_done,
-                each.objects_known,
-                each.branch or "-",
-                _time(each.update_time.timestamp()),
-            )
-            for each in found
-        ],
+        found,
+        lambda each: (
+            each.id,
+            each.kind,
+            each.state,
+            each.objects_done,
+            each.objects_known,
+            each.branch or "-",
+            _time(each.update_time.timestamp()),
+        ),
     )
     if next_after:
-        typer.echo(f"for more results run with --amount {amount} --after {next_after}")
+        session_of(context).output.more(amount, next_after)
 
 
 @app.command("show", cls=Command)
 def show(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument) -> None:
     """Show a task: its state, progress, and result or error."""
-    _show(_tasks(context, uri).task(task_id))
+    session_of(context).output.item(_tasks(context, uri).task(task_id), _lines)
 
 
 @app.command("cancel", cls=Command)
 def cancel(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument) -> None:
     """Cancel a task that has not ended; a running one stops within seconds, without effect."""
-    _show(_tasks(context, uri).cancel(task_id))
+    session_of(context).output.item(_tasks(context, uri).cancel(task_id), _lines)
 
 
 @app.command("wait", cls=Command)
@@ -84,7 +83,7 @@ def wait(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument)
                 time.sleep(_POLL_INTERVAL_S)
                 found = tasks.task(task_id)
     found.require_success()
-    _show(found)
+    session_of(context).output.item(found, _lines)
 
 
 def _tasks(context: typer.Context, uri: str) -> Tasks:
@@ -93,9 +92,9 @@ def _tasks(context: typer.Context, uri: str) -> Tasks:
     return Tasks(session.server, repository)
 
 
-def _show(found: Task) -> None:
+def _lines(found: Task) -> Iterator[str]:
     stops = found.is_cancelled and not found.has_ended
-    output.fields(
+    yield from output.fields(
         [
             ("Task-ID", found.id),
             ("Kind", found.kind),
@@ -109,9 +108,9 @@ def _show(found: Task) -> None:
         ]
     )
     if found.state == "failed" and found.error is not None:
-        output.fields([("Error", found.error.message)])
+        yield f"Error: {found.error.message}"
         if found.error.details:
-            typer.echo(f"\t{found.error.details}")
+            yield f"\t{found.error.details}"
 
 
 def _time(unix_s: float) -> str:

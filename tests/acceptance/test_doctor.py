@@ -236,7 +236,7 @@ def test_a_server_that_cannot_be_reached_fails_the_first_step(doctor):
 def test_a_wrong_command_line_is_refused_before_anything_is_made(doctor, present, args, told):
     before = present()
     done = doctor(*args)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: ")
     assert told in done.stderr
     assert present() == before

@@ -122,9 +122,7 @@ class Graveler:
 
 @pytest.fixture
 def graveler(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Graveler:
-    # The program itself sets this one, for the SDK: it is put back in the end.
-    monkeypatch.setenv("LAKECTL_CONFIG_FILE", "")
-    monkeypatch.delenv("LAKECTL_CONFIG_FILE")
+    monkeypatch.delenv("LAKECTL_CONFIG_FILE", raising=False)
     monkeypatch.delenv("LAKECTL_CREDENTIALS_SESSION_TOKEN", raising=False)
     return Graveler(
         {
@@ -132,6 +130,8 @@ def graveler(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Graveler:
             ACCESS_KEY_ID: "AKIAEXAMPLE",
             SECRET: "secret",
             "LAKECTL_BASE_URI": None,
+            "LAKECTL_SERVER_RETRIES_MIN_WAIT_INTERVAL": "1ms",
+            "LAKECTL_SERVER_RETRIES_MAX_WAIT_INTERVAL": "2ms",
             "TERM": "dumb",
         }
     )

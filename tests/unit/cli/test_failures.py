@@ -102,7 +102,7 @@ def test_a_base_uri_completes_what_is_not_written_out(graveler, server, base):
     ],
 )
 def test_a_wrong_command_line_gets_the_right_form(graveler, args, told):
-    assert graveler.fails(*args, code=2).startswith(told)
+    assert graveler.fails(*args).startswith(told)
 
 
 @pytest.mark.parametrize("args", [[], ["--help"], ["-h"]])
@@ -137,7 +137,7 @@ def test_a_refused_connection_names_the_endpoint(graveler, command):
 
 @pytest.mark.parametrize("command", [STAT, GET, ("doctor",)])
 def test_a_server_that_never_answers_is_given_up(graveler, monkeypatch, command):
-    monkeypatch.setattr(cli.client, "TIMEOUT_S", (0.1, 0.1))
+    monkeypatch.setattr(cli.client, "ANSWER_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         told = graveler.fails(*command, **{ENDPOINT: endpoint})
@@ -174,7 +174,8 @@ def test_wrong_credentials_are_reported_with_their_source(graveler, server, comm
 def test_a_refusal_is_the_server_s_own_message_on_one_line(graveler, server, command, status):
     server.will_answer({"message": "what it is\nand what to do"}, status=status)
     assert graveler.fails(*command) == "what it is and what to do"
-    assert len(server.asked) == 1
+    # lakectl repeats these four times.
+    assert len(server.asked) == (5 if status in {429, 500, 503} else 1)
 
 
 def test_a_refusal_shows_its_details(graveler, server):

@@ -38,7 +38,7 @@ def test_an_object_is_described_field_by_field(graveler, server):
     assert asked.method == "GET"
     assert asked.path == (
         "/api/v1/repositories/my-repo/refs/main/objects/stat"
-        "?path=allstar_games_stats.csv&presign=False"
+        "?path=allstar_games_stats.csv&presign=false"
     )
     assert asked.authorization == "Basic QUtJQUVYQU1QTEU6c2VjcmV0"
 
@@ -46,7 +46,7 @@ def test_an_object_is_described_field_by_field(graveler, server):
 def test_the_location_is_shown_unless_a_presigned_url_is_asked_for(graveler, server):
     server.will_answer(STATS)
     assert graveler.prints("fs", "stat", OBJECT) == SHOWN
-    assert server.asked[0].path.endswith("&presign=False")
+    assert server.asked[0].path.endswith("&presign=false")
 
 
 @pytest.mark.parametrize("flag", ["--pre-sign", "--pre-sign=true"])
@@ -58,7 +58,7 @@ def test_a_presigned_url_is_shown_with_its_end(graveler, server, flag):
         f"Physical Address: {url}",
         "Physical Address Expires: 2024-08-02 10:28:33 -0400 EDT",
     ]
-    assert server.asked[0].path.endswith("&presign=True")
+    assert server.asked[0].path.endswith("&presign=true")
 
 
 def test_any_ref_and_any_path_arrive_as_they_were_written(graveler, server):
@@ -66,7 +66,7 @@ def test_any_ref_and_any_path_arrive_as_they_were_written(graveler, server):
     shown = graveler.prints("fs", "stat", "lakefs://my-repo/dev~3/a b/ä%20?#")
     assert shown.startswith("Path: a b/ä%20?#\n")
     assert server.asked[0].path.startswith(
-        "/api/v1/repositories/my-repo/refs/dev~3/objects/stat?path=a%20b/%C3%A4%2520%3F%23&"
+        "/api/v1/repositories/my-repo/refs/dev~3/objects/stat?path=a%20b%2F%C3%A4%2520%3F%23&"
     )
 
 

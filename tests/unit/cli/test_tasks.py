@@ -64,26 +64,21 @@ def test_list_shows_a_line_for_each_task(graveler, server):
     del dump["branch"]
     server.will_answer(page(RUNNING, dump))
     assert graveler.prints("tasks", "list", "lakefs://foo") == (
-        "ID                      KIND    STATE      DONE  KNOWN  BRANCH  UPDATED\n"
-        "CAd8qj3tkbtms0fh2ok8ng  commit  running    3     40     main    "
-        "2024-08-02 10:13:40 -0400 EDT\n"
-        "DRx                     dump    completed  40    40     -       "
-        "2024-08-02 10:13:40 -0400 EDT\n"
+        "CAd8qj3tkbtms0fh2ok8ng\tcommit\trunning\t3\t40\tmain\t2024-08-02 10:13:40 -0400 EDT\n"
+        "DRx\tdump\tcompleted\t40\t40\t-\t2024-08-02 10:13:40 -0400 EDT\n"
     )
     (asked,) = server.asked
     assert (asked.method, asked.path) == ("GET", f"{TASKS}?after=&amount=100")
 
 
-def test_list_of_no_tasks_shows_the_heads(graveler, server):
+def test_list_of_no_tasks_shows_nothing(graveler, server):
     server.will_answer(page())
-    shown = graveler.prints("tasks", "list", "lakefs://foo")
-    assert shown == "ID  KIND  STATE  DONE  KNOWN  BRANCH  UPDATED\n"
+    assert graveler.prints("tasks", "list", "lakefs://foo") == ""
 
 
-def test_list_says_how_to_see_the_next_page(graveler, server):
+def test_list_asks_for_the_page_that_is_wanted(graveler, server):
     server.will_answer(page(RUNNING, next_offset=TASK_ID))
-    shown = graveler.prints("tasks", "list", "lakefs://foo", "--amount", "1", "--after", "CAx")
-    assert shown.endswith(f"\nfor more results run with --amount 1 --after {TASK_ID}\n")
+    graveler.prints("tasks", "list", "lakefs://foo", "--amount", "1", "--after", "CAx")
     assert server.asked[0].path == f"{TASKS}?after=CAx&amount=1"
 
 
@@ -142,7 +137,7 @@ def test_cancel_of_a_task_that_has_ended_fails(graveler, server):
 @pytest.mark.parametrize("task_id", ["", "..", "a/b", "a?b"])
 @pytest.mark.parametrize("command", ["show", "cancel", "wait"])
 def test_an_id_that_would_name_something_else_is_refused(graveler, server, command, task_id):
-    told = graveler.fails("tasks", command, "lakefs://foo", task_id, code=2)
+    told = graveler.fails("tasks", command, "lakefs://foo", task_id)
     assert told == (f"{task_id!r} is not a task's ID: write one that `graveler tasks list` shows")
     assert server.asked == []
 

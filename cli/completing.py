@@ -1,0 +1,102 @@
+"""What the shell completes URIs with: repositories, branches, tags and paths of the server.
+
+A failure completes nothing: the shell has no place for its message.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import typer
+
+from cli.errors import CommandError
+from cli.uris import SCHEME
+
+if TYPE_CHECKING:
+    from cli.client import Server
+
+_AMOUNT = 100
+
+
+def repositories(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories."""
+    return _completed(context, incomplete, _repositories)
+
+
+def branches(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories, and of branches in a complete one."""
+    return _completed(context, incomplete, lambda server, parts: _refs(server, parts, "branches"))
+
+
+def refs(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories, and of branches and tags in a complete one."""
+    return _completed(
+        context, incomplete, lambda server, parts: _refs(server, parts, "branches", "tags")
+    )
+
+
+def paths(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories, then of refs, then of folders and objects."""
+    return _completed(context, incomplete, _paths)
+
+
+def _completed(
+    context: typer.Context,
+    incomplete: str,
+    find: Callable[["Server", list[str]], Iterable[str]],
+) -> list[str]:
+    # The callback of the program has not run: the options before the command are parsed alone.
+    from cli.client import Server  # noqa: PLC0415
+    from cli.configuration import Configuration  # noqa: PLC0415
+
+    options = context.find_root().params
+    base = str(options.get("base_uri") or "")
+    text = incomplete if incomplete.startswith(SCHEME) else base + incomplete
+    if not text.startswith(SCHEME):
+        return [SCHEME] if SCHEME.startswith(text) else []
+    try:
+        server = Server.of(Configuration.read(options.get("config")))
+        found = find(server, text.removeprefix(SCHEME).split("/", 2))
+        return [
+            f"{SCHEME}{each}".removeprefix(base if text != incomplete else "") for each in found
+        ]
+    except CommandError:
+        return []
+
+
+def _repositories(server: "Server", parts: list[str]) -> Iterable[str]:
+    from cli.shapes import Repository  # noqa: PLC0415
+
+    query = {"prefix": parts[0], "amount": _AMOUNT}
+    return [each.id for each in server.page("/repositories", {}, Repository, query).results]
+
+
+def _refs(server: "Server", parts: list[str], *kinds: str) -> Iterable[str]:
+    from cli.shapes import Ref  # noqa: PLC0415
+
+    if len(parts) == 1:
+        return [f"{each}/" for each in _repositories(server, parts)]
+    repository, prefix = parts[:2]
+    query = {"prefix": prefix, "amount": _AMOUNT}
+    return [
+        f"{repository}/{each.id}"
+        for kind in kinds
+        for each in server.page(
+            f"/repositories/{{repository}}/{kind}", {"repository": repository}, Ref, query
+        ).results
+    ]
+
+
+def _paths(server: "Server", parts: list[str]) -> Iterable[str]:
+    from cli.shapes import ObjectStats  # noqa: PLC0415
+
+    if len(parts) < 3:
+        found = _refs(server, parts, "branches", "tags")
+        return [each if each.endswith("/") else f"{each}/" for each in found]
+    repository, ref, prefix = parts
+    listing = server.page(
+        "/repositories/{repository}/refs/{ref}/objects/ls",
+        {"repository": repository, "ref": ref},
+        ObjectStats,
+        {"prefix": prefix, "delimiter": "/", "amount": _AMOUNT},
+    )
+    return [f"{repository}/{ref}/{each.path}" for each in listing.results]

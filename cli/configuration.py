@@ -1,0 +1,162 @@
+"""The configuration of lakectl and the SDK: ~/.lakectl.yaml, overridden by variables LAKECTL_*."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+from cli.errors import CommandError
+
+CONFIG_VARIABLE = "LAKECTL_CONFIG_FILE"
+KEY_VARIABLES = "LAKECTL_CREDENTIALS_ACCESS_KEY_ID and LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY"
+
+DEFAULT_FILE = "~/.lakectl.yaml"
+_PREFIX = "LAKECTL_"
+_API = "/api/v1"
+
+_DURATION = re.compile(r"([\d.]+)(ms|s|m|h)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_TRUE = {"1", "t", "true", "yes", "on"}
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How often, and after which waits, a failed request is sent again."""
+
+    attempts_max: int = 4
+    wait_min_s: float = 0.2
+    wait_max_s: float = 30.0
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What the file and the variables say."""
+
+    file: Path
+    values: Mapping[str, str]  # by dotted names as in the file, and by names of variables
+
+    @classmethod
+    def read(cls, file: Path | None, variables: Mapping[str, str] = os.environ) -> Self:
+        """Return the configuration in the file, or in the default one, which need not exist.
+
+        Raises:
+            CommandError: the file named does not exist, or cannot be read.
+        """
+        named = file or (Path(variables[CONFIG_VARIABLE]) if CONFIG_VARIABLE in variables else None)
+        chosen = named or Path(DEFAULT_FILE).expanduser()
+        if named is not None and not named.is_file():
+            raise CommandError(f"configuration file {named} does not exist")
+        values = _read_file(chosen) if chosen.is_file() else {}
+        given = {name: text for name, text in variables.items() if name.startswith(_PREFIX)}
+        return cls(chosen, values | given)
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return the value of a dotted name; a variable comes before the file."""
+        variable = f"{_PREFIX}{name.replace('.', '_').upper()}"
+        return self.values.get(variable) or self.values.get(name) or default
+
+    def is_on(self, name: str, *, default: bool = False) -> bool:
+        """Return a Boolean."""
+        value = self.get(name)
+        return value.lower() in _TRUE if value else default
+
+    def number(self, name: str, default: int) -> int:
+        """Return a whole number.
+
+        Raises:
+            CommandError: the value is not one.
+        """
+        value = self.get(name)
+        if value and not value.isdecimal():
+            raise CommandError(f"{name} is {value!r} in the configuration: write a number")
+        return int(value) if value else default
+
+    @property
+    def endpoint(self) -> str:
+        """The URL of the API, without a slash at its end.
+
+        Raises:
+            CommandError: none is configured, or it is no URL.
+        """
+        url = self.get("server.endpoint_url")
+        if not url:
+            raise CommandError(
+                "no endpoint is configured: set LAKECTL_SERVER_ENDPOINT_URL, "
+                f"or write server.endpoint_url into {self.file}"
+            )
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        except ValueError:
+            is_url = False
+        if not is_url:
+            raise CommandError(f"endpoint {url!r} is no URL: write https://HOST")
+        path = parts.path.rstrip("/") or _API
+        return f"{parts.scheme}://{parts.netloc}{path}"
+
+    @property
+    def key_pair(self) -> tuple[str, str]:
+        """The access key's ID, and the secret.
+
+        Raises:
+            CommandError: none is configured.
+        """
+        pair = self.get("credentials.access_key_id"), self.get("credentials.secret_access_key")
+        if not all(pair):
+            raise CommandError(
+                f"no credentials are configured: set {KEY_VARIABLES}, or write "
+                f"credentials.access_key_id and .secret_access_key into {self.file}"
+            )
+        return pair
+
+    @property
+    def retries(self) -> Retries:
+        """How failed requests are repeated."""
+        if not self.is_on("server.retries.enabled", default=True):
+            return Retries(attempts_max=0)
+        usual = Retries()
+        return Retries(
+            self.number("server.retries.max_attempts", usual.attempts_max),
+            self._duration_s("server.retries.min_wait_interval", usual.wait_min_s),
+            self._duration_s("server.retries.max_wait_interval", usual.wait_max_s),
+        )
+
+    def _duration_s(self, name: str, default: float) -> float:
+        """Return a duration that is written like Go's, such as 1m30s."""
+        text = self.get(name)
+        found = _DURATION.findall(text)
+        if "".join(number + unit for number, unit in found) != text:
+            raise CommandError(f"{name} is {text!r} in the configuration: write it like 200ms")
+        return sum(float(number) * _SECONDS[unit] for number, unit in found) if text else default
+
+
+def _read_file(file: Path) -> dict[str, str]:
+    """Return the values of a YAML file by dotted names, in lower case."""
+    # Imported late, because many configurations are variables alone.
+    import yaml  # noqa: PLC0415
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        content = yaml.load(file.read_bytes(), Loader=loader)  # noqa: S506 - both are safe
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        line = " ".join(str(error).split())
+        raise CommandError(f"cannot use the configuration {file}: {line}") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise CommandError(f"cannot use the configuration {file}: it is not a map of settings")
+    values: dict[str, str] = {}
+    _flatten(content, "", values)
+    return values
+
+
+def _flatten(content: Mapping[object, object], prefix: str, values: dict[str, str]) -> None:
+    for name, value in content.items():
+        dotted = f"{prefix}{name}".lower()
+        if isinstance(value, Mapping):
+            _flatten(value, f"{dotted}.", values)
+        elif value is not None:
+            values[dotted] = str(value)
