@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import IO, Literal, TypeVar
+from typing import IO, TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 import typer
+
+if TYPE_CHECKING:
+    from cli.shapes import Page
 
 T = TypeVar("T")
 
@@ -80,6 +83,22 @@ class Output:
         else:
             for value in values:
                 self.line("\t".join(str(cell) for cell in cells(value)))
+
+    def listing(
+        self,
+        heads: Sequence[str],
+        found: "Page[T]",
+        cells: Callable[[T], Sequence[object]],
+        amount: int,
+    ) -> None:
+        """Print a page of objects as a table; on a terminal, say how to get the next page.
+
+        An empty line ends it, as lakectl's scripts expect.
+        """
+        self.table(heads, found.results, cells)
+        if found.pagination.has_more:
+            self.more(amount, found.pagination.next_offset)
+        self.line()
 
     def more(self, amount: int, after: str) -> None:
         """Say on a terminal how to get the next page of a listing."""

@@ -43,11 +43,9 @@ def list_(
         Ref,
         {"prefix": prefix, "after": after, "amount": amount},
     )
-    session.output.table(
-        ("Branch", "Commit ID"), found.results, lambda each: (each.id, each.commit_id)
+    session.output.listing(
+        ("Branch", "Commit ID"), found, lambda each: (each.id, each.commit_id), amount
     )
-    if found.pagination.has_more:
-        session.output.more(amount, found.pagination.next_offset)
 
 
 @app.command("create", cls=Command)
