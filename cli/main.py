@@ -16,6 +16,7 @@ _HIDDEN = True
 # By command: its module in cli.commands, and whether the help leaves it out. lakectl's order.
 MODULES: dict[str, tuple[str, bool]] = {
     "branch": ("branch", False),
+    "branch-protect": ("branch_protect", False),
     "doctor": ("doctor", False),
     "drill": ("drill", False),
     "export": ("export", False),
@@ -23,6 +24,7 @@ MODULES: dict[str, tuple[str, bool]] = {
     "gateway": ("gateway", False),
     "gc": ("gc", False),
     "repo": ("repo", False),
+    "tag": ("tag", False),
     "tasks": ("tasks", False),
 }
 

@@ -1,6 +1,6 @@
 """`graveler repo`: the repositories of a server."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import typer
@@ -126,7 +126,7 @@ def _create(
     uri: str,
     storage_namespace: str,
     default_branch: str,
-    extra: dict[str, object],
+    extra: Mapping[str, object],
     *,
     bare: bool = False,
 ) -> None:
