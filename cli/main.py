@@ -15,15 +15,26 @@ _HIDDEN = True
 
 # By command: its module in cli.commands, and whether the help leaves it out. lakectl's order.
 MODULES: dict[str, tuple[str, bool]] = {
+    "annotate": ("annotate", False),
+    "bisect": ("bisect", False),
+    "blame": ("annotate", _HIDDEN),
     "branch": ("branch", False),
     "branch-protect": ("branch_protect", False),
+    "cherry-pick": ("cherry_pick", False),
+    "commit": ("commit", False),
+    "diff": ("diff", False),
     "doctor": ("doctor", False),
     "drill": ("drill", False),
+    "events": ("events", False),
     "export": ("export", False),
     "fs": ("fs", False),
     "gateway": ("gateway", False),
     "gc": ("gc", False),
+    "log": ("log", False),
+    "merge": ("merge", False),
+    "pr": ("pr", False),
     "repo": ("repo", False),
+    "show": ("show", False),
     "tag": ("tag", False),
     "tasks": ("tasks", False),
 }
