@@ -1,13 +1,13 @@
 """The configuration of lakectl and the SDK: ~/.lakectl.yaml, overridden by variables LAKECTL_*."""
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
+from cli.durations import duration_s
 from cli.errors import CommandError
 
 CONFIG_VARIABLE = "LAKECTL_CONFIG_FILE"
@@ -17,8 +17,6 @@ DEFAULT_FILE = "~/.lakectl.yaml"
 _PREFIX = "LAKECTL_"
 _API = "/api/v1"
 
-_DURATION = re.compile(r"([\d.]+)(ms|s|m|h)")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TRUE = {"1", "t", "true", "yes", "on"}
 
 
@@ -127,10 +125,10 @@ class Configuration:
     def _duration_s(self, name: str, default: float) -> float:
         """Return a duration that is written like Go's, such as 1m30s."""
         text = self.get(name)
-        found = _DURATION.findall(text)
-        if "".join(number + unit for number, unit in found) != text:
-            raise CommandError(f"{name} is {text!r} in the configuration: write it like 200ms")
-        return sum(float(number) * _SECONDS[unit] for number, unit in found) if text else default
+        try:
+            return duration_s(text) if text else default
+        except ValueError as error:
+            raise CommandError(f"{name} in the configuration: {error}") from error
 
 
 def _read_file(file: Path) -> dict[str, str]:

@@ -27,16 +27,22 @@ MODULES: dict[str, tuple[str, bool]] = {
     "drill": ("drill", False),
     "events": ("events", False),
     "export": ("export", False),
+    "find-merge-base": ("find_merge_base", _HIDDEN),
     "fs": ("fs", False),
     "gateway": ("gateway", False),
     "gc": ("gc", False),
+    "identity": ("identity", False),
+    "import": ("import_", False),
     "log": ("log", False),
     "merge": ("merge", False),
     "pr": ("pr", False),
+    "refs-dump": ("refs_dump", False),
+    "refs-restore": ("refs_restore", False),
     "repo": ("repo", False),
     "show": ("show", False),
     "tag": ("tag", False),
     "tasks": ("tasks", False),
+    "usage": ("usage", _HIDDEN),
 }
 
 

@@ -18,6 +18,8 @@ from typing import IO, TYPE_CHECKING, Literal, TypeVar
 import msgspec
 import typer
 
+from cli.errors import CommandError
+
 if TYPE_CHECKING:
     from cli.shapes import Page
 
@@ -29,6 +31,7 @@ _UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 _FALSE = {"0", "f", "F", "false", "FALSE", "False"}
 _BRIGHT = {"red": 91, "green": 92, "yellow": 93, "blue": 94}
 _BOLD = 1
+_CONSENT = {"y", "yes"}
 
 
 @dataclass
@@ -122,10 +125,17 @@ class Output:
         """Ask for consent, unless it was given by --yes.
 
         Raises:
-            Abort: there was no consent.
+            CommandError: there was no consent.
         """
-        if not yes:
-            typer.confirm(question, abort=True, err=True)
+        if yes:
+            return
+        # Typer's own question would print a space on standard output.
+        typer.echo(f"{question} [y/N]: ", err=True, nl=False)
+        answer = sys.stdin.readline()
+        if not answer.endswith("\n"):
+            typer.echo(err=True)
+        if answer.strip().lower() not in _CONSENT:
+            raise CommandError("aborted: nothing was done (--yes says yes to all questions)")
 
     @contextmanager
     def paged(self) -> Iterator[None]:
@@ -186,7 +196,7 @@ def human_size(size_bytes: int) -> str:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+def progress(title: str, *, hidden: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on stderr, drawn once a second; yield a function that updates it.
 
     The function takes the amount done and the total, which is 0 if it is not known yet. Without a
@@ -211,7 +221,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         console=console,
         refresh_per_second=1,
         transient=True,
-        disable=not console.is_terminal,
+        disable=hidden or not console.is_terminal,
     )
     task = bar.add_task(title, total=None)
     with bar:

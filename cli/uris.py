@@ -16,7 +16,7 @@ SCHEME = "lakefs://"
 _REPOSITORY = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/?")
 _BRANCH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)[/@](?P<branch>[^/]+)/?")
 _REF = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/?")
-_PATH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)(?:/(?P<path>.*))?", re.DOTALL)
+_PATH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.*)", re.DOTALL)
 _OBJECT = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.+)", re.DOTALL)
 
 # These are not names: in the path of a URL, they would lead to another operation.
