@@ -15,13 +15,18 @@ _HIDDEN = True
 
 # By command: its module in cli.commands, and whether the help leaves it out. lakectl's order.
 MODULES: dict[str, tuple[str, bool]] = {
+    "actions": ("actions", False),
+    "auth": ("auth", False),
     "branch": ("branch", False),
+    "cat-hook-output": ("cat_hook_output", _HIDDEN),
+    "cat-sst": ("cat_sst", _HIDDEN),
     "doctor": ("doctor", False),
     "drill": ("drill", False),
     "export": ("export", False),
     "fs": ("fs", False),
     "gateway": ("gateway", False),
     "gc": ("gc", False),
+    "sst": ("sst", False),
     "tasks": ("tasks", False),
 }
 
