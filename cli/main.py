@@ -15,11 +15,15 @@ _HIDDEN = True
 
 # By command: its module in cli.commands, and whether the help leaves it out. lakectl's order.
 MODULES: dict[str, tuple[str, bool]] = {
+    "actions": ("actions", False),
     "annotate": ("annotate", False),
+    "auth": ("auth", False),
     "bisect": ("bisect", False),
     "blame": ("annotate", _HIDDEN),
     "branch": ("branch", False),
     "branch-protect": ("branch_protect", False),
+    "cat-hook-output": ("cat_hook_output", _HIDDEN),
+    "cat-sst": ("cat_sst", _HIDDEN),
     "cherry-pick": ("cherry_pick", False),
     "commit": ("commit", False),
     "diff": ("diff", False),
@@ -40,6 +44,7 @@ MODULES: dict[str, tuple[str, bool]] = {
     "refs-restore": ("refs_restore", False),
     "repo": ("repo", False),
     "show": ("show", False),
+    "sst": ("sst", False),
     "tag": ("tag", False),
     "tasks": ("tasks", False),
     "usage": ("usage", _HIDDEN),

@@ -185,6 +185,17 @@ def local_time(unix_s: int) -> str:
     return datetime.fromtimestamp(unix_s, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S %z %Z")
 
 
+def go_time(text: str | None) -> str:
+    """Return a time of the API in lakectl's form: 2024-08-02 10:13:33.5 +0000 UTC, or <nil>."""
+    if text is None:
+        return "<nil>"
+    date, _, rest = text.partition("T")
+    clock, offset = (rest[:-1], "+0000 UTC") if rest.endswith("Z") else (rest[:-6], rest[-6:])
+    if "." in clock:
+        clock = clock.rstrip("0").rstrip(".")
+    return f"{date} {clock} {offset}"
+
+
 def human_size(size_bytes: int) -> str:
     """Return a size in lakectl's form, in powers of 1,000: 916.4 kB."""
     if size_bytes < 1000:

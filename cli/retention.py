@@ -13,6 +13,7 @@ from cli.uris import RepositoryUri
 if TYPE_CHECKING:
     from cli.client import Server
 
+_PREPARE = "/repositories/{repository}/gc/prepare_commits"
 _RULES = "/repositories/{repository}/settings/gc_rules"
 
 
@@ -28,6 +29,37 @@ class Rules(Struct, frozen=True, forbid_unknown_fields=True):
 
     default_retention_days: int
     branches: tuple[BranchRule, ...] = ()
+
+
+class Started(Struct, frozen=True):
+    """The task that lists commits."""
+
+    id: str
+
+
+class CommitList(Struct, frozen=True):
+    """Where the list of commits is."""
+
+    run_id: str
+    gc_commits_location: str
+    gc_addresses_location: str = ""
+    gc_commits_presigned_url: str = ""
+
+
+class TaskError(Struct, frozen=True):
+    """Why a task failed."""
+
+    message: str
+
+
+class Preparation(Struct, frozen=True, omit_defaults=True):
+    """How far the task is that lists commits."""
+
+    task_id: str
+    completed: bool
+    update_time: str
+    result: CommitList | None = None
+    error: TaskError | None = None
 
 
 def read_rules(file: Path) -> Rules:
@@ -71,3 +103,12 @@ class Retention:
     def delete_rules(self) -> None:
         """Delete the rules: committed objects are then never collected."""
         self._server.ask("DELETE", _RULES, self._names, str)
+
+    def prepare(self) -> Started:
+        """Start listing the commits that garbage collection keeps."""
+        return self._server.ask("POST", f"{_PREPARE}/async", self._names, Started)
+
+    def preparation(self, task_id: str) -> Preparation:
+        """Return how far that is."""
+        query = {"id": task_id}
+        return self._server.ask("GET", f"{_PREPARE}/status", self._names, Preparation, query=query)

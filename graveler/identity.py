@@ -9,7 +9,8 @@ gives the IDs of range and metarange files:
 
 In the second formula, the identity of an object's record is its whole stored value, and that of a
 range's record is the range's ID. The same records have the same ID, whatever the block size, the
-compressor and the order of changes that led to them.
+compressor and the order of changes that led to them. `lakefs_file_id` is lakeFS's own formula for
+its files.
 """
 
 import re
@@ -133,3 +134,16 @@ def record_ids(keys: Sequence[bytes], identities: Iterable[bytes]) -> list[bytes
         sha256(sha256(key).digest() + sha256(identity).digest()).digest()
         for key, identity in zip(keys, identities, strict=True)
     ]
+
+
+def lakefs_file_id(records: Iterable[tuple[bytes, bytes]], properties: Mapping[str, str]) -> str:
+    """Return the ID that lakeFS gives to a file with these records and user properties.
+
+    Source: lakeFS pkg/graveler/sstable/writer.go.
+    """
+    digest = sha256()
+    for record in records:
+        for part in record:
+            digest.update(b"%d%b|" % (len(part), part))
+    digest.update(_mapping(properties))
+    return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,8 @@ import typer
 
 from cli.errors import CommandError
 from cli.grammar import Command, Group
-from cli.retention import Retention, read_rules
+from cli.output import go_time
+from cli.retention import Preparation, Retention, read_rules
 from cli.session import session_of
 
 # The checkout with the embedded stack, if this program runs from one.
@@ -63,7 +65,7 @@ def get_config(
         return
     out = session.output
     out.line(f"Default Retention Days: {rules.default_retention_days}")
-    out.line("Branch Rules:")
+    out.line("Branch Rules: ")  # with the space, as lakectl
     for rule in rules.branches:
         out.line(f"  - Branch: {rule.branch_id}\n    Retention Days: {rule.retention_days}")
 
@@ -73,6 +75,57 @@ def delete_config(context: typer.Context, uri: RepositoryArgument) -> None:
     """Delete the garbage collection policy: nothing that was committed is collected then."""
     session = session_of(context)
     Retention(session.server, session.repository(uri)).delete_rules()
+
+
+@app.command("prepare-async", cls=Command, hidden=True)
+def prepare_async(context: typer.Context, uri: RepositoryArgument) -> None:
+    """Start listing the commits that garbage collection keeps; `check-async` shows the progress."""
+    session = session_of(context)
+    repository = session.repository(uri)
+    started = Retention(session.server, repository).prepare()
+    command = f"graveler gc check-async {repository} --id {started.id}"
+    task_id = session.output.paint(started.id, "yellow")
+    session.output.item(
+        started,
+        lambda _: [
+            f"Started prepare GC commits task {task_id}.",
+            "",
+            "Check it using",
+            f"    {command}",
+        ],
+    )
+
+
+@app.command("check-async", cls=Command, hidden=True)
+def check_async(
+    context: typer.Context,
+    uri: RepositoryArgument,
+    *,
+    task_id: Annotated[
+        str, typer.Option("--id", help="The ID that prepare-async showed.", show_default=False)
+    ],
+) -> None:
+    """Show whether the list of commits is ready, and where it is."""
+    session = session_of(context)
+    found = Retention(session.server, session.repository(uri)).preparation(task_id)
+    session.output.item(found, _preparation_lines)
+
+
+def _preparation_lines(found: Preparation) -> Iterator[str]:
+    """Yield lakectl's lines."""
+    state = "Completed" if found.completed else "Running"
+    failed = f"Failed:{found.error.message}" if found.error else ""
+    yield f"GC commits task {found.task_id}: {state}.{failed}"
+    if found.result:
+        yield f"Commits location: {found.result.gc_commits_location}"
+        if found.result.gc_commits_presigned_url:
+            yield f"  Presigned URL:  {found.result.gc_commits_presigned_url}"
+        else:
+            yield ""
+        yield f"  Run ID:           {found.result.run_id}"
+    yield ""
+    yield ""
+    yield f"Last updated {go_time(found.update_time)}."
 
 
 @app.command("run", cls=Command)

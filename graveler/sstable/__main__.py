@@ -11,16 +11,11 @@ import json
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
-from graveler.entries import decode_entry, record_range, split_value
 from graveler.errors import CorruptDataError
-from graveler.sstable.properties import readable_properties
 from graveler.sstable.reader import Table
-from graveler.times import NS_PER_S
-
-Json = dict[str, object]
+from graveler.sstable.shown import Json, decoded_records, properties
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     try:
         table = Table.from_bytes(path, content)
-        for item in _records(table) if options.command == "dump" else _properties(table):
+        for item in _records(table) if options.command == "dump" else [properties(table)]:
             print(json.dumps(item))
     except CorruptDataError as e:
         print(e, file=sys.stderr)
@@ -53,76 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _records(table: Table) -> Iterator[Json]:
     """Yield key, identity and value of each record, as hex and decoded."""
-    is_metarange = table.properties.get("type") == b"metaranges"
-    is_refs_dump = "entity" in table.properties
-    for key, stored in table.scan():
-        try:
-            identity, data = split_value(stored)
-            if is_metarange:
-                decoded = _range(stored)
-            elif is_refs_dump:
-                decoded = {"key": _text(key), "commit_id": _text(identity)}
-            else:
-                decoded = {"key": _text(key)} | _entry(data)
-        except CorruptDataError as e:
-            raise CorruptDataError(f"{table.name}: key {key!r}: {e}") from e
+    for key, identity, data, decoded in decoded_records(table):
         yield {
             "key": key.hex(),
             "identity": identity.hex(),
             "value": data.hex(),
             "decoded": decoded,
         }
-
-
-def _entry(data: bytes) -> Json:
-    """Return the fields of an Entry by their stored names."""
-    entry = decode_entry(data)
-    return {
-        "address": entry.address,
-        "last_modified": _time(entry.last_modified_ns),
-        "size": entry.size_bytes,
-        "e_tag": entry.checksum,
-        "metadata": dict(sorted(entry.metadata.items())),
-        "address_type": entry.address_type.name,
-        "content_type": entry.content_type,
-    }
-
-
-def _range(stored: bytes) -> Json:
-    """Return the fields of a RangeData by their stored names, and the range's ID."""
-    header = record_range(stored)
-    return {
-        "id": header.id,
-        "min_key": _text(header.min_key),
-        "max_key": _text(header.max_key),
-        "estimated_size": header.size_bytes,
-        "count": header.count,
-    }
-
-
-def _properties(table: Table) -> Iterator[Json]:
-    try:
-        yield dict(readable_properties(table.properties))
-    except ValueError as e:
-        raise CorruptDataError(f"{table.name}: properties: {e}") from e
-
-
-def _text(data: bytes) -> str:
-    """Return readable text: bytes that are not UTF-8 are escaped; the hex fields are exact."""
-    return data.decode(errors="backslashreplace")
-
-
-def _time(time_ns: int) -> str:
-    """Return the time in UTC as RFC 3339, to the nanosecond.
-
-    Raises:
-        CorruptDataError: a Timestamp message cannot have that year.
-    """
-    seconds, nanoseconds = divmod(time_ns, NS_PER_S)
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{nanoseconds:09d}Z"
-    except (ValueError, OverflowError, OSError) as e:
-        raise CorruptDataError(f"{time_ns} ns since 1970 is not a valid time") from e
 
 
 if __name__ == "__main__":

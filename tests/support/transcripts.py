@@ -28,7 +28,7 @@ TIMEOUT_S = 240
 # What a run has of its own, and what it becomes.
 NORMAL = [
     (re.compile(r"\b[0-9a-f]{64}\b"), "<commit>"),
-    (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} [A-Z+\d-]+"), "<time>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? [+-]\d{4} [A-Z+\d-]+"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"), "<time>"),
     (re.compile(r"\b(timestamp: )\d{10}\b"), r"\1<time>"),
     (re.compile(r'("(?:creation_date|mtime)":\s?)\d{10}'), r"\1<time>"),

@@ -81,7 +81,7 @@ def test_get_config_shows_the_rules_as_lakectl_does(graveler, server):
     server.will_answer(RULES)
     assert graveler.prints("gc", "get-config", URI) == (
         "Default Retention Days: 14\n"
-        "Branch Rules:\n"
+        "Branch Rules: \n"
         "  - Branch: main\n"
         "    Retention Days: 21\n"
         "  - Branch: dev\n"

@@ -1,0 +1,132 @@
+"""`graveler auth groups`: groups, their members, policies, and access control lists."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from cli.commands.auth.requests import ATTACHED, GROUP, MEMBER, Change, Listing, group
+from cli.commands.auth.shapes import STATEMENT_HEADS, Group, Permission, Policy, statement_rows
+from cli.grammar import Command
+from cli.output import local_time
+from cli.session import session_of
+from cli.shapes import User
+
+_GROUPS = "/auth/groups"
+_GROUP = f"{_GROUPS}/{{id}}"
+_MEMBER = f"{_GROUP}/members/{{user}}"
+_POLICY = f"{_GROUP}/policies/{{policy}}"
+_ACL = f"{_GROUP}/acl"
+
+app = group(
+    "Manage groups.",
+    {
+        "list": Listing(
+            "List groups.",
+            _GROUPS,
+            Group,
+            ("ID", "Group Name", "Creation Date"),
+            lambda found: [(found.id, found.name or found.id, local_time(found.creation_date))],
+        ),
+        "delete": Change(
+            "Delete a group.", "DELETE", _GROUP, [GROUP], "Group deleted successfully"
+        ),
+    },
+)
+
+_members = group(
+    "Manage the members of a group.",
+    {
+        "list": Listing(
+            "List the members of a group.",
+            f"{_GROUP}/members",
+            User,
+            ("User ID",),
+            lambda user: [(user.id,)],
+            [GROUP],
+        ),
+        "add": Change(
+            "Add a user to a group.", "PUT", _MEMBER, [GROUP, MEMBER], "User successfully added"
+        ),
+        "remove": Change(
+            "Remove a user from a group.",
+            "DELETE",
+            _MEMBER,
+            [GROUP, MEMBER],
+            "User successfully removed",
+        ),
+    },
+)
+
+_policies = group(
+    "Manage the policies of a group.",
+    {
+        "list": Listing(
+            "List the policies of a group, with their statements.",
+            f"{_GROUP}/policies",
+            Policy,
+            STATEMENT_HEADS,
+            statement_rows,
+            [GROUP],
+        ),
+        "attach": Change(
+            "Attach a policy to a group.",
+            "PUT",
+            _POLICY,
+            [GROUP, ATTACHED],
+            "Policy attached successfully",
+        ),
+        "detach": Change(
+            "Detach a policy from a group.",
+            "DELETE",
+            _POLICY,
+            [GROUP, ATTACHED],
+            "Policy detached successfully",
+        ),
+    },
+)
+
+acl = group("Manage the access control list of a group, on servers that have them.", {})
+
+app.add_typer(acl, name="acl")
+app.add_typer(_members, name="members")
+app.add_typer(_policies, name="policies")
+
+GroupOption = Annotated[str, typer.Option("--id", help=GROUP.help, show_default=False)]
+
+
+@app.command("create", cls=Command)
+def create(context: typer.Context, *, name: GroupOption) -> None:
+    """Create a group."""
+    session = session_of(context)
+    created = session.server.ask("POST", _GROUPS, {}, Group, {"id": name})
+    out = session.output
+
+    def lines(found: Group) -> Iterator[str]:
+        yield out.paint("Group created successfully.", "green")
+        yield f"ID: {out.paint(found.id, bold=True)}"
+        yield f"Creation Date: {local_time(found.creation_date)}"
+
+    out.item(created, lines)
+
+
+@acl.command("get", cls=Command)
+def get_acl(context: typer.Context, *, name: GroupOption) -> None:
+    """Show what the members of a group may do; Graveler has policies instead."""
+    session = session_of(context)
+    found = session.server.ask("GET", _ACL, {"id": name}, Permission)
+    session.output.item(found, lambda each: [f"Group {name}:{each.permission}"])
+
+
+@acl.command("set", cls=Command)
+def set_acl(
+    context: typer.Context,
+    *,
+    name: GroupOption,
+    permission: Annotated[
+        str, typer.Option(help="Read, Write, Super or Admin.", show_default=False)
+    ],
+) -> None:
+    """Set what the members of a group may do; Graveler has policies instead."""
+    server = session_of(context).server
+    server.request("POST", _ACL, {"id": name}, {"permission": permission})

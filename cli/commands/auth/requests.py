@@ -1,0 +1,164 @@
+"""Commands that are one request each, as rows of tables.
+
+Most commands of `auth` name one or two things by options, send a request, and print a table or a
+line. `add` makes such a command from a row.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar
+
+import typer
+
+from cli.arguments import AMOUNT_DEFAULT, AfterOption, AmountOption, PrefixOption
+from cli.grammar import Command, Group
+from cli.session import Session, session_of
+from cli.shapes import CurrentUser
+
+T = TypeVar("T")
+
+# The current user, if the option is left out; the server's name for it in the paths is `id`.
+_OWN = "the current user"
+
+
+@dataclass(frozen=True)
+class Name:
+    """An option that names a thing."""
+
+    option: str  # "access-key-id" is --access-key-id, and {access_key_id} in paths
+    help: str
+    is_required: bool = True  # if not, it is the current user
+
+    @property
+    def field(self) -> str:
+        """The name of the option in the program."""
+        return self.option.replace("-", "_")
+
+    def parameter(self) -> inspect.Parameter:
+        """Return the option as a parameter of a command."""
+        default = None if self.is_required else _OWN
+        option = typer.Option(f"--{self.option}", help=self.help, show_default=default or False)
+        return inspect.Parameter(
+            self.field,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=... if self.is_required else "",
+            annotation=Annotated[str, option],
+        )
+
+
+USER = Name("id", "The user.")
+OWN_USER = Name("id", "The user.", is_required=False)
+GROUP = Name("id", "The group.")
+POLICY = Name("id", "The policy.")
+ATTACHED = Name("policy", "The policy.")
+MEMBER = Name("user", "The user.")
+PRINCIPAL = Name("principal-id", "The identity in AWS, such as the ARN of an IAM role.")
+
+
+@dataclass(frozen=True)
+class Listing(Generic[T]):
+    """A command that shows a page of a listing."""
+
+    help: str
+    template: str
+    shape: type[T]
+    heads: Sequence[str]
+    rows: Callable[[T], Iterable[Sequence[object]]]  # of one object
+    names: Sequence[Name] = ()
+    flags: Mapping[str, str] | None = None  # Booleans of the query, with their help
+
+    def parameters(self) -> list[inspect.Parameter]:
+        """Return the options of the command."""
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        flags = [
+            inspect.Parameter(
+                flag,
+                keyword,
+                default=False,
+                annotation=Annotated[bool, typer.Option(f"--{flag}/--no-{flag}", help=text)],
+            )
+            for flag, text in (self.flags or {}).items()
+        ]
+        return [
+            *(name.parameter() for name in self.names),
+            *flags,
+            inspect.Parameter("amount", keyword, default=AMOUNT_DEFAULT, annotation=AmountOption),
+            inspect.Parameter("after", keyword, default="", annotation=AfterOption),
+            inspect.Parameter("prefix", keyword, default="", annotation=PrefixOption),
+        ]
+
+    def run(self, session: Session, given: Mapping[str, Any]) -> None:
+        """Ask for the page, and print it."""
+        asked = {name: given[name] for name in ("prefix", "after", "amount", *(self.flags or ()))}
+        names = _completed(session, self.names, given)
+        found = session.server.page(self.template, names, self.shape, asked)
+        output = session.output
+        if output.as_json:
+            output.items(found.results, lambda _: ())
+            return
+        rows = [row for each in found.results for row in self.rows(each)]
+        output.table(self.heads, rows, lambda row: row)
+        if found.pagination.has_more:
+            output.more(given["amount"], found.pagination.next_offset)
+        output.line()  # as lakectl ends its tables
+
+
+@dataclass(frozen=True)
+class Change:
+    """A command that changes something, and says so; with --json it prints nothing."""
+
+    help: str
+    method: str
+    template: str
+    names: Sequence[Name]
+    says: str
+    body: object = None
+    query: Mapping[str, str] | None = None  # by parameter: the field of the option
+
+    def parameters(self) -> list[inspect.Parameter]:
+        """Return the options of the command."""
+        return [name.parameter() for name in self.names]
+
+    def run(self, session: Session, given: Mapping[str, Any]) -> None:
+        """Send the request, and say that it is done."""
+        names = _completed(session, self.names, given)
+        query = {parameter: names[field] for parameter, field in (self.query or {}).items()}
+        session.server.request(self.method, self.template, names, self.body, query)
+        session.output.line(self.says)
+
+
+def group(help_text: str, commands: Mapping[str, Listing[Any] | Change]) -> typer.Typer:
+    """Return a group with these commands; more may be added to it."""
+    app = typer.Typer(cls=Group, help=help_text)
+    for name, row in commands.items():
+        app.command(name, cls=Command, help=row.help)(_function(row))
+    return app
+
+
+def own_user(session: Session, user: str) -> str:
+    """Return the user that is named, or else the current one."""
+    return user or session.server.ask("GET", "/user", {}, CurrentUser).user.id
+
+
+def _function(row: Listing[Any] | Change) -> Callable[..., None]:
+    """Return the function of a command, with the parameters that Typer looks for."""
+
+    def run(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - texts, numbers, flags
+        row.run(session_of(context), given)
+
+    context = inspect.Parameter(
+        "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+    )
+    signature = inspect.Signature([context, *row.parameters()])
+    run.__signature__ = signature  # type: ignore[attr-defined] - as `inspect` documents
+    run.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+    return run
+
+
+def _completed(session: Session, names: Sequence[Name], given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names that were given; the current user for one that may be left out."""
+    return {
+        name.field: given[name.field] if name.is_required else own_user(session, given[name.field])
+        for name in names
+    }
