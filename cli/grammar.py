@@ -21,6 +21,7 @@ from typer.main import get_command, get_group
 
 from cli.errors import UsageError
 from cli.session import Session
+from cli.values import simplified
 
 # The Booleans that lakectl accepts.
 _BOOLEANS = {
@@ -44,6 +45,9 @@ class Command(TyperCommand):
                 option.opts = free
                 self.params.append(option)
 
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
+        return simplified(super().get_params(ctx))
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         # The positive and the negative spelling of each flag, by the positive one.
         flags = {
@@ -57,6 +61,9 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """A group of commands, which shows its help when none is named."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
+        return simplified(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         return super().parse_args(ctx, args or ["--help"])
