@@ -127,6 +127,13 @@ class Program(Group):
 
     # By command: the module, and whether the help leaves the command out.
     modules: ClassVar[Mapping[str, tuple[str, bool]]] = {}
+    # By command: what the list of commands says of it. A command without one is imported to know.
+    summaries: ClassVar[Mapping[str, str]] = {}
+    _lists_commands = False
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
+        self._lists_commands = True
+        super().format_help(ctx, formatter)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer's own
         return list(self.modules)
@@ -134,6 +141,9 @@ class Program(Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's own
         if cmd_name not in self.modules:
             return None
+        if self._lists_commands and cmd_name in self.summaries:
+            hidden = self.modules[cmd_name][1]
+            return TyperCommand(cmd_name, help=self.summaries[cmd_name], hidden=hidden)
         if cmd_name not in self.commands:
             self.commands[cmd_name] = self._built(cmd_name)
         return self.commands[cmd_name]

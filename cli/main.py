@@ -9,6 +9,7 @@ from cli.configuration import CONFIG_VARIABLE
 from cli.grammar import Program
 from cli.output import Output
 from cli.session import Session
+from cli.summaries import SUMMARIES
 
 _HIDDEN = True
 
@@ -27,6 +28,7 @@ MODULES: dict[str, tuple[str, bool]] = {
 
 class _Graveler(Program):
     modules = MODULES
+    summaries = SUMMARIES
 
 
 app = typer.Typer(
