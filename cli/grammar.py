@@ -6,6 +6,7 @@ behind the command as well, and every command has --json. Every failure is one l
 exit code 1, as lakectl's; only --debug shows a traceback.
 """
 
+import json
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
@@ -130,6 +131,7 @@ class Program(Group):
     # By command: what the list of commands says of it. A command without one is imported to know.
     summaries: ClassVar[Mapping[str, str]] = {}
     _lists_commands = False
+    _has_debug = False
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
         self._lists_commands = True
@@ -140,11 +142,14 @@ class Program(Group):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's own
         if cmd_name not in self.modules:
+            # Typer proposes one of these.
+            unbuilt: dict[str, Any] = dict.fromkeys(self.modules)
+            self.commands = {**unbuilt, **self.commands}
             return None
         if self._lists_commands and cmd_name in self.summaries:
             hidden = self.modules[cmd_name][1]
             return TyperCommand(cmd_name, help=self.summaries[cmd_name], hidden=hidden)
-        if cmd_name not in self.commands:
+        if self.commands.get(cmd_name) is None:
             self.commands[cmd_name] = self._built(cmd_name)
         return self.commands[cmd_name]
 
@@ -163,11 +168,12 @@ class Program(Group):
 
     def main(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - as Typer calls it
         """Run the command that the arguments name, and end the process with its exit code."""
+        words = [*args, extra.get("args")][0] or sys.argv[1:]
         try:
             # Only --help and typer.Exit return a code.
             code = super().main(*args, **{**extra, "standalone_mode": False}) or 0
         except typer.TyperException as error:
-            typer.echo(f"error: {_line_of(error)}", err=True)
+            typer.echo(self._failure(error, as_json="--json" in words), err=True)
             code = 1  # Typer says 2 of wrong arguments
         except typer.Abort:
             code = 1
@@ -177,15 +183,28 @@ class Program(Group):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            if ctx.params["debug"] and not isinstance(error, typer.Exit):
+            self._has_debug = bool(ctx.params["debug"])
+            if self._has_debug and not isinstance(error, typer.Exit):
                 typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
             # Typer ends silently after BrokenPipeError: nobody reads the output any more.
             if isinstance(error, (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError)):
                 raise
             if isinstance(error, OSError):
-                raise typer.TyperException((error.strerror or str(error)).lower()) from error
+                raise typer.TyperException(_system_error(error)) from error
             bug = f"{type(error).__name__}: {error}; please report it (--debug shows where)"
             raise typer.TyperException(bug) from error
+
+    def _failure(self, error: typer.TyperException, *, as_json: bool) -> str:
+        """Return the line about a failure, with the request's ID for the logs of the server."""
+        line = _line_of(error)
+        request_id = getattr(error, "request_id", "")
+        if as_json:
+            # The status and the ID are those of the server's refusal.
+            status = getattr(error, "status", None)
+            return json.dumps({"error": line, "status": status, "request_id": request_id or None})
+        return f"error: {line}" + (
+            f" (request {request_id})" if self._has_debug and request_id else ""
+        )
 
 
 def _spelled_out(args: list[str], flags: dict[str, tuple[str, str]]) -> Iterable[str]:
@@ -206,9 +225,17 @@ def _spelled_out(args: list[str], flags: dict[str, tuple[str, str]]) -> Iterable
             raise UsageError(f"{name} is {value!r}: write true or false")
 
 
+def _system_error(error: OSError) -> str:
+    """Return the system's message, and the file that it is about."""
+    reason = (error.strerror or str(error)).lower()
+    return f"{reason}: {error.filename}" if isinstance(error.filename, str) else reason
+
+
 def _line_of(error: typer.TyperException) -> str:
     """Return the message on one line; refer to the help if the command line is wrong."""
-    line = " ".join(error.format_message().split())
+    # Names of others are in it: they must not steer the terminal.
+    text = error.format_message()
+    line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     context = getattr(error, "ctx", None)
     if context is None:
         return line
