@@ -43,7 +43,8 @@ class Configuration:
         Raises:
             CommandError: the file named does not exist, or cannot be read.
         """
-        named = file or (Path(variables[CONFIG_VARIABLE]) if CONFIG_VARIABLE in variables else None)
+        variable = variables.get(CONFIG_VARIABLE)
+        named = file or (Path(variable) if variable else None)
         chosen = named or Path(DEFAULT_FILE).expanduser()
         if named is not None and not named.is_file():
             raise CommandError(f"configuration file {named} does not exist")
@@ -79,7 +80,7 @@ class Configuration:
         Raises:
             CommandError: none is configured, or it is no URL.
         """
-        url = self.get("server.endpoint_url")
+        url = self.get("server.endpoint_url").strip()
         if not url:
             raise CommandError(
                 "no endpoint is configured: set LAKECTL_SERVER_ENDPOINT_URL, "
@@ -87,11 +88,17 @@ class Configuration:
             )
         try:
             parts = urlsplit(url if "://" in url else f"http://{url}")
-            is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
+            # The port is parsed when it is read.
+            is_url = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
         except ValueError:
             is_url = False
         if not is_url:
             raise CommandError(f"endpoint {url!r} is no URL: write https://HOST")
+        if parts.username is not None:
+            raise CommandError(
+                "the endpoint has credentials in it: write them into "
+                "credentials.access_key_id and .secret_access_key"
+            )
         path = parts.path.rstrip("/") or _API
         return f"{parts.scheme}://{parts.netloc}{path}"
 
@@ -104,6 +111,12 @@ class Configuration:
         """
         pair = self.get("credentials.access_key_id"), self.get("credentials.secret_access_key")
         if not all(pair):
+            provider = self.get("credentials.provider.type")
+            if provider:
+                raise CommandError(
+                    f"credentials.provider.type is {provider!r}: only lakectl logs in that way; "
+                    f"set {KEY_VARIABLES}"
+                )
             raise CommandError(
                 f"no credentials are configured: set {KEY_VARIABLES}, or write "
                 f"credentials.access_key_id and .secret_access_key into {self.file}"

@@ -1,6 +1,5 @@
 """The program `graveler`: its commands, and the options that all of them share."""
 
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from cli.configuration import CONFIG_VARIABLE
 from cli.grammar import Program
 from cli.output import Output
 from cli.session import Session
+from cli.summaries import SUMMARIES
 
 _HIDDEN = True
 
@@ -53,6 +53,7 @@ MODULES: dict[str, tuple[str, bool]] = {
 
 class _Graveler(Program):
     modules = MODULES
+    summaries = SUMMARIES
 
 
 app = typer.Typer(
@@ -65,6 +66,9 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - as Typer calls it
     if asked:
+        # Imported late, because it takes as long as a whole command.
+        from importlib import metadata  # noqa: PLC0415
+
         typer.echo(f"graveler version: {metadata.version('graveler')}")
         raise typer.Exit
 
