@@ -139,9 +139,12 @@ class Configuration:
         """Return a duration that is written like Go's, such as 1m30s."""
         text = self.get(name)
         try:
-            return duration_s(text) if text else default
+            value_s = duration_s(text) if text else default
         except ValueError as error:
             raise CommandError(f"{name} in the configuration: {error}") from error
+        if value_s < 0:
+            raise CommandError(f"{name} is {text!r} in the configuration: write it like 200ms")
+        return value_s
 
 
 def _read_file(file: Path) -> dict[str, str]:
