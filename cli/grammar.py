@@ -6,6 +6,7 @@ behind the command as well, and every command has --json. Every failure is one l
 exit code 1, as lakectl's; only --debug shows a traceback.
 """
 
+import os
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
@@ -19,6 +20,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command, get_group
 
+from cli import plugins
 from cli.errors import UsageError
 from cli.session import Session
 
@@ -95,6 +97,8 @@ def _keep(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401 - as
     """Put an option that stands behind the command into the session."""
     root = context.find_root()
     session = root.obj
+    if value and context.resilient_parsing:
+        root.params[parameter.name] = value  # for completion, which has no session
     if not value or context.resilient_parsing or not isinstance(session, Session):
         return value
     match parameter.name:
@@ -126,7 +130,8 @@ class Program(Group):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's own
         if cmd_name not in self.modules:
-            return None
+            found = plugins.find(cmd_name)
+            return found and plugins.PluginCommand(found)
         if cmd_name not in self.commands:
             self.commands[cmd_name] = self._built(cmd_name)
         return self.commands[cmd_name]
@@ -146,6 +151,11 @@ class Program(Group):
 
     def main(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - as Typer calls it
         """Run the command that the arguments name, and end the process with its exit code."""
+        if any(name.endswith("_COMPLETE") for name in os.environ):
+            # A shell wants to complete a word.
+            from typer._completion_classes import completion_init  # noqa: PLC0415
+
+            completion_init()
         try:
             # Only --help and typer.Exit return a code.
             code = super().main(*args, **{**extra, "standalone_mode": False}) or 0
