@@ -25,6 +25,7 @@ class Asked:
     path: str
     authorization: str
     body: object
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -35,6 +36,7 @@ class FakeServer:
     answers: list[tuple[int, str, str]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     retry_after_s: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)  # of all answers
 
     def will_answer(self, *bodies: object, status: int = 200) -> None:
         """Answer with these, as JSON; "" is an empty body."""
@@ -62,13 +64,21 @@ def server() -> Iterator[FakeServer]:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             authorization = self.headers.get("Authorization", "")
             fake.asked.append(
-                Asked(self.command, self.path, authorization, json.loads(body) if body else None)
+                Asked(
+                    self.command,
+                    self.path,
+                    authorization,
+                    json.loads(body) if body else None,
+                    self.headers,
+                )
             )
             status, kind, text = fake.next_answer()
             self.send_response(status)
             self.send_header("Content-Type", kind)
             if fake.retry_after_s is not None:
                 self.send_header("Retry-After", str(fake.retry_after_s))
+            for name, value in fake.headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
             self.wfile.write(text.encode())
