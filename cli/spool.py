@@ -44,6 +44,6 @@ class Spool:
         encoded = self._file.read(self._ends[place + 1] - self._ends[place])
         return msgspec.json.decode(encoded, type=Commit)
 
-    def oldest_first(self, amount: int) -> Iterator[Commit]:
-        """Yield the first so many commits, the last of them first."""
-        return (self[place] for place in reversed(range(amount)))
+    def oldest_first(self, start: int, amount: int) -> Iterator[Commit]:
+        """Yield so many commits from a place on, the last of them first."""
+        return (self[place] for place in reversed(range(start, start + amount)))
