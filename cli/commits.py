@@ -1,6 +1,6 @@
 """Commits as commands take and show them: the options of a new one, and the lines of lakectl."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import typer
@@ -110,13 +110,19 @@ def log_lines(commit: Commit, output: Output, *, show_meta_range_id: bool = Fals
 
 
 def show_commits(
-    commits: Iterable[Commit], output: Output, *, show_meta_range_id: bool = False
+    commits: Sequence[Commit], output: Output, *, show_meta_range_id: bool = False
 ) -> None:
     """Print commits as lakectl's log without the empty line at its end, or as JSON."""
-    for commit in commits:
-        output.line()
-        lines = list(log_lines(commit, output, show_meta_range_id=show_meta_range_id))
-        output.item(commit, lambda _, lines=lines: lines[: None if lines[-1] else -1])  # type: ignore[misc]
+
+    def lines_of(commit: Commit) -> Iterator[str]:
+        lines = log_lines(commit, output, show_meta_range_id=show_meta_range_id)
+        if commit is not commits[-1]:
+            return lines
+        found = list(lines)
+        return iter(found if found[-1] else found[:-1])
+
+    output.line()
+    output.items(commits, lines_of)
 
 
 def created_lines(branch: BranchUri, commit: Commit, output: Output) -> Iterator[str]:

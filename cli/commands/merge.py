@@ -97,10 +97,7 @@ def command(
             ) from error
         raise
     paint = session.output.paint
+    from_to = f'"{paint(source.ref, "yellow")}" into "{paint(destination.branch, "yellow")}"'
     session.output.item(
-        merged,
-        lambda made: [
-            f'Merged "{paint(source.ref, "yellow")}" into "{paint(destination.branch, "yellow")}"'
-            f' to get "{paint(made.reference, "green")}".'
-        ],
+        merged, lambda made: [f'Merged {from_to} to get "{paint(made.reference, "green")}".']
     )

@@ -83,7 +83,7 @@ def server() -> Iterator[FakeServer]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-        do_GET = do_PUT = do_POST = do_DELETE = answer  # noqa: N815 - http.server's names
+        do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - http.server's names
 
         def log_message(self, *_args: object) -> None:
             pass
