@@ -1,9 +1,13 @@
 """The drawn history: whoever follows its lines from a commit gets to the commit's parents."""
 
+from dataclasses import dataclass
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.graph import COMMIT, Graph
+from cli.history import ChildrenFirst
+from cli.shapes import Commit
 
 
 def picture(history):
@@ -108,3 +112,41 @@ def test_only_the_open_columns_are_remembered():
     for number in range(1000):
         graph.rows(str(number), [str(number + 1)])
     assert graph._columns == ["1000"]
+
+
+@dataclass
+class Commits:
+    """A server that knows commits."""
+
+    by_id: dict[str, Commit]
+
+    def ask(self, _method, _template, names, _shape):
+        return self.by_id[names["ref"]]
+
+
+def newest_first(commits, dates):
+    """The log from "0" on, as a server sorts it: by date, a child before its own parents."""
+    found, waiting, reached = [], ["0"], {"0"}
+    while waiting:
+        waiting.sort(key=lambda each: dates[int(each)])
+        commit = commits[waiting.pop()]
+        found.append(commit)
+        new = [each for each in commit.parents if each not in reached]
+        reached.update(new)
+        waiting += new
+    return found
+
+
+@given(histories(), st.lists(st.integers(0, 9), min_size=12, max_size=12), st.integers(1, 4))
+def test_children_come_before_their_parents_whatever_their_dates(history, dates, size):
+    commits = {}
+    for name, parents in reversed(history):
+        generation = 1 + max((commits[each].generation for each in parents), default=0)
+        commits[name] = Commit(name, parents, "ada", "", 0, "", {}, generation)
+    log = newest_first(commits, dates)
+    pages = [log[start : start + size] for start in range(0, len(log), size)]
+    sorted_ = [each.id for each in ChildrenFirst(pages, Commits(commits), "foo")]
+    assert sorted(sorted_) == sorted(each.id for each in log)
+    places = {name: place for place, name in enumerate(sorted_)}
+    for each in log:
+        assert all(places[each.id] < places[parent] for parent in each.parents)

@@ -150,7 +150,7 @@ def test_wrong_input_is_refused(graveler, server, line):
     "line",
     [
         "list lakefs://foo",
-        "create lakefs://foo/dev lakefs://foo/main -t x --json",
+        "create lakefs://foo/dev lakefs://foo/main -t x",
         "show lakefs://foo x",
         "merge lakefs://foo x",
         "close lakefs://foo x",
@@ -159,4 +159,5 @@ def test_wrong_input_is_refused(graveler, server, line):
 )
 def test_a_refusal_of_the_server_is_told(graveler, server, line):
     server.will_answer({"message": "not found"}, status=404)
-    assert graveler.fails("pr", *line.split()) == "not found"
+    result = graveler.run("pr", *line.split())
+    assert (result.exit_code, result.stderr) == (1, "error: not found\n")
