@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cli.errors import CommandError
 from cli.shapes import ObjectStats
 
 # lakectl's metadata about the file that an object was uploaded from.
@@ -47,7 +48,15 @@ class Download:
     mtime_s: int | None = None  # the file's modification time; None: now
 
 
-Job = Upload | Download
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """Nothing can be done: counted and reported as a failure among the others."""
+
+    path: str
+    error: CommandError
+
+
+Job = Upload | Download | Impossible
 
 
 @dataclass(slots=True)
