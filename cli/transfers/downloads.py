@@ -15,7 +15,7 @@ from cli.shapes import ObjectStats
 from cli.transfers.api import Api
 from cli.transfers.content import block_buffer
 from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
-from cli.transfers.jobs import PART_BYTES, Download, Options
+from cli.transfers.jobs import PART_BYTES, SYMLINK_TARGET_KEY, Download, Options
 from cli.transfers.journals import Journal, Part, lock
 from cli.transfers.uploads import has_expired
 from cli.transfers.verification import (
@@ -97,6 +97,10 @@ class Downloader:
             CommandError: the server refused it, or the file cannot be written.
         """
         stats = job.stats or self._api.stat(job.path, presign=self._is_presigned())
+        if job.links.are_stored and (link := (stats.metadata or {}).get(SYMLINK_TARGET_KEY)):
+            if not job.links.are_skipped:
+                _link(job, link)
+            return stats
         source = self._source(job.path, stats)
         if (stats.size_bytes or 0) >= 2 * self._part_bytes(stats):
             self._in_parts(job, stats, source)
@@ -347,6 +351,14 @@ def _locked(temporary: Path) -> int:
     except FileNotFoundError:
         temporary.parent.mkdir(parents=True, exist_ok=True)
         return lock(temporary)
+
+
+def _link(job: Download, link: str) -> None:
+    temporary = _temporary(job.target, PARTIAL_SUFFIX)
+    temporary.parent.mkdir(parents=True, exist_ok=True)
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(link)
+    temporary.replace(job.target)
 
 
 def _finish(job: Download, temporary: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
+from cli.transfers.files import Links
 
 # lakectl's metadata about the file that an object was uploaded from.
 CLIENT_MTIME_KEY = "::lakefs::client-mtime"
@@ -46,6 +47,7 @@ class Download:
     target: Path
     stats: ObjectStats | None = None  # None: the engine asks for them
     mtime_s: int | None = None  # the file's modification time; None: now
+    links: Links = field(default_factory=Links)  # what becomes of objects that are links
 
 
 @dataclass(frozen=True, slots=True)
