@@ -1,0 +1,120 @@
+"""The objects of a ref as the files of a folder: listings and differences, relative to its path."""
+
+import os
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from cli.client import Server
+from cli.local.differences import Change, Kind
+from cli.local.walk import Rules
+from cli.shapes import Commit, ObjectStats
+from cli.uris import PathUri
+
+_REF = "/repositories/{repository}/refs/{ref}"
+_DIFF = "/repositories/{repository}/refs/{left}/diff/{right}"
+_COMMIT = "/repositories/{repository}/commits/{ref}"
+
+
+class _Right(msgspec.Struct, frozen=True):
+    """The newer object of a difference."""
+
+    checksum: str = ""
+    mtime: int = 0
+    content_type: str | None = None
+    metadata: dict[str, str] | None = None
+
+
+class _Diff(msgspec.Struct, frozen=True):
+    type: Kind
+    path: str
+    path_type: str
+    size_bytes: int | None = None
+    right: _Right | None = None
+
+
+class Remote:
+    """A server's refs, without the objects that cannot be files of a folder."""
+
+    def __init__(self, server: Server, rules: Rules, warn: Callable[[str], None]) -> None:
+        self.server = server
+        self.rules = rules
+        self._warn = warn
+        self._skipped: set[str] = set()  # their names; there are few
+
+    @property
+    def has_skipped(self) -> bool:
+        """Whether an object was left out because its name cannot be that of a file."""
+        return bool(self._skipped)
+
+    def head(self, uri: PathUri) -> str:
+        """Return the ID of the commit that a ref is at.
+
+        Raises:
+            CommandError: the server refused, or cannot be reached; so the other methods.
+        """
+        names = {"repository": uri.repository, "ref": uri.ref}
+        return self.server.ask("GET", _COMMIT, names, Commit).id
+
+    def listing(self, uri: PathUri) -> Iterator[ObjectStats]:
+        """Yield the objects below a path, by relative path."""
+        names = {"repository": uri.repository, "ref": uri.ref}
+        query = {"prefix": uri.path, "user_metadata": True}
+        for stats in self.server.each(f"{_REF}/objects/ls", names, ObjectStats, query):
+            path = self._relative(stats.path, uri)
+            if path is not None:
+                yield msgspec.structs.replace(stats, path=path)
+
+    def changes(self, base: PathUri, to: PathUri) -> Iterator[Change]:
+        """Yield what changed below a path from one ref to another, by relative path."""
+        if base.ref == to.ref:
+            return
+        names = {"repository": base.repository, "left": base.ref, "right": to.ref}
+        # The common ancestor does not matter: a branch may have been moved back.
+        query = {"prefix": base.path, "type": "two_dot", "include_right_stats": True}
+        for found in self.server.each(_DIFF, names, _Diff, query):
+            path = self._relative(found.path, base)
+            if path is None:
+                continue
+            stats = None
+            if found.type != "removed":
+                stats = self._stats(found, path, to)
+            yield Change("remote", found.type, path, stats)
+
+    def _stats(self, found: _Diff, path: str, to: PathUri) -> ObjectStats:
+        """Return the newer object of a difference; an older server has to be asked for it."""
+        if found.right is None:
+            names = {"repository": to.repository, "ref": to.ref}
+            query = {"path": found.path, "user_metadata": True}
+            stats = self.server.ask("GET", f"{_REF}/objects/stat", names, ObjectStats, query=query)
+            return msgspec.structs.replace(stats, path=path)
+        right = found.right
+        return ObjectStats(
+            path,
+            found.path_type,
+            checksum=right.checksum,
+            mtime=right.mtime,
+            size_bytes=found.size_bytes,
+            metadata=right.metadata,
+            content_type=right.content_type,
+        )
+
+    def _relative(self, path: str, uri: PathUri) -> str | None:
+        """Return the path of the object's file; None if it has none."""
+        relative = path.removeprefix(uri.path)
+        if not relative or not self.rules.include(relative):
+            return None
+        if not _can_be_file(relative):
+            if path not in self._skipped:
+                self._skipped.add(path)
+                self._warn(f"warning: object {path!r} is left out: a file cannot have this name")
+            return None
+        return relative
+
+
+def _can_be_file(path: str) -> bool:
+    """Return whether a relative path stays in its folder, and names one file."""
+    parts = path.removesuffix("/").split("/")
+    if "\0" in path or not {"", ".", ".."}.isdisjoint(parts):
+        return False
+    return os.name != "nt" or not ("\\" in path or ":" in path)
