@@ -1,5 +1,6 @@
 """Differences between sorted streams of paths: files and objects, local changes and remote ones."""
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Literal, Protocol, TypeVar
@@ -34,12 +35,17 @@ class Change(msgspec.Struct, frozen=True):
 class Spool:
     """Changes that are read more than once; many are kept in a file, not in memory."""
 
-    def __init__(self, changes: Iterable[Change]) -> None:
+    def __init__(self, changes: Iterable[Change] = ()) -> None:
         self._file = tempfile.SpooledTemporaryFile(_MEMORY_BYTES)  # noqa: SIM115 - closed with it
         self._count = 0
         for change in changes:
-            self._file.write(msgspec.json.encode(change) + b"\n")
-            self._count += 1
+            self.add(change)
+
+    def add(self, change: Change) -> None:
+        """Append a change."""
+        self._file.seek(0, os.SEEK_END)
+        self._file.write(msgspec.json.encode(change) + b"\n")
+        self._count += 1
 
     def __iter__(self) -> Iterator[Change]:
         decoder = msgspec.json.Decoder(Change)

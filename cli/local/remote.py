@@ -1,19 +1,23 @@
 """The objects of a ref as the files of a folder: listings and differences, relative to its path."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from cli.client import Server
+from cli.client import RefusedError, Server
 from cli.local.differences import Change, Kind
 from cli.local.walk import Rules
-from cli.shapes import Commit, ObjectStats
+from cli.shapes import Commit, ObjectStats, Ref
 from cli.uris import PathUri
 
 _REF = "/repositories/{repository}/refs/{ref}"
 _DIFF = "/repositories/{repository}/refs/{left}/diff/{right}"
 _COMMIT = "/repositories/{repository}/commits/{ref}"
+_BRANCH = "/repositories/{repository}/branches/{branch}"
+
+# Sorts after all names that are in use.
+_LAST = "\U0010ffff"
 
 
 class _Right(msgspec.Struct, frozen=True):
@@ -55,6 +59,44 @@ class Remote:
         """
         names = {"repository": uri.repository, "ref": uri.ref}
         return self.server.ask("GET", _COMMIT, names, Commit).id
+
+    def branch_head(self, uri: PathUri) -> str:
+        """Return the ID of the commit that a branch is at."""
+        return self.server.ask("GET", _BRANCH, _branch(uri), Ref).commit_id
+
+    def commit(self, uri: PathUri, message: str, metadata: Mapping[str, str]) -> Commit:
+        """Commit a branch."""
+        body = {"message": message, "metadata": metadata}
+        return self.server.ask("POST", f"{_BRANCH}/commits", _branch(uri), Commit, body)
+
+    def is_object(self, uri: PathUri) -> bool:
+        """Return whether a path is that of an object."""
+        names = {"repository": uri.repository, "ref": uri.ref}
+        try:
+            query = {"path": uri.path}
+            self.server.ask("GET", f"{_REF}/objects/stat", names, ObjectStats, query=query)
+        except RefusedError as error:
+            if error.status == 404:
+                return False
+            raise
+        return True
+
+    def has_uncommitted(self, uri: PathUri) -> bool:
+        """Return whether a branch has uncommitted changes below a path."""
+        return bool(self._uncommitted(uri, {"prefix": uri.path}))
+
+    def has_uncommitted_outside(self, uri: PathUri) -> bool:
+        """Return whether a branch has uncommitted changes, but not below a path."""
+        if not uri.path:
+            return False
+        found = self._uncommitted(uri, {})
+        if found and found[0].path.startswith(uri.path):
+            found = self._uncommitted(uri, {"after": uri.path + _LAST})
+        return bool(found)
+
+    def _uncommitted(self, uri: PathUri, query: Mapping[str, object]) -> list[_Diff]:
+        asked = {"amount": 1, **query}
+        return self.server.page(f"{_BRANCH}/diff", _branch(uri), _Diff, asked).results
 
     def listing(self, uri: PathUri) -> Iterator[ObjectStats]:
         """Yield the objects below a path, by relative path."""
@@ -118,3 +160,7 @@ def _can_be_file(path: str) -> bool:
     if "\0" in path or not {"", ".", ".."}.isdisjoint(parts):
         return False
     return os.name != "nt" or not ("\\" in path or ":" in path)
+
+
+def _branch(uri: PathUri) -> dict[str, str]:
+    return {"repository": uri.repository, "branch": uri.ref}

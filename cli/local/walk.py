@@ -50,7 +50,7 @@ class Rules:
         """Return whether an object or a file of this name takes part."""
         if path.endswith("/"):
             return self.has_permissions and path != "/"
-        return _IGNORED.isdisjoint(path.split("/"))
+        return not any(is_ignored(part) for part in path.split("/"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,7 @@ class Entry:
     mode: int
     user: int
     group: int
+    ctime_ns: int  # changes with every change of the file
     link: str | None = None  # where a link points to
 
 
@@ -84,7 +85,7 @@ def walk(root: Path, rules: Rules) -> Iterator[Entry]:
                 stack.pop()
                 continue
             path = folder + name
-            if name.rstrip("/") in _IGNORED:
+            if is_ignored(name.rstrip("/")):
                 continue
             if name.endswith("/"):
                 stack.append((path, _names(root, path, files)))
@@ -93,6 +94,11 @@ def walk(root: Path, rules: Rules) -> Iterator[Entry]:
             entry = entry_of(root, path, rules)
             if entry is not None:
                 yield entry
+
+
+def is_ignored(name: str) -> bool:
+    """Return whether a file or a folder of this name is left out, with all below it."""
+    return name in _IGNORED or (name.startswith(".") and ".graveler-part" in name)
 
 
 def entry_of(root: Path, path: str, rules: Rules) -> Entry | None:
@@ -119,8 +125,16 @@ def entry_of(root: Path, path: str, rules: Rules) -> Entry | None:
     except OSError as error:
         raise _unreadable(error) from error
     size = 0 if link is not None or path.endswith("/") else found.st_size
-    mtime_s = found.st_mtime_ns // 10**9
-    return Entry(path, size, mtime_s, found.st_mode, found.st_uid, found.st_gid, link)
+    return Entry(
+        path,
+        size,
+        found.st_mtime_ns // 10**9,
+        found.st_mode,
+        found.st_uid,
+        found.st_gid,
+        found.st_ctime_ns,
+        link,
+    )
 
 
 def _names(root: Path, path: str, files: ExitStack) -> Iterator[str]:
