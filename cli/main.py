@@ -22,6 +22,7 @@ MODULES: dict[str, tuple[str, bool]] = {
     "fs": ("fs", False),
     "gateway": ("gateway", False),
     "gc": ("gc", False),
+    "local": ("local", False),
     "tasks": ("tasks", False),
 }
 

@@ -29,7 +29,9 @@ class Change(msgspec.Struct, frozen=True):
 
     def undone(self) -> "Change":
         """Return the remote change that takes a local one back."""
-        return Change("remote", "removed" if self.type == "added" else "changed", self.path, self.stats)
+        return Change(
+            "remote", "removed" if self.type == "added" else "changed", self.path, self.stats
+        )
 
 
 class Spool:

@@ -15,19 +15,24 @@ class Folder:
     """A linked folder that is being changed."""
 
     def __init__(self, root: Path, *, keeps_folders: bool) -> None:
-        """Begin to change a folder, which has an index.
+        """Prepare changes.
 
         Args:
-            root: the folder.
+            root: the folder, which has an index.
             keeps_folders: whether folders stay that become empty.
-
-        Raises:
-            CommandError: the folder cannot be written.
         """
         self.root = root
         self._keeps_folders = keeps_folders
         self._partial = root / PARTIAL_NAME
-        index = root / INDEX_NAME
+        self._since_ns = 0
+
+    def begin(self) -> None:
+        """Leave alone what others change from now on.
+
+        Raises:
+            CommandError: the folder cannot be written.
+        """
+        index = self.root / INDEX_NAME
         try:
             # The file system's own clock tells what changes from now on.
             os.utime(index)

@@ -1,4 +1,4 @@
-"""The file in a linked folder that says what the folder mirrors; lakectl reads and writes it too."""
+"""The file that says what a linked folder mirrors; lakectl reads and writes it too."""
 
 import os
 from collections.abc import Iterator
@@ -89,7 +89,9 @@ class Index:
         if self.target is not None:
             texts |= {_TARGET_SOURCE: str(self.target.source), _TARGET_HEAD: self.target.head}
         lines = [
-            yaml.safe_dump({name: text}, allow_unicode=True, width=2**31) if text else f'{name}: ""\n'
+            yaml.safe_dump({name: text}, allow_unicode=True, width=2**31)
+            if text
+            else f'{name}: ""\n'
             for name, text in texts.items()
         ]
         new = self.root / NEW_INDEX_NAME

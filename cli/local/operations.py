@@ -1,8 +1,8 @@
 """What `local` does with a linked folder: compare, pull, check out and commit.
 
-An operation is noted in the index before it changes anything, with its target. If it is interrupted,
-the next run knows both commits: a file that equals neither was changed by the user, and everything
-else is the operation's own work, which it continues.
+An operation is noted in the index, with its target, before it changes anything. If it is
+interrupted, the next run knows both commits: a file that equals neither was changed by the user.
+Everything else is the operation's own work, which it continues.
 """
 
 from collections.abc import Iterator, Mapping
@@ -58,19 +58,30 @@ class Mirror:
         operation = self.index.operation
         if operation:
             remedy = _REMEDIES.get(operation, "run graveler local checkout")
+            if operation == PULL and self.index.target is None:  # lakectl's
+                remedy = "run graveler local pull --force"
             raise CommandError(
                 f"latest {operation} operation was interrupted, data may be incomplete: {remedy}"
             )
 
-    def clone(self) -> Summary:
-        """Download what the folder does not have of its target; files that it has are kept."""
+    def clone(self, *, is_again: bool) -> Summary:
+        """Download the objects of the folder's commit.
+
+        Args:
+            is_again: the folder has a part of them; the files that it has are kept.
+
+        Raises:
+            CommandError: as `status`.
+        """
+        self.sync.begin()
         target = self._target()
-        if self.index.operation == CLONE:
-            missing = (each.undone() for each in self._compared(target.uri) if each.type == "removed")
+        if is_again:
+            missing = (
+                each.undone() for each in self._compared(target.uri) if each.type == "removed"
+            )
         else:
             listing = self.remote.listing(target.uri)
             missing = (Change("remote", "added", each.path, each) for each in listing)
-            self.index = self.index.began(CLONE, target)
         self.sync.download(missing, target.uri)
         return self._ended(target)
 
@@ -83,6 +94,7 @@ class Mirror:
         Raises:
             CommandError: there are local changes; or as `status`.
         """
+        self.sync.begin()
         if self.index.operation == PULL and self.index.target is not None:
             self._continue_pull(force=force)
         elif not force:
@@ -113,11 +125,13 @@ class Mirror:
             Abort: the user did not consent.
             CommandError: as `status`.
         """
+        self.sync.begin()
         interrupted = self.index.target if self.index.operation == CHECKOUT else None
         target = interrupted or Target(self.index.source, self.index.head)
         if asks and self._has_own_changes():
             self.output.line(
-                "Uncommitted changes exist, the operation will revert all changes on local directory."
+                "Uncommitted changes exist, "
+                "the operation will revert all changes on local directory."
             )
             self.output.confirm("Proceed", yes=yes)
         if ref is not None:
@@ -148,6 +162,7 @@ class Mirror:
             Abort: the user did not consent to go on.
             CommandError: there are conflicts, or other uncommitted changes; or as `status`.
         """
+        self.sync.begin()
         is_again = self.index.operation == COMMIT
         self._confirm_interrupted(yes=yes or is_again)
         branch = self.index.source

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from cli.client import RefusedError, Server
+from cli.errors import CommandError
 from cli.local.differences import Change, Kind
 from cli.local.walk import Rules
 from cli.shapes import Commit, ObjectStats, Ref
@@ -46,10 +47,13 @@ class Remote:
         self._warn = warn
         self._skipped: set[str] = set()  # their names; there are few
 
-    @property
-    def has_skipped(self) -> bool:
-        """Whether an object was left out because its name cannot be that of a file."""
-        return bool(self._skipped)
+    def refuse_skipped(self) -> None:
+        """Raise a CommandError if objects were left out because of their names."""
+        if self._skipped:
+            raise CommandError(
+                f"{len(self._skipped)} objects were left out, as warned above: "
+                "rename them on the server; everything else is done"
+            )
 
     def head(self, uri: PathUri) -> str:
         """Return the ID of the commit that a ref is at.

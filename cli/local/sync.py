@@ -80,6 +80,14 @@ class Sync:
         self._failures = 0
         self._lock = Lock()  # the engine's threads count as well
 
+    def begin(self) -> None:
+        """Leave alone, from now on, files that others change.
+
+        Raises:
+            CommandError: the folder cannot be written.
+        """
+        self._folder.begin()
+
     def to_folder(self, changes: Spool, uri: PathUri) -> None:
         """Make the folder's files what a ref has at the paths of remote changes.
 

@@ -160,7 +160,7 @@ def _names(root: Path, path: str, files: ExitStack) -> Iterator[str]:
 
 
 def _stored(names: list[str], files: ExitStack) -> Iterator[str]:
-    file: IO[bytes] = files.enter_context(tempfile.TemporaryFile())
+    file: IO[bytes] = files.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
     file.writelines(msgspec.json.encode(name) + b"\n" for name in names)
     file.seek(0)
     return (msgspec.json.decode(line, type=str) for line in file)
