@@ -22,7 +22,7 @@ from cli.uris import PathUri, RefUri
 _CONFLICTS_MAX = 10  # that are named
 
 _REMEDIES = {
-    CLONE: "run graveler local checkout to get the rest",
+    CLONE: "run graveler local clone again, or checkout, to get the rest",
     PULL: "run graveler local pull again",
     CHECKOUT: "run graveler local checkout again",
     COMMIT: "run graveler local commit again, or graveler local pull --force",

@@ -106,10 +106,19 @@ class Remote:
         """Yield the objects below a path, by relative path."""
         names = {"repository": uri.repository, "ref": uri.ref}
         query = {"prefix": uri.path, "user_metadata": True}
+        # Objects so far whose names may begin those to come, as that of a folder does.
+        files: list[str] = []
         for stats in self.server.each(f"{_REF}/objects/ls", names, ObjectStats, query):
             path = self._relative(stats.path, uri)
-            if path is not None:
-                yield msgspec.structs.replace(stats, path=path)
+            if path is None:
+                continue
+            files = [each for each in files if path < f"{each}0"]  # the character after the slash
+            if any(path.startswith(f"{each}/") for each in files):
+                self._leave_out(stats.path, "another object is a file where its folder would be")
+                continue
+            if not path.endswith("/"):
+                files.append(path)
+            yield msgspec.structs.replace(stats, path=path)
 
     def changes(self, base: PathUri, to: PathUri) -> Iterator[Change]:
         """Yield what changed below a path from one ref to another, by relative path."""
@@ -151,11 +160,14 @@ class Remote:
         if not relative or not self.rules.include(relative):
             return None
         if not _can_be_file(relative):
-            if path not in self._skipped:
-                self._skipped.add(path)
-                self._warn(f"warning: object {path!r} is left out: a file cannot have this name")
+            self._leave_out(path, "a file cannot have this name")
             return None
         return relative
+
+    def _leave_out(self, path: str, reason: str) -> None:
+        if path not in self._skipped:
+            self._skipped.add(path)
+            self._warn(f"warning: object {path!r} is left out: {reason}")
 
 
 def _can_be_file(path: str) -> bool:
