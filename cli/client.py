@@ -187,7 +187,9 @@ class Server:
             content = response.read()
             response.release_conn()
             if wait_s is None or not _is_later(method, response.status):
-                raise self.refusal(response.status, response.reason or "", response.headers, content)
+                raise self.refusal(
+                    response.status, response.reason or "", response.headers, content
+                )
             time.sleep(_retry_after_s(response.headers) or wait_s)
         raise AssertionError("the last wait is None")
 

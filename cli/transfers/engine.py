@@ -9,10 +9,10 @@ from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.api import Api
 from cli.transfers.downloads import Downloader
-from cli.transfers.jobs import Job, Options, Tally, Upload
+from cli.transfers.jobs import Download, Job, Options, Tally, Upload
 from cli.transfers.progress import Progress
 from cli.transfers.uploads import Uploader
-from cli.transfers.wire import StoppedError, Wire
+from cli.transfers.wire import Block, StoppedError, Wire
 from cli.transfers.workers import Workers
 
 Done = Callable[[Job, ObjectStats], None]
@@ -116,6 +116,25 @@ class Engine:
         """Yield all objects below a prefix, by name; with presign, with URLs to their content."""
         return self.api.listing(prefix, presign=presign)
 
+    def read(
+        self,
+        path: str,
+        stats: ObjectStats,
+        first: int,
+        length: int,
+        write: Callable[[Block], object],
+    ) -> None:
+        """Give a range of an object's content to a function, block after block.
+
+        A body that is cut off is continued where it ended.
+
+        Raises:
+            CommandError: the server refused it, or all of it arrived with a wrong checksum.
+        """
+        parts = Workers(1, 1)
+        downloader = Downloader(self.api, self._options, parts, lambda _: None)
+        downloader.read(path, stats, first, length, write)
+
     @property
     def presigns_listings(self) -> bool:
         """Whether downloads of a listing should ask for URLs with it."""
@@ -178,14 +197,16 @@ class _Run:
             except OSError:
                 size = 0  # the upload says what is wrong
             self.progress.expect(size)
-        else:
+        elif isinstance(job, Download):
             self.progress.expect((job.stats.size_bytes or 0) if job.stats else 0)
 
     def _run(self, job: Job) -> ObjectStats:
         try:
             if isinstance(job, Upload):
                 return self._uploader.upload(job)
-            return self._downloader.download(job)
+            if isinstance(job, Download):
+                return self._downloader.download(job)
+            raise job.error
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             named = f"{error.filename}: {reason}" if error.filename else reason
