@@ -57,6 +57,9 @@ class Spool:
             offset += len(line)
             yield decoder.decode(line)
 
+    def __del__(self) -> None:
+        self._file.close()
+
     def __len__(self) -> int:
         return self._count
 

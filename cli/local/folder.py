@@ -10,6 +10,11 @@ from cli.errors import CommandError
 from cli.local.index import INDEX_NAME
 from cli.local.walk import PARTIAL_NAME
 
+try:
+    import fcntl
+except ImportError:  # Windows has none: there, two processes are not kept apart
+    fcntl = None  # type: ignore[assignment]
+
 
 class Folder:
     """A linked folder that is being changed."""
@@ -25,15 +30,17 @@ class Folder:
         self._keeps_folders = keeps_folders
         self._partial = root / PARTIAL_NAME
         self._since_ns = 0
+        self._descriptor: int | None = None
 
     def begin(self) -> None:
         """Leave alone what others change from now on.
 
         Raises:
-            CommandError: the folder cannot be written.
+            CommandError: the folder cannot be written, or another process changes it.
         """
         index = self.root / INDEX_NAME
         try:
+            self._lock()
             # The file system's own clock tells what changes from now on.
             os.utime(index)
             self._since_ns = index.stat().st_ctime_ns
@@ -131,6 +138,24 @@ class Folder:
                 kind = "a link" if stat.S_ISLNK(mode) else "not a folder"
                 raise CommandError(f"cannot change {path!r}: {current} is {kind}")
         return self.root.joinpath(*folders, name)
+
+    def _lock(self) -> None:
+        """Be the only process that changes the folder, until it ends."""
+        if fcntl is None:
+            return
+        self._descriptor = os.open(self.root, os.O_RDONLY)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CommandError(
+                f"another process changes {self.root}: wait until it ends"
+            ) from error
+        except OSError:
+            pass  # the file system has no locks
+
+    def __del__(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
 
     def _require_unchanged(self, target: Path) -> None:
         try:
