@@ -548,6 +548,21 @@ def test_a_broken_index_is_named(lake, local, text):
     assert f"{INDEX} is broken" in local.fails("status")
 
 
+def test_only_one_process_at_a_time_changes_a_folder(lake, local):
+    fcntl = pytest.importorskip("fcntl")
+    lake.change(data__a="1")
+    local.clone()
+    other = os.open(local.root, os.O_RDONLY)
+    try:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        for command in (["pull"], ["checkout"], ["commit", "-m", "x"]):
+            assert "another process changes" in local.fails(*command)
+        assert local.status() == []
+    finally:
+        os.close(other)
+    local.does("pull")
+
+
 def test_a_folder_inside_a_linked_one_belongs_to_it(lake, local):
     lake.change(data__d__a="1")
     local.clone().write("b", "2")
