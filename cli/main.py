@@ -40,6 +40,7 @@ MODULES: dict[str, tuple[str, bool]] = {
     "gc": ("gc", False),
     "identity": ("identity", False),
     "import": ("import_", False),
+    "local": ("local", False),
     "log": ("log", False),
     "merge": ("merge", False),
     "plugin": ("plugin", False),
