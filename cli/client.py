@@ -248,8 +248,8 @@ class Server:
 
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
         return CommandError(
-            f"cannot reach {self.endpoint}: {_reason(error)}; check that the server is running and "
-            "the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
+            f"cannot reach {self.endpoint}: {reason_of(error)}; check that the server is running "
+            "and the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
         )
 
 
@@ -297,7 +297,7 @@ def _decode_error(content: bytes) -> _ErrorBody:
         return _ErrorBody()
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """Return the operating system's message among the error's causes, else the error's own."""
     found: BaseException | None = getattr(error, "reason", None) or error
     text = str(found)
