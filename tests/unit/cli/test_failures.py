@@ -135,7 +135,7 @@ def test_a_refused_connection_names_the_endpoint(graveler, command):
     assert "LAKECTL_SERVER_ENDPOINT_URL" in told
 
 
-@pytest.mark.parametrize("command", [STAT, GET, ("doctor",)])
+@pytest.mark.parametrize("command", [STAT, GET])
 def test_a_server_that_never_answers_is_given_up(graveler, monkeypatch, command):
     monkeypatch.setattr(cli.client, "ANSWER_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
