@@ -183,8 +183,7 @@ FAULTS = [
     ("name: gate\non: {pre-commit: }\nhooks: x", "'hooks' is not a list"),
     *((f"name: gate\non: {{pre-commit: }}\nhooks: [{hook}]", fault) for hook, fault in HOOK_FAULTS),
     (
-        "name: gate\non: {pre-commit: }\nhooks: [&a {id: ab, type: lambda, properties: "
-        "{function: f}}, *a]",
+        "name: gate\non: {pre-commit: }\nhooks: [&a {id: ab, type: lua, properties: {script: f}}, *a]",
         "hook[1]: 'id' 'ab' is already used",
     ),
 ]

@@ -97,7 +97,7 @@ def test_a_damaged_block_is_a_fault(graveler, tmp_path):
 
 def test_records_that_cannot_be_are_faults(graveler, tmp_path):
     table = Table.from_bytes("", RANGE.read_bytes())
-    (key, value), (other_key, other_value), *_ = table.scan()
+    (key, value), (other_key, _), *_ = table.scan()
     writer = TableWriter("ranges")
     writer.add(key, value[:1] + bytes(32) + value[33:])
     writer.add(other_key, b"\x02")
