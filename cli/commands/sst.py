@@ -174,7 +174,7 @@ def _reader() -> ModuleType:
         from graveler.sstable import shown  # noqa: PLC0415
     except ImportError as error:
         raise CommandError(
-            f"the server's packages are not installed ({error.name} is missing): install Graveler "
-            "with its extra `gateway`, or run this where the server's code is"
+            f"the server's packages are not installed ({error.name} is missing): install the whole "
+            "of Graveler, or run this where the server's code is"
         ) from error
     return shown
