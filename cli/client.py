@@ -235,7 +235,8 @@ class Server:
         """Return the server's message, and what to do."""
         body = _decode_error(content)
         line = f"{body.message}: {body.details}" if body.details else body.message
-        if response.status == 401:
+        # lakeFS says 401 of a user who may not do something, too.
+        if response.status == 401 and not body.message.startswith("insufficient permissions"):
             message = body.message or "error authenticating request"
             line = f"{message}: check {KEY_VARIABLES}, or credentials in the configuration file"
         elif body.message == "invalid API endpoint":

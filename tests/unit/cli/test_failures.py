@@ -169,6 +169,11 @@ def test_wrong_credentials_are_reported_with_their_source(graveler, server, comm
     assert told.startswith("error authenticating request: check LAKECTL_CREDENTIALS_ACCESS_KEY_ID")
 
 
+def test_a_user_without_the_right_is_not_told_to_check_the_credentials(graveler, server):
+    server.will_answer({"message": "insufficient permissions"}, status=401)
+    assert graveler.fails(*GET) == "insufficient permissions"
+
+
 @pytest.mark.parametrize("command", [STAT, GET])
 @pytest.mark.parametrize("status", [400, 403, 404, 409, 410, 429, 500, 501, 503])
 def test_a_refusal_is_the_server_s_own_message_on_one_line(graveler, server, command, status):
