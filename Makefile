@@ -63,16 +63,16 @@ torture: install jars ## Kill, stop and cut off the running stack, and check its
 bench: install ## Measure; prints numbers
 	$(PYTHON) -m bench
 
+COMPILE := uv pip compile --universal --python-version 3.11 --no-header
 lock: ## Compile all files of requirements anew (needs uv)
-	uv pip compile --universal --python-version 3.11 --no-header --upgrade pyproject.toml \
-	  --extra cli --extra gateway --group pyproject.toml:dev -o requirements-dev.txt
-	uv pip compile --universal --python-version 3.11 --no-header pyproject.toml \
-	  --extra cli --extra gateway --group pyproject.toml:local -c requirements-dev.txt -o requirements.txt
-
-	uv pip compile --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
-	  pyproject.toml -c requirements-dev.txt -o layers/graveler/requirements.txt
-	uv pip compile --universal --python-version 3.11 --no-header --no-annotate --generate-hashes \
-	  pyproject.toml --extra gateway -c requirements-dev.txt -o layers/gateway/requirements.txt
+	$(COMPILE) --upgrade pyproject.toml --extra gateway --group pyproject.toml:dev -o requirements-dev.txt
+	$(COMPILE) pyproject.toml --extra gateway --group pyproject.toml:local \
+	  -c requirements-dev.txt -o requirements.txt
+	@# Only what is in these extras: the command line's packages have no place in a function.
+	for extra in server:graveler gateway:gateway; do \
+	  python3 -m layers.requirements $${extra%:*} | $(COMPILE) --no-annotate --generate-hashes \
+	    - -c requirements-dev.txt -o layers/$${extra#*:}/requirements.txt; \
+	done
 
 layer: install ## Build the Lambda layer, for arm64 and x86_64, and the jobs' archive into build/
 	$(PYTHON) -m layers.build

@@ -1,1 +1,1 @@
-"""The command line `graveler`: a client of the HTTP API, over the official `lakefs` SDK."""
+"""The command line `graveler`: lakectl's commands and more, a client of the HTTP API."""

@@ -76,7 +76,7 @@ class Server:
     ) -> None:
         self.endpoint = endpoint
         self.key_pair = key_pair
-        self._retries = retries
+        self.retries = retries
         self._pool = urllib3.PoolManager(
             maxsize=connections,
             # Redirects are followed here; the waits between attempts are `opened`'s.
@@ -99,6 +99,15 @@ class Server:
         """
         key_pair = configuration.key_pair
         return cls(configuration.endpoint, key_pair, configuration.retries)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of every request, with the credentials."""
+        return dict(self._pool.headers)
+
+    def url(self, template: str, names: Mapping[str, str], query: Query | None = None) -> str:
+        """Return the URL of an operation; the arguments are those of `ask`."""
+        return f"{self.endpoint}{_path(template, names)}{_encoded(query or {})}"
 
     def ask(
         self,
@@ -158,8 +167,8 @@ class Server:
         headers: Mapping[str, str] | None = None,
     ) -> urllib3.BaseHTTPResponse:
         """Return an answer whose content is still to be read; close it. As `request` otherwise."""
-        url = f"{self.endpoint}{_path(template, names)}{_encoded(query or {})}"
-        sent = dict(self._pool.headers) | dict(headers or {})
+        url = self.url(template, names, query)
+        sent = self.headers | dict(headers or {})
         if body is not None and not isinstance(body, bytes):
             body = msgspec.json.encode(body)
             sent["Content-Type"] = "application/json"
@@ -178,7 +187,7 @@ class Server:
             content = response.read()
             response.release_conn()
             if wait_s is None or not _is_later(method, response.status):
-                raise self._refusal(response, content)
+                raise self.refusal(response.status, response.reason or "", response.headers, content)
             time.sleep(_retry_after_s(response.headers) or wait_s)
         raise AssertionError("the last wait is None")
 
@@ -225,27 +234,27 @@ class Server:
 
     def _waits_s(self) -> Iterator[float | None]:
         """Yield the wait after each attempt, which doubles and varies; None after the last."""
-        wait_s = self._retries.wait_min_s
-        for _ in range(self._retries.attempts_max):
+        wait_s = self.retries.wait_min_s
+        for _ in range(self.retries.attempts_max):
             yield wait_s * random.uniform(0.5, 1)  # noqa: S311 - so that clients spread
-            wait_s = min(wait_s * 2, self._retries.wait_max_s)
+            wait_s = min(wait_s * 2, self.retries.wait_max_s)
         yield None
 
-    def _refusal(self, response: urllib3.BaseHTTPResponse, content: bytes) -> RefusedError:
-        """Return the server's message, and what to do."""
+    def refusal(
+        self, status: int, reason: str, headers: Mapping[str, str], content: bytes
+    ) -> RefusedError:
+        """Return the server's message in an answer that is an error, and what to do."""
         body = _decode_error(content)
         line = f"{body.message}: {body.details}" if body.details else body.message
         # lakeFS says 401 of a user who may not do something, too.
-        if response.status == 401 and not body.message.startswith("insufficient permissions"):
+        if status == 401 and not body.message.startswith("insufficient permissions"):
             message = body.message or "error authenticating request"
             line = f"{message}: check {KEY_VARIABLES}, or credentials in the configuration file"
         elif body.message == "invalid API endpoint":
             line = f"{self.endpoint} does not have this operation: check that it is a Graveler"
         elif not line:
-            reason = f"{response.status} {response.reason or ''}".strip()
-            line = f"{self.endpoint} answered {reason}: check the endpoint"
-        request_id = response.headers.get("X-Request-ID", "")
-        return RefusedError(line, response.status, body.message, request_id)
+            line = f"{self.endpoint} answered {f'{status} {reason}'.strip()}: check the endpoint"
+        return RefusedError(line, status, body.message, headers.get("X-Request-ID", ""))
 
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
         return CommandError(

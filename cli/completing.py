@@ -34,6 +34,11 @@ def refs(context: typer.Context, incomplete: str) -> list[str]:
     )
 
 
+def tags(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories, and of tags in a complete one."""
+    return _completed(context, incomplete, lambda server, parts: _refs(server, parts, "tags"))
+
+
 def paths(context: typer.Context, incomplete: str) -> list[str]:
     """Return URIs of repositories, then of refs, then of folders and objects."""
     return _completed(context, incomplete, _paths)

@@ -1,13 +1,13 @@
 """The configuration of lakectl and the SDK: ~/.lakectl.yaml, overridden by variables LAKECTL_*."""
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
+from cli.durations import duration_s
 from cli.errors import CommandError
 
 CONFIG_VARIABLE = "LAKECTL_CONFIG_FILE"
@@ -17,8 +17,6 @@ DEFAULT_FILE = "~/.lakectl.yaml"
 _PREFIX = "LAKECTL_"
 _API = "/api/v1"
 
-_DURATION = re.compile(r"([\d.]+)(ms|s|m|h)")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TRUE = {"1", "t", "true", "yes", "on"}
 
 
@@ -45,7 +43,8 @@ class Configuration:
         Raises:
             CommandError: the file named does not exist, or cannot be read.
         """
-        named = file or (Path(variables[CONFIG_VARIABLE]) if CONFIG_VARIABLE in variables else None)
+        variable = variables.get(CONFIG_VARIABLE)
+        named = file or (Path(variable) if variable else None)
         chosen = named or Path(DEFAULT_FILE).expanduser()
         if named is not None and not named.is_file():
             raise CommandError(f"configuration file {named} does not exist")
@@ -81,7 +80,7 @@ class Configuration:
         Raises:
             CommandError: none is configured, or it is no URL.
         """
-        url = self.get("server.endpoint_url")
+        url = self.get("server.endpoint_url").strip()
         if not url:
             raise CommandError(
                 "no endpoint is configured: set LAKECTL_SERVER_ENDPOINT_URL, "
@@ -89,11 +88,17 @@ class Configuration:
             )
         try:
             parts = urlsplit(url if "://" in url else f"http://{url}")
-            is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
+            # The port is parsed when it is read.
+            is_url = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
         except ValueError:
             is_url = False
         if not is_url:
             raise CommandError(f"endpoint {url!r} is no URL: write https://HOST")
+        if parts.username is not None:
+            raise CommandError(
+                "the endpoint has credentials in it: write them into "
+                "credentials.access_key_id and .secret_access_key"
+            )
         path = parts.path.rstrip("/") or _API
         return f"{parts.scheme}://{parts.netloc}{path}"
 
@@ -106,6 +111,12 @@ class Configuration:
         """
         pair = self.get("credentials.access_key_id"), self.get("credentials.secret_access_key")
         if not all(pair):
+            provider = self.get("credentials.provider.type")
+            if provider:
+                raise CommandError(
+                    f"credentials.provider.type is {provider!r}: only lakectl logs in that way; "
+                    f"set {KEY_VARIABLES}"
+                )
             raise CommandError(
                 f"no credentials are configured: set {KEY_VARIABLES}, or write "
                 f"credentials.access_key_id and .secret_access_key into {self.file}"
@@ -127,10 +138,13 @@ class Configuration:
     def _duration_s(self, name: str, default: float) -> float:
         """Return a duration that is written like Go's, such as 1m30s."""
         text = self.get(name)
-        found = _DURATION.findall(text)
-        if "".join(number + unit for number, unit in found) != text:
+        try:
+            value_s = duration_s(text) if text else default
+        except ValueError as error:
+            raise CommandError(f"{name} in the configuration: {error}") from error
+        if value_s < 0:
             raise CommandError(f"{name} is {text!r} in the configuration: write it like 200ms")
-        return sum(float(number) * _SECONDS[unit] for number, unit in found) if text else default
+        return value_s
 
 
 def _read_file(file: Path) -> dict[str, str]:

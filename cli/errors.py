@@ -13,3 +13,10 @@ class UsageError(CommandError):
     """The command line is wrong."""
 
     exit_code = 1  # as every failure of lakectl
+
+
+class NotInstalledError(CommandError):
+    """A command needs packages that `pip install graveler` does not bring."""
+
+    def __init__(self, missing: ImportError, extra: str) -> None:
+        super().__init__(f"{missing.name} is not installed: run pip install 'graveler[{extra}]'")

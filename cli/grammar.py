@@ -6,6 +6,7 @@ behind the command as well, and every command has --json. Every failure is one l
 exit code 1, as lakectl's; only --debug shows a traceback.
 """
 
+import json
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
@@ -21,6 +22,7 @@ from typer.main import get_command, get_group
 
 from cli.errors import UsageError
 from cli.session import Session
+from cli.values import simplified
 
 # The Booleans that lakectl accepts.
 _BOOLEANS = {
@@ -44,6 +46,9 @@ class Command(TyperCommand):
                 option.opts = free
                 self.params.append(option)
 
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
+        return simplified(super().get_params(ctx))
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         # The positive and the negative spelling of each flag, by the positive one.
         flags = {
@@ -57,6 +62,9 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """A group of commands, which shows its help when none is named."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
+        return simplified(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         return super().parse_args(ctx, args or ["--help"])
@@ -120,14 +128,28 @@ class Program(Group):
 
     # By command: the module, and whether the help leaves the command out.
     modules: ClassVar[Mapping[str, tuple[str, bool]]] = {}
+    # By command: what the list of commands says of it. A command without one is imported to know.
+    summaries: ClassVar[Mapping[str, str]] = {}
+    _lists_commands = False
+    _has_debug = False
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
+        self._lists_commands = True
+        super().format_help(ctx, formatter)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer's own
         return list(self.modules)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's own
         if cmd_name not in self.modules:
+            # Typer proposes one of these.
+            unbuilt: dict[str, Any] = dict.fromkeys(self.modules)
+            self.commands = {**unbuilt, **self.commands}
             return None
-        if cmd_name not in self.commands:
+        if self._lists_commands and cmd_name in self.summaries:
+            hidden = self.modules[cmd_name][1]
+            return TyperCommand(cmd_name, help=self.summaries[cmd_name], hidden=hidden)
+        if self.commands.get(cmd_name) is None:
             self.commands[cmd_name] = self._built(cmd_name)
         return self.commands[cmd_name]
 
@@ -146,11 +168,12 @@ class Program(Group):
 
     def main(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - as Typer calls it
         """Run the command that the arguments name, and end the process with its exit code."""
+        words = [*args, extra.get("args")][0] or sys.argv[1:]
         try:
             # Only --help and typer.Exit return a code.
             code = super().main(*args, **{**extra, "standalone_mode": False}) or 0
         except typer.TyperException as error:
-            typer.echo(f"error: {_line_of(error)}", err=True)
+            typer.echo(self._failure(error, as_json="--json" in words), err=True)
             code = 1  # Typer says 2 of wrong arguments
         except typer.Abort:
             code = 1
@@ -160,15 +183,28 @@ class Program(Group):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            if ctx.params["debug"] and not isinstance(error, typer.Exit):
+            self._has_debug = bool(ctx.params["debug"])
+            if self._has_debug and not isinstance(error, typer.Exit):
                 typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
             # Typer ends silently after BrokenPipeError: nobody reads the output any more.
             if isinstance(error, (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError)):
                 raise
             if isinstance(error, OSError):
-                raise typer.TyperException((error.strerror or str(error)).lower()) from error
+                raise typer.TyperException(_system_error(error)) from error
             bug = f"{type(error).__name__}: {error}; please report it (--debug shows where)"
             raise typer.TyperException(bug) from error
+
+    def _failure(self, error: typer.TyperException, *, as_json: bool) -> str:
+        """Return the line about a failure, with the request's ID for the logs of the server."""
+        line = _line_of(error)
+        request_id = getattr(error, "request_id", "")
+        if as_json:
+            # The status and the ID are those of the server's refusal.
+            status = getattr(error, "status", None)
+            return json.dumps({"error": line, "status": status, "request_id": request_id or None})
+        return f"error: {line}" + (
+            f" (request {request_id})" if self._has_debug and request_id else ""
+        )
 
 
 def _spelled_out(args: list[str], flags: dict[str, tuple[str, str]]) -> Iterable[str]:
@@ -189,9 +225,17 @@ def _spelled_out(args: list[str], flags: dict[str, tuple[str, str]]) -> Iterable
             raise UsageError(f"{name} is {value!r}: write true or false")
 
 
+def _system_error(error: OSError) -> str:
+    """Return the system's message, and the file that it is about."""
+    reason = (error.strerror or str(error)).lower()
+    return f"{reason}: {error.filename}" if isinstance(error.filename, str) else reason
+
+
 def _line_of(error: typer.TyperException) -> str:
     """Return the message on one line; refer to the help if the command line is wrong."""
-    line = " ".join(error.format_message().split())
+    # Names of others are in it: they must not steer the terminal.
+    text = error.format_message()
+    line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     context = getattr(error, "ctx", None)
     if context is None:
         return line

@@ -1,6 +1,5 @@
 """The program `graveler`: its commands, and the options that all of them share."""
 
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -10,29 +9,51 @@ from cli.configuration import CONFIG_VARIABLE
 from cli.grammar import Program
 from cli.output import Output
 from cli.session import Session
+from cli.summaries import SUMMARIES
 
 _HIDDEN = True
 
 # By command: its module in cli.commands, and whether the help leaves it out. lakectl's order.
 MODULES: dict[str, tuple[str, bool]] = {
     "actions": ("actions", False),
+    "annotate": ("annotate", False),
     "auth": ("auth", False),
+    "bisect": ("bisect", False),
+    "blame": ("annotate", _HIDDEN),
     "branch": ("branch", False),
+    "branch-protect": ("branch_protect", False),
     "cat-hook-output": ("cat_hook_output", _HIDDEN),
     "cat-sst": ("cat_sst", _HIDDEN),
+    "cherry-pick": ("cherry_pick", False),
+    "commit": ("commit", False),
+    "diff": ("diff", False),
     "doctor": ("doctor", False),
     "drill": ("drill", False),
+    "events": ("events", False),
     "export": ("export", False),
+    "find-merge-base": ("find_merge_base", _HIDDEN),
     "fs": ("fs", False),
     "gateway": ("gateway", False),
     "gc": ("gc", False),
+    "identity": ("identity", False),
+    "import": ("import_", False),
+    "log": ("log", False),
+    "merge": ("merge", False),
+    "pr": ("pr", False),
+    "refs-dump": ("refs_dump", False),
+    "refs-restore": ("refs_restore", False),
+    "repo": ("repo", False),
+    "show": ("show", False),
     "sst": ("sst", False),
+    "tag": ("tag", False),
     "tasks": ("tasks", False),
+    "usage": ("usage", _HIDDEN),
 }
 
 
 class _Graveler(Program):
     modules = MODULES
+    summaries = SUMMARIES
 
 
 app = typer.Typer(
@@ -45,6 +66,9 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - as Typer calls it
     if asked:
+        # Imported late, because it takes as long as a whole command.
+        from importlib import metadata  # noqa: PLC0415
+
         typer.echo(f"graveler version: {metadata.version('graveler')}")
         raise typer.Exit
 

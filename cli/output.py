@@ -13,10 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import IO, Literal, TypeVar
+from typing import IO, TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 import typer
+
+from cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from cli.shapes import Page
 
 T = TypeVar("T")
 
@@ -26,6 +31,7 @@ _UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 _FALSE = {"0", "f", "F", "false", "FALSE", "False"}
 _BRIGHT = {"red": 91, "green": 92, "yellow": 93, "blue": 94}
 _BOLD = 1
+_CONSENT = {"y", "yes"}
 
 
 @dataclass
@@ -81,6 +87,22 @@ class Output:
             for value in values:
                 self.line("\t".join(str(cell) for cell in cells(value)))
 
+    def listing(
+        self,
+        heads: Sequence[str],
+        found: "Page[T]",
+        cells: Callable[[T], Sequence[object]],
+        amount: int,
+    ) -> None:
+        """Print a page of objects as a table; on a terminal, say how to get the next page.
+
+        An empty line ends it, as lakectl's scripts expect.
+        """
+        self.table(heads, found.results, cells)
+        if found.pagination.has_more:
+            self.more(amount, found.pagination.next_offset)
+        self.line()
+
     def more(self, amount: int, after: str) -> None:
         """Say on a terminal how to get the next page of a listing."""
         if self.is_terminal and amount > 0:
@@ -103,10 +125,17 @@ class Output:
         """Ask for consent, unless it was given by --yes.
 
         Raises:
-            Abort: there was no consent.
+            CommandError: there was no consent.
         """
-        if not yes:
-            typer.confirm(question, abort=True, err=True)
+        if yes:
+            return
+        # Typer's own question would print a space on standard output.
+        typer.echo(f"{question} [y/N]: ", err=True, nl=False)
+        answer = sys.stdin.readline()
+        if not answer.endswith("\n"):
+            typer.echo(err=True)
+        if answer.strip().lower() not in _CONSENT:
+            raise CommandError("aborted: nothing was done (--yes says yes to all questions)")
 
     @contextmanager
     def paged(self) -> Iterator[None]:
@@ -178,7 +207,7 @@ def human_size(size_bytes: int) -> str:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+def progress(title: str, *, hidden: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on stderr, drawn once a second; yield a function that updates it.
 
     The function takes the amount done and the total, which is 0 if it is not known yet. Without a
@@ -203,7 +232,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         console=console,
         refresh_per_second=1,
         transient=True,
-        disable=not console.is_terminal,
+        disable=hidden or not console.is_terminal,
     )
     task = bar.add_task(title, total=None)
     with bar:

@@ -14,13 +14,17 @@ SCHEME = "lakefs://"
 # A repository's name has no @, so REPO@BRANCH is not ambiguous. A ref may have one: main@ is the
 # head of main.
 _REPOSITORY = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/?")
-_BRANCH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)[/@](?P<branch>[^/]+)")
+_BRANCH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)[/@](?P<branch>[^/]+)/?")
 _REF = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/?")
-_PATH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)(?:/(?P<path>.*))?", re.DOTALL)
+_PATH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.*)", re.DOTALL)
 _OBJECT = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.+)", re.DOTALL)
 
 # These are not names: in the path of a URL, they would lead to another operation.
 _DOTS = {".", ".."}
+
+# The server checks the rest. What is checked here fails before a command prints anything.
+_REPOSITORY_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +136,15 @@ def _parts(text: str, form: re.Pattern[str], kind: str, example: str) -> dict[st
         text.encode()
     except UnicodeEncodeError as error:
         raise UsageError(f"{text!r} is not UTF-8") from error
-    return found.groupdict("")
+    parts = found.groupdict("")
+    if not _REPOSITORY_NAME.fullmatch(parts["repository"]):
+        raise UsageError(
+            f"{text!r} does not name {kind}: a repository's name takes lower-case letters, digits "
+            "and hyphens"
+        )
+    if not _BRANCH_NAME.fullmatch(parts.get("branch", "_")):
+        raise UsageError(
+            f"{text!r} does not name {kind}: a branch's name takes letters, digits, underscores "
+            "and hyphens"
+        )
+    return parts

@@ -18,6 +18,7 @@ from cli.grammar import Command, Group
 from cli.output import fields
 from cli.session import session_of
 from cli.shapes import Ref
+from cli.uris import BranchUri
 
 app = typer.Typer(cls=Group, help="Create and manage branches within a repository.")
 
@@ -43,11 +44,9 @@ def list_(
         Ref,
         {"prefix": prefix, "after": after, "amount": amount},
     )
-    session.output.table(
-        ("Branch", "Commit ID"), found.results, lambda each: (each.id, each.commit_id)
+    session.output.listing(
+        ("Branch", "Commit ID"), found, lambda each: (each.id, each.commit_id), amount
     )
-    if found.pagination.has_more:
-        session.output.more(amount, found.pagination.next_offset)
 
 
 @app.command("create", cls=Command)
@@ -64,9 +63,9 @@ def create(
     session = session_of(context)
     branch = session.branch(uri)
     begins_at = session.ref(source)
+    session.output.line(f"Source ref: {begins_at}")
     if begins_at.repository != branch.repository:
         raise UsageError("source branch must be in the same repository")
-    session.output.line(f"Source ref: {begins_at}")
     body = {"name": branch.branch, "source": begins_at.ref}
     # The answer is the commit's ID, not as JSON.
     answer = session.server.request("POST", _BRANCHES, {"repository": branch.repository}, body)
@@ -80,9 +79,8 @@ def delete(context: typer.Context, uri: BranchArgument, *, yes: YesOption = Fals
     session = session_of(context)
     branch = session.branch(uri)
     session.output.confirm("Are you sure you want to delete branch", yes=yes)
-    names = {"repository": branch.repository, "branch": branch.branch}
     session.output.line(f"Branch: {branch}")
-    session.server.ask("DELETE", _BRANCH, names, str)
+    session.server.ask("DELETE", _BRANCH, _names(branch), str)
 
 
 @app.command("show", cls=Command)
@@ -91,6 +89,82 @@ def show(context: typer.Context, uri: BranchArgument) -> None:
     session = session_of(context)
     branch = session.branch(uri)
     session.output.line(f"Branch: {branch}")
-    names = {"repository": branch.repository, "branch": branch.branch}
-    found = session.server.ask("GET", _BRANCH, names, Ref)
+    found = session.server.ask("GET", _BRANCH, _names(branch), Ref)
     session.output.item(found, lambda each: fields([("Commit ID", each.commit_id)]))
+
+
+@app.command("reset", cls=Command)
+def reset(
+    context: typer.Context,
+    uri: BranchArgument,
+    *,
+    prefix: Annotated[
+        str,
+        typer.Option("--prefix", help="Only what begins with this path.", show_default=False),
+    ] = "",
+    path: Annotated[
+        str, typer.Option("--object", help="Only the object of this path.", show_default=False)
+    ] = "",
+    yes: YesOption = False,
+) -> None:
+    """Discard what is not committed on a branch: all of it, or by path."""
+    session = session_of(context)
+    branch = session.branch(uri)
+    session.output.line(f"Branch: {branch}")
+    question = "Are you sure you want to reset all uncommitted changes"
+    body = {"type": "reset"}
+    if prefix:
+        question += f" from path: {prefix}"
+        body = {"type": "common_prefix", "path": prefix}
+    elif path:
+        question += f" for object: {path}"
+        body = {"type": "object", "path": path}
+    session.output.confirm(question, yes=yes)
+    session.server.ask("PUT", _BRANCH, _names(branch), str, body)
+
+
+@app.command("revert", cls=Command)
+def revert(
+    context: typer.Context,
+    uri: BranchArgument,
+    commits: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMIT...",
+            help="Commits of the branch's repository, as ID or as main~1; reverted in this order.",
+            show_default=False,
+        ),
+    ],
+    *,
+    parent_number: Annotated[
+        int | None,
+        typer.Option(
+            "--parent-number",
+            "-m",
+            help="Of a merge: the parent, from 1 on, whose content comes back.",
+            show_default=False,
+        ),
+    ] = None,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty-commit", help="Allow reverts that change nothing.")
+    ] = False,
+    yes: YesOption = False,
+) -> None:
+    """Undo what commits did, each by a new commit on the branch."""
+    session = session_of(context)
+    branch = session.branch(uri)
+    session.output.line(f"Branch: {branch}")
+    if parent_number is not None and parent_number <= 0:
+        raise UsageError("parent number must be number greater than 0, if specified")
+    question = f"Are you sure you want to revert the effect of commits {' '.join(commits)}"
+    session.output.confirm(question, yes=yes)
+    for commit in commits:
+        body = {"ref": commit, "parent_number": parent_number or 0, "allow_empty": allow_empty}
+        session.server.ask("POST", f"{_BRANCH}/revert", _names(branch), str, body)
+        session.output.item(
+            {"ref": commit}, lambda each: [f"commit {each['ref']} successfully reverted"]
+        )
+
+
+def _names(branch: BranchUri) -> dict[str, str]:
+    return {"repository": branch.repository, "branch": branch.branch}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.errors import UsageError
+from cli.errors import NotInstalledError, UsageError
 from cli.output import Color, Output
 from cli.session import Session, session_of
 
@@ -125,7 +125,10 @@ def _check_options(
 def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
     """Print what is found in the account; return the exit code."""
     # Imported late, because the other examinations need no AWS SDK.
-    from cli.deployment.account import Account  # noqa: PLC0415
+    try:
+        from cli.deployment.account import Account  # noqa: PLC0415
+    except ImportError as error:
+        raise NotInstalledError(error, "server") from error
     from cli.deployment.findings import Level  # noqa: PLC0415
     from cli.deployment.inspection import inspect  # noqa: PLC0415
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli.errors import CommandError
+from cli.errors import CommandError, NotInstalledError
 from cli.session import session_of
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -24,15 +24,12 @@ def command(
     Clients sign with the key pair of this configuration. Metadata go to the deployment's API, and
     bytes straight to the object store, by presigned URLs. Ctrl-C ends it.
     """
-    server = session_of(context).server
     # The gateway's packages are needed by this command only.
     try:
         from gateway.server import sidecar  # noqa: PLC0415
     except ImportError as error:
-        raise CommandError(
-            f"the gateway's packages are not installed ({error.name} is missing): "
-            "install Graveler with its extra `gateway`"
-        ) from error
+        raise NotInstalledError(error, "gateway") from error
+    server = session_of(context).server
     deployment = sidecar.Deployment(server.endpoint, *server.key_pair)
     try:
         user = sidecar.check(deployment, host, port)

@@ -31,6 +31,7 @@ TaskArgument = Annotated[
 
 
 @app.command("list", cls=Command)
+@app.command("ls", cls=Command, hidden=True)
 def list_(
     context: typer.Context,
     uri: RepositoryArgument,

@@ -71,7 +71,7 @@ def check(deployment: Deployment, host: str, port: int) -> str:
         import anycrc  # noqa: F401, PLC0415
     except ImportError as error:
         raise CannotServeError(
-            "the gateway's packages are not installed: install Graveler with its extra `gateway`"
+            "anycrc is not installed: run pip install 'graveler[gateway]'"
         ) from error
     _check_address(host, port)
     try:

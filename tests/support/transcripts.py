@@ -30,6 +30,7 @@ NORMAL = [
     (re.compile(r"\b[0-9a-f]{64}\b"), "<commit>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? [+-]\d{4} [A-Z+\d-]+"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"), "<time>"),
+    (re.compile(r"\b(timestamp: )\d{10}\b"), r"\1<time>"),
     (re.compile(r'("(?:creation_date|mtime)":\s?)\d{10}'), r"\1<time>"),
     (re.compile(r"(s3|local)://[^\s\"?]*/data/[^\s\"?]*"), "<address>"),
     (re.compile(r"https?://[^\s\"]*[?&](X-Amz-|Signature=)[^\s\"]*"), "<url>"),

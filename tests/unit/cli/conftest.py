@@ -35,6 +35,7 @@ class FakeServer:
     answers: list[tuple[int, str, str]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     retry_after_s: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)  # more, of every answer
 
     def will_answer(self, *bodies: object, status: int = 200) -> None:
         """Answer with these, as JSON; "" is an empty body."""
@@ -69,6 +70,8 @@ def server() -> Iterator[FakeServer]:
             self.send_header("Content-Type", kind)
             if fake.retry_after_s is not None:
                 self.send_header("Retry-After", str(fake.retry_after_s))
+            for name, value in fake.headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
             self.wfile.write(text.encode())

@@ -1,12 +1,18 @@
 """A failure is one line that says what to do, and an exit code."""
 
+import json
+import os
+import signal
 import socket
+import subprocess
+import sys
 from importlib import metadata
 
 import pytest
 
 import cli.client
 from cli.client import Server
+from tests.architecture.test_portability import ROOT
 from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET
 
 STAT = ("fs", "stat", "lakefs://my-repo/main/a")
@@ -235,3 +241,81 @@ def test_an_interrupted_command_ends_quietly(graveler, monkeypatch):
     monkeypatch.setattr(Server, "ask", interrupt)
     result = graveler.run(*GET)
     assert (result.exit_code, result.output) == (130, "")
+
+
+# Failures for programs
+
+
+def test_with_json_a_refusal_is_one_object_on_stderr(graveler, server):
+    server.headers["X-Request-ID"] = "r-1"
+    server.will_answer({"message": "branch not found"}, status=404)
+    result = graveler.run(*GET, "--json")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert json.loads(result.stderr) == {
+        "error": "branch not found",
+        "status": 404,
+        "request_id": "r-1",
+    }
+
+
+@pytest.mark.parametrize("args", [("export", "get", "foo", "--json"), ("fs", "stat", "--json")])
+def test_with_json_a_wrong_command_line_is_one_object_too(graveler, args):
+    told = json.loads(graveler.run(*args).stderr)
+    assert (told["status"], told["request_id"]) == (None, None)
+    assert told["error"]
+
+
+def test_debug_names_the_request_for_the_logs_of_the_server(graveler, server):
+    server.headers["X-Request-ID"] = "r-1"
+    server.will_answer({"message": "no"}, status=409)
+    assert graveler.run(*GET, "--debug").stderr.endswith("\nerror: no (request r-1)\n")
+    assert graveler.fails(*GET) == "no"
+
+
+def test_a_message_of_the_server_does_not_steer_the_terminal(graveler, server):
+    server.will_answer({"message": "a\x1b[2Jb\x07c"}, status=409)
+    assert graveler.fails(*GET) == "a [2Jb c"
+
+
+def test_a_command_that_is_almost_right_is_proposed(graveler):
+    assert "Did you mean 'branch'?" in graveler.fails("brnch")
+
+
+# The process
+
+
+PROCESS = (sys.executable, "-m", "cli")
+
+
+def started(*args, **more):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [*PROCESS, *args], env=environment, text=True, stderr=subprocess.PIPE, **more
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_ctrl_c_ends_the_process_quietly_with_130():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        environment = {
+            ENDPOINT: f"http://127.0.0.1:{silent.getsockname()[1]}",
+            ACCESS_KEY_ID: "key",
+            SECRET: "secret",
+        }
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            process = started(*GET)
+        connection, _ = silent.accept()
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+        connection.close()
+    assert (process.returncode, told) == (130, "")
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure():
+    read, write = os.pipe()
+    os.close(read)
+    process = started("--help", stdout=write)
+    os.close(write)
+    assert process.communicate(timeout=60)[1] == ""

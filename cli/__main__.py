@@ -1,0 +1,18 @@
+"""The program as a process; also `python -m cli`."""
+
+import sys
+
+
+def main() -> None:
+    """Run the program with the arguments of this process; Ctrl-C ends it with 130."""
+    try:
+        # Imported here, because a user may lose patience meanwhile.
+        from cli.main import app  # noqa: PLC0415
+
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""`graveler import`: objects that stay where they are become part of a branch."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec import Struct
+
+from cli import completing
+from cli.commits import (
+    AllowEmptyMessageOption,
+    MessageOption,
+    MetadataOption,
+    check_message,
+    metadata_of,
+)
+from cli.errors import CommandError
+from cli.interruptions import interruptible
+from cli.output import Output, local_time, progress
+from cli.session import session_of
+from cli.shapes import Commit, Config
+from cli.uris import PathUri
+
+if TYPE_CHECKING:
+    from cli.client import Server
+
+_BRANCH = "/repositories/{repository}/branches/{branch}"
+_IMPORT = f"{_BRANCH}/import"
+
+_POLL_INTERVAL_S = 1.0
+_NO_PROGRESS_S_MAX = 600.0
+_NOT_FOUND = 404
+
+
+class Started(Struct, frozen=True):
+    """The import that the server works on."""
+
+    id: str
+
+
+class Failure(Struct, frozen=True):
+    """Why an import failed."""
+
+    message: str = ""
+
+
+class Status(Struct, frozen=True):
+    """The state of an import."""
+
+    completed: bool
+    update_time: datetime
+    ingested_objects: int = 0
+    metarange_id: str = ""
+    commit: Commit | None = None
+    error: Failure | None = None
+
+
+class Import:
+    """An import into a branch."""
+
+    def __init__(self, server: "Server", to: PathUri) -> None:
+        self._server = server
+        self._names = {"repository": to.repository, "branch": to.ref}
+        self._to = to
+
+    def check(self, source: str) -> None:
+        """Check what the server would refuse.
+
+        Raises:
+            CommandError: it cannot read the source, or the branch does not exist.
+        """
+        from cli.client import RefusedError  # noqa: PLC0415 - late, as the server is
+
+        storage = self._server.ask("GET", "/config", {}, Config).storage_config
+        if storage.import_validity_regex and not re.search(storage.import_validity_regex, source):
+            raise CommandError(
+                f"import source {source!r} doesn't match current configured storage "
+                f"{storage.blockstore_type!r}: write it as {storage.import_validity_regex}"
+            )
+        try:
+            self._server.request("GET", _BRANCH, self._names)
+        except RefusedError as error:
+            if error.status == _NOT_FOUND:
+                raise CommandError(f"target branch {self._to.ref!r} does not exist") from error
+            raise
+
+    def start(self, source: str, message: str, metadata: dict[str, str]) -> str:
+        """Start; return the import's ID."""
+        body = {
+            "paths": [{"path": source, "destination": self._to.path, "type": "common_prefix"}],
+            "commit": {"message": message, **({"metadata": metadata} if metadata else {})},
+        }
+        return self._server.ask("POST", _IMPORT, self._names, Started, body).id
+
+    def status(self, import_id: str) -> Status:
+        """Return the current state."""
+        return self._server.ask("GET", _IMPORT, self._names, Status, query={"id": import_id})
+
+    def cancel(self, import_id: str) -> None:
+        """Cancel: the branch stays as it was."""
+        self._server.ask("DELETE", _IMPORT, self._names, str, query={"id": import_id})
+
+
+def command(
+    context: typer.Context,
+    *,
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            help="Where the objects are, as s3://BUCKET/PREFIX/; in no storage namespace.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            help="Where they will be: lakefs://REPO/BRANCH/PATH",
+            show_default=False,
+            autocompletion=completing.paths,
+        ),
+    ],
+    message: MessageOption = "",
+    allow_empty_message: AllowEmptyMessageOption = True,
+    meta: MetadataOption = None,
+    no_progress: Annotated[
+        bool, typer.Option("--no-progress", help="Show no progress.", show_default=False)
+    ] = False,
+    merge: Annotated[bool, typer.Option("--merge", hidden=True)] = False,
+) -> None:
+    """Import objects into a branch, by a commit; no bytes are copied.
+
+    Ctrl-C cancels the import.
+    """
+    session = session_of(context)
+    target = session.path(to)
+    if merge:
+        session.output.warn("--merge is deprecated: import is done directly into target branch")
+    check_message(message, allow_empty=allow_empty_message)
+    metadata = metadata_of(meta)
+    work = Import(session.server, target)
+    work.check(source)
+    with interruptible(lambda _: None) as interruption:
+        import_id = work.start(source, message, metadata)
+        try:
+            with interruption.open(), progress("Importing", hidden=no_progress) as show:
+                found = _finished(lambda: work.status(import_id), show)
+        except KeyboardInterrupt:
+            interruption.begin_cleaning()
+            session.output.line()
+            session.output.line("Canceling import")
+            work.cancel(import_id)
+            raise CommandError("import canceled") from None
+    session.output.item(found, lambda each: _lines(each, target.ref, session.output))
+
+
+def _finished(ask: Callable[[], Status], show: Callable[[int, int], None]) -> Status:
+    """Return the status when the import is done.
+
+    Raises:
+        CommandError: it failed, or makes no progress.
+    """
+    seen_at_s, update_time = time.monotonic(), None
+    while True:
+        found = ask()
+        if found.error is not None:
+            raise CommandError(f"import failed: {found.error.message}")
+        if found.completed:
+            return found
+        show(found.ingested_objects, 0)
+        if found.update_time != update_time:
+            seen_at_s, update_time = time.monotonic(), found.update_time
+        if time.monotonic() - seen_at_s > _NO_PROGRESS_S_MAX:
+            raise CommandError(
+                f"the import made no progress for {_NO_PROGRESS_S_MAX:.0f} s; `graveler tasks "
+                "list` shows its task"
+            )
+        time.sleep(_POLL_INTERVAL_S)
+
+
+def _lines(found: Status, branch: str, output: Output) -> Iterator[str]:
+    count = output.paint(str(found.ingested_objects), "yellow")
+    yield f'Import of {count} object(s) into "{branch}" completed.'
+    yield f"MetaRange ID: {output.paint(found.metarange_id, 'yellow')}"
+    if commit := found.commit:
+        yield f"Commit ID: {output.paint(commit.id, 'yellow')}"
+        yield f"Message: {commit.message}"
+        yield f"Timestamp: {local_time(commit.creation_date)}"
+        yield f"Parents: {', '.join(commit.parents)}"

@@ -1,0 +1,161 @@
+"""`graveler log`: the commits that lead to a ref."""
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from cli.arguments import RefArgument
+from cli.commits import MetaRangeOption, comma_separated, first_line, log_lines, short_id
+from cli.errors import UsageError
+from cli.graph import Graph
+from cli.history import ChildrenFirst, Log
+from cli.output import Output
+from cli.session import session_of
+from cli.shapes import Commit
+
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
+
+
+def command(
+    context: typer.Context,
+    uri: RefArgument,
+    *,
+    amount: Annotated[
+        int, typer.Option(help="How many commits to show; 0 is all of them.", show_default=False)
+    ] = 0,
+    after: Annotated[
+        str, typer.Option(help="Show what comes after this commit.", show_default=False)
+    ] = "",
+    limit: Annotated[
+        bool, typer.Option(help="Do not look whether there is more than --amount.")
+    ] = False,
+    dot: Annotated[bool, typer.Option(help="Print a graph in the language of Graphviz.")] = False,
+    graph: Annotated[
+        bool, typer.Option(help="Draw the lines of descent beside the commits.")
+    ] = False,
+    oneline: Annotated[bool, typer.Option(help="Print a line for each commit.")] = False,
+    first_parent: Annotated[
+        bool, typer.Option(help="Follow the first parent alone of each merge.")
+    ] = False,
+    no_merges: Annotated[bool, typer.Option(help="Leave out merges.")] = False,
+    show_meta_range_id: MetaRangeOption = False,
+    objects: Annotated[
+        list[str] | None,
+        typer.Option(help="Show commits that changed one of these paths.", show_default=False),
+    ] = None,
+    prefixes: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Show commits that changed a path which begins with one of these.",
+            show_default=False,
+        ),
+    ] = None,
+    since: Annotated[
+        str, typer.Option(help="Show commits since this time, in RFC 3339.", show_default=False)
+    ] = "",
+    stop_at: Annotated[
+        str, typer.Option(help="Show commits down to this one.", show_default=False)
+    ] = "",
+) -> None:
+    """Show the commits that lead to a ref, newest first."""
+    session = session_of(context)
+    output = session.output
+    query = {
+        "after": after,
+        "first_parent": first_parent,
+        "objects": _paths("--objects", objects),
+        "prefixes": _paths("--prefixes", prefixes),
+        "since": _time(since) or None,
+        "stop_at": stop_at,
+    }
+    if graph and (dot or no_merges or objects or prefixes):
+        raise UsageError("--graph draws whole histories: leave out --dot and what selects commits")
+    log = Log(session.server, session.ref(uri), amount, no_merges, limit, query)
+    lines: Iterable[str]
+    if output.as_json:
+        output.items(log, lambda _: ())
+        return
+    if dot:
+        address = session.server.endpoint.removesuffix("/api/v1").removesuffix("/")
+        repository = quote(log.ref.repository, safe="")
+        lines = _dot(log, f"{address}/repositories/{repository}/commits")
+    elif graph:
+        commits = ChildrenFirst(log, session.server, log.ref.repository, first_parent)
+        lines = _graph(commits, output, is_short=oneline, show_meta_range_id=show_meta_range_id)
+    elif oneline:
+        lines = (_line(commit, output) for commit in log)
+    else:
+        lines = _whole(log, output, show_meta_range_id=show_meta_range_id)
+    with output.paged():
+        for line in lines:
+            output.line(line)
+        if log.pagination.has_more:
+            output.more(amount, log.pagination.next_offset)
+
+
+def _paths(option: str, given: list[str] | None) -> list[str] | None:
+    paths = comma_separated(given)
+    if "" in paths:
+        raise UsageError(f"{option} has an empty path")
+    return paths or None
+
+
+def _time(text: str) -> str:
+    if text and not _RFC_3339.fullmatch(text):
+        raise UsageError(f"--since is {text!r}: write a time like 2024-08-02T10:13:33Z")
+    return text
+
+
+def _whole(log: Log, output: Output, *, show_meta_range_id: bool) -> Iterator[str]:
+    # lakectl's log begins with an empty line, but only once the server has answered.
+    commits = iter(log)
+    commit = next(commits, None)
+    yield ""
+    while commit is not None:
+        yield from log_lines(commit, output, show_meta_range_id=show_meta_range_id)
+        commit = next(commits, None)
+
+
+def _line(commit: Commit, output: Output) -> str:
+    return f"{output.paint(short_id(commit.id), 'yellow')} {first_line(commit.message)}".rstrip()
+
+
+def _graph(
+    commits: ChildrenFirst, output: Output, *, is_short: bool, show_meta_range_id: bool
+) -> Iterator[str]:
+    graph = Graph()
+    for commit in commits:
+        rows = graph.rows(commit.id, commits.parents(commit))
+        if is_short:
+            yield f"{rows[0]} {_line(commit, output)}"
+            yield from rows[1:]
+            continue
+        text = "\n".join(log_lines(commit, output, show_meta_range_id=show_meta_range_id))
+        lines = text.rstrip().splitlines()
+        rows += [graph.between()] * (len(lines) + 1 - len(rows))
+        width = max(map(len, rows))
+        for number, row in enumerate(rows):
+            line = lines[number] if number < len(lines) else ""
+            yield f"{row:{width}} {line.expandtabs(4)}".rstrip()
+
+
+def _dot(commits: Iterable[Commit], address: str) -> Iterator[str]:
+    yield "digraph {"
+    yield '\trankdir="BT"'
+    for commit in commits:
+        message = html.escape(commit.message).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+        label = f"{commit.id[:8]}<br/> {message}"
+        if len(commit.parents) > 1:
+            label = f"<b>{label}</b>"
+        yield ""
+        yield (
+            f'\t"{commit.id}" [shape=note target="_blank" href="{address}/{commit.id}" '
+            f"label=< {label} >]"
+        )
+        yield from (f'\t"{parent}" -> "{commit.id}";' for parent in commit.parents)
+    yield ""
+    yield "}"

@@ -1,0 +1,103 @@
+"""`graveler merge`: merge a ref into a branch."""
+
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+from cli import completing
+from cli.arguments import BranchArgument
+from cli.client import RefusedError
+from cli.commits import (
+    AllowEmptyMessageOption,
+    MessageOption,
+    MetadataOption,
+    check_message,
+    metadata_of,
+)
+from cli.errors import CommandError, UsageError
+from cli.session import session_of
+
+STRATEGIES = ("dest-wins", "source-wins")
+
+
+class MergeResult(Struct, frozen=True):
+    """The commit of a merge."""
+
+    reference: str
+
+
+def command(
+    context: typer.Context,
+    source_uri: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE_URI",
+            help="What to merge: lakefs://REPO/REF",
+            show_default=False,
+            autocompletion=completing.refs,
+        ),
+    ],
+    destination_uri: BranchArgument,
+    *,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="What wins a conflict: dest-wins or source-wins. Without it, a conflict is an "
+            "error.",
+            show_default=False,
+        ),
+    ] = "",
+    force: Annotated[
+        bool, typer.Option(help="Also merge into a read-only branch, or without changes.")
+    ] = False,
+    allow_empty: Annotated[bool, typer.Option(help="Allow a merge without changes.")] = False,
+    squash: Annotated[
+        bool, typer.Option(help="Make a commit that has the destination alone as its parent.")
+    ] = False,
+    message: MessageOption = "",
+    allow_empty_message: AllowEmptyMessageOption = True,
+    meta: MetadataOption = None,
+) -> None:
+    """Merge a ref into a branch, as a new commit of the branch."""
+    session = session_of(context)
+    check_message(message, allow_empty=allow_empty_message)
+    metadata = metadata_of(meta)
+    source, destination = session.ref(source_uri), session.branch(destination_uri)
+    session.output.line(f"Source: {source}")
+    session.output.line(f"Destination: {destination}")
+    if source.repository != destination.repository:
+        raise UsageError("both refs must be of the same repository")
+    if strategy and strategy not in STRATEGIES:
+        raise UsageError(f"--strategy is {strategy!r}: write {' or '.join(STRATEGIES)}")
+    try:
+        merged = session.server.ask(
+            "POST",
+            "/repositories/{repository}/refs/{source}/merge/{destination}",
+            {
+                "repository": source.repository,
+                "source": source.ref,
+                "destination": destination.branch,
+            },
+            MergeResult,
+            {
+                "message": message,
+                "metadata": metadata,
+                "strategy": strategy,
+                "force": force,
+                "allow_empty": allow_empty,
+                "squash_merge": squash,
+            },
+        )
+    except RefusedError as error:
+        if error.status == 409 and "conflict" in error.text.lower():
+            raise CommandError(
+                f"conflict found: `graveler diff {destination} {source}` shows it, and --strategy "
+                "decides it"
+            ) from error
+        raise
+    paint = session.output.paint
+    from_to = f'"{paint(source.ref, "yellow")}" into "{paint(destination.branch, "yellow")}"'
+    session.output.item(
+        merged, lambda made: [f'Merged {from_to} to get "{paint(made.reference, "green")}".']
+    )

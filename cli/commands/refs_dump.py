@@ -1,0 +1,65 @@
+"""`graveler refs-dump`: write down a repository's branches, tags and commits."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from cli.arguments import RepositoryArgument
+from cli.dumps import Patience, PollIntervalOption, Refs, Started, Status, TimeoutOption, finished
+from cli.errors import CommandError
+from cli.output import progress
+from cli.session import session_of
+
+_DUMP = "/repositories/{repository}/dump"
+_STANDARD_OUTPUT = ("", "-")
+
+
+def command(
+    context: typer.Context,
+    uri: RepositoryArgument,
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the manifest to this file.",
+            show_default="standard output",
+        ),
+    ] = "",
+    poll_interval: PollIntervalOption = "3s",
+    timeout: TimeoutOption = "1h",
+) -> None:
+    """Dump the refs of a repository into its storage namespace; print the dump's manifest.
+
+    `refs-restore` brings them back, in a bare repository. `drill` tries whether it would.
+    """
+    session = session_of(context)
+    names = {"repository": session.repository(uri).repository}
+    patience = Patience.of(poll_interval, timeout)
+    task = session.server.ask("POST", _DUMP, names, Started)
+    query = {"task_id": task.id}
+    with progress("Dumping refs"):
+        found = finished(
+            "refs dump",
+            lambda: session.server.ask("GET", _DUMP, names, Status, query=query),
+            patience,
+        )
+    if found.refs is None:
+        raise CommandError("refs dump failed: the server's answer has no refs")
+    if output in _STANDARD_OUTPUT:
+        session.output.item(found.refs, lambda refs: [_manifest(refs)])
+        return
+    session.output.line(f"Writing refs to {output}")
+    try:
+        Path(output).write_text(_manifest(found.refs) + "\n")
+    except OSError as error:
+        raise CommandError(
+            f"cannot write {output}: {(error.strerror or str(error)).lower()}"
+        ) from error
+
+
+def _manifest(refs: Refs) -> str:
+    return msgspec.json.format(msgspec.json.encode(refs)).decode()

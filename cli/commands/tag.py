@@ -1,0 +1,120 @@
+"""`graveler tag`: the tags of a repository."""
+
+from typing import Annotated
+
+import typer
+
+from cli import completing
+from cli.arguments import (
+    AMOUNT_DEFAULT,
+    AfterOption,
+    AmountOption,
+    PrefixOption,
+    RepositoryArgument,
+    YesOption,
+)
+from cli.errors import UsageError
+from cli.grammar import Command, Group
+from cli.session import session_of
+from cli.shapes import Commit, Ref
+from cli.uris import RefUri
+
+app = typer.Typer(cls=Group, help="Create and manage tags within a repository.")
+
+_TAGS = "/repositories/{repository}/tags"
+_TAG = f"{_TAGS}/{{tag}}"
+_COMMIT = "/repositories/{repository}/commits/{ref}"
+
+_NOT_FOUND = 404
+
+TagArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TAG_URI",
+        help="lakefs://REPO/TAG",
+        show_default=False,
+        autocompletion=completing.tags,
+    ),
+]
+
+
+@app.command("list", cls=Command)
+def list_(
+    context: typer.Context,
+    uri: RepositoryArgument,
+    *,
+    amount: AmountOption = AMOUNT_DEFAULT,
+    after: AfterOption = "",
+    prefix: PrefixOption = "",
+) -> None:
+    """List the tags of a repository, by name."""
+    session = session_of(context)
+    names = {"repository": session.repository(uri).repository}
+    query = {"prefix": prefix, "after": after, "amount": amount}
+    found = session.server.page(_TAGS, names, Ref, query)
+    session.output.listing(
+        ("Tag", "Commit ID"), found, lambda each: (each.id, each.commit_id), amount
+    )
+
+
+@app.command("create", cls=Command)
+def create(
+    context: typer.Context,
+    uri: TagArgument,
+    commit: Annotated[
+        str,
+        typer.Argument(
+            metavar="REF_URI",
+            help="The commit to tag: lakefs://REPO/REF, REF a commit, branch or tag.",
+            show_default=False,
+            autocompletion=completing.refs,
+        ),
+    ],
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", "-f", help="Move the tag if it exists.")
+    ] = False,
+) -> None:
+    """Give a commit a name that stays with it."""
+    session = session_of(context)
+    tag, at = session.ref(uri), session.ref(commit)
+    if tag.repository != at.repository:
+        raise UsageError("both references must belong to the same repository")
+    names = {"repository": tag.repository}
+    ref = at.ref
+    if force:
+        # A ref that does not exist must not cost the old tag.
+        ref = session.server.ask("GET", _COMMIT, {**names, "ref": at.ref}, Commit).id
+        from cli.client import RefusedError  # noqa: PLC0415 - late, as the server is
+
+        try:
+            session.server.ask("DELETE", _TAG, _names(tag), str)
+        except RefusedError as error:
+            if error.status != _NOT_FOUND:
+                raise
+    created = session.server.ask("POST", _TAGS, names, Ref, {"id": tag.ref, "ref": ref})
+    # lakectl prints the whole answer in this form.
+    session.output.item(
+        created, lambda each: [f"Created tag '{each.id}' ({{{each.commit_id} {each.id}}})"]
+    )
+
+
+@app.command("delete", cls=Command)
+def delete(context: typer.Context, uri: TagArgument, *, yes: YesOption = False) -> None:
+    """Delete a tag; its commit stays."""
+    session = session_of(context)
+    tag = session.ref(uri)
+    session.output.confirm("Are you sure you want to delete tag", yes=yes)
+    session.server.ask("DELETE", _TAG, _names(tag), str)
+
+
+@app.command("show", cls=Command)
+def show(context: typer.Context, uri: TagArgument) -> None:
+    """Show the commit that a tag names."""
+    session = session_of(context)
+    found = session.server.ask("GET", _TAG, _names(session.ref(uri)), Ref)
+    session.output.item(found, lambda each: [f"{each.id} {each.commit_id}"])
+
+
+def _names(tag: RefUri) -> dict[str, str]:
+    return {"repository": tag.repository, "tag": tag.ref}

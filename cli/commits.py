@@ -1,0 +1,136 @@
+"""Commits as commands take and show them: the options of a new one, and the lines of lakectl."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated
+
+import typer
+
+from cli.errors import UsageError
+from cli.output import Output, local_time
+from cli.shapes import Commit
+from cli.uris import BranchUri
+
+SHORT_ID_LENGTH = 12
+
+MessageOption = Annotated[
+    str, typer.Option("--message", "-m", help="The message of the commit.", show_default=False)
+]
+AllowEmptyMessageOption = Annotated[
+    bool, typer.Option(help="Allow an empty message.", show_default=False)
+]
+MetadataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--meta",
+        metavar="KEY=VALUE",
+        help="Metadata of the commit; may be repeated, or have commas between the pairs.",
+        show_default=False,
+    ),
+]
+MetaRangeOption = Annotated[
+    bool, typer.Option(help="Also show the ID of the meta range.", show_default=False)
+]
+
+_METADATA_KEY_WIDTH = 18
+
+
+def check_message(message: str, *, allow_empty: bool) -> None:
+    """Check that a new commit has a message, or needs none.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if not message.strip() and not allow_empty:
+        raise UsageError("the commit has no message: write -m MESSAGE or --allow-empty-message")
+
+
+def metadata_of(given: list[str] | None) -> dict[str, str]:
+    """Return the metadata that --meta names.
+
+    Raises:
+        UsageError: a pair has no "=".
+    """
+    pairs = [pair.partition("=") for pair in comma_separated(given)]
+    for key, equals, _ in pairs:
+        if not equals:
+            raise UsageError(f"--meta {key!r} is no pair: write KEY=VALUE")
+    return {key: value for key, _, value in pairs}
+
+
+def comma_separated(given: Iterable[str] | None) -> list[str]:
+    """Return the values of an option that may be repeated, and may have several between commas.
+
+    As in CSV, quotes keep a comma within a value.
+
+    Raises:
+        UsageError: a value cannot be parsed.
+    """
+    # Imported late, because few commands need it.
+    import csv  # noqa: PLC0415
+
+    values: list[str] = []
+    for text in given or ():
+        try:
+            rows = list(csv.reader([text], strict=True))
+        except csv.Error as error:
+            raise UsageError(f"{text!r} is no list with commas: {error}") from error
+        values += [value for row in rows for value in row]
+    return values
+
+
+def short_id(commit_id: str) -> str:
+    """Return the first characters of a commit's ID, which name it as well."""
+    return commit_id[:SHORT_ID_LENGTH]
+
+
+def first_line(message: str) -> str:
+    """Return the first line of a message; "" if it has none."""
+    return next(iter(message.splitlines()), "")
+
+
+def log_lines(commit: Commit, output: Output, *, show_meta_range_id: bool = False) -> Iterator[str]:
+    """Yield the lines of a commit in a log, as lakectl has them."""
+    yield f"ID:            {output.paint(commit.id, 'yellow')}"
+    if commit.committer:
+        yield f"Author:        {commit.committer}"
+    yield f"Date:          {local_time(commit.creation_date)}"
+    if show_meta_range_id:
+        yield f"Meta Range ID: {commit.meta_range_id}"
+    if len(commit.parents) > 1:
+        yield f"Merge:         {output.paint(', '.join(commit.parents), bold=True)}"
+    yield ""
+    yield f"\t{commit.message}"
+    yield ""
+    if commit.metadata:
+        yield "Metadata:"
+        yield "\t"
+        for key, value in sorted(commit.metadata.items()):
+            yield f"\t{key:{_METADATA_KEY_WIDTH}} = {value}"
+            yield "\t"
+
+
+def show_commits(
+    commits: Sequence[Commit], output: Output, *, show_meta_range_id: bool = False
+) -> None:
+    """Print commits as lakectl's log without the empty line at its end, or as JSON."""
+
+    def lines_of(commit: Commit) -> Iterator[str]:
+        lines = log_lines(commit, output, show_meta_range_id=show_meta_range_id)
+        if commit is not commits[-1]:
+            return lines
+        found = list(lines)
+        return iter(found if found[-1] else found[:-1])
+
+    output.line()
+    output.items(commits, lines_of)
+
+
+def created_lines(branch: BranchUri, commit: Commit, output: Output) -> Iterator[str]:
+    """Yield what a command prints after it has made a commit."""
+    yield f'Commit for branch "{branch.branch}" completed.'
+    yield ""
+    yield f"ID: {output.paint(commit.id, 'yellow')}"
+    yield f"Message: {commit.message}"
+    yield f"Timestamp: {local_time(commit.creation_date)}"
+    yield f"Parents: {', '.join(commit.parents)}"
+    yield ""

@@ -1,0 +1,144 @@
+"""The log of a ref, read page by page as it is needed."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cli.shapes import Commit, Pagination
+from cli.uris import RefUri
+
+if TYPE_CHECKING:
+    from cli.client import Server
+
+_LOG = "/repositories/{repository}/refs/{ref}/commits"
+_COMMIT = "/repositories/{repository}/commits/{ref}"
+_PAGE_SIZE = 1000
+
+# So many commits are asked for to get one that is no merge, as lakectl does.
+_WITH_MERGES = 3
+
+
+def commit_of(server: "Server", ref: RefUri) -> Commit:
+    """Return the commit that a ref names.
+
+    Raises:
+        RefusedError: the ref names no commit.
+        CommandError: the server could not be reached.
+    """
+    names = {"repository": ref.repository, "ref": ref.ref}
+    return server.ask("GET", _COMMIT, names, Commit)
+
+
+@dataclass
+class Log:
+    """The commits that lead to a ref, newest first."""
+
+    server: "Server"
+    ref: RefUri
+    amount: int = 0  # 0: all of them
+    no_merges: bool = False
+    limit: bool = False
+    query: Mapping[str, object] = field(default_factory=dict)
+    pagination: Pagination = field(default_factory=Pagination)  # of the page that was read last
+
+    def __iter__(self) -> Iterator[Commit]:
+        """Yield the commits; one page is in memory at a time.
+
+        Raises:
+            RefusedError: the server refused a page.
+            CommandError: the server could not be reached.
+        """
+        shown, after = 0, self.query.get("after", "")
+        while True:
+            for commit in self._page(after, self.amount - shown):
+                if not (self.no_merges and len(commit.parents) > 1):
+                    yield commit
+                    shown += 1
+                if shown == self.amount > 0:
+                    self._go_on_after(commit)
+                    return
+            if not self.pagination.has_more:
+                return
+            after = self.pagination.next_offset
+
+    def _page(self, after: object, wanted: int) -> list[Commit]:
+        names = {"repository": self.ref.repository, "ref": self.ref.ref}
+        size = wanted if self.amount > 0 else _PAGE_SIZE
+        size = min(size * (_WITH_MERGES if self.no_merges else 1), _PAGE_SIZE)
+        # With a limit the server does not say whether there is more, which saves it work.
+        is_last = self.limit and not self.no_merges and 0 < wanted <= _PAGE_SIZE
+        asked = {**self.query, "after": after, "amount": size, "limit": is_last}
+        page = self.server.page(_LOG, names, Commit, asked)
+        self.pagination = page.pagination
+        return page.results
+
+    def _go_on_after(self, commit: Commit) -> None:
+        """Let the listing go on after the last commit shown, which may be within a page."""
+        if self.pagination.has_more:
+            self.pagination = Pagination(has_more=True, next_offset=commit.id)
+
+
+@dataclass
+class ChildrenFirst:
+    """The commits of a log, each after all its children that the log has.
+
+    A log is sorted by date, and a child may have an older date than its parent: dates may be
+    chosen. So a commit waits while a commit that has not come yet may be its descendant. That one
+    has a greater generation; those of parents that are still to come are asked for where needed.
+    """
+
+    commits: Iterable[Commit]
+    server: "Server"
+    repository: str
+    first_parent: bool = False
+    # Commits that came and wait, and how many of them have which parent.
+    _waiting: dict[str, Commit] = field(default_factory=dict)
+    _children: dict[str, int] = field(default_factory=dict)
+    # The greatest generation that a parent which is to come may have, and those whose is known.
+    _ahead: dict[str, int] = field(default_factory=dict)
+    _known: set[str] = field(default_factory=set)
+
+    def __iter__(self) -> Iterator[Commit]:
+        for commit in self.commits:
+            self._arrive(commit)
+            yield from self._ready()
+        self._ahead.clear()
+        yield from self._ready()
+
+    def parents(self, commit: Commit) -> list[str]:
+        """Return the parents that the log follows."""
+        return commit.parents[:1] if self.first_parent else commit.parents
+
+    def _arrive(self, commit: Commit) -> None:
+        self._waiting[commit.id] = commit
+        self._ahead.pop(commit.id, None)
+        self._known.discard(commit.id)
+        for parent in self.parents(commit):
+            self._children[parent] = self._children.get(parent, 0) + 1
+            if parent not in self._waiting and parent not in self._known:
+                most = commit.generation - 1
+                self._ahead[parent] = min(self._ahead.get(parent, most), most)
+
+    def _ready(self) -> Iterator[Commit]:
+        """Yield the commits that need not wait any more."""
+        goes_on = True
+        while goes_on:
+            goes_on = False
+            for commit in list(self._waiting.values()):
+                if self._children.get(commit.id) or self._may_have_descendants(commit):
+                    continue
+                del self._waiting[commit.id]
+                self._children.pop(commit.id, None)
+                for parent in self.parents(commit):
+                    self._children[parent] -= 1
+                goes_on = True
+                yield commit
+
+    def _may_have_descendants(self, commit: Commit) -> bool:
+        """Return whether a commit that has not come yet may be a descendant of this one."""
+        for parent, generation in self._ahead.items():
+            if generation > commit.generation and parent not in self._known:
+                found = commit_of(self.server, RefUri(self.repository, parent))
+                self._ahead[parent] = found.generation
+                self._known.add(parent)
+        return any(generation > commit.generation for generation in self._ahead.values())

@@ -1,0 +1,164 @@
+"""The operations of the API that transfers send, for one ref of a repository."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from threading import Lock
+from typing import TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from cli.client import RefusedError, Server
+from cli.shapes import Config, ObjectStats, StorageConfig
+from cli.transfers.wire import Body, Reply, Wire
+
+T = TypeVar("T")
+
+_REF = "/repositories/{repository}/refs/{ref}"
+_BRANCH = "/repositories/{repository}/branches/{ref}"
+
+PAGE_SIZE = 1000
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Where the data of a new object go."""
+
+    physical_address: str = ""
+    presigned_url: str | None = None
+    presigned_url_expiry: int | None = None
+
+
+class OpenUpload(msgspec.Struct, frozen=True):
+    """An upload in parts that was begun."""
+
+    upload_id: str
+    physical_address: str
+    presigned_urls: list[str] | None = None
+
+
+class _PartUrl(msgspec.Struct, frozen=True):
+    presigned_url: str
+
+
+class _Deletions(msgspec.Struct, frozen=True):
+    class Error(msgspec.Struct, frozen=True):
+        status_code: int = 0
+        message: str = ""
+        path: str | None = None
+
+    errors: list[Error] = []
+
+
+class Api:
+    """The objects of a ref."""
+
+    def __init__(self, server: Server, repository: str, ref: str, wire: Wire) -> None:
+        self._server = server
+        self._names = {"repository": repository, "ref": ref}
+        self.journal_names = (server.endpoint, repository, ref)
+        self.wire = wire
+        self.headers = server.headers
+        self._lock = Lock()
+        self._objects = server.url(f"{_BRANCH}/objects", self._names) + "?path="
+
+    @property
+    def storage(self) -> StorageConfig:
+        """What the object store can do."""
+        with self._lock:
+            return self._storage
+
+    @cached_property
+    def _storage(self) -> StorageConfig:
+        return self._server.ask("GET", "/config", {}, Config).storage_config
+
+    def listing(self, prefix: str, *, presign: bool) -> Iterator[ObjectStats]:
+        """Yield the objects below a prefix, by name."""
+        query = {"prefix": prefix, "presign": presign, "amount": PAGE_SIZE}
+        return self._server.each(f"{_REF}/objects/ls", self._names, ObjectStats, query)
+
+    def content_url(self, path: str, *, presign: bool) -> str:
+        """Return the URL of an object's content; with presign, it redirects."""
+        query = {"path": path, "presign": presign}
+        return self._server.url(f"{_REF}/objects", self._names, query)
+
+    def stat(self, path: str, *, presign: bool) -> ObjectStats:
+        """Return an object; with presign, its address is a URL."""
+        query = {"path": path, "presign": presign, "user_metadata": True}
+        return self._ask("GET", f"{_REF}/objects/stat", query, ObjectStats)
+
+    def store(self, path: str, headers: Mapping[str, str], body: Body) -> ObjectStats:
+        """Store an object by one request."""
+        url = self._objects + quote(path, safe="")
+        return self._decoded(
+            self.wire.ask("POST", url, self.headers | dict(headers), body), ObjectStats
+        )
+
+    def address(self, path: str) -> Address:
+        """Return where to send the data of an object, with a URL for it."""
+        query = {"path": path, "presign": True}
+        return self._ask("GET", f"{_BRANCH}/staging/backing", query, Address)
+
+    def link(self, path: str, body: object) -> ObjectStats:
+        """Make data that were sent to an address the object."""
+        return self._ask("PUT", f"{_BRANCH}/staging/backing", {"path": path}, ObjectStats, body)
+
+    def begin_parts(self, path: str, parts: int) -> OpenUpload:
+        """Begin an upload in parts."""
+        query = {"path": path, "parts": parts}
+        return self._ask("POST", f"{_BRANCH}/staging/pmpu", query, OpenUpload)
+
+    def part_url(self, path: str, upload: OpenUpload, number: int) -> str:
+        """Return a new URL for a part."""
+        template = f"{_BRANCH}/staging/pmpu/{{upload}}/parts/{{number}}"
+        names = {"upload": upload.upload_id, "number": str(number)}
+        body = {"physical_address": upload.physical_address}
+        found = self._ask("PUT", template, {"path": path}, _PartUrl, body, names)
+        return found.presigned_url
+
+    def complete(self, path: str, upload: OpenUpload, body: object) -> ObjectStats:
+        """Join the parts of an upload to an object."""
+        template = f"{_BRANCH}/staging/pmpu/{{upload}}"
+        names = {"upload": upload.upload_id}
+        return self._ask("PUT", template, {"path": path}, ObjectStats, body, names)
+
+    def abort(self, path: str, upload: OpenUpload) -> None:
+        """Drop the parts of an upload."""
+        template = f"{_BRANCH}/staging/pmpu/{{upload}}"
+        names = {"upload": upload.upload_id}
+        body = {"physical_address": upload.physical_address}
+        self._ask("DELETE", template, {"path": path}, str, body, names)
+
+    def delete(self, paths: list[str]) -> list[tuple[str, str]]:
+        """Delete objects; return what failed, with its path."""
+        url = self._server.url(f"{_BRANCH}/objects/delete", self._names)
+        headers = self.headers | {"Content-Type": "application/json"}
+        body = msgspec.json.encode({"paths": paths})
+        found = self._decoded(self.wire.ask("POST", url, headers, body), _Deletions)
+        return [(each.path or "", f"[{each.status_code}] {each.message}") for each in found.errors]
+
+    def refusal(self, reply: Reply) -> RefusedError:
+        """Return the error in an answer of the API."""
+        return self._server.refusal(reply.status, "", dict(reply.headers.items()), reply.content)
+
+    def _ask(
+        self,
+        method: str,
+        template: str,
+        query: Mapping[str, object],
+        shape: type[T],
+        body: object = None,
+        names: Mapping[str, str] | None = None,
+    ) -> T:
+        url = self._server.url(template, self._names | dict(names or {}), query)
+        sent, headers = None, self.headers
+        if body is not None:
+            sent = msgspec.json.encode(body)
+            headers = headers | {"Content-Type": "application/json"}
+        elif method != "GET":
+            sent = b""
+        return self._decoded(self.wire.ask(method, url, headers, sent), shape)
+
+    def _decoded(self, reply: Reply, shape: type[T]) -> T:
+        if reply.status >= 300:
+            raise self.refusal(reply)
+        return self._server.decode(reply.content, shape)

@@ -1,0 +1,130 @@
+"""The content of an upload: a file that must not change meanwhile, or bytes."""
+
+import os
+import threading
+from collections.abc import Iterator
+from hashlib import md5
+from pathlib import Path
+from typing import Self
+
+from cli.errors import CommandError
+
+BLOCK_BYTES = 1024 * 1024
+
+_local = threading.local()
+
+
+def block_buffer() -> memoryview:
+    """Return this thread's buffer."""
+    try:
+        return _local.buffer  # type: ignore[no-any-return]
+    except AttributeError:
+        _local.buffer = memoryview(bytearray(BLOCK_BYTES))
+        return _local.buffer  # type: ignore[no-any-return]
+
+
+class Content:
+    """Reads a file, or bytes, from any place."""
+
+    def __init__(self, source: Path | bytes) -> None:
+        """Open a file.
+
+        Raises:
+            CommandError: it cannot be read.
+        """
+        self._source = source
+        self._descriptor = -1
+        self._state: tuple[int, ...] = ()
+        if isinstance(source, bytes):
+            self.size_bytes = len(source)
+            return
+        try:
+            self._descriptor = os.open(source, os.O_RDONLY)
+            found = os.fstat(self._descriptor)
+        except OSError as error:
+            self.close()
+            raise CommandError(f"cannot read {source}: {_reason(error)}") from error
+        self._state = (found.st_size, found.st_mtime_ns, found.st_ino)
+        self.size_bytes = found.st_size
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What is another when the file has changed."""
+        size_bytes, mtime_ns, inode = self._state
+        return {"size_bytes": str(size_bytes), "mtime_ns": str(mtime_ns), "inode": str(inode)}
+
+    def whole(self) -> bytes:
+        """Return all of it.
+
+        Raises:
+            CommandError: the file changed, or cannot be read.
+        """
+        if isinstance(self._source, bytes):
+            return self._source
+        try:
+            found = os.pread(self._descriptor, self.size_bytes + 1, 0)
+        except OSError as error:
+            raise CommandError(f"cannot read {self._source}: {_reason(error)}") from error
+        if len(found) != self.size_bytes:
+            raise self._changed()
+        self.check()
+        return found
+
+    def blocks(self, first: int, size_bytes: int) -> Iterator[memoryview]:
+        """Yield a range in blocks; each is valid until the next one is asked for.
+
+        Raises:
+            CommandError: the file became shorter, or cannot be read.
+        """
+        if isinstance(self._source, bytes):
+            yield memoryview(self._source)[first : first + size_bytes]
+            return
+        buffer = block_buffer()
+        done = 0
+        while done < size_bytes:
+            block = buffer[: min(BLOCK_BYTES, size_bytes - done)]
+            try:
+                read = os.preadv(self._descriptor, [block], first + done)
+            except OSError as error:
+                raise CommandError(f"cannot read {self._source}: {_reason(error)}") from error
+            if not read:
+                raise self._changed()
+            yield block[:read]
+            done += read
+
+    def md5(self, first: int, size_bytes: int) -> bytes:
+        """Return the checksum of a range; raises as `blocks`."""
+        digest = md5(usedforsecurity=False)
+        for block in self.blocks(first, size_bytes):
+            digest.update(block)
+        return digest.digest()
+
+    def check(self) -> None:
+        """Refuse a file that has changed since it was opened.
+
+        Raises:
+            CommandError: it has.
+        """
+        if self._state:
+            found = os.fstat(self._descriptor)
+            if (found.st_size, found.st_mtime_ns, found.st_ino) != self._state:
+                raise self._changed()
+
+    def _changed(self) -> CommandError:
+        return CommandError(f"{self._source!s} changed while it was read: upload it again")
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

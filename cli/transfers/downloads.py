@@ -1,0 +1,323 @@
+"""Downloads of one object: under a temporary name beside the target, then renamed."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import md5, sha256
+from pathlib import Path
+from threading import Lock
+from time import time
+
+from cli.errors import CommandError
+from cli.shapes import ObjectStats
+from cli.transfers.api import Api
+from cli.transfers.content import block_buffer
+from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
+from cli.transfers.jobs import PART_BYTES, Download, Options
+from cli.transfers.journals import Journal, Part, lock
+from cli.transfers.uploads import has_expired
+from cli.transfers.verification import (
+    Prefix,
+    checksum_of_parts,
+    is_md5,
+    may_be_other,
+    uploaded_part_size,
+)
+from cli.transfers.wire import BrokenError, Reply, read_all, read_into
+from cli.transfers.workers import Workers
+
+_RENEWALS_MAX = 3
+_EXPIRY_MARGIN_S = 15
+_NAME_BYTES_MAX = 200  # of a file's name, so that a prefix and a suffix fit
+
+_NO_RANGES = "the object store does not serve ranges: use a larger --part-size"
+
+Received = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class _Source:
+    """Where an object's content is read, and what the answers say of it."""
+
+    url: str
+    headers: dict[str, str]
+    renew: Callable[[], str] | None  # returns a new URL; None: the URL does not expire
+    expires_s: int | None = None
+    etag: str = ""
+    is_encrypted: bool = False
+    renewals: int = 0
+    lock: Lock = field(default_factory=Lock)
+
+    def fresh_url(self) -> str:
+        """Return a URL that has not expired."""
+        with self.lock:
+            if self.renew is not None:
+                is_old = self.expires_s is not None and time() + _EXPIRY_MARGIN_S > self.expires_s
+                if is_old or has_expired(self.url):
+                    self._renew()
+            return self.url
+
+    def replace(self, used: str) -> bool:
+        """Get another URL than the one used, which was refused; return whether there is one."""
+        with self.lock:
+            if self.url == used and self.renew is not None and self.renewals < _RENEWALS_MAX:
+                self._renew()
+            return self.url != used
+
+    def _renew(self) -> None:
+        assert self.renew is not None
+        self.renewals += 1
+        self.url, self.expires_s = self.renew(), None
+
+
+class Downloader:
+    """Downloads the objects of a ref."""
+
+    def __init__(self, api: Api, options: Options, parts: Workers, received: Received) -> None:
+        """Prepare downloads.
+
+        Args:
+            api: the ref.
+            options: how jobs are done.
+            parts: the threads that receive parts.
+            received: is told of bytes that arrived.
+        """
+        self._api = api
+        self._wire = api.wire
+        self._options = options
+        self._parts = parts
+        self._received = received
+
+    def download(self, job: Download) -> ObjectStats:
+        """Store an object as a file; return the object.
+
+        Raises:
+            CommandError: the server refused it, or the file cannot be written.
+        """
+        stats = job.stats or self._api.stat(job.path, presign=self._is_presigned())
+        source = self._source(job.path, stats)
+        if (stats.size_bytes or 0) >= 2 * self._part_bytes(stats):
+            self._in_parts(job, stats, source)
+        else:
+            self._whole(job, stats, source)
+        return stats
+
+    def _is_presigned(self) -> bool:
+        return self._options.pre_sign is not False and self._api.storage.pre_sign_support
+
+    def _part_bytes(self, stats: ObjectStats) -> int:
+        if self._options.part_bytes != PART_BYTES:
+            return self._options.part_bytes
+        # Parts like those of the upload have checksums to compare.
+        return uploaded_part_size(stats) or PART_BYTES
+
+    def _source(self, path: str, stats: ObjectStats) -> _Source:
+        if "://" in stats.physical_address and stats.physical_address.startswith("http"):
+
+            def renew() -> str:
+                return self._api.stat(path, presign=True).physical_address
+
+            return _Source(stats.physical_address, {}, renew, stats.physical_address_expiry)
+        presign = self._is_presigned()
+        return _Source(self._api.content_url(path, presign=presign), self._api.headers, None)
+
+    def _whole(self, job: Download, stats: ObjectStats, source: _Source) -> None:
+        """Receive by one request. What arrived is of no use to the next run: it is deleted."""
+        partial = _partial(job.target, PARTIAL_SUFFIX)
+        descriptor = _locked(partial)
+        try:
+            os.ftruncate(descriptor, 0)
+            size_bytes = stats.size_bytes or 0
+            for is_last in (False, True):
+                digest = self._fetch(source, descriptor, 0, size_bytes, None) if size_bytes else b""
+                if self._is_right(stats, source, digest.hex(), is_last=is_last):
+                    break
+            _finish(job, partial)
+        except BaseException:
+            with suppress(OSError):
+                partial.unlink()
+            raise
+        finally:
+            os.close(descriptor)
+
+    def _in_parts(self, job: Download, stats: ObjectStats, source: _Source) -> None:
+        """Receive in parts; a journal keeps those that are stored for the next run."""
+        part_bytes = self._part_bytes(stats)
+        journal = Journal(_partial(job.target, JOURNAL_SUFFIX))
+        partial = _partial(job.target, PARTIAL_SUFFIX)
+        about = {
+            "path": job.path,
+            "checksum": stats.checksum,
+            "size_bytes": str(stats.size_bytes),
+            "mtime": str(stats.mtime),
+            "part_bytes": str(part_bytes),
+        }
+        is_whole = False
+        descriptor = -1
+        try:
+            descriptor = lock(partial)
+            is_longer = os.fstat(descriptor).st_size == stats.size_bytes
+            if not (journal.continues(about) and journal.parts and is_longer):
+                journal.begin(about)
+                os.ftruncate(descriptor, 0)
+                os.ftruncate(descriptor, stats.size_bytes or 0)
+            if not self._received_parts(stats, source, descriptor, journal, part_bytes):
+                # Once more from the beginning: parts of an older run may be damaged.
+                journal.begin(about)
+                if not self._received_parts(stats, source, descriptor, journal, part_bytes):
+                    raise _wrong(stats)
+            _finish(job, partial)
+            is_whole = True
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+            if is_whole:
+                journal.delete()
+            else:
+                journal.close()
+
+    def _received_parts(
+        self,
+        stats: ObjectStats,
+        source: _Source,
+        descriptor: int,
+        journal: Journal,
+        part_bytes: int,
+    ) -> bool:
+        """Receive the parts that the journal has not; return whether the checksum is right."""
+        size_bytes = stats.size_bytes or 0
+        numbers = range(1, -(-size_bytes // part_bytes) + 1)
+        prefix = Prefix(descriptor, size_bytes, part_bytes) if is_md5(stats.checksum) else None
+        in_parts = uploaded_part_size(stats) == part_bytes
+        stored = set(journal.parts)
+        for number in sorted(stored):
+            self._received(min(part_bytes, size_bytes - (number - 1) * part_bytes))
+            if prefix:
+                prefix.add(number)
+
+        def receive(number: int) -> None:
+            first = (number - 1) * part_bytes
+            length = min(part_bytes, size_bytes - first)
+            digest = self._fetch(source, descriptor, first, length, size_bytes, has_digest=in_parts)
+            journal.add(Part(number, digest.hex()))
+            if prefix:
+                prefix.add(number)
+
+        self._parts.each((each for each in numbers if each not in stored), receive)
+        if prefix:
+            found = prefix.hexdigest()
+            return found == stats.checksum or may_be_other(
+                stats, source.etag, is_encrypted=source.is_encrypted
+            )
+        if in_parts:
+            found = checksum_of_parts(bytes.fromhex(journal.parts[each]) for each in numbers)
+            # The parts of the upload may have been of another size, so this proves nothing; but
+            # damage on the way is detected by TLS, and damage on the disk only here.
+            return found == stats.checksum or not stored
+        return True
+
+    def _is_right(self, stats: ObjectStats, source: _Source, found: str, *, is_last: bool) -> bool:
+        if not found or not is_md5(stats.checksum) or found == stats.checksum:
+            return True
+        if may_be_other(stats, source.etag, is_encrypted=source.is_encrypted):
+            return True
+        if is_last:
+            raise _wrong(stats)
+        return False
+
+    def _fetch(
+        self,
+        source: _Source,
+        descriptor: int,
+        first: int,
+        length: int,
+        whole_bytes: int | None,
+        *,
+        has_digest: bool = True,
+    ) -> bytes:
+        """Receive a range into a file; return its checksum.
+
+        A body that is cut off is continued where it ended.
+        """
+        digest = md5(usedforsecurity=False)
+        done = 0
+
+        def attempt() -> None:
+            nonlocal digest, done
+            url = source.fresh_url()
+            headers = dict(source.headers)
+            is_range = whole_bytes is not None or done > 0
+            if is_range:
+                headers["Range"] = f"bytes={first + done}-{first + length - 1}"
+                if source.etag:
+                    headers["If-Match"] = f'"{source.etag}"'
+            answer = self._wire.open("GET", url, headers)
+            if answer.status not in {200, 206}:
+                reply = Reply(answer.status, answer.headers, read_all(answer))
+                if reply.status == 403 and source.replace(url):
+                    raise BrokenError("the presigned URL has expired")
+                raise self._refused(source, reply)
+            if is_range and answer.status == 200 and (first or length != whole_bytes):
+                if whole_bytes is not None:
+                    answer.close()
+                    raise CommandError(_NO_RANGES)
+                digest, done = md5(usedforsecurity=False), 0
+            source.etag = (answer.headers.get("ETag") or "").strip('" ')
+            encryption = answer.headers.get("x-amz-server-side-encryption") or ""
+            source.is_encrypted = encryption.startswith("aws:kms")
+            buffer = block_buffer()
+            while done < length:
+                self._wire.check()
+                read = read_into(answer, buffer[: length - done])
+                if not read:
+                    answer.close()
+                    raise BrokenError("the object was cut off")
+                block = buffer[:read]
+                os.pwrite(descriptor, block, first + done)
+                if has_digest:
+                    digest.update(block)
+                done += read
+                self._received(read)
+            if read_into(answer, buffer[:1]):
+                answer.close()
+                raise CommandError("the object is longer than the server says")
+
+        self._wire.patiently(attempt)
+        return digest.digest() if has_digest else b""
+
+    def _refused(self, source: _Source, reply: Reply) -> CommandError:
+        if source.renew is None and reply.content[:1] == b"{":
+            return self._api.refusal(reply)
+        if reply.status == 412:
+            return CommandError(
+                "the object has changed since the download began: download it again"
+            )
+        line = " ".join(reply.content.decode(errors="replace").split())[:200]
+        return CommandError(f"the object store answered {reply.status}: {line}".rstrip(": "))
+
+
+def _partial(target: Path, suffix: str) -> Path:
+    """Return the temporary name of a file, which is the same in the next run."""
+    name = target.name
+    if len(os.fsencode(name)) > _NAME_BYTES_MAX:
+        name = sha256(os.fsencode(name)).hexdigest()
+    return target.with_name(f".{name}{suffix}")
+
+
+def _locked(partial: Path) -> int:
+    try:
+        return lock(partial)
+    except FileNotFoundError:
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        return lock(partial)
+
+
+def _finish(job: Download, partial: Path) -> None:
+    if job.mtime_s is not None:
+        os.utime(partial, (time(), job.mtime_s))
+    partial.replace(job.target)
+
+
+def _wrong(stats: ObjectStats) -> CommandError:
+    return CommandError(f"the bytes that arrived do not have the checksum {stats.checksum}")

@@ -1,0 +1,234 @@
+"""The engine: runs uploads, downloads and deletions of one branch or ref."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from threading import Lock
+
+from cli.client import RefusedError, Server
+from cli.errors import CommandError
+from cli.shapes import ObjectStats
+from cli.transfers.api import Api
+from cli.transfers.downloads import Downloader
+from cli.transfers.jobs import Job, Options, Tally, Upload
+from cli.transfers.progress import Progress
+from cli.transfers.uploads import Uploader
+from cli.transfers.wire import StoppedError, Wire
+from cli.transfers.workers import Workers
+
+Done = Callable[[Job, ObjectStats], None]
+
+# One page of a listing waits while the next one is fetched.
+JOBS_WAITING_MAX = 1000
+# How many parts of large files are on their way at a time.
+PARTS_AT_ONCE = 10
+# After so many failures, and nothing else between them, the rest would fail as well.
+_FAILURES_IN_A_ROW_MAX = 25
+
+_DELETED_AT_ONCE = 1000
+_INTERRUPTED_WAIT_S = 2.0
+
+
+class Engine:
+    """Moves data between files and the objects of a ref."""
+
+    def __init__(
+        self,
+        server: Server,
+        repository: str,
+        ref: str,
+        options: Options,
+        *,
+        warn: Callable[[str], None],
+        shows_progress: bool = False,
+    ) -> None:
+        """Prepare an engine.
+
+        Args:
+            server: the server.
+            repository: the repository.
+            ref: a branch, for uploads and deletions; any ref for downloads.
+            options: how jobs are done.
+            warn: prints a line on standard error: one for each job that failed.
+            shows_progress: whether a terminal on standard error shows the progress.
+        """
+        self.wire = Wire(server.retries)
+        self.api = Api(server, repository, ref, self.wire)
+        self._options = options
+        self._warn = warn
+        self._shows_progress = shows_progress
+
+    def run(self, jobs: Iterable[Job], done: Done | None = None) -> Tally:
+        """Do jobs in parallel, in any order; a failed one does not stop the others.
+
+        The jobs are taken from the iterable a few at a time. Each failure is one line by `warn`.
+
+        Args:
+            jobs: the jobs, in an order that is good to read: of a walk, or of a listing.
+            done: is told of each job that succeeded, by any thread, one at a time.
+
+        Raises:
+            CommandError: the jobs could not be listed, or all of them fail.
+        """
+        run = _Run(self, self._options, self._warn, done)
+        if not self._shows_progress:
+            return run.do(jobs)
+        with run.progress.shown():
+            return run.do(jobs)
+
+    def do(self, job: Job) -> ObjectStats:
+        """Do one job; return its object.
+
+        Raises:
+            CommandError: it failed.
+        """
+        run = _Run(self, self._options, self._warn, None)
+        if not self._shows_progress:
+            return run.do_one(job)
+        with run.progress.shown():
+            return run.do_one(job)
+
+    def remove(self, paths: Iterable[str], concurrency: int = PARTS_AT_ONCE) -> Tally:
+        """Delete objects in batches; an object that does not exist counts as deleted."""
+        tally, lock = Tally(), Lock()
+        workers = Workers(concurrency, 1)
+
+        def delete(batch: list[str]) -> None:
+            try:
+                failures = self.api.delete(batch)
+            except CommandError as error:
+                failures = [("objects", error.format_message()), *[("", "")] * (len(batch) - 1)]
+            with lock:
+                tally.removed += len(batch) - len(failures)
+                tally.failed += len(failures)
+                for path, message in failures:
+                    if path:
+                        self._warn(f"error: rm {path}: {message}")
+
+        pending = iter(paths)
+        try:
+            workers.each(iter(lambda: list(islice(pending, _DELETED_AT_ONCE)), []), delete)
+        except BaseException:
+            self.wire.stop()
+            raise
+        return tally
+
+    def listing(self, prefix: str, *, presign: bool = False) -> Iterator[ObjectStats]:
+        """Yield all objects below a prefix, by name; with presign, with URLs to their content."""
+        return self.api.listing(prefix, presign=presign)
+
+    @property
+    def presigns_listings(self) -> bool:
+        """Whether downloads of a listing should ask for URLs with it."""
+        return self._options.pre_sign is not False and self.api.storage.pre_sign_support
+
+
+class _Run:
+    """One run of jobs."""
+
+    def __init__(
+        self, engine: Engine, options: Options, warn: Callable[[str], None], done: Done | None
+    ) -> None:
+        self.progress = Progress()
+        self._wire = engine.wire
+        self._warn = warn
+        self._done = done
+        self._lock = Lock()
+        self._tally = Tally()
+        self._failures_in_a_row = 0
+        self._hopeless: CommandError | None = None
+        self._files = Workers(options.parallelism, JOBS_WAITING_MAX)
+        # Of their own, so that large files which wait for parts cannot keep them from running.
+        self._parts = Workers(min(options.parallelism, PARTS_AT_ONCE), 2 * PARTS_AT_ONCE)
+        self._uploader = Uploader(engine.api, options, self._parts, self.progress.advance)
+        self._downloader = Downloader(engine.api, options, self._parts, self.progress.advance)
+
+    def do(self, jobs: Iterable[Job]) -> Tally:
+        try:
+            for job in jobs:
+                if self._hopeless:
+                    break
+                self._expect(job)
+                self._files.put(lambda job=job: self._try(job))  # type: ignore[misc]
+            self.progress.is_all_known = True
+            self._files.end()
+        except BaseException:
+            # What is under way may clean up behind itself; what waits is forgotten.
+            self._files.drop()
+            self._wire.stop()
+            self._files.end(_INTERRUPTED_WAIT_S)
+            raise
+        if self._hopeless:
+            raise self._hopeless
+        return self._tally
+
+    def do_one(self, job: Job) -> ObjectStats:
+        self._expect(job)
+        self.progress.is_all_known = True
+        try:
+            return self._run(job)
+        except BaseException:
+            self._wire.stop()
+            raise
+
+    def _expect(self, job: Job) -> None:
+        if isinstance(job, Upload):
+            try:
+                source = job.source
+                size = len(source) if isinstance(source, bytes) else source.stat().st_size
+            except OSError:
+                size = 0  # the upload says what is wrong
+            self.progress.expect(size)
+        else:
+            self.progress.expect((job.stats.size_bytes or 0) if job.stats else 0)
+
+    def _run(self, job: Job) -> ObjectStats:
+        try:
+            if isinstance(job, Upload):
+                return self._uploader.upload(job)
+            return self._downloader.download(job)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            named = f"{error.filename}: {reason}" if error.filename else reason
+            raise CommandError(named) from error
+
+    def _try(self, job: Job) -> None:
+        """Do a job of many; count and report its failure."""
+        if self._hopeless:
+            return
+        try:
+            stats = self._run(job)
+        except StoppedError:
+            return
+        except CommandError as error:
+            self._fail(job, error)
+            return
+        except Exception as error:  # noqa: BLE001 - the thread would end, and the run wait for it
+            self._fail(job, CommandError(f"{type(error).__name__}: {error}; please report it"))
+            return
+        with self._lock:
+            self._failures_in_a_row = 0
+            self._tally.size_bytes += stats.size_bytes or 0
+            if isinstance(job, Upload):
+                self._tally.uploaded += 1
+            else:
+                self._tally.downloaded += 1
+            if self._done is not None:
+                self._done(job, stats)
+        self.progress.finish_one()
+
+    def _fail(self, job: Job, error: CommandError) -> None:
+        kind = "upload" if isinstance(job, Upload) else "download"
+        line = " ".join(error.format_message().split())
+        with self._lock:
+            if self._hopeless:
+                return
+            self._tally.failed += 1
+            self._failures_in_a_row += 1
+            if isinstance(error, RefusedError) and error.status == 401:
+                self._hopeless = error
+                return
+            self._warn(f"error: {kind} {job.path}: {line}")
+            if self._failures_in_a_row >= _FAILURES_IN_A_ROW_MAX:
+                self._hopeless = CommandError(
+                    f"{_FAILURES_IN_A_ROW_MAX} failures without a success: the rest was not tried"
+                )

@@ -1,0 +1,139 @@
+"""Folders: walks in the order of listings, and names of objects that become names of files."""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.errors import CommandError
+
+# What lakectl leaves out of every walk.
+IGNORED = frozenset({".lakefs_ref.yaml", ".DS_Store"})
+
+PARTIAL_SUFFIX = ".graveler-part"
+JOURNAL_SUFFIX = ".graveler-parts"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A file of a walk: its name relative to the root, with slashes, and its state."""
+
+    name: str
+    path: Path
+    state: os.stat_result
+
+    @property
+    def key(self) -> bytes:
+        """What a listing orders it by."""
+        return os.fsencode(self.name)
+
+    @property
+    def is_link(self) -> bool:
+        """Whether this is a symbolic link."""
+        return stat.S_ISLNK(self.state.st_mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What lakectl's configuration says of files that are not regular ones."""
+
+    are_skipped: bool = False  # local.skip_non_regular_files
+    are_stored: bool = False  # local.symlink_support
+
+
+def walk(root: Path, links: Links, *, has_folders: bool = False) -> Iterator[LocalFile]:
+    """Yield the files below a folder in the order of a listing, one folder in memory at a time.
+
+    Args:
+        root: the folder.
+        links: what to do with what is no regular file.
+        has_folders: whether folders are yielded as well, with a slash at the end of the name.
+
+    Raises:
+        CommandError: a folder cannot be read, or holds a link, a pipe, a socket or a device.
+    """
+    yield from _below(root, "", links, has_folders=has_folders)
+
+
+def _below(folder: Path, prefix: str, links: Links, *, has_folders: bool) -> Iterator[LocalFile]:
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(
+                (os.fsencode(each.name) + b"/" * each.is_dir(follow_symlinks=False), each.name)
+                for each in entries
+                if each.name not in IGNORED and not is_partial(each.name)
+            )
+    except OSError as error:
+        raise CommandError(f"cannot read {folder}: {_reason(error)}") from error
+    for key, name in found:
+        path = folder / name
+        state = _state(path)
+        if state is None:
+            continue  # deleted since the folder was read
+        if key.endswith(b"/"):
+            inner = f"{prefix}{name}/"
+            if has_folders:
+                yield LocalFile(inner, path, state)
+            yield from _below(path, inner, links, has_folders=has_folders)
+        elif stat.S_ISREG(state.st_mode) or (links.are_stored and stat.S_ISLNK(state.st_mode)):
+            yield LocalFile(prefix + name, path, state)
+        elif not links.are_skipped:
+            raise CommandError(
+                f"{path} is not a regular file: set local.skip_non_regular_files, or "
+                "local.symlink_support for links, to true in the configuration"
+            )
+
+
+def is_partial(name: str) -> bool:
+    """Whether a file is one of a download that was interrupted."""
+    return name.startswith(".") and name.endswith((PARTIAL_SUFFIX, JOURNAL_SUFFIX))
+
+
+def _state(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CommandError(f"cannot read {path}: {_reason(error)}") from error
+
+
+class Folder:
+    """A folder that objects are stored in, and never outside of it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._checked: set[Path] = set()
+
+    def target(self, name: str) -> Path:
+        """Return the file for an object's name relative to the folder.
+
+        Raises:
+            CommandError: no file of that name can be in the folder.
+        """
+        parts = name.split("/")
+        if any(part in {"", ".", ".."} for part in parts) or "\0" in name:
+            raise CommandError(f"{name!r} cannot be the name of a file below {self.root}")
+        if os.sep != "/" and any(os.sep in part or ":" in part for part in parts):
+            raise CommandError(f"{name!r} cannot be the name of a file below {self.root}")
+        folder = self.root.joinpath(*parts[:-1])
+        if folder not in self._checked:
+            self._check(folder)
+        return folder / parts[-1]
+
+    def _check(self, folder: Path) -> None:
+        """Refuse links on the way: what they name may be outside of the folder."""
+        for each in (folder, *folder.parents):
+            if each == self.root:
+                break
+            if each.is_symlink():
+                raise CommandError(f"{each} is a symbolic link: it may lead out of {self.root}")
+        # The folders of a listing follow one another: a few are enough.
+        if len(self._checked) > 1000:
+            self._checked.clear()
+        self._checked.add(folder)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

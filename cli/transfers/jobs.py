@@ -1,0 +1,66 @@
+"""What the engine is asked to do, and what it reports."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cli.shapes import ObjectStats
+
+# lakectl's metadata about the file that an object was uploaded from.
+CLIENT_MTIME_KEY = "::lakefs::client-mtime"
+SYMLINK_TARGET_KEY = "::lakefs::symlink-target"
+
+CONTENT_TYPE = "application/octet-stream"
+
+PARALLELISM = 25
+PART_BYTES = 8 * 1024 * 1024
+PART_BYTES_MIN = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How jobs are done."""
+
+    parallelism: int = PARALLELISM
+    # None: presigned URLs where they save time, and the server has them.
+    pre_sign: bool | None = None
+    part_bytes: int = PART_BYTES  # of downloads; uploads choose by the size of the file
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """Store a file, or these bytes, as an object."""
+
+    path: str
+    source: Path | bytes
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = CONTENT_TYPE
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """Store an object as a file; an older file or link of the same name is replaced."""
+
+    path: str
+    target: Path
+    stats: ObjectStats | None = None  # None: the engine asks for them
+    mtime_s: int | None = None  # the file's modification time; None: now
+
+
+Job = Upload | Download
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was done, and what failed."""
+
+    uploaded: int = 0
+    downloaded: int = 0
+    removed: int = 0
+    failed: int = 0
+    size_bytes: int = 0
+
+    @property
+    def done(self) -> int:
+        """How many jobs succeeded."""
+        return self.uploaded + self.downloaded + self.removed

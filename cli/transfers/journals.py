@@ -1,0 +1,127 @@
+"""Journals of data in parts: which parts are stored, so that the next run continues.
+
+A journal is a file of JSON lines, appended to when a part is stored. It survives the process, not
+the machine's crash, after which parts are checked by their checksums or sent again. Only one
+process at a time works with a journal.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from cli.errors import CommandError
+
+try:
+    import fcntl
+except ImportError:  # Windows has none: there, two processes are not kept apart
+    fcntl = None  # type: ignore[assignment]
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A part that is stored: its number, from 1, and its checksum or entity tag."""
+
+    number: int
+    tag: str
+
+
+class Journal:
+    """The journal of one object; close it, or delete it when all is stored."""
+
+    def __init__(self, file: Path) -> None:
+        """Open a journal, or begin one.
+
+        Raises:
+            CommandError: another process works with it, or it cannot be written.
+        """
+        self._file = file
+        self._lock = Lock()
+        self.parts: dict[int, str] = {}
+        self.about: dict[str, str] = {}
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = lock(file, os.O_APPEND)
+            self._read()
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise CommandError(f"cannot write {file}: {reason}") from error
+
+    def continues(self, about: Mapping[str, str]) -> bool:
+        """Whether the journal is about this; the keys that are not named may differ."""
+        return all(self.about.get(key) == value for key, value in about.items())
+
+    def begin(self, about: Mapping[str, str]) -> None:
+        """Begin anew, about this."""
+        self.about = dict(about)
+        self.parts = {}
+        os.ftruncate(self._descriptor, 0)
+        os.write(self._descriptor, msgspec.json.encode(self.about) + b"\n")
+
+    def add(self, part: Part) -> None:
+        """Note a part that is stored."""
+        with self._lock:
+            self.parts[part.number] = part.tag
+            os.write(self._descriptor, msgspec.json.encode(part) + b"\n")
+
+    def delete(self) -> None:
+        """Delete the journal: all is stored, or nothing of it is of use."""
+        with suppress(OSError):
+            self._file.unlink()
+        os.close(self._descriptor)
+
+    def close(self) -> None:
+        """Keep the journal for the next run, unless it has nothing to keep."""
+        if not self.parts:
+            with suppress(OSError):
+                self._file.unlink()
+        os.close(self._descriptor)
+
+    def _read(self) -> None:
+        with os.fdopen(os.dup(self._descriptor), "rb") as stream:
+            stream.seek(0)
+            content = stream.read()
+        whole, _, half = content.rpartition(b"\n")
+        if half:  # the process was killed
+            os.ftruncate(self._descriptor, len(content) - len(half))
+        lines = whole.split(b"\n") if whole else []
+        with suppress(msgspec.DecodeError):
+            if lines:
+                self.about = msgspec.json.decode(lines[0], type=dict[str, str])
+            for line in lines[1:]:
+                part = msgspec.json.decode(line, type=Part)
+                self.parts[part.number] = part.tag
+
+
+def lock(file: Path, flags: int = 0) -> int:
+    """Return a descriptor of a file that this process alone works with.
+
+    Raises:
+        CommandError: another process works with it.
+        OSError: it cannot be opened.
+    """
+    flags |= os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    while True:
+        descriptor = os.open(file, flags, 0o666)
+        if fcntl is None:
+            return descriptor
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(descriptor).st_ino == file.lstat().st_ino:
+                return descriptor
+        except BlockingIOError as error:
+            os.close(descriptor)
+            raise CommandError(f"another process works with {file}") from error
+        except FileNotFoundError:
+            pass
+        os.close(descriptor)  # another process renamed or deleted it meanwhile
+
+
+def upload_journal(*names: str) -> Path:
+    """Return the file of an upload's journal, in the user's folder of caches."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    name = sha256("\0".join(names).encode(errors="surrogateescape")).hexdigest()[:32]
+    return Path(cache) / "graveler" / "uploads" / f"{name}.parts"

@@ -1,0 +1,313 @@
+"""Uploads of one object: by the API, by a presigned URL, or in parts."""
+
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import md5
+from itertools import count
+from time import time
+from urllib.parse import parse_qs, urlsplit
+
+from cli.client import RefusedError
+from cli.errors import CommandError
+from cli.shapes import ObjectStats
+from cli.transfers.api import Api, OpenUpload
+from cli.transfers.content import Content
+from cli.transfers.jobs import Options, Upload
+from cli.transfers.journals import Journal, Part, upload_journal
+from cli.transfers.wire import Block, BrokenError, Reply
+from cli.transfers.workers import Workers
+
+# One request stores an object up to this size; a presigned URL takes three.
+DIRECT_BYTES_MAX = 256 * 1024
+# From here on, a part that fails costs less than the whole.
+PARTS_BYTES_MIN = 16 * 1024 * 1024
+PART_BYTES = 8 * 1024 * 1024
+_PARTS_MAX = 10_000
+
+# S3 checks a URL's age when the request begins.
+_EXPIRY_MARGIN_S = 15
+_RENEWALS_MAX = 3
+_CONFLICTS_MAX = 5
+
+_MD5 = re.compile(r"[0-9a-f]{32}")
+_INTERNAL = "::lakefs::"
+_HEADER_KEY = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
+
+_BUSY_CODES = (b"<Code>RequestTimeout</Code>", b"<Code>BadDigest</Code>", b"<Code>SlowDown</Code>")
+
+Sent = Callable[[int], None]
+
+
+class Uploader:
+    """Uploads the objects of a branch."""
+
+    def __init__(self, api: Api, options: Options, parts: Workers, sent: Sent) -> None:
+        """Prepare uploads.
+
+        Args:
+            api: the branch.
+            options: how jobs are done.
+            parts: the threads that send parts.
+            sent: is told of bytes that were sent.
+        """
+        self._api = api
+        self._wire = api.wire
+        self._options = options
+        self._parts = parts
+        self._sent = sent
+
+    def upload(self, job: Upload) -> ObjectStats:
+        """Store an object; return it.
+
+        Raises:
+            CommandError: the file cannot be read or changed, or the server refused the upload.
+        """
+        try:
+            job.path.encode()
+        except UnicodeEncodeError as error:
+            raise CommandError("the name is not UTF-8: rename the file") from error
+        with Content(job.source) as content:
+            if not self._is_presigned(job, content.size_bytes):
+                return self._direct(job, content)
+            in_parts = content.size_bytes >= PARTS_BYTES_MIN and not isinstance(job.source, bytes)
+            if in_parts and self._api.storage.pre_sign_multipart_upload:
+                return self._in_parts(job, content)
+            return self._presigned(job, content)
+
+    def _is_presigned(self, job: Upload, size_bytes: int) -> bool:
+        if self._options.pre_sign is None:
+            is_small = size_bytes <= DIRECT_BYTES_MAX and _fits_headers(job.metadata)
+            return not is_small and self._api.storage.pre_sign_support
+        return self._options.pre_sign and self._api.storage.pre_sign_support
+
+    def _direct(self, job: Upload, content: Content) -> ObjectStats:
+        """Store by one request of the API."""
+        headers = {"Content-Type": job.content_type, **_headers(job.metadata)}
+        if content.size_bytes <= DIRECT_BYTES_MAX:
+            whole = content.whole()
+            expected = md5(whole, usedforsecurity=False).hexdigest()
+            stats = self._api.store(job.path, headers, whole)
+            self._sent(len(whole))
+        else:
+            headers["Content-Length"] = str(content.size_bytes)
+            blocks = partial(self._blocks, content, 0, content.size_bytes)
+            stats = self._api.store(job.path, headers, blocks)
+            expected = content.md5(0, content.size_bytes).hex()
+            content.check()
+        if _MD5.fullmatch(stats.checksum) and stats.checksum != expected:
+            raise CommandError(
+                f"the server stored other bytes (checksum {stats.checksum}, not {expected}): "
+                "upload it again"
+            )
+        return stats
+
+    def _presigned(self, job: Upload, content: Content) -> ObjectStats:
+        """Store by a presigned URL: ask for an address, send the data, link them."""
+        size_bytes = content.size_bytes
+        digest = content.md5(0, size_bytes)
+        for attempt in count(1):
+            address = self._api.address(job.path)
+            if address.presigned_url is None:
+                raise CommandError("the server has no presigned URL: use --pre-sign=false")
+            # A URL that expired is of an address of its own: begin anew.
+            reply = self._put(address.presigned_url, job, content, 0, size_bytes, digest)
+            if reply is None and attempt < _RENEWALS_MAX:
+                continue
+            if reply is None:
+                raise CommandError("presigned URLs expire at once: check this machine's clock")
+            content.check()
+            body = {
+                "staging": address,
+                "checksum": digest.hex(),
+                "size_bytes": size_bytes,
+                "user_metadata": dict(job.metadata),
+                "content_type": job.content_type,
+            }
+            try:
+                return self._api.link(job.path, body)
+            except RefusedError as error:
+                if error.status == 409 and attempt < _CONFLICTS_MAX:
+                    continue
+                return self._confirmed(job.path, address.physical_address, error)
+        raise AssertionError("the loop returns or raises")
+
+    def _in_parts(self, job: Upload, content: Content) -> ObjectStats:
+        """Store in parts; a journal keeps those that are stored for the next run."""
+        source = str(job.source)
+        journal = Journal(upload_journal(*self._api.journal_names, job.path, source))
+        part_bytes = part_size(content.size_bytes)
+        numbers = range(1, -(-content.size_bytes // part_bytes) + 1)
+        about = {
+            **content.identity,
+            "part_bytes": str(part_bytes),
+            "content_type": job.content_type,
+        }
+        try:
+            if journal.parts and journal.continues(about):
+                upload = OpenUpload(journal.about["upload_id"], journal.about["physical_address"])
+                try:
+                    return self._stored_parts(job, content, journal, upload, numbers, part_bytes)
+                except RefusedError as error:
+                    if error.status not in {400, 404, 410}:
+                        raise
+                    # The upload has ended since: aborted, or too old.
+            upload = self._api.begin_parts(job.path, len(numbers))
+            address = {"upload_id": upload.upload_id, "physical_address": upload.physical_address}
+            journal.begin({**about, **address})
+            return self._stored_parts(job, content, journal, upload, numbers, part_bytes)
+        except BaseException:
+            journal.close()
+            raise
+
+    def _stored_parts(
+        self,
+        job: Upload,
+        content: Content,
+        journal: Journal,
+        upload: OpenUpload,
+        numbers: Iterable[int],
+        part_bytes: int,
+    ) -> ObjectStats:
+        urls = dict(enumerate(upload.presigned_urls or [], 1))
+
+        def send(number: int) -> None:
+            first = (number - 1) * part_bytes
+            size_bytes = min(part_bytes, content.size_bytes - first)
+            digest = content.md5(first, size_bytes)
+            for _ in range(_RENEWALS_MAX):
+                url = urls.pop(number, "")
+                if not url or has_expired(url):
+                    url = self._api.part_url(job.path, upload, number)
+                reply = self._put(url, job, content, first, size_bytes, digest)
+                if reply is not None:
+                    journal.add(Part(number, reply.etag))
+                    return
+            raise CommandError("presigned URLs expire at once: check this machine's clock")
+
+        stored = set(journal.parts)
+        for number in stored:
+            self._sent(min(part_bytes, content.size_bytes - (number - 1) * part_bytes))
+        self._parts.each((each for each in numbers if each not in stored), send)
+        content.check()
+        body = {
+            "physical_address": upload.physical_address,
+            "parts": [{"part_number": each, "etag": journal.parts[each]} for each in numbers],
+            "user_metadata": dict(job.metadata),
+            "content_type": job.content_type,
+        }
+        try:
+            stats = self._api.complete(job.path, upload, body)
+        except RefusedError as error:
+            stats = self._confirmed(job.path, upload.physical_address, error)
+        journal.delete()
+        return stats
+
+    def _confirmed(self, path: str, address: str, error: RefusedError) -> ObjectStats:
+        """Return the object if an earlier attempt, whose answer was lost, has stored it."""
+        try:
+            found = self._api.stat(path, presign=False)
+        except CommandError:
+            raise error from None
+        if found.physical_address != address:
+            raise error
+        return found
+
+    def _put(
+        self, url: str, job: Upload, content: Content, first: int, size_bytes: int, digest: bytes
+    ) -> Reply | None:
+        """Send a range to a presigned URL; return None if the URL has expired."""
+        headers = {
+            "Content-Length": str(size_bytes),
+            "Content-MD5": b64encode(digest).decode(),
+            "Content-Type": job.content_type,
+        }
+        if ".blob.core." in urlsplit(url).netloc:
+            headers["x-ms-blob-type"] = "BlockBlob"
+
+        def attempt() -> Reply | None:
+            body = partial(self._blocks, content, first, size_bytes)
+            reply = self._wire.once("PUT", url, headers, body)
+            if reply.status == 403 and (has_expired(url) or b"expired" in reply.content):
+                return None
+            if reply.status == 400 and any(each in reply.content for each in _BUSY_CODES):
+                content.check()
+                raise BrokenError(_refused(url, reply))
+            if reply.status >= 300:
+                raise CommandError(_refused(url, reply))
+            if _contradicts(reply, digest.hex()):
+                raise BrokenError("the object store has stored other bytes")
+            return reply
+
+        if has_expired(url):
+            return None
+        reply = self._wire.patiently(attempt)
+        if reply is not None:
+            self._sent(size_bytes)
+        return reply
+
+    def _blocks(self, content: Content, first: int, size_bytes: int) -> Iterable[Block]:
+        for block in content.blocks(first, size_bytes):
+            self._wire.check()
+            yield block
+
+
+def part_size(size_bytes: int) -> int:
+    """Return the size of a file's parts: of whole MiB, and no more than S3 allows."""
+    mebibyte = 1024 * 1024
+    needed = -(-size_bytes // _PARTS_MAX)
+    return max(PART_BYTES, -(-needed // mebibyte) * mebibyte)
+
+
+def has_expired(url: str) -> bool:
+    """Whether a presigned URL has expired, or is about to; False if it does not say."""
+    query = parse_qs(urlsplit(url).query)
+    try:
+        began = datetime.strptime(query["X-Amz-Date"][0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        life_s = int(query["X-Amz-Expires"][0])
+    except (KeyError, ValueError):
+        return False
+    return time() + _EXPIRY_MARGIN_S > began.timestamp() + life_s
+
+
+def _contradicts(reply: Reply, expected: str) -> bool:
+    """Whether the entity tag is a checksum, and of other bytes."""
+    if reply.headers.get("x-amz-server-side-encryption", "").startswith("aws:kms"):
+        return False  # the tag of an encrypted object is no checksum
+    return bool(_MD5.fullmatch(reply.etag)) and reply.etag != expected
+
+
+def _refused(url: str, reply: Reply) -> str:
+    text = reply.content.decode(errors="replace")
+    found = re.search(r"<Message>(.*?)</Message>", text, re.DOTALL)
+    line = " ".join((found[1] if found else text).split())[:200]
+    return f"{urlsplit(url).netloc} answered {reply.status}: {line}".rstrip(": ")
+
+
+def _fits_headers(metadata: Mapping[str, str]) -> bool:
+    """Whether metadata arrive as they are when they are headers, which are in lower case."""
+    return all(
+        _HEADER_KEY.fullmatch(key.removeprefix(_INTERNAL))
+        and value.isascii()
+        and value.isprintable()
+        and value == value.strip()
+        for key, value in metadata.items()
+    )
+
+
+def _headers(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return metadata as headers of the API.
+
+    Raises:
+        CommandError: a value cannot be a header.
+    """
+    headers = {}
+    for key, value in metadata.items():
+        if not _fits_headers({key.lower(): value}):
+            raise CommandError(f"metadata {key!r} does not fit into a header: use --pre-sign")
+        internal = key.lower().startswith(_INTERNAL)
+        prefix = "x-lakefs-internal-" if internal else "x-lakefs-meta-"
+        headers[prefix + key.lower().removeprefix(_INTERNAL)] = value
+    return headers

@@ -1,0 +1,146 @@
+"""What `pip install graveler` gives: the command line, without the packages of a server."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from layers import requirements
+from layers.graveler import wheels
+from layers.graveler.archive import copy_sources
+from tests.infra.conftest import ROOT
+
+SERVER_ONLY = (
+    "boto3",
+    "botocore",
+    "pynamodb",
+    "google.protobuf",
+    "cramjam",
+    "aws_lambda_powertools",
+)
+
+
+def names(lines) -> set[str]:
+    return {line.partition("=")[0].partition(">")[0].partition("[")[0] for line in lines}
+
+
+def test_the_layers_requirements_are_those_of_the_server_alone():
+    pinned = names(wheels.REQUIREMENTS.read_text().splitlines())
+    assert names(requirements.of_extra("server")) <= pinned
+    assert pinned & {"typer", "rich", "pydantic", "lakefs", "lakefs-sdk"} == set()
+
+
+def test_the_gateway_has_what_the_server_has_and_more():
+    more = set(requirements.of_extra("gateway")) - set(requirements.of_extra("server"))
+    assert names(more) == {"anycrc"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    # A copy, because setuptools writes beside its sources.
+    source = folder / "source"
+    for name in ("cli", "functions", "gateway", "graveler"):
+        copy_sources(ROOT / name, source / name)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copyfile(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder]
+    subprocess.run([*pip, source], check=True)
+    [built] = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def program(wheel, tmp_path_factory) -> Path:
+    """The program `graveler` in an environment that has the wheel, and no extra."""
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
+    return folder / "bin" / "graveler"
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    """The URL of a server that has one branch."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            content = json.dumps(
+                {
+                    "pagination": {"has_more": False, "next_offset": "", "results": 1},
+                    "results": [{"id": "main", "commit_id": "c1"}],
+                }
+            ).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, args=(0.01,)).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def run(program: Path, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    # Not in the checkout, whose packages would be found first.
+    return subprocess.run(
+        [program, *args],
+        cwd=program.parent,
+        env={"PATH": os.environ["PATH"], "HOME": str(program.parent), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.packages
+def test_the_wheel_has_what_a_client_runs_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        folders = {name.split("/")[0] for name in archive.namelist()}
+    assert {each for each in folders if not each.endswith(".dist-info")} == {
+        "cli",
+        "gateway",
+        "graveler",
+    }
+
+
+@pytest.mark.packages
+def test_the_program_works_without_the_packages_of_a_server(program, endpoint):
+    python = program.with_name("python")
+    for name in SERVER_ONLY:
+        found = subprocess.run([python, "-c", f"import {name}"], check=False, capture_output=True)
+        assert b"ModuleNotFoundError" in found.stderr
+    assert run(program, "--version").stdout.startswith("graveler version: ")
+    assert "branch" in run(program, "--help").stdout
+    listed = run(
+        program,
+        *("branch", "list", "lakefs://lake"),
+        LAKECTL_SERVER_ENDPOINT_URL=endpoint,
+        LAKECTL_CREDENTIALS_ACCESS_KEY_ID="key",
+        LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY="secret",
+    )
+    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "main\tc1\n", "")
+
+
+@pytest.mark.packages
+@pytest.mark.parametrize(
+    ("args", "extra"), [(("gateway",), "gateway"), (("doctor", "--deployment", "x"), "server")]
+)
+def test_a_command_that_needs_more_says_what_to_install(program, args, extra):
+    ended = run(program, *args)
+    assert ended.returncode == 1
+    assert ended.stderr.endswith(f" is not installed: run pip install 'graveler[{extra}]'\n")
+    assert ended.stderr.count("\n") == 1
