@@ -273,7 +273,7 @@ def test_the_environment_names_the_proxy(host, monkeypatch):
         ("http://h", {"HTTPS_PROXY": "http://p:1"}, ""),
         ("https://h", {}, ""),
         ("https://h:8443", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "h"}, ""),
-        ("https://a.corp", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "x,.corp"}, ""),
+        ("https://a.example", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "x,.example"}, ""),
         ("https://h", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"}, ""),
         ("https://h", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "other"}, "http://p:1"),
         # As Go: programs of this machine are no business of a proxy.
